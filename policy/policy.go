@@ -1,0 +1,105 @@
+// Package policy decides which tool calls a person need not be asked about.
+//
+// A [Call] is what an agent wants to run; a [Rule] has an effect (allow, ask or deny) on the calls it
+// matches; [Decide] weighs them all. The strictest effect wins and order never matters, so a rule can be
+// read on its own: no other rule makes a deny softer. Whatever nod does not understand is asked about.
+//
+// [Decide] is pure. [Store] keeps the file that a person edits (config.yaml), watches it, and keeps the
+// grants that come from answering prompts.
+package policy
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Effect is what a rule does to the calls it matches.
+type Effect string
+
+// The effects, from lax to strict. The strictest that matches decides.
+const (
+	Allow Effect = "allow"
+	Ask   Effect = "ask"
+	Deny  Effect = "deny"
+)
+
+// Class says what kind of harm a tool can do.
+type Class string
+
+// The classes, in rising order of care.
+const (
+	ReadOnly    Class = "read_only"
+	Write       Class = "write"
+	Execute     Class = "execute"
+	Network     Class = "network"
+	Destructive Class = "destructive"
+	Unknown     Class = "unknown"
+)
+
+// Classes lists every class in rising order of care.
+var Classes = []Class{ReadOnly, Write, Execute, Network, Destructive, Unknown}
+
+// Call is one tool call that an agent wants to make.
+type Call struct {
+	Agent    string          // as the caller names itself; a claim
+	Session  string          // the caller's session; a claim
+	CWD      string          // absolute folder the caller says it works in; a claim
+	Programs []string        // verified executables: the requesting process, then its ancestors, nearest first
+	Tool     string          // the tool's name, exactly as the agent spells it
+	Input    json.RawMessage // the tool's input: a JSON object
+	Declared Class           // what the caller says the tool is; empty when it says nothing
+}
+
+// Decision is what the policy says of one call, and why.
+type Decision struct {
+	Effect Effect
+	Rule   string // id of the rule, grant or built-in that decided; empty when nothing matched
+	Reason string // one sentence a person can read
+	Class  Class  // the class that counts
+	Grant  bool   // Rule is the id of a grant: the human said so at an earlier prompt
+}
+
+// Rule has an effect on the calls it matches. An empty matcher matches everything; a rule with no matcher
+// at all is refused when the file is read.
+type Rule struct {
+	ID       string `yaml:"id" mapstructure:"id" json:"id"`
+	Effect   Effect `yaml:"effect" mapstructure:"effect" json:"effect"`
+	Agent    string `yaml:"agent,omitempty" mapstructure:"agent" json:"agent,omitempty"`       // exact name the caller gives itself
+	Program  string `yaml:"program,omitempty" mapstructure:"program" json:"program,omitempty"` // doublestar pattern on a verified executable of the caller or its ancestors
+	Tool     string `yaml:"tool,omitempty" mapstructure:"tool" json:"tool,omitempty"`          // glob on the tool's name: * and ?
+	Class    Class  `yaml:"class,omitempty" mapstructure:"class" json:"class,omitempty"`       // the class that counts
+	Path     string `yaml:"path,omitempty" mapstructure:"path" json:"path,omitempty"`          // doublestar pattern on every path in the input; ~ is the home folder
+	Command  string `yaml:"command,omitempty" mapstructure:"command" json:"command,omitempty"` // the shell command, byte for byte
+	CWD      string `yaml:"cwd,omitempty" mapstructure:"cwd" json:"cwd,omitempty"`             // doublestar pattern on the folder the call works in
+	Disabled bool   `yaml:"disabled,omitempty" mapstructure:"disabled" json:"disabled,omitempty"`
+	Note     string `yaml:"note,omitempty" mapstructure:"note" json:"note,omitempty"` // for the reader; never matched
+}
+
+// Scope says how long an allow that the human gave at a prompt holds.
+type Scope string
+
+// The scopes a prompt offers. Every one wider than Once is a [Grant].
+const (
+	Once        Scope = "once"
+	ThisSession Scope = "session"
+	QuarterHour Scope = "15m"
+	Always      Scope = "always"
+)
+
+// Grant is a rule that the human made by answering a prompt. It allows exactly one input of one tool, in
+// one folder, for one agent as nod verified it.
+type Grant struct {
+	ID          string    `json:"id"` // UUID
+	Scope       Scope     `json:"scope"`
+	Agent       string    `json:"agent"`
+	Program     string    `json:"program"`           // verified executable of the requester; empty when it could not be verified
+	Session     string    `json:"session,omitempty"` // set when Scope is ThisSession
+	CWD         string    `json:"cwd"`
+	Tool        string    `json:"tool"`
+	InputSHA256 string    `json:"input_sha256"` // of the canonical JSON of the input
+	Shown       string    `json:"shown"`        // the input as the human saw it, cut for the list
+	Created     time.Time `json:"created"`
+	Expires     time.Time `json:"expires,omitzero"`
+	LastUsed    time.Time `json:"last_used,omitzero"`
+	Uses        int       `json:"uses"`
+}

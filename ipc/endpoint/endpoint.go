@@ -1,0 +1,294 @@
+// Package endpoint tells programs of the same user where the running nod listens.
+//
+// The tray program binds first and then publishes: it writes endpoint.json, which holds the address, the
+// socket and the token that every call needs, into a folder that only its user can enter. Whoever can read
+// that file may ask; nobody else. So the file is written whole or not at all, and a file or folder that is
+// not plainly ours (a symbolic link, another owner, open to the group or to others) is refused in both
+// directions instead of repaired: somebody else may have had a hand in it.
+package endpoint
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// maxSize is the most that endpoint.json may hold; a real one has about 250 bytes.
+const maxSize = 64 << 10
+
+// tokenBytes is how much randomness a token carries.
+const tokenBytes = 32
+
+// Endpoint is where a running nod listens, and the token that it wants to see.
+type Endpoint struct {
+	URL     string `json:"url"`              // http://127.0.0.1:7463, without a slash at the end
+	Socket  string `json:"socket,omitempty"` // path of the Unix socket; empty where there is none
+	Token   string `json:"token"`            // bearer token, new at each start
+	PID     int    `json:"pid"`
+	Version string `json:"version"`
+}
+
+// String leaves the token out, so that an endpoint can be printed.
+func (e Endpoint) String() string {
+	return fmt.Sprintf("nod %s, process %d, at %s %s", e.Version, e.PID, e.URL, e.Socket)
+}
+
+// GoString leaves the token out, too.
+func (e Endpoint) GoString() string { return e.String() }
+
+// LogValue leaves the token out of logs.
+func (e Endpoint) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("url", e.URL), slog.String("socket", e.Socket),
+		slog.Int("pid", e.PID), slog.String("version", e.Version))
+}
+
+// NewToken returns a fresh token: 32 bytes from the system's generator in URL-safe base64.
+func NewToken() string {
+	b := make([]byte, tokenBytes)
+	rand.Read(b) // never fails: the runtime ends the process when there is no randomness
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// Dir returns the folder in which nod publishes its endpoint and its socket, and makes it when it is
+// missing: $XDG_RUNTIME_DIR/nod or, where that variable names no folder of ours, nod in the user's cache
+// folder. A folder that exists and is not ours alone is an error.
+func Dir() (string, error) {
+	parent, err := parentDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(parent, "nod")
+	if err := ensureDir(dir); err != nil {
+		return "", err
+	}
+	return dir, nil
+}
+
+// parentDir picks the folder for ours. The runtime folder of somebody else (as su and sudo leave it in the
+// environment) does not count.
+func parentDir() (string, error) {
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() && mine(info) {
+			return dir, nil
+		}
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find a folder for the endpoint: %w: set XDG_RUNTIME_DIR", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make the cache folder: %w: set XDG_RUNTIME_DIR to a folder of yours", err)
+	}
+	return dir, nil
+}
+
+// Path is the path of endpoint.json in dir.
+func Path(dir string) string { return filepath.Join(dir, "endpoint.json") }
+
+// SocketPath is the path of the Unix socket in dir.
+func SocketPath(dir string) string { return filepath.Join(dir, "nod.sock") }
+
+// ensureDir makes dir, unless it is there, and checks it.
+func ensureDir(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("make the endpoint folder: %w", err)
+	}
+	return checkDir(dir)
+}
+
+// checkDir returns an error that says what to do unless dir is a folder of ours that nobody else can enter.
+func checkDir(dir string) error {
+	info, err := os.Lstat(dir)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look at the endpoint folder: %w", err)
+	case info.Mode()&fs.ModeSymlink != 0:
+		return fmt.Errorf("endpoint folder %s: is a symbolic link: remove it", dir)
+	case !info.IsDir():
+		return fmt.Errorf("endpoint folder %s: is not a folder: remove it", dir)
+	case !mine(info):
+		return fmt.Errorf("endpoint folder %s: belongs to another user: remove it, or set XDG_RUNTIME_DIR to a folder of yours", dir)
+	case !private(info):
+		return fmt.Errorf("endpoint folder %s: others can enter it (mode %04o): run: chmod 700 %s", dir, info.Mode().Perm(), dir)
+	}
+	return nil
+}
+
+// checkFile returns an error unless info is that of a plain file of ours that nobody else can open.
+func checkFile(path string, info fs.FileInfo) error {
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return fmt.Errorf("%s: is a symbolic link: remove it", path)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s: is not a plain file: remove it", path)
+	case !mine(info):
+		return fmt.Errorf("%s: belongs to another user: remove it", path)
+	case !private(info):
+		return fmt.Errorf("%s: others can open it (mode %04o): remove it and start nod-desktop again", path, info.Mode().Perm())
+	case info.Size() > maxSize:
+		return fmt.Errorf("%s: %d bytes are more than an endpoint has: remove it", path, info.Size())
+	}
+	return nil
+}
+
+// Write publishes e in dir, in one step: a reader sees the old file or the new one. It refuses to replace
+// anything that is not a plain file of ours.
+func Write(dir string, e Endpoint) error {
+	if err := e.check(); err != nil {
+		return fmt.Errorf("publish the endpoint: %w", err)
+	}
+	if err := ensureDir(dir); err != nil {
+		return err
+	}
+	path := Path(dir)
+	if info, err := os.Lstat(path); err == nil {
+		if err := checkFile(path, info); err != nil {
+			return fmt.Errorf("publish the endpoint: %w", err)
+		}
+	}
+	text, err := json.MarshalIndent(e, "", "  ")
+	if err != nil {
+		return fmt.Errorf("publish the endpoint: %w", err)
+	}
+	if err := replace(path, append(text, '\n')); err != nil {
+		return fmt.Errorf("publish the endpoint: %w", err)
+	}
+	return nil
+}
+
+// replace writes text to a new file beside path and renames it to path.
+func replace(path string, text []byte) error {
+	// The name is random and the file must not exist: nobody can plant a link for us to write through.
+	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+NewToken()[:16])
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		os.Remove(temp)
+	}
+	return err
+}
+
+// Read returns what the running nod published in dir. The error is [fs.ErrNotExist] when nothing is
+// published there.
+func Read(dir string) (Endpoint, error) {
+	if err := checkDir(dir); err != nil {
+		return Endpoint{}, err
+	}
+	path := Path(dir)
+	// Not blocking: a named pipe in the file's place would otherwise hold us for ever.
+	f, err := os.OpenFile(path, os.O_RDONLY|noFollow|nonBlock, 0)
+	if err != nil {
+		return Endpoint{}, fmt.Errorf("read the endpoint: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return Endpoint{}, fmt.Errorf("read the endpoint: %w", err)
+	}
+	if err := checkFile(path, info); err != nil {
+		return Endpoint{}, fmt.Errorf("read the endpoint: %w", err)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	if err != nil {
+		return Endpoint{}, fmt.Errorf("read the endpoint: %w", err)
+	}
+	e, err := parse(text)
+	if err != nil {
+		return Endpoint{}, fmt.Errorf("read the endpoint: %s: %w: remove it and start nod-desktop again", path, err)
+	}
+	return e, nil
+}
+
+// Remove takes back what process pid published in dir. What another process published since stays.
+func Remove(dir string, pid int) error {
+	e, err := Read(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case e.PID != pid:
+		return nil
+	}
+	if err := os.Remove(Path(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the endpoint: %w", err)
+	}
+	return nil
+}
+
+// parse reads the text of endpoint.json. Its errors never quote the text: it may hold a token.
+func parse(text []byte) (Endpoint, error) {
+	if len(text) > maxSize {
+		return Endpoint{}, errors.New("too long")
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	var e Endpoint
+	if err := d.Decode(&e); err != nil {
+		return Endpoint{}, errors.New("is not an endpoint that this version of nod understands")
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return Endpoint{}, errors.New("has something after the endpoint")
+	}
+	return e, e.check()
+}
+
+// check returns an error unless every part of e is something that nod could have published.
+func (e Endpoint) check() error {
+	if err := checkURL(e.URL); err != nil {
+		return err
+	}
+	if e.Socket != "" && !filepath.IsAbs(e.Socket) {
+		return errors.New("socket: want an absolute path")
+	}
+	if raw, err := base64.RawURLEncoding.Strict().DecodeString(e.Token); err != nil || len(raw) != tokenBytes {
+		return fmt.Errorf("token: want %d bytes in URL-safe base64", tokenBytes)
+	}
+	if e.PID <= 0 {
+		return errors.New("pid: want a process id")
+	}
+	if e.Version == "" || len(e.Version) > 100 {
+		return errors.New("version: want one")
+	}
+	return nil
+}
+
+// checkURL makes sure that the token is never sent off this machine.
+func checkURL(s string) error {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" || s != "http://"+u.Host {
+		return errors.New("url: want http://ADDRESS:PORT and nothing more")
+	}
+	host, port, err := net.SplitHostPort(u.Host)
+	if err != nil {
+		return errors.New("url: want http://ADDRESS:PORT and nothing more")
+	}
+	if addr, err := netip.ParseAddr(host); err != nil || !addr.IsLoopback() {
+		return errors.New("url: want a loopback address")
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return errors.New("url: want a port")
+	}
+	return nil
+}

@@ -1,0 +1,23 @@
+//go:build unix
+
+package endpoint
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+const (
+	noFollow = syscall.O_NOFOLLOW
+	nonBlock = syscall.O_NONBLOCK
+)
+
+// mine reports whether the file belongs to the user this process acts as.
+func mine(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && st.Uid == uint32(os.Geteuid())
+}
+
+// private reports whether the group and others can do nothing with the file.
+func private(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 == 0 }

@@ -1,0 +1,86 @@
+// Command gen rasterises the drawings in src to the PNG files that nod embeds: a tray wants PNG, and
+// drawing them here keeps the repository's pictures reproducible. Run it with go generate ./assets.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/png"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fyne-io/oksvg"
+	"github.com/srwiley/rasterx"
+)
+
+// picture is one PNG to make. Recolour replaces colours of the drawing, pairwise.
+type picture struct {
+	source   string
+	target   string
+	size     int // pixels
+	recolour []string
+}
+
+// onDark turns the tray's colours round for a dark panel: a light bubble, a dark mark. Each variant remains
+// readable on the other panel: a desktop does not tell which colour its panel has, and GNOME's is dark
+// under a light theme.
+var onDark = []string{"#4c5fd7", "#93a2ff", "#7d8590", "#b4bbc4", "#d92d20", "#ff6a5e", "#f2711c", "#ff9440", "#ffffff", "#14161d"}
+
+func pictures() []picture {
+	var all []picture
+	for _, state := range []string{"idle", "waiting", "paused", "broken"} {
+		all = append(all,
+			picture{"tray-" + state, "tray-" + state + "-light", 64, nil},
+			picture{"tray-" + state, "tray-" + state + "-dark", 64, onDark})
+	}
+	for _, level := range []string{"info", "warning", "error"} {
+		all = append(all, picture{"level-" + level, "level-" + level, 96, nil})
+	}
+	return append(all, picture{"app", "app-256", 256, nil}, picture{"app", "app-512", 512, nil})
+}
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("gen: ")
+	for _, p := range pictures() {
+		if err := p.draw("src", "icons"); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+// draw reads the SVG from the folder from and writes the PNG to the folder to.
+func (p picture) draw(from, to string) error {
+	svg, err := os.ReadFile(filepath.Join(from, p.source+".svg"))
+	if err != nil {
+		return err
+	}
+	img, err := rasterise(strings.NewReplacer(p.recolour...).Replace(string(svg)), p.size)
+	if err != nil {
+		return fmt.Errorf("%s.svg: %w", p.source, err)
+	}
+	var b bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, img); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(to, p.target+".png"), b.Bytes(), 0o644)
+}
+
+// rasterise draws svg, which must be square, into an image of size by size pixels.
+func rasterise(svg string, size int) (image.Image, error) {
+	icon, err := oksvg.ReadIconStream(strings.NewReader(svg), oksvg.StrictErrorMode)
+	if err != nil {
+		return nil, err
+	}
+	icon.SetTarget(0, 0, float64(size), float64(size))
+	for i := range icon.SVGPaths { // oksvg scales outlines but not the width of strokes
+		icon.SVGPaths[i].LineWidth *= float64(size) / icon.ViewBox.W
+	}
+	img := image.NewRGBA(image.Rect(0, 0, size, size))
+	scanner := rasterx.NewScannerGV(size, size, img, img.Bounds())
+	icon.Draw(rasterx.NewDasher(size, size, scanner), 1)
+	return img, nil
+}

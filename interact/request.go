@@ -160,3 +160,32 @@ func (Confirm) Kind() Kind { return KindConfirm }
 func (Form) Kind() Kind    { return KindForm }
 func (Approve) Kind() Kind { return KindApprove }
 func (Notify) Kind() Kind  { return KindNotify }
+
+// size says roughly how many bytes of memory the request holds.
+func (r Request) size() int {
+	const fixed = 512
+	switch b := r.Body.(type) {
+	case Approve:
+		return fixed + len(b.Input) + len(b.Description)
+	case Ask:
+		n := fixed + len(b.Question)
+		for _, o := range b.Options {
+			n += len(o)
+		}
+		return n
+	case Form:
+		n := fixed
+		for _, q := range b.Questions {
+			n += fixed + len(q.Question) + len(q.Default.String())
+			for _, o := range q.Options {
+				n += len(o.Label) + len(o.Value) + len(o.Description)
+			}
+		}
+		return n
+	case Confirm:
+		return fixed + len(b.Message)
+	case Notify:
+		return fixed + len(b.Message)
+	}
+	return fixed
+}

@@ -1,0 +1,129 @@
+// Package interacttest stands in for the parts of nod that a test has no use for: a human, a desktop, a
+// policy file.
+package interacttest
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"nod/interact"
+	"nod/policy"
+)
+
+// Prompter plays the human. The zero value answers nothing, ever.
+type Prompter struct {
+	Delay time.Duration // how long the human thinks
+	// Answer is what the human does. nil: nothing, until the request ends by itself. A returned allow is
+	// completed with the digest of the input, as a window does.
+	Answer func(interact.Request, policy.Decision) (interact.Answer, error)
+
+	mu     sync.Mutex // guards all below
+	shown  []interact.Request
+	closed []interact.ID
+}
+
+// Prompt implements [interact.Prompter].
+func (p *Prompter) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
+	p.mu.Lock()
+	p.shown = append(p.shown, r)
+	p.mu.Unlock()
+	think := time.NewTimer(p.Delay)
+	defer think.Stop()
+	thought := think.C
+	if p.Answer == nil {
+		thought = nil
+	}
+	select {
+	case <-thought:
+	case <-ctx.Done():
+		p.mu.Lock()
+		p.closed = append(p.closed, r.ID)
+		p.mu.Unlock()
+		return interact.Answer{}, ctx.Err()
+	}
+	a, err := p.Answer(r, why)
+	if a.Outcome == interact.Allowed && a.ShownSHA256 == "" {
+		a.ShownSHA256 = interact.Digest(r.Body.(interact.Approve).Input)
+	}
+	return a, err
+}
+
+// Shown lists the requests that were put before the human, in order.
+func (p *Prompter) Shown() []interact.Request {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]interact.Request(nil), p.shown...)
+}
+
+// Closed lists the prompts that were taken off the screen before the human answered.
+func (p *Prompter) Closed() []interact.ID {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]interact.ID(nil), p.closed...)
+}
+
+// Always answers every request with a.
+func Always(a interact.Answer) func(interact.Request, policy.Decision) (interact.Answer, error) {
+	return func(interact.Request, policy.Decision) (interact.Answer, error) { return a, nil }
+}
+
+// Notifier plays the desktop: it takes every notice when it is true, none when it is false.
+type Notifier bool
+
+// Notify implements [interact.Notifier].
+func (n Notifier) Notify(context.Context, interact.Request) bool { return bool(n) }
+
+// Policy plays the policy file. The zero value asks about everything.
+type Policy struct {
+	mu      sync.Mutex // guards all below
+	effects map[string]policy.Effect
+	grants  []policy.Scope
+}
+
+// Set makes every call of tool have this effect from now on.
+func (p *Policy) Set(tool string, effect policy.Effect) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.effects == nil {
+		p.effects = map[string]policy.Effect{}
+	}
+	p.effects[tool] = effect
+}
+
+// Decide implements [interact.Policy].
+func (p *Policy) Decide(c policy.Call) policy.Decision {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	effect, known := p.effects[c.Tool]
+	if !known {
+		return policy.Decision{Effect: policy.Ask, Reason: "no rule matches", Class: policy.Unknown}
+	}
+	return policy.Decision{Effect: effect, Rule: "test:" + c.Tool, Reason: "the test says so", Class: policy.Unknown}
+}
+
+// Grant implements [interact.Policy].
+func (p *Policy) Grant(_ policy.Call, scope policy.Scope) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.grants = append(p.grants, scope)
+	return nil
+}
+
+// Grants lists the scopes of the grants that were kept.
+func (p *Policy) Grants() []policy.Scope {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]policy.Scope(nil), p.grants...)
+}
+
+// Broker returns a broker around p and pol, with a memory journal and a desktop that takes notices.
+func Broker(p interact.Prompter, pol interact.Policy) *interact.Broker {
+	return interact.NewBroker(interact.BrokerConfig{
+		Policy: pol, Prompter: p, Notifier: Notifier(true),
+		Journal: interact.NewMemoryJournal(100),
+		Timeout: func() time.Duration { return 5 * time.Minute },
+		Log:     slog.New(slog.DiscardHandler),
+	})
+}

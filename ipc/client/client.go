@@ -1,0 +1,199 @@
+// Package client asks the running nod-desktop: one method per route of its HTTP door.
+//
+// What comes back is an answer or an error, and nothing in between is ever an allow: a connection that
+// drops, a reply that is cut short, is not JSON, misses a field or contradicts itself, a status or a
+// decision that this package does not know are all errors, and an error means "nobody decided". Two errors
+// are worth telling apart with [errors.As]: [*Problem], a refusal in nod-desktop's own words, and
+// [*Pending], no answer yet. [ErrNotRunning] means that there is no nod-desktop to ask.
+//
+// Cancelling the context of a call hangs up, and a caller that hangs up has withdrawn its request, unless
+// it was detached.
+//
+// The token goes only to a server that plainly belongs to the same user: where nod-desktop has published a
+// Unix socket nothing else is dialled (a program that took over a dead nod's port is never spoken to), and
+// the operating system must say that the other end is ours.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"nod/ipc/endpoint"
+)
+
+// maxReply is the most bytes of a reply that are read. The longest real one is a list of requests.
+const maxReply = 8 << 20
+
+// dialTimeout bounds how long a connection may take. Both ends are on one machine: a longer wait means
+// that nod-desktop hangs.
+const dialTimeout = 5 * time.Second
+
+// ErrNotRunning means that no nod-desktop answers. [Hint] says what to do.
+var ErrNotRunning = errors.New("nod-desktop is not running")
+
+// Hint says what to do about [ErrNotRunning].
+const Hint = "start it with: nod start"
+
+// Client talks to one nod-desktop. Its fields are set before the first call and not changed afterwards; it
+// is safe for concurrent use.
+type Client struct {
+	// Endpoint is where nod-desktop listens, and the token. Required.
+	Endpoint endpoint.Endpoint
+
+	// Dial connects to nod-desktop. When nil: to the socket when there is one, else to the port, and only
+	// to a server that runs as this user or as root.
+	Dial func(ctx context.Context) (net.Conn, error)
+
+	// HTTP carries the calls. When nil: a client on Dial, that follows no redirect and knows no proxy.
+	HTTP *http.Client
+
+	once sync.Once
+	http *http.Client
+}
+
+// Discover returns a client of the running nod-desktop. The error wraps [ErrNotRunning] when none has
+// published its endpoint; whether the one that did still answers shows at the first call.
+func Discover() (*Client, error) {
+	dir, err := endpoint.Dir()
+	if err != nil {
+		return nil, err
+	}
+	e, err := endpoint.Read(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNotRunning
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Client{Endpoint: e}, nil
+}
+
+// httpClient returns the client that carries the calls, made at the first.
+func (c *Client) httpClient() *http.Client {
+	c.once.Do(func() {
+		c.http = c.HTTP
+		if c.http != nil {
+			return
+		}
+		dial := c.Dial
+		if dial == nil {
+			dial = c.dial
+		}
+		c.http = &http.Client{
+			// The transport knows no proxy (whatever the environment says), and replies come as they are.
+			Transport: &http.Transport{
+				DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+				DisableCompression: true,
+			},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
+	})
+	return c.http
+}
+
+// Close closes the connections that wait for a next call.
+func (c *Client) Close() { c.httpClient().CloseIdleConnections() }
+
+// call sends one request and returns the body of its reply when the status is 200, else an error: a
+// [*Pending] for 202, a [*Problem] for a refusal. A nil body is none.
+func (c *Client) call(ctx context.Context, method, path string, body any) ([]byte, error) {
+	req, err := c.newRequest(ctx, method, path, body)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.httpClient().Do(req)
+	if err != nil {
+		return nil, hangUp(ctx, err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxReply+1))
+	if err != nil {
+		return nil, hangUp(ctx, fmt.Errorf("read the reply: %w", err))
+	}
+	if len(text) > maxReply {
+		return nil, badReply("longer than %d bytes", maxReply)
+	}
+	return text, checkStatus(resp, text)
+}
+
+// newRequest makes the HTTP request. The Host header is the published one also on the socket: the server
+// knows no other.
+func (c *Client) newRequest(ctx context.Context, method, path string, body any) (*http.Request, error) {
+	var content io.Reader
+	if body != nil {
+		text, err := encode(body)
+		if err != nil {
+			return nil, err
+		}
+		content = bytes.NewReader(text)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.Endpoint.URL+path, content)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+c.Endpoint.Token)
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "nod")
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return req, nil
+}
+
+// encode writes body as JSON and leaves < > & as they are: the human is shown a tool's input byte by byte.
+func encode(body any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(body); err != nil {
+		return nil, fmt.Errorf("write the request: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// hangUp cleans err, which ended an exchange: the caller's own reason when there is one, and otherwise that
+// nod-desktop went away, without the method and address that net/http puts in front.
+func hangUp(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err
+	}
+	if errors.Is(err, ErrNotRunning) || errors.Is(err, ErrForeign) {
+		return err
+	}
+	return &LostError{Err: err}
+}
+
+// checkStatus returns nil for an answer and the error that any other reply amounts to.
+func checkStatus(resp *http.Response, body []byte) error {
+	media, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if err != nil {
+		media = "nothing"
+	}
+	switch {
+	case resp.StatusCode == http.StatusOK && media == "application/json":
+		return nil
+	case resp.StatusCode == http.StatusAccepted && media == "application/json":
+		return parsePending(body)
+	case resp.StatusCode == http.StatusNoContent && len(body) == 0:
+		return errNoContent
+	case resp.StatusCode >= 400 && media == "application/problem+json":
+		return parseProblem(resp, body)
+	case resp.StatusCode < 400:
+		return badReply("status %d with %s, want 200 with application/json", resp.StatusCode, media)
+	}
+	return badReply("status %d with %s, want application/problem+json", resp.StatusCode, media)
+}

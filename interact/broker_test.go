@@ -1,0 +1,579 @@
+package interact_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"nod/interact"
+	"nod/interact/interacttest"
+	"nod/policy"
+)
+
+func approve(tool string) interact.Request {
+	return interact.Request{
+		Requester: interact.Requester{Agent: "tester", Session: "s1", CWD: "/src"},
+		Body:      interact.Approve{Tool: tool, Input: json.RawMessage(`{"x":1}`)},
+	}
+}
+
+func ask(q string) interact.Request { return interact.Request{Body: interact.Ask{Question: q}} }
+
+func says(a interact.Answer) *interacttest.Prompter {
+	return &interacttest.Prompter{Delay: time.Second, Answer: interacttest.Always(a)}
+}
+
+var allowed = interact.Answer{Outcome: interact.Allowed}
+
+func do(t *testing.T, b *interact.Broker, r interact.Request) interact.Answer {
+	t.Helper()
+	a, err := b.Do(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestEveryKindIsAnswered(t *testing.T) {
+	tests := []struct {
+		body interact.Body
+		says interact.Answer
+		want interact.Answer
+	}{
+		{interact.Ask{Question: "?"}, interact.Answer{Outcome: interact.Answered, Text: "42"}, interact.Answer{Outcome: interact.Answered, Text: "42"}},
+		{interact.Confirm{Message: "?"}, interact.Answer{Outcome: interact.Answered, Confirmed: true}, interact.Answer{Outcome: interact.Answered, Confirmed: true}},
+		{interact.Approve{Tool: "T", Input: json.RawMessage(`{}`)}, allowed, interact.Answer{Outcome: interact.Allowed, Scope: policy.Once}},
+		{interact.Approve{Tool: "T", Input: json.RawMessage(`{}`)}, interact.Answer{Outcome: interact.Denied, Reason: "no"}, interact.Answer{Outcome: interact.Denied, Reason: "no"}},
+		{interact.Ask{Question: "?"}, interact.Answer{Outcome: interact.Dismissed}, interact.Answer{Outcome: interact.Dismissed}},
+	}
+	for _, tt := range tests {
+		t.Run(string(tt.body.Kind())+"/"+string(tt.want.Outcome), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := interacttest.Broker(says(tt.says), &interacttest.Policy{})
+				defer b.Close()
+				got := do(t, b, interact.Request{Body: tt.body})
+				if got.By != interact.ByHuman {
+					t.Errorf("by = %q, want human", got.By)
+				}
+				if got.Outcome != tt.want.Outcome || got.Text != tt.want.Text || got.Confirmed != tt.want.Confirmed || got.Scope != tt.want.Scope {
+					t.Errorf("got %+v, want %+v", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+func TestNotifyReportsWhatTheDesktopDid(t *testing.T) {
+	for _, takes := range []bool{true, false} {
+		b := interact.NewBroker(interact.BrokerConfig{
+			Policy: &interacttest.Policy{}, Prompter: &interacttest.Prompter{}, Notifier: interacttest.Notifier(takes),
+			Journal: interact.NewMemoryJournal(10), Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slog.DiscardHandler),
+		})
+		a := do(t, b, interact.Request{Body: interact.Notify{Message: "done"}})
+		if a.Sent != takes {
+			t.Errorf("sent = %v, want %v", a.Sent, takes)
+		}
+		b.Close()
+	}
+}
+
+// Every way in which a person does not say "allow" must end as something else.
+func TestDoubtNeverAllows(t *testing.T) {
+	forged := interact.Answer{Outcome: interact.Allowed, ShownSHA256: interact.Digest([]byte("something else"))}
+	tests := map[string]struct {
+		prompter interact.Prompter
+		want     interact.Outcome
+	}{
+		"time-out":      {&interacttest.Prompter{}, interact.TimedOut},
+		"closed":        {says(interact.Answer{Outcome: interact.Dismissed}), interact.Dismissed},
+		"no screen":     {fails(fmt.Errorf("no display: %w", interact.ErrUnavailable)), interact.Unavailable},
+		"error":         {fails(errors.New("boom")), interact.Unavailable},
+		"panic":         {prompterFunc(func(context.Context) (interact.Answer, error) { panic("boom") }), interact.Unavailable},
+		"empty answer":  {says(interact.Answer{}), interact.Unavailable},
+		"wrong kind":    {says(interact.Answer{Outcome: interact.Answered, Text: "yes"}), interact.Unavailable},
+		"claims a rule": {says(interact.Answer{Outcome: interact.TimedOut}), interact.Unavailable},
+		"other input":   {says(forged), interact.Unavailable},
+		"no such scope": {says(interact.Answer{Outcome: interact.Allowed, Scope: "forever"}), interact.Unavailable},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := interacttest.Broker(tt.prompter, &interacttest.Policy{})
+				defer b.Close()
+				if a := do(t, b, approve("Bash")); a.Outcome != tt.want {
+					t.Errorf("outcome %q (%s), want %q", a.Outcome, a.Reason, tt.want)
+				}
+			})
+		})
+	}
+}
+
+type prompterFunc func(context.Context) (interact.Answer, error)
+
+func (f prompterFunc) Prompt(ctx context.Context, _ interact.Request, _ policy.Decision) (interact.Answer, error) {
+	return f(ctx)
+}
+
+func fails(err error) interact.Prompter {
+	return prompterFunc(func(context.Context) (interact.Answer, error) { return interact.Answer{}, err })
+}
+
+func TestPolicyDecidesWithoutAPrompt(t *testing.T) {
+	p, pol := &interacttest.Prompter{}, &interacttest.Policy{}
+	pol.Set("Read", policy.Allow)
+	pol.Set("Rm", policy.Deny)
+	b := interacttest.Broker(p, pol)
+	defer b.Close()
+	if a := do(t, b, approve("Read")); a.Outcome != interact.Allowed || a.By != interact.ByPolicy || a.Rule != "test:Read" {
+		t.Errorf("Read: %+v", a)
+	}
+	if a := do(t, b, approve("Rm")); a.Outcome != interact.Denied || a.By != interact.ByPolicy {
+		t.Errorf("Rm: %+v", a)
+	}
+	if n := len(p.Shown()); n != 0 {
+		t.Errorf("%d prompts, want none", n)
+	}
+}
+
+func TestTimeouts(t *testing.T) {
+	tests := map[string]struct {
+		own, want time.Duration
+	}{
+		"configured": {0, 5 * time.Minute},
+		"its own":    {90 * time.Second, 90 * time.Second},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &interacttest.Prompter{}
+				b := interacttest.Broker(p, &interacttest.Policy{})
+				defer b.Close()
+				r := ask("?")
+				r.Timeout = tt.own
+				start := time.Now()
+				a := do(t, b, r)
+				if got := time.Since(start); got != tt.want {
+					t.Errorf("ended after %s, want %s", got, tt.want)
+				}
+				if a.Outcome != interact.TimedOut || a.By != interact.ByTimeout {
+					t.Errorf("got %+v", a)
+				}
+				synctest.Wait()
+				if len(p.Closed()) != 1 {
+					t.Error("the prompt stayed on the screen")
+				}
+			})
+		})
+	}
+}
+
+func TestConfirmTimeoutIsItsDefault(t *testing.T) {
+	for _, def := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
+			defer b.Close()
+			a := do(t, b, interact.Request{Body: interact.Confirm{Message: "?", Default: def}})
+			if a.Outcome != interact.TimedOut || a.Confirmed != def || !a.Defaulted {
+				t.Errorf("default %v: %+v", def, a)
+			}
+		})
+	}
+}
+
+func TestHangUpTakesThePromptOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &interacttest.Prompter{}
+		b := interacttest.Broker(p, &interacttest.Policy{})
+		defer b.Close()
+		ctx, hangUp := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, hangUp)
+		if _, err := b.Do(ctx, approve("Bash")); !errors.Is(err, context.Canceled) {
+			t.Fatalf("err = %v", err)
+		}
+		synctest.Wait()
+		if len(p.Closed()) != 1 || len(b.Pending()) != 0 {
+			t.Errorf("closed %d, pending %d", len(p.Closed()), len(b.Pending()))
+		}
+		if own := b.Own(interact.Requester{}); len(own) != 1 || own[0].Answer.Outcome != interact.Cancelled {
+			t.Errorf("remembered as %+v", own)
+		}
+	})
+}
+
+func TestIdenticalRequestsAreOnePrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := says(interact.Answer{Outcome: interact.Answered, Text: "42"})
+		b := interacttest.Broker(p, &interacttest.Policy{})
+		defer b.Close()
+		var wg sync.WaitGroup
+		for range 100 {
+			wg.Go(func() {
+				if a := do(t, b, ask("same")); a.Text != "42" {
+					t.Errorf("got %+v", a)
+				}
+			})
+		}
+		wg.Wait()
+		if n := len(p.Shown()); n != 1 {
+			t.Errorf("%d prompts, want 1", n)
+		}
+	})
+}
+
+func TestDifferentRequestersAreNotJoined(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &interacttest.Prompter{}
+		b := interacttest.Broker(p, &interacttest.Policy{})
+		defer b.Close()
+		base := approve("Bash")
+		vary := []func(*interact.Request){
+			func(*interact.Request) {},
+			func(r *interact.Request) { r.Requester.Agent = "other" },
+			func(r *interact.Request) { r.Requester.Session = "s2" },
+			func(r *interact.Request) { r.Requester.CWD = "/other" },
+			func(r *interact.Request) { r.Requester.Process = interact.Process{UID: 1, Exe: "/bin/evil"} },
+			func(r *interact.Request) { r.Body = interact.Approve{Tool: "Bash", Input: json.RawMessage(`{"x":2}`)} },
+		}
+		for _, f := range vary {
+			r := base
+			f(&r)
+			if _, err := b.Begin(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(b.Pending()); n != len(vary) {
+			t.Errorf("%d pending, want %d", n, len(vary))
+		}
+	})
+}
+
+func TestOneOfTwoCallersMayLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := interacttest.Broker(says(interact.Answer{Outcome: interact.Answered, Text: "42"}), &interacttest.Policy{})
+		defer b.Close()
+		first, _ := b.Begin(t.Context(), ask("same"))
+		second, _ := b.Begin(t.Context(), ask("same"))
+		first.Release()
+		first.Release()
+		if a, err := second.Wait(t.Context()); err != nil || a.Text != "42" {
+			t.Errorf("%+v, %v", a, err)
+		}
+	})
+}
+
+func TestIdempotencyKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := says(interact.Answer{Outcome: interact.Answered, Text: "42"})
+		b := interacttest.Broker(p, &interacttest.Policy{})
+		defer b.Close()
+		r := ask("?")
+		r.IdempotencyKey = "k"
+		do(t, b, r)
+		if a := do(t, b, r); a.Text != "42" || len(p.Shown()) != 1 {
+			t.Errorf("asked %d times, got %+v", len(p.Shown()), a)
+		}
+		r.Body = interact.Ask{Question: "something else"}
+		var wrong *interact.ParamError
+		if _, err := b.Begin(t.Context(), r); !errors.As(err, &wrong) || wrong.Param != "idempotency_key" {
+			t.Errorf("the key served a different question: %v", err)
+		}
+	})
+}
+
+func TestDetachedRequestOutlivesItsCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := interacttest.Broker(says(interact.Answer{Outcome: interact.Answered, Text: "42"}), &interacttest.Policy{})
+		defer b.Close()
+		ticket, err := b.Begin(t.Context(), ask("?"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticket.Detach()
+		ticket.Release()
+		later, err := b.Lookup(interact.Requester{}, ticket.ID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, err := later.Wait(t.Context()); err != nil || a.Text != "42" {
+			t.Errorf("%+v, %v", a, err)
+		}
+	})
+}
+
+func TestStrangersNeitherReadNorWithdraw(t *testing.T) {
+	b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
+	defer b.Close()
+	ticket, _ := b.Begin(t.Context(), ask("?"))
+	stranger := interact.Requester{Process: interact.Process{UID: 4711, Exe: "/bin/other"}}
+	if _, err := b.Lookup(stranger, ticket.ID()); !errors.Is(err, interact.ErrNotFound) {
+		t.Errorf("lookup: %v", err)
+	}
+	if err := b.Withdraw(stranger, ticket.ID()); !errors.Is(err, interact.ErrNotFound) {
+		t.Errorf("withdraw: %v", err)
+	}
+	if len(b.Own(stranger)) != 0 || len(b.Pending()) != 1 {
+		t.Error("a stranger sees or ends a request")
+	}
+}
+
+func TestWithdraw(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &interacttest.Prompter{}
+		b := interacttest.Broker(p, &interacttest.Policy{})
+		defer b.Close()
+		ticket, _ := b.Begin(t.Context(), ask("?"))
+		for range 2 { // the second time it has ended already
+			if err := b.Withdraw(interact.Requester{}, ticket.ID()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if a, ok := ticket.Answer(); !ok || a.Outcome != interact.Withdrawn {
+			t.Errorf("%+v, %v", a, ok)
+		}
+	})
+}
+
+// One hundred callers, withdrawals and a human race for one request: all see the same single answer.
+func TestOneWinner(t *testing.T) {
+	for range 50 {
+		start := make(chan struct{})
+		p := prompterFunc(func(ctx context.Context) (interact.Answer, error) {
+			<-start
+			return interact.Answer{Outcome: interact.Allowed, Scope: policy.Always, ShownSHA256: interact.Digest([]byte(`{"x":1}`))}, nil
+		})
+		pol := &interacttest.Policy{}
+		b := interacttest.Broker(p, pol)
+		ticket, err := b.Begin(t.Context(), approve("Bash"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers := make([]interact.Answer, 100)
+		var wg sync.WaitGroup
+		for i := range answers {
+			wg.Go(func() {
+				<-start
+				if i%2 == 0 {
+					_ = b.Withdraw(interact.Requester{}, ticket.ID())
+				}
+				answers[i], _ = ticket.Wait(context.Background())
+			})
+		}
+		close(start)
+		wg.Wait()
+		b.Close()
+		for _, a := range answers {
+			if a.Outcome != answers[0].Outcome {
+				t.Fatalf("two winners: %q and %q", answers[0].Outcome, a.Outcome)
+			}
+		}
+		if granted := len(pol.Grants()) == 1; granted != (answers[0].Outcome == interact.Allowed) {
+			t.Fatalf("outcome %q left %d grants", answers[0].Outcome, len(pol.Grants()))
+		}
+	}
+}
+
+func TestOnlyAWiderAllowIsKept(t *testing.T) {
+	for scope, want := range map[policy.Scope]int{"": 0, policy.Once: 0, policy.ThisSession: 1, policy.QuarterHour: 1, policy.Always: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			pol := &interacttest.Policy{}
+			b := interacttest.Broker(says(interact.Answer{Outcome: interact.Allowed, Scope: scope}), pol)
+			defer b.Close()
+			do(t, b, approve("Bash"))
+			if got := len(pol.Grants()); got != want {
+				t.Errorf("scope %q: %d grants, want %d", scope, got, want)
+			}
+		})
+	}
+}
+
+// A deny that came while the prompt was open beats the click on Allow.
+func TestDenyThatCameMeanwhileWins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pol := &interacttest.Policy{}
+		b := interacttest.Broker(says(allowed), pol)
+		defer b.Close()
+		ticket, _ := b.Begin(t.Context(), approve("Bash"))
+		synctest.Wait()
+		pol.Set("Bash", policy.Deny)
+		a, _ := ticket.Wait(t.Context())
+		if a.Outcome != interact.Denied || a.By != interact.ByPolicy {
+			t.Errorf("got %+v", a)
+		}
+	})
+}
+
+func TestReconsiderSettlesWhatARuleNowDecides(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, pol := &interacttest.Prompter{}, &interacttest.Policy{}
+		b := interacttest.Broker(p, pol)
+		defer b.Close()
+		one, _ := b.Begin(t.Context(), approve("Bash"))
+		two, _ := b.Begin(t.Context(), approve("Write"))
+		synctest.Wait()
+		pol.Set("Bash", policy.Allow)
+		b.Reconsider()
+		synctest.Wait()
+		if a, ok := one.Answer(); !ok || a.Outcome != interact.Allowed || a.By != interact.ByPolicy {
+			t.Errorf("Bash: %+v", a)
+		}
+		if _, ok := two.Answer(); ok {
+			t.Error("Write was settled")
+		}
+		if len(p.Closed()) != 1 {
+			t.Errorf("%d prompts closed, want 1", len(p.Closed()))
+		}
+	})
+}
+
+func TestCloseEndsEverything(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
+		ticket, _ := b.Begin(t.Context(), ask("?"))
+		b.Close()
+		if a, ok := ticket.Answer(); !ok || a.Outcome != interact.Unavailable {
+			t.Errorf("%+v, %v", a, ok)
+		}
+		if a := do(t, b, ask("after")); a.Outcome != interact.Unavailable {
+			t.Errorf("after close: %+v", a)
+		}
+	})
+}
+
+func TestPendingIsBounded(t *testing.T) {
+	b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
+	defer b.Close()
+	var busy *interact.BusyError
+	begin := func(agent string, i int) error {
+		_, err := b.Begin(t.Context(), interact.Request{
+			Requester: interact.Requester{Agent: agent}, Body: interact.Ask{Question: fmt.Sprint(i)}})
+		return err
+	}
+	for i := range interact.MaxPendingPerRequester {
+		if err := begin("a", i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := begin("a", -1); !errors.As(err, &busy) {
+		t.Errorf("one requester over its limit: %v", err)
+	}
+	for i := range interact.MaxPending - interact.MaxPendingPerRequester {
+		if err := begin(fmt.Sprint("b", i), i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := begin("c", 0); !errors.As(err, &busy) || busy.RetryAfter <= 0 {
+		t.Errorf("all over the limit: %v", err)
+	}
+	if err := begin("a", 0); err != nil {
+		t.Errorf("joining needs no room: %v", err)
+	}
+}
+
+// What cannot be written down is not allowed.
+func TestBrokenJournalAllowsNothing(t *testing.T) {
+	for name, j := range map[string]interact.Journal{
+		"open":  brokenJournal{open: errors.New("disk full")},
+		"close": brokenJournal{close: errors.New("disk full")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pol := &interacttest.Policy{}
+			pol.Set("Read", policy.Allow)
+			b := interact.NewBroker(interact.BrokerConfig{
+				Policy: pol, Prompter: &interacttest.Prompter{Answer: interacttest.Always(allowed)}, Notifier: interacttest.Notifier(true),
+				Journal: j, Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slog.DiscardHandler),
+			})
+			defer b.Close()
+			for _, tool := range []string{"Read", "Bash"} {
+				if a := do(t, b, approve(tool)); a.Outcome != interact.Unavailable {
+					t.Errorf("%s: %+v", tool, a)
+				}
+			}
+		})
+	}
+}
+
+type brokenJournal struct{ open, close error }
+
+func (j brokenJournal) Open(context.Context, interact.Request) error { return j.open }
+func (j brokenJournal) Close(context.Context, interact.ID, interact.Answer) error {
+	return j.close
+}
+func (brokenJournal) Recent(context.Context, int) ([]interact.Record, error) { return nil, nil }
+
+func TestFinishedRequestsAreForgottenInTheEnd(t *testing.T) {
+	pol := &interacttest.Policy{}
+	pol.Set("Read", policy.Allow)
+	b := interacttest.Broker(&interacttest.Prompter{}, pol)
+	defer b.Close()
+	first, err := b.Begin(t.Context(), approve("Read"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2000 {
+		do(t, b, approve("Read"))
+	}
+	if _, err := b.Lookup(interact.Requester{}, first.ID()); !errors.Is(err, interact.ErrNotFound) {
+		t.Errorf("still there: %v", err)
+	}
+	if n := len(b.Own(interact.Requester{})); n > 1024 {
+		t.Errorf("%d requests kept", n)
+	}
+}
+
+func TestChangesSignals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := interacttest.Broker(says(interact.Answer{Outcome: interact.Dismissed}), &interacttest.Policy{})
+		defer b.Close()
+		changes, stop := b.Changes()
+		ticket, _ := b.Begin(t.Context(), ask("?"))
+		<-changes
+		<-ticket.Done()
+		<-changes
+		stop()
+		do(t, b, ask("again"))
+		select {
+		case <-changes:
+			t.Error("a signal after the subscription ended")
+		default:
+		}
+	})
+}
+
+func TestMemoryJournal(t *testing.T) {
+	j := interact.NewMemoryJournal(2)
+	for _, id := range []interact.ID{"1", "2", "3"} {
+		if err := j.Open(t.Context(), interact.Request{ID: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(t.Context(), "3", allowed); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(t.Context(), "3", allowed); !errors.Is(err, interact.ErrNotFound) {
+		t.Errorf("closed twice: %v", err)
+	}
+	recent, _ := j.Recent(t.Context(), 5)
+	if len(recent) != 2 || recent[0].Request.ID != "3" || recent[0].Answer.Outcome != interact.Allowed || recent[1].Answer.Outcome != "" {
+		t.Errorf("recent = %+v", recent)
+	}
+}
+
+func BenchmarkBrokerAutoAllow(b *testing.B) {
+	pol := &interacttest.Policy{}
+	pol.Set("Read", policy.Allow)
+	br := interacttest.Broker(&interacttest.Prompter{}, pol)
+	defer br.Close()
+	r := approve("Read")
+	b.ReportAllocs()
+	for b.Loop() {
+		if a, err := br.Do(b.Context(), r); err != nil || a.Outcome != interact.Allowed {
+			b.Fatal(a, err)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// mayImport is the import rule of every room: which of nod's own packages it may reach, directly or not.
+// A package that is missing here fails the test, so that nobody forgets to think.
+var mayImport = map[string][]string{
+	"nod":                       {"nod/..."},
+	"nod/app":                   {"nod/app/settings", "nod/assets", "nod/dialogs", "nod/dialogs/safetext", "nod/interact", "nod/ipc", "nod/ipc/endpoint", "nod/policy"},
+	"nod/app/settings":          {"nod/assets", "nod/dialogs", "nod/dialogs/safetext", "nod/interact", "nod/policy"},
+	"nod/assets":                {},
+	"nod/assets/gen":            {},
+	"nod/dialogs":               {"nod/assets", "nod/dialogs/safetext", "nod/interact", "nod/policy"},
+	"nod/dialogs/safetext":      {},
+	"nod/ipc":                   {"nod/interact", "nod/ipc/endpoint", "nod/policy"},
+	"nod/ipc/client":            {"nod/interact", "nod/ipc/endpoint", "nod/policy"},
+	"nod/ipc/endpoint":          {},
+	"nod/interact":              {"nod/policy"},
+	"nod/interact/interacttest": {"nod/interact", "nod/policy"},
+	"nod/policy":                {},
+	"nod/cmd/nod":               {"nod/interact", "nod/ipc/client", "nod/ipc/endpoint", "nod/policy", "nod/dialogs/safetext"},
+	"nod/e2e":                   {},
+	"nod/e2e/desktop":           {},
+}
+
+// mayImportFyne are the rooms with windows in them. Everything else runs without cgo and without a screen.
+var mayImportFyne = []string{"nod", "nod/app", "nod/app/settings", "nod/assets", "nod/assets/gen", "nod/dialogs"}
+
+func TestArrowsPointDown(t *testing.T) {
+	packages := listPackages(t)
+	for path, allowed := range mayImport {
+		if _, exists := packages[path]; !exists {
+			t.Errorf("%s is named in the rules but does not exist", path)
+		}
+		for _, rule := range allowed {
+			if _, exists := packages[rule]; !exists && !strings.HasSuffix(rule, "/...") {
+				t.Errorf("%s may import %s, which does not exist", path, rule)
+			}
+		}
+	}
+	for path, deps := range packages {
+		allowed, known := mayImport[path]
+		if !known {
+			t.Errorf("%s has no import rule: add it to mayImport", path)
+			continue
+		}
+		for _, dep := range deps {
+			if strings.HasPrefix(dep, "nod/") && !permits(allowed, dep) {
+				t.Errorf("%s must not reach %s", path, dep)
+			}
+			if strings.HasPrefix(dep, "fyne.io/fyne/") && !slices.Contains(mayImportFyne, path) {
+				t.Errorf("%s must not reach %s", path, dep)
+			}
+		}
+	}
+}
+
+func permits(rules []string, dep string) bool {
+	return slices.ContainsFunc(rules, func(rule string) bool {
+		if base, all := strings.CutSuffix(rule, "/..."); all {
+			return strings.HasPrefix(dep, base+"/")
+		}
+		return rule == dep
+	})
+}
+
+// listPackages returns every package of the module with all that it reaches, tests left out.
+func listPackages(t *testing.T) map[string][]string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Deps", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	packages := map[string][]string{}
+	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
+		var p struct {
+			ImportPath string
+			Deps       []string
+		}
+		if err := dec.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		packages[p.ImportPath] = p.Deps
+	}
+	return packages
+}

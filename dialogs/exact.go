@@ -16,7 +16,7 @@ func newRawView(raw []byte) fyne.CanvasObject {
 }
 
 // plainText makes one line of safe text for a label.
-func plainText(s string) string { return safetext.Line(s, maxLabel) }
+func plainText(s string) string { return safetext.OneLine(s, maxLabel) }
 
 // maxLabel is the number of characters that a label shows of a requester's text before the visible cut.
 const maxLabel = 300

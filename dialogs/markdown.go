@@ -9,7 +9,7 @@ import (
 
 // newMarkdown shows text as light, safe Markdown.
 func newMarkdown(text string) fyne.CanvasObject {
-	l := widget.NewLabel(safetext.Line(text, 1<<20))
+	l := widget.NewLabel(safetext.OneLine(text, 1<<20))
 	l.Wrapping = fyne.TextWrapWord
 	return l
 }

@@ -1,10 +1,341 @@
-// Package safetext spells out what a text does not show.
+// Package safetext makes a text fit to be judged by a human: whatever does not show, or shows as something
+// else than it is, gets spelled out. A right-to-left override reads ⟨U+202E⟩, a run of blanks ⟨312 spaces⟩, a
+// tab ⇥. Nothing is ever dropped: a view with something missing would not be what gets executed.
+//
+// The rendering is injective: two different texts never render alike, and [Unrender] gets the original back
+// from the rendered characters alone. That holds because the two characters that open nod's own marks, ⟨ and
+// ⇥, are themselves spelled out where a text contains them.
+//
+// [Render] is for input that will be acted on, [OneLine] for labels, [Prose] for sentences to a human.
 package safetext
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
 
-// Line is s in one line.
-func Line(s string, max int) string {
-	q := strconv.Quote(s)
-	return q[1 : len(q)-1]
+// Kind says how a [Span] relates to the text it stands for.
+type Kind int
+
+// The kinds of span.
+const (
+	Plain      Kind = iota // shown as it is
+	Hidden                 // spelled out, because it would not show or would change what else shows
+	Run                    // spelled out, harmless: blanks, tabs, line ends, the joints of an emoji
+	Suspicious             // shows, but looks like something else
+)
+
+// Span is a piece of a rendered line.
+type Span struct {
+	Text   string // what to draw
+	Kind   Kind
+	Source string // the piece of the original that it stands for
+}
+
+// Line is a rendered line, without its line break.
+type Line struct {
+	Spans []Span
+	Count int // how many lines of the original it stands for: 1, or more for a run of empty lines
+}
+
+// String returns the rendered characters of l.
+func (l Line) String() string {
+	var b strings.Builder
+	for _, s := range l.Spans {
+		b.WriteString(s.Text)
+	}
+	return b.String()
+}
+
+const (
+	tabWidth      = 4  // columns between tab stops
+	maxSpaces     = 24 // a longer run of spaces is counted instead of drawn
+	maxTabs       = 12 // so is a longer run of tabs
+	maxEmptyLines = 4  // and of empty lines
+	maxRepeats    = 3  // a hidden character in a row more often than this is counted too
+	maxMarks      = 2  // combining marks on one letter; more are a stack
+)
+
+// The characters that open nod's own marks, and the one that closes them.
+const (
+	open    = '⟨'
+	closing = '⟩'
+	tab     = '⇥'
+)
+
+// Render spells s out, line by line. A text that ends in a line break has an empty last line.
+func Render(s string) []Line {
+	native := nativeScripts(s)
+	source := strings.Split(s, "\n")
+	lines := make([]Line, 0, len(source))
+	for i := 0; i < len(source); {
+		if n := emptyLines(source[i:]); n > maxEmptyLines {
+			mark := fmt.Sprintf("⟨%d empty lines⟩", n)
+			lines = append(lines, Line{Count: n, Spans: []Span{{Text: mark, Kind: Run, Source: strings.Repeat("\n", n-1)}}})
+			i += n
+			continue
+		}
+		r := renderer{line: source[i], last: i == len(source)-1, native: native}
+		lines = append(lines, Line{Count: 1, Spans: r.render()})
+		i++
+	}
+	return lines
+}
+
+// emptyLines counts the empty lines that lines starts with.
+func emptyLines(lines []string) int {
+	for i, l := range lines {
+		if l != "" {
+			return i
+		}
+	}
+	return len(lines)
+}
+
+// renderer spells out one line.
+type renderer struct {
+	line   string
+	last   bool    // no line break follows
+	native scripts // scripts that the whole text really uses
+
+	spans  []Span
+	column int // in characters drawn
+	base   rune
+	marks  int // combining marks on base so far
+
+	word      scripts // of the word around the current position
+	wordEnd   int
+	allAlike  bool // every letter of the word looks like a letter of another script
+	pastEmoji bool // the character before is an emoji or belongs to one
+}
+
+func (r *renderer) render() []Span {
+	for i := 0; i < len(r.line); {
+		i += r.step(i)
+	}
+	return r.spans
+}
+
+// step renders what is at i and returns how many bytes that was.
+func (r *renderer) step(i int) int {
+	c, size := utf8.DecodeRuneInString(r.line[i:])
+	wasEmoji, base := r.pastEmoji, r.base
+	r.pastEmoji, r.base = false, 0
+	switch {
+	case c == utf8.RuneError && size == 1:
+		return r.badBytes(i)
+	case c == ' ':
+		return r.spaces(i)
+	case c == '\t':
+		return r.tabs(i)
+	case c == '\r' && i == len(r.line)-1 && !r.last:
+		return r.add(Run, "⟨CR⟩", i, 1)
+	case c == open || c == tab:
+		return r.add(Suspicious, codePoint(c), i, size)
+	case emojiJoint(c) && wasEmoji && r.joins(c, i+size):
+		r.pastEmoji = true
+		return r.add(Run, codePoint(c), i, size)
+	case why(c) != "":
+		return r.hidden(i, c, size)
+	case isMark(c):
+		return r.mark(i, c, size, base)
+	}
+	r.base, r.marks, r.pastEmoji = c, 0, isEmoji(c)
+	if r.suspicious(i, c) {
+		return r.add(Suspicious, r.line[i:i+size], i, size)
+	}
+	return r.plain(i, size)
+}
+
+// badBytes renders bytes that are not UTF-8.
+func (r *renderer) badBytes(i int) int {
+	n := repeats(r.line[i:], r.line[i:i+1])
+	return r.repeated(fmt.Sprintf("0x%02X", r.line[i]), i, n, 1)
+}
+
+// hidden renders a character that does not show, and those after it that are the same.
+func (r *renderer) hidden(i int, c rune, size int) int {
+	n := repeats(r.line[i:], r.line[i:i+size])
+	return r.repeated(fmt.Sprintf("U+%04X", c), i, n, size)
+}
+
+// repeated adds name once, or n times when they are many as one counted mark.
+func (r *renderer) repeated(name string, i, n, size int) int {
+	if n > maxRepeats {
+		return r.add(Hidden, fmt.Sprintf("⟨%s×%d⟩", name, n), i, n*size)
+	}
+	return r.add(Hidden, "⟨"+name+"⟩", i, size)
+}
+
+// spaces renders a run of spaces: as they are, or counted when they are many or end the line unseen.
+func (r *renderer) spaces(i int) int {
+	n := repeats(r.line[i:], " ")
+	rest := r.line[i+n:]
+	ends := rest == "" || rest == "\r" && !r.last
+	if n <= maxSpaces && !ends {
+		return r.plain(i, n)
+	}
+	return r.add(Run, "⟨"+strconv.Itoa(n)+plural(n, " space⟩", " spaces⟩"), i, n)
+}
+
+// tabs renders a run of tabs: each as an arrow that reaches to the next tab stop, or counted.
+func (r *renderer) tabs(i int) int {
+	n := repeats(r.line[i:], "\t")
+	if n > maxTabs {
+		return r.add(Run, fmt.Sprintf("⟨%d tabs⟩", n), i, n)
+	}
+	return r.add(Run, string(tab)+strings.Repeat(" ", tabPadding(r.column)), i, 1)
+}
+
+// tabPadding is the number of blanks after the arrow of a tab in column.
+func tabPadding(column int) int { return tabWidth - column%tabWidth - 1 }
+
+// mark renders a combining mark. On a letter of a script that needs it, it shows; elsewhere it would make
+// one character look like another, so it is spelled out.
+func (r *renderer) mark(i int, c rune, size int, base rune) int {
+	r.marks++
+	if base == 0 || !takesMark(base, c) || r.marks > maxMarks {
+		return r.hidden(i, c, size)
+	}
+	r.base = base
+	return r.plain(i, size)
+}
+
+// joins reports whether the emoji joint c does join something: a joiner needs an emoji on its right as well.
+func (r *renderer) joins(c rune, next int) bool {
+	if c != zeroWidthJoiner {
+		return true
+	}
+	following, _ := utf8.DecodeRuneInString(r.line[next:])
+	return isEmoji(following)
+}
+
+// suspicious reports whether c, at i, looks like something that it is not.
+func (r *renderer) suspicious(i int, c rune) bool {
+	if isImpostor(c) || isOptionDash(r.line, i, c) {
+		return true
+	}
+	if c < utf8.RuneSelf || lookAlike(c) == 0 {
+		return false
+	}
+	if i >= r.wordEnd {
+		r.scanWord(i)
+	}
+	return r.word.has(latin) || r.allAlike && !r.native.has(scriptOf(c))
+}
+
+// scanWord finds out which scripts the word around i uses.
+func (r *renderer) scanWord(i int) {
+	start := i
+	for start > 0 {
+		c, size := utf8.DecodeLastRuneInString(r.line[:start])
+		if !inWord(c) {
+			break
+		}
+		start -= size
+	}
+	r.word, r.allAlike, r.wordEnd = 0, true, len(r.line)
+	for j, c := range r.line[start:] {
+		if !inWord(c) {
+			r.wordEnd = start + j
+			return
+		}
+		r.word |= scriptOf(c)
+		if scriptOf(c) != 0 && lookAlike(c) == 0 {
+			r.allAlike = false
+		}
+	}
+}
+
+// plain adds size bytes at i as they are, to the span before them when that is plain too.
+func (r *renderer) plain(i, size int) int {
+	text := r.line[i : i+size]
+	r.column += utf8.RuneCountInString(text)
+	if n := len(r.spans); n > 0 && r.spans[n-1].Kind == Plain {
+		before := len(r.spans[n-1].Source)
+		text = r.line[i-before : i+size]
+		r.spans[n-1] = Span{Text: text, Kind: Plain, Source: text}
+		return size
+	}
+	r.spans = append(r.spans, Span{Text: text, Kind: Plain, Source: text})
+	return size
+}
+
+// add adds text for size bytes at i.
+func (r *renderer) add(k Kind, text string, i, size int) int {
+	r.column += utf8.RuneCountInString(text)
+	r.spans = append(r.spans, Span{Text: text, Kind: k, Source: r.line[i : i+size]})
+	return size
+}
+
+// repeats counts how often s starts with unit.
+func repeats(s, unit string) int {
+	n := 0
+	for strings.HasPrefix(s[n*len(unit):], unit) {
+		n++
+	}
+	return n
+}
+
+func codePoint(c rune) string { return fmt.Sprintf("⟨U+%04X⟩", c) }
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// Finding is something in a text that a human should know of.
+type Finding struct {
+	Line int    // of the original, from 1
+	Text string // as rendered
+	Kind Kind   // Hidden or Suspicious
+	Why  string // what it is, in a few words
+}
+
+// Findings lists what is hidden or suspicious in lines, in order.
+func Findings(lines []Line) []Finding {
+	var found []Finding
+	number := 1
+	for _, l := range lines {
+		for _, s := range l.Spans {
+			if s.Kind == Hidden || s.Kind == Suspicious {
+				found = append(found, Finding{Line: number, Text: s.Text, Kind: s.Kind, Why: explain(s)})
+			}
+		}
+		number += l.Count
+	}
+	return found
+}
+
+// HasHidden reports whether s contains characters that do not show, or change what else shows.
+func HasHidden(s string) bool {
+	for _, f := range Findings(Render(s)) {
+		if f.Kind == Hidden {
+			return true
+		}
+	}
+	return false
+}
+
+// explain says what is odd about s.
+func explain(s Span) string {
+	c, size := utf8.DecodeRuneInString(s.Source)
+	switch {
+	case c == utf8.RuneError && size == 1:
+		return "not UTF-8"
+	case c == open || c == tab:
+		return "imitates a mark of nod"
+	case s.Kind == Hidden && why(c) == "":
+		return "accent on nothing, or a stack of accents"
+	case s.Kind == Hidden:
+		return why(c)
+	}
+	if like := lookAlike(c); like != 0 {
+		return "looks like " + string(like)
+	}
+	return "looks like another character"
 }

@@ -217,7 +217,7 @@ func (r *renderer) suspicious(i int, c rune) bool {
 	if isImpostor(c) || isOptionDash(r.line, i, c) {
 		return true
 	}
-	if c < utf8.RuneSelf || lookAlike(c) == 0 {
+	if c < utf8.RuneSelf || lookAlike(c) == 0 || scriptOf(c) == 0 {
 		return false
 	}
 	if i >= r.wordEnd {

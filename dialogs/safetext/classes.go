@@ -1,0 +1,100 @@
+package safetext
+
+import "unicode"
+
+const (
+	zeroWidthJoiner     = 0x200D
+	emojiPresentation   = 0xFE0F // variation selector 16
+	combiningStrokeLow  = 0x0334 // first and last of the strokes drawn through a letter
+	combiningStrokeHigh = 0x0338
+)
+
+// invisible are characters that Unicode counts as letters, symbols or marks, yet draw nothing.
+var invisible = map[rune]bool{
+	0x034F: true,               // combining grapheme joiner
+	0x115F: true, 0x1160: true, // Hangul fillers
+	0x17B4: true, 0x17B5: true, // Khmer inherent vowels
+	0x2800: true,               // blank Braille pattern
+	0x3164: true, 0xFFA0: true, // Hangul fillers
+	0xFFFC:  true, // object replacement
+	0x1D159: true, // musical null notehead
+}
+
+// why says what is hidden about c; "" when it shows.
+func why(c rune) string {
+	switch {
+	case c >= 0x20 && c < 0x7F:
+		return ""
+	case unicode.Is(unicode.Cc, c):
+		return "control character"
+	case unicode.Is(unicode.Bidi_Control, c):
+		return "changes the direction of text"
+	case c >= 0xE0000 && c <= 0xE007F:
+		return "invisible tag character"
+	case unicode.Is(unicode.Variation_Selector, c):
+		return "variation selector"
+	case invisible[c] || unicode.In(c, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point):
+		return "invisible character"
+	case unicode.In(c, unicode.Zl, unicode.Zp):
+		return "line separator"
+	case unicode.Is(unicode.Zs, c):
+		return "unusual space"
+	case unicode.Is(unicode.Co, c):
+		return "private character without a fixed meaning"
+	case isJamo(c):
+		return "part of a Korean syllable"
+	case !unicode.In(c, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S):
+		return "not a character"
+	}
+	return ""
+}
+
+// isJamo reports whether c is a piece that joins others to one Korean syllable, which then looks like the
+// ordinary character for that syllable.
+func isJamo(c rune) bool {
+	return c >= 0x1100 && c <= 0x11FF || c >= 0xA960 && c <= 0xA97F || c >= 0xD7B0 && c <= 0xD7FF
+}
+
+func isMark(c rune) bool { return unicode.Is(unicode.M, c) }
+
+// takesMark reports whether the combining mark c belongs on a letter like base. On Latin, Greek and Cyrillic
+// letters it does not: their accented letters exist as characters of their own, and a letter followed by an
+// accent looks just like one of them.
+func takesMark(base, c rune) bool {
+	if !unicode.Is(unicode.L, base) || unicode.Is(unicode.Me, c) {
+		return false
+	}
+	if c >= combiningStrokeLow && c <= combiningStrokeHigh {
+		return false
+	}
+	if unicode.In(base, unicode.Latin, unicode.Greek, unicode.Cyrillic) {
+		return false
+	}
+	return unicode.Is(unicode.Inherited, c) || sameScript(base, c)
+}
+
+// markScripts are the scripts that write vowels or tones as combining marks.
+var markScripts = []*unicode.RangeTable{
+	unicode.Arabic, unicode.Bengali, unicode.Devanagari, unicode.Ethiopic, unicode.Gujarati, unicode.Gurmukhi,
+	unicode.Hebrew, unicode.Kannada, unicode.Khmer, unicode.Lao, unicode.Malayalam, unicode.Myanmar,
+	unicode.Oriya, unicode.Sinhala, unicode.Syriac, unicode.Tamil, unicode.Telugu, unicode.Thaana,
+	unicode.Thai, unicode.Tibetan,
+}
+
+func sameScript(a, b rune) bool {
+	for _, script := range markScripts {
+		if unicode.Is(script, a) {
+			return unicode.Is(script, b)
+		}
+	}
+	return false
+}
+
+// emojiJoint reports whether c is one of the invisible characters that emoji are put together with.
+func emojiJoint(c rune) bool { return c == zeroWidthJoiner || c == emojiPresentation }
+
+// isEmoji reports whether c is a pictograph. The blocks are wider than the property; it only decides whether
+// a joint after c is spelled out quietly or in red.
+func isEmoji(c rune) bool {
+	return c >= 0x1F000 && c <= 0x1FAFF || c >= 0x2190 && c <= 0x2BFF && unicode.Is(unicode.So, c)
+}

@@ -1,0 +1,109 @@
+package safetext
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// OneLine renders s in one line for a label. After about max characters it is cut, and says so.
+func OneLine(s string, max int) string {
+	// Rendering shortens only runs, so a prefix of this size is plenty for max characters of anything that
+	// a label should show; the rest is counted, not rendered.
+	head := s
+	if limit := 8*max + 64; len(head) > limit {
+		head = prefix(head, limit)
+	}
+
+	var b strings.Builder
+	drawn, shown := 0, 0 // characters drawn, bytes of s that they stand for
+	for i, l := range Render(head) {
+		if i > 0 {
+			l.Spans = append([]Span{{Text: "⟨newline⟩", Kind: Run, Source: "\n"}}, l.Spans...)
+		}
+		for _, span := range l.Spans {
+			text, source := fit(span, max-drawn)
+			b.WriteString(text)
+			drawn += utf8.RuneCountInString(text)
+			shown += source
+			if source < len(span.Source) {
+				return cut(&b, s[shown:])
+			}
+		}
+	}
+	if shown < len(s) {
+		return cut(&b, s[shown:])
+	}
+	return b.String()
+}
+
+// fit returns as much of span as room allows, and how many bytes of its source that is.
+func fit(span Span, room int) (string, int) {
+	if utf8.RuneCountInString(span.Text) <= room {
+		return span.Text, len(span.Source)
+	}
+	if span.Kind != Plain {
+		return "", 0
+	}
+	n := 0
+	for i := range span.Text {
+		if n == room {
+			return span.Text[:i], i
+		}
+		n++
+	}
+	return span.Text, len(span.Source)
+}
+
+func cut(b *strings.Builder, rest string) string {
+	n := utf8.RuneCountInString(rest)
+	fmt.Fprintf(b, "… ⟨%d more %s⟩", n, plural(n, "character", "characters"))
+	return b.String()
+}
+
+// prefix returns the first n bytes of s, less when that would cut a character.
+func prefix(s string, n int) string {
+	for i := n; i > n-utf8.UTFMax && i > 0; i-- {
+		if utf8.RuneStart(s[i]) {
+			return s[:i]
+		}
+	}
+	return s[:n]
+}
+
+// Prose renders a text that is a sentence to a human, not something to be acted on: the spaces of French and
+// Chinese typography, line ends of Windows and joined emoji show the way their writer meant them. Everything
+// else that is hidden is spelled out as [Render] does.
+func Prose(s string) string {
+	var b strings.Builder
+	for i, l := range Render(s) {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		for _, span := range l.Spans {
+			b.WriteString(prose(span))
+		}
+	}
+	return b.String()
+}
+
+func prose(s Span) string {
+	switch s.Source {
+	case "\t":
+		return "    "
+	case "\r":
+		if s.Kind == Run {
+			return ""
+		}
+	case "\u00A0", "\u202F", "\u3000":
+		return " "
+	}
+	c, size := utf8.DecodeRuneInString(s.Source)
+	if s.Kind == Run && size == len(s.Source) && emojiJoint(c) {
+		return s.Source
+	}
+	if s.Kind == Run && len(s.Source) <= maxSpaces && strings.Trim(s.Source, " ") == "" {
+		return s.Source
+	}
+	return s.Text
+}

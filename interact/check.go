@@ -3,8 +3,14 @@ package interact
 import (
 	"errors"
 	"fmt"
+	"math"
+	"net/mail"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"nod/policy"
 )
@@ -83,22 +89,101 @@ func (q Question) check(v Value) error {
 	if v.List != (q.InputType == Choice) {
 		return fmt.Errorf("%q: wrong kind of answer", q.ID)
 	}
-	if !v.List {
-		if q.IsRequired() && strings.TrimSpace(v.String()) == "" {
-			return &MissingError{ID: q.ID}
-		}
-		return nil
+	if v.List {
+		return q.checkPicks(v.Items)
 	}
-	switch {
-	case q.IsRequired() && len(v.Items) == 0:
+	text := v.String()
+	if strings.TrimSpace(text) != "" {
+		return q.checkText(text)
+	}
+	if q.IsRequired() {
 		return &MissingError{ID: q.ID}
-	case !q.MultiSelect && len(v.Items) > 1:
-		return fmt.Errorf("%q takes one answer", q.ID)
-	}
-	for _, item := range v.Items {
-		if strings.TrimSpace(item) == "" {
-			return &MissingError{ID: q.ID}
-		}
 	}
 	return nil
 }
+
+func (q Question) checkPicks(picks []string) error {
+	if q.IsRequired() && len(picks) == 0 {
+		return &MissingError{ID: q.ID}
+	}
+	if !q.MultiSelect && len(picks) > 1 {
+		return q.invalid("takes one answer")
+	}
+	for i, pick := range picks {
+		switch {
+		case strings.TrimSpace(pick) == "":
+			return &MissingError{ID: q.ID}
+		case slices.Contains(picks[:i], pick):
+			return q.invalid("has the same answer twice")
+		case !q.OffersOther() && !slices.ContainsFunc(q.Options, func(o Option) bool { return o.Value == pick }):
+			return q.invalid("takes only the options")
+		}
+	}
+	if len(picks) == 0 {
+		return nil
+	}
+	return q.between(float64(len(picks)), "pick")
+}
+
+func (q Question) checkText(text string) error {
+	switch q.Format {
+	case Integer, Number:
+		return q.checkNumber(text)
+	case Email:
+		if a, err := mail.ParseAddress(text); err != nil || a.Address != text {
+			return q.invalid("wants an e-mail address")
+		}
+	case URI:
+		if u, err := url.Parse(text); err != nil || u.Scheme == "" {
+			return q.invalid("wants an address such as https://example.com")
+		}
+	case Date:
+		if _, err := time.Parse(time.DateOnly, text); err != nil {
+			return q.invalid("wants a date such as 2030-12-31")
+		}
+	case DateTime:
+		if _, err := time.Parse(time.RFC3339, text); err != nil {
+			return q.invalid("wants a date and time such as 2030-12-31T18:00:00Z")
+		}
+	}
+	return q.between(float64(utf8.RuneCountInString(text)), "character")
+}
+
+func (q Question) checkNumber(text string) error {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+		return q.invalid("wants a number")
+	}
+	if q.Format == Integer && n != math.Trunc(n) {
+		return q.invalid("wants a whole number")
+	}
+	return q.between(n, "")
+}
+
+// between holds n against Min and Max. unit is what is counted, empty when n is the answer itself.
+func (q Question) between(n float64, unit string) error {
+	bound := func(limit float64) string {
+		s := strconv.FormatFloat(limit, 'f', -1, 64)
+		switch {
+		case unit == "":
+			return s
+		case limit == 1:
+			return s + " " + unit
+		}
+		return s + " " + unit + "s"
+	}
+	switch {
+	case q.Min != nil && n < *q.Min:
+		return q.invalid("wants at least " + bound(*q.Min))
+	case q.Max != nil && n > *q.Max:
+		return q.invalid("wants at most " + bound(*q.Max))
+	}
+	return nil
+}
+
+// InvalidError says why the answer to one question of a form will not do.
+type InvalidError struct{ ID, Problem string }
+
+func (e *InvalidError) Error() string { return fmt.Sprintf("%q %s", e.ID, e.Problem) }
+
+func (q Question) invalid(problem string) error { return &InvalidError{ID: q.ID, Problem: problem} }

@@ -105,12 +105,32 @@ type Question struct {
 	Options     []Option  `json:"options,omitempty"`
 	MultiSelect bool      `json:"multi_select,omitempty"`
 	Required    *bool     `json:"required,omitempty" default:"true"`
+	AllowOther  *bool     `json:"allow_other,omitempty" default:"true" description:"choice: also offer a free text"`
 	Default     Value     `json:"default,omitzero"`
 	Placeholder string    `json:"placeholder,omitempty"`
+	Format      Format    `json:"format,omitempty" enum:"email,uri,date,date-time,integer,number" description:"text: what the answer must be"`
+	Min         *float64  `json:"min,omitempty" description:"integer, number: least value; other text: least length in characters; choice: least number of picks"`
+	Max         *float64  `json:"max,omitempty" description:"the same for the most"`
 }
 
 // IsRequired reports whether the question must be answered; it must unless it says otherwise.
 func (q Question) IsRequired() bool { return q.Required == nil || *q.Required }
+
+// OffersOther reports whether a free text may be given in place of an option.
+func (q Question) OffersOther() bool { return q.AllowOther == nil || *q.AllowOther }
+
+// Format says what the text that answers a [Question] must be.
+type Format string
+
+// The formats, those of MCP elicitation and the two kinds of number.
+const (
+	Email    Format = "email"
+	URI      Format = "uri"
+	Date     Format = "date"      // RFC 3339 full-date
+	DateTime Format = "date-time" // RFC 3339
+	Integer  Format = "integer"
+	Number   Format = "number"
+)
 
 // InputType says how a [Question] is answered.
 type InputType string

@@ -157,6 +157,9 @@ func (q Question) validate(at string) error {
 	if err != nil {
 		return err
 	}
+	if q.Min != nil && q.Max != nil && *q.Min > *q.Max {
+		return &ParamError{Param: at + "min", Problem: "is more than max"}
+	}
 	switch q.InputType {
 	case Text:
 		return q.validateText(at)
@@ -174,6 +177,8 @@ func (q Question) validateText(at string) error {
 		return &ParamError{Param: at + "multi_select", Problem: "a text question has nothing to select"}
 	case q.Default.List:
 		return &ParamError{Param: at + "default", Problem: "a text question's default is a string"}
+	case !slices.Contains([]Format{"", Email, URI, Date, DateTime, Integer, Number}, q.Format):
+		return &ParamError{Param: at + "format", Problem: fmt.Sprintf("%q: want email, uri, date, date-time, integer or number", q.Format)}
 	}
 	return limit(at+"default", q.Default.String(), MaxText)
 }
@@ -184,6 +189,8 @@ func (q Question) validateChoice(at string) error {
 		return &ParamError{Param: at + "options", Problem: "a choice question needs options"}
 	case len(q.Options) > MaxOptions:
 		return tooMany(at+"options", MaxOptions)
+	case q.Format != "":
+		return &ParamError{Param: at + "format", Problem: "a choice question has no format"}
 	}
 	values := map[string]bool{}
 	for i, o := range q.Options {

@@ -51,6 +51,8 @@ func TestValidate(t *testing.T) {
 		"form default":       {form(with(choice(a, b), func(q *interact.Question) { q.Default = interact.TextValue("B") })), "", false},
 		"form bad default":   {form(with(choice(a, b), func(q *interact.Question) { q.Default = interact.TextValue("C") })), "questions[0].default", false},
 		"form two defaults":  {form(with(choice(a, b), func(q *interact.Question) { q.Default = interact.ListValue("A", "B") })), "questions[0].default", false},
+		"form bad format":    {form(interact.Question{ID: "q", Question: "?", Format: "zip"}), "questions[0].format", false},
+		"form choice format": {form(with(choice(a), func(q *interact.Question) { q.Format = interact.Email })), "questions[0].format", false},
 		"approve":            {interact.Approve{Tool: "Bash", Input: json.RawMessage(`{}`)}, "", false},
 		"approve mutating":   {interact.Approve{Tool: "Bash", Input: json.RawMessage(`{}`), Class: "mutating"}, "", false},
 		"approve no tool":    {interact.Approve{Input: json.RawMessage(`{}`)}, "tool", true},
@@ -151,6 +153,63 @@ func TestCheck(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestCheckConstraints(t *testing.T) {
+	no := false
+	num := func(f float64) *float64 { return &f }
+	three := []interact.Option{{Label: "A"}, {Label: "B"}, {Label: "C"}}
+	text := func(f interact.Format, min, max *float64) interact.Question {
+		return interact.Question{InputType: interact.Text, Format: f, Min: min, Max: max}
+	}
+	closed := interact.Question{Options: three, AllowOther: &no}
+	some := interact.Question{Options: three, MultiSelect: true, Min: num(1), Max: num(2), Required: &no}
+	tests := map[string]struct {
+		q    interact.Question
+		good []interact.Value
+		bad  []interact.Value
+	}{
+		"email":   {text(interact.Email, nil, nil), texts("a@b.c"), texts("a", "A <a@b.c>", "a@b.c, d@e.f")},
+		"uri":     {text(interact.URI, nil, nil), texts("https://x.y/z", "mailto:a@b.c"), texts("x y", "/a", "://")},
+		"date":    {text(interact.Date, nil, nil), texts("2030-02-28"), texts("2030-02-30", "28.2.2030")},
+		"instant": {text(interact.DateTime, nil, nil), texts("2030-02-28T10:00:00+01:00"), texts("2030-02-28", "2030-02-28 10:00")},
+		"integer": {text(interact.Integer, num(0), num(9)), texts("0", "9", "5.0"), texts("-1", "10", "1.5", "x", "NaN")},
+		"number":  {text(interact.Number, num(0.5), nil), texts("0.5", "1e3"), texts("0.4", "Inf", "1,5")},
+		"length":  {text("", num(2), num(3)), texts("äö", "abc"), texts("ä", "abcd")},
+		"closed":  {closed, []interact.Value{interact.ListValue("A")}, []interact.Value{interact.ListValue("X")}},
+		"picks": {some, []interact.Value{interact.ListValue(), interact.ListValue("A", "other")},
+			[]interact.Value{interact.ListValue("A", "B", "C"), interact.ListValue("A", "A")}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			tt.q.ID, tt.q.Question = "q", "?"
+			r := interact.Request{Body: interact.Normalize(interact.Form{Questions: []interact.Question{tt.q}})}
+			if err := r.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			check := func(v interact.Value) error {
+				return r.Check(interact.Answer{Outcome: interact.Answered, Values: map[string]interact.Value{"q": v}})
+			}
+			for _, v := range tt.good {
+				if err := check(v); err != nil {
+					t.Errorf("%v refused: %v", v.Items, err)
+				}
+			}
+			for _, v := range tt.bad {
+				if check(v) == nil {
+					t.Errorf("%v accepted", v.Items)
+				}
+			}
+		})
+	}
+}
+
+func texts(items ...string) []interact.Value {
+	var vs []interact.Value
+	for _, s := range items {
+		vs = append(vs, interact.TextValue(s))
+	}
+	return vs
 }
 
 func TestValueJSON(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// OneLine renders s in one line for a label. After about max characters it is cut, and says so.
-func OneLine(s string, max int) string {
+// Line renders s in one line for a label. After about max characters it is cut, and says so.
+func Line(s string, max int) string {
 	// Rendering shortens only runs, so a prefix of this size is plenty for max characters of anything that
 	// a label should show; the rest is counted, not rendered.
 	head := s

@@ -6,7 +6,7 @@
 // from the rendered characters alone. That holds because the two characters that open nod's own marks, ⟨ and
 // ⇥, are themselves spelled out where a text contains them.
 //
-// [Render] is for input that will be acted on, [OneLine] for labels, [Prose] for sentences to a human.
+// [Render] is for input that will be acted on, [Line] for labels, [Prose] for sentences to a human.
 package safetext
 
 import (
@@ -34,14 +34,14 @@ type Span struct {
 	Source string // the piece of the original that it stands for
 }
 
-// Line is a rendered line, without its line break.
-type Line struct {
+// Row is a rendered line, without its line break.
+type Row struct {
 	Spans []Span
 	Count int // how many lines of the original it stands for: 1, or more for a run of empty lines
 }
 
 // String returns the rendered characters of l.
-func (l Line) String() string {
+func (l Row) String() string {
 	var b strings.Builder
 	for _, s := range l.Spans {
 		b.WriteString(s.Text)
@@ -66,19 +66,19 @@ const (
 )
 
 // Render spells s out, line by line. A text that ends in a line break has an empty last line.
-func Render(s string) []Line {
+func Render(s string) []Row {
 	native := nativeScripts(s)
 	source := strings.Split(s, "\n")
-	lines := make([]Line, 0, len(source))
+	lines := make([]Row, 0, len(source))
 	for i := 0; i < len(source); {
 		if n := emptyLines(source[i:]); n > maxEmptyLines {
 			mark := fmt.Sprintf("⟨%d empty lines⟩", n)
-			lines = append(lines, Line{Count: n, Spans: []Span{{Text: mark, Kind: Run, Source: strings.Repeat("\n", n-1)}}})
+			lines = append(lines, Row{Count: n, Spans: []Span{{Text: mark, Kind: Run, Source: strings.Repeat("\n", n-1)}}})
 			i += n
 			continue
 		}
 		r := renderer{line: source[i], last: i == len(source)-1, native: native}
-		lines = append(lines, Line{Count: 1, Spans: r.render()})
+		lines = append(lines, Row{Count: 1, Spans: r.render()})
 		i++
 	}
 	return lines
@@ -297,7 +297,7 @@ type Finding struct {
 }
 
 // Findings lists what is hidden or suspicious in lines, in order.
-func Findings(lines []Line) []Finding {
+func Findings(lines []Row) []Finding {
 	var found []Finding
 	number := 1
 	for _, l := range lines {

@@ -179,7 +179,7 @@ func TestEveryCharacter(t *testing.T) {
 	}
 }
 
-func TestOneLine(t *testing.T) {
+func TestLine(t *testing.T) {
 	for _, tt := range []struct {
 		in   string
 		max  int
@@ -196,8 +196,8 @@ func TestOneLine(t *testing.T) {
 		{strings.Repeat("x", 1<<20), 3, "xxx… ⟨1048573 more characters⟩"},
 		{strings.Repeat("\xff", 1<<20), 5, "… ⟨1048576 more characters⟩"},
 	} {
-		if got := OneLine(tt.in, tt.max); got != tt.want {
-			t.Errorf("OneLine(%.20q, %d)\n got %s\nwant %s", tt.in, tt.max, got, tt.want)
+		if got := Line(tt.in, tt.max); got != tt.want {
+			t.Errorf("Line(%.20q, %d)\n got %s\nwant %s", tt.in, tt.max, got, tt.want)
 		}
 	}
 }
@@ -221,7 +221,7 @@ func TestUnrenderRefusesForgeries(t *testing.T) {
 	for _, text := range []string{
 		"⟨", "⟨x⟩", "⟨U+110000⟩", "⟨U+D800⟩", "⟨0x100⟩", "⟨U+200B×2⟩", "⟨0 spaces⟩", "⟨-1 tabs⟩", "⇥", "⟨U+zz⟩", "⟨⟩",
 	} {
-		if got, err := Unrender([]Line{{Spans: []Span{{Text: text}}, Count: 1}}); err == nil {
+		if got, err := Unrender([]Row{{Spans: []Span{{Text: text}}, Count: 1}}); err == nil {
 			t.Errorf("Unrender(%q) = %q, want an error", text, got)
 		}
 	}
@@ -283,21 +283,21 @@ func FuzzRenderInjective(f *testing.F) {
 	})
 }
 
-// FuzzOneLine: a label is one line, bounded, and never invisible.
-func FuzzOneLine(f *testing.F) {
+// FuzzLine: a label is one line, bounded, and never invisible.
+func FuzzLine(f *testing.F) {
 	f.Add("two\nlines", 4)
 	f.Add("\xff\u202e", 0)
 	f.Fuzz(func(t *testing.T, s string, max int) {
 		if max < 0 || max > 1000 {
 			t.Skip()
 		}
-		got := OneLine(s, max)
+		got := Line(s, max)
 		if n := utf8.RuneCountInString(got); n > max+40 {
-			t.Errorf("OneLine(%q, %d) has %d characters", s, max, n)
+			t.Errorf("Line(%q, %d) has %d characters", s, max, n)
 		}
 		for _, c := range got {
 			if why(c) != "" {
-				t.Errorf("OneLine(%q, %d) draws U+%04X", s, max, c)
+				t.Errorf("Line(%q, %d) draws U+%04X", s, max, c)
 			}
 		}
 		Prose(s)

@@ -9,7 +9,7 @@ import (
 
 // Unrender returns the text that [Render] made lines of. It reads only what is drawn, so that it proves that
 // the drawing says everything.
-func Unrender(lines []Line) (string, error) {
+func Unrender(lines []Row) (string, error) {
 	var source []string
 	for _, l := range lines {
 		text := l.String()

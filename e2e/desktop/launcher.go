@@ -1,0 +1,92 @@
+//go:build linux
+
+package desktop
+
+import (
+	"fmt"
+	"os/exec"
+	"runtime"
+	"slices"
+	"sync"
+	"syscall"
+)
+
+// launcher starts programs and ends them. Each runs in a process group of its own, so that its children
+// end with it, and gets a SIGKILL from the kernel should this process die first. The kernel ties that to
+// the thread that started the program, so one locked thread starts them all and lives to the end.
+type launcher struct {
+	starts chan start
+
+	mu      sync.Mutex // guards running
+	running []program  // in the order of their starts
+}
+
+type start struct {
+	cmd *exec.Cmd
+	err chan<- error
+}
+
+type program struct {
+	cmd   *exec.Cmd
+	ended chan struct{}
+}
+
+func newLauncher() *launcher {
+	l := &launcher{starts: make(chan start)}
+	go l.serve()
+	return l
+}
+
+func (l *launcher) serve() {
+	runtime.LockOSThread() // and never unlocked: the thread ends with this goroutine
+	for s := range l.starts {
+		s.err <- s.cmd.Start()
+	}
+}
+
+// launch starts cmd and returns a channel that is closed when it has ended.
+func (l *launcher) launch(cmd *exec.Cmd) (<-chan struct{}, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	err := make(chan error)
+	l.starts <- start{cmd, err}
+	if err := <-err; err != nil {
+		return nil, err
+	}
+	p := program{cmd, make(chan struct{})}
+	l.mu.Lock()
+	l.running = append(l.running, p)
+	l.mu.Unlock()
+	go func() {
+		defer close(p.ended)
+		_ = cmd.Wait() // how it ended is in cmd.ProcessState
+	}()
+	return p.ended, nil
+}
+
+// kill kills the program of that name and waits for its end.
+func (l *launcher) kill(name string) error {
+	l.mu.Lock()
+	i := slices.IndexFunc(l.running, func(p program) bool { return p.cmd.Args[0] == name })
+	l.mu.Unlock()
+	if i < 0 {
+		return fmt.Errorf("%s does not run", name)
+	}
+	l.running[i].kill()
+	return nil
+}
+
+// close kills all programs, the last started first.
+func (l *launcher) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range slices.Backward(l.running) {
+		p.kill()
+	}
+	close(l.starts)
+}
+
+// kill ends the program's group. A group whose leader has ended is killed too: children may have stayed.
+func (p program) kill() {
+	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // fails when nothing is left of the group
+	<-p.ended
+}

@@ -1,0 +1,237 @@
+//go:build linux
+
+package desktop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/damage"
+	"github.com/jezek/xgb/xproto"
+)
+
+// ErrGone means that the X server has ended.
+var ErrGone = errors.New("the X server has gone")
+
+// Screen is the one screen of an X display: its windows, its pixels, and a wake-up when either changes.
+type Screen struct {
+	conn  *xgb.Conn
+	root  xproto.Window
+	area  image.Rectangle // all of it
+	atoms map[string]xproto.Atom
+
+	mu      sync.Mutex    // guards all below
+	changed chan struct{} // closed and replaced at every change
+	gone    bool
+}
+
+// atomNames are the properties that a Screen reads (Extended Window Manager Hints).
+var atomNames = []string{
+	"_NET_SUPPORTING_WM_CHECK", "_NET_CLIENT_LIST", "_NET_ACTIVE_WINDOW", "_NET_WM_NAME", "_NET_WM_PID",
+	"_NET_WM_STATE", "_NET_WM_STATE_ABOVE", "UTF8_STRING",
+}
+
+// xgb reports the end of a connection to standard error as well as to its caller.
+func init() { xgb.Logger.SetOutput(io.Discard) }
+
+// OpenScreen connects to a display with the cookie in the file authority.
+func OpenScreen(display, authority string) (*Screen, error) {
+	conn, err := connect(display, authority)
+	if err != nil {
+		return nil, err
+	}
+	screen := xproto.Setup(conn).DefaultScreen(conn)
+	s := &Screen{
+		conn: conn, root: screen.Root,
+		area:  image.Rect(0, 0, int(screen.WidthInPixels), int(screen.HeightInPixels)),
+		atoms: map[string]xproto.Atom{}, changed: make(chan struct{}),
+	}
+	if err := s.prepare(); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+var connecting sync.Mutex // guards XAUTHORITY of this process, the only place where xgb looks for a cookie
+
+func connect(display, authority string) (*xgb.Conn, error) {
+	connecting.Lock()
+	defer connecting.Unlock()
+	before, set := os.LookupEnv("XAUTHORITY")
+	defer func() {
+		if set {
+			os.Setenv("XAUTHORITY", before)
+		} else {
+			os.Unsetenv("XAUTHORITY")
+		}
+	}()
+	os.Setenv("XAUTHORITY", authority)
+	return xgb.NewConnDisplay(display)
+}
+
+// prepare learns the atoms and asks for the events that wake those who wait.
+func (s *Screen) prepare() error {
+	for _, name := range atomNames {
+		reply, err := xproto.InternAtom(s.conn, false, uint16(len(name)), name).Reply()
+		if err != nil {
+			return err
+		}
+		s.atoms[name] = reply.Atom
+	}
+	err := xproto.ChangeWindowAttributesChecked(s.conn, s.root, xproto.CwEventMask,
+		[]uint32{xproto.EventMaskPropertyChange | xproto.EventMaskSubstructureNotify}).Check()
+	if err != nil {
+		return err
+	}
+	if err := damage.Init(s.conn); err != nil {
+		return err
+	}
+	if _, err := damage.QueryVersion(s.conn, 1, 1).Reply(); err != nil {
+		return err
+	}
+	id, err := damage.NewDamageId(s.conn)
+	if err != nil {
+		return err
+	}
+	err = damage.CreateChecked(s.conn, id, xproto.Drawable(s.root), damage.ReportLevelNonEmpty).Check()
+	if err != nil {
+		return err
+	}
+	go s.watch()
+	return nil
+}
+
+// watch turns the server's events into wake-ups until the connection ends.
+func (s *Screen) watch() {
+	for {
+		event, err := s.conn.WaitForEvent()
+		if event == nil && err == nil {
+			s.wake(true)
+			return
+		}
+		if d, ok := event.(damage.NotifyEvent); ok {
+			damage.Subtract(s.conn, d.Damage, 0, 0) // asks for the next one
+		}
+		s.wake(false)
+	}
+}
+
+func (s *Screen) wake(gone bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gone = gone
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+func (s *Screen) state() (changed <-chan struct{}, gone bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed, s.gone
+}
+
+// Close disconnects from the display.
+func (s *Screen) Close() { s.conn.Close() }
+
+// fill paints the background of the screen in one colour, 0xRRGGBB.
+func (s *Screen) fill(color uint32) error {
+	err := xproto.ChangeWindowAttributesChecked(s.conn, s.root, xproto.CwBackPixel, []uint32{color}).Check()
+	if err != nil {
+		return err
+	}
+	return xproto.ClearAreaChecked(s.conn, false, s.root, 0, 0, 0, 0).Check() // zeros: all of it
+}
+
+// Await waits until met says yes, asking at once and again whenever a window or a pixel of the screen has
+// changed. what names the condition for the error.
+func (s *Screen) Await(ctx context.Context, what string, met func() (bool, error)) error {
+	for {
+		changed, gone := s.state()
+		if gone {
+			return fmt.Errorf("wait for %s: %w", what, ErrGone)
+		}
+		ok, err := met()
+		if err != nil {
+			return fmt.Errorf("wait for %s: %w", what, err)
+		}
+		if ok {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("wait for %s: %w", what, ctx.Err())
+		}
+	}
+}
+
+// Image is what the screen shows now.
+func (s *Screen) Image() (*image.RGBA, error) {
+	return s.imageOf(s.area)
+}
+
+// imageOf is what an area of the screen shows now, in the coordinates of the screen.
+func (s *Screen) imageOf(area image.Rectangle) (*image.RGBA, error) {
+	area = area.Intersect(s.area)
+	img := image.NewRGBA(area)
+	if area.Empty() {
+		return img, nil
+	}
+	reply, err := xproto.GetImage(s.conn, xproto.ImageFormatZPixmap, xproto.Drawable(s.root),
+		int16(area.Min.X), int16(area.Min.Y), uint16(area.Dx()), uint16(area.Dy()), ^uint32(0)).Reply()
+	if err != nil {
+		return nil, err
+	}
+	if want := 4 * area.Dx() * area.Dy(); len(reply.Data) < want {
+		return nil, fmt.Errorf("image of %d bytes, want %d: is the screen not 24 bits deep?", len(reply.Data), want)
+	}
+	for i := 0; i < len(img.Pix); i += 4 { // the server sends blue, green, red, padding
+		img.Pix[i], img.Pix[i+1], img.Pix[i+2], img.Pix[i+3] = reply.Data[i+2], reply.Data[i+1], reply.Data[i], 0xff
+	}
+	return img, nil
+}
+
+// Save writes what the screen shows now to a PNG file, and makes its folder.
+func (s *Screen) Save(path string) error {
+	img, err := s.Image()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(png.Encode(file, img), file.Close())
+}
+
+// Matching returns the smallest rectangle around the pixels of area that match, and how many match.
+func (s *Screen) Matching(area image.Rectangle, match func(color.RGBA) bool) (image.Rectangle, int, error) {
+	img, err := s.imageOf(area)
+	if err != nil {
+		return image.Rectangle{}, 0, err
+	}
+	var around image.Rectangle
+	count := 0
+	for y := img.Rect.Min.Y; y < img.Rect.Max.Y; y++ {
+		for x := img.Rect.Min.X; x < img.Rect.Max.X; x++ {
+			if match(img.RGBAAt(x, y)) {
+				around = around.Union(image.Rect(x, y, x+1, y+1))
+				count++
+			}
+		}
+	}
+	return around, count, nil
+}

@@ -35,10 +35,11 @@ const (
 type Answer struct {
 	Outcome     Outcome          `json:"outcome"`
 	By          By               `json:"by,omitempty"`
-	Rule        string           `json:"rule,omitempty"`   // id of the rule or grant that decided
-	Reason      string           `json:"reason,omitempty"` // for the model to read
-	Scope       policy.Scope     `json:"scope,omitempty"`  // approve: how long the human's allow holds
-	Text        string           `json:"text,omitempty"`   // ask
+	Rule        string           `json:"rule,omitempty"`       // id of the rule or grant that decided
+	Reason      string           `json:"reason,omitempty"`     // for the model to read
+	Scope       policy.Scope     `json:"scope,omitempty"`      // approve: how long the human's allow holds
+	Suggestion  int              `json:"suggestion,omitempty"` // approve: the agent's own rule to keep, counted from 1
+	Text        string           `json:"text,omitempty"`       // ask
 	Confirmed   bool             `json:"confirmed,omitempty"`
 	Defaulted   bool             `json:"defaulted,omitempty"`    // confirm: nobody answered, Confirmed is the default
 	Values      map[string]Value `json:"values,omitempty"`       // form: by question id

@@ -417,6 +417,18 @@ func (b *Broker) Withdraw(owner Requester, id ID) error {
 	return nil
 }
 
+// WithdrawWhere ends the pending requests of owner's that over picks: those that were answered elsewhere.
+// It does not wait for them to end.
+func (b *Broker) WithdrawWhere(owner Requester, over func(Request) bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, e := range b.pending {
+		if owns(owner, e.req.Requester) && over(e.req) {
+			e.cancel(causeWithdrawn)
+		}
+	}
+}
+
 // Own lists the requests that owner made and the broker still knows, oldest first.
 func (b *Broker) Own(owner Requester) []Record {
 	b.mu.Lock()

@@ -339,6 +339,25 @@ func TestWithdraw(t *testing.T) {
 	})
 }
 
+func TestWithdrawWhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
+		defer b.Close()
+		bash, _ := b.Begin(t.Context(), approve("Bash"))
+		edit, _ := b.Begin(t.Context(), approve("Edit"))
+		isBash := func(r interact.Request) bool { return r.Body.(interact.Approve).Tool == "Bash" }
+		b.WithdrawWhere(interact.Requester{Process: interact.Process{UID: 4711}}, isBash)
+		b.WithdrawWhere(interact.Requester{}, isBash)
+		synctest.Wait()
+		if a, ok := bash.Answer(); !ok || a.Outcome != interact.Withdrawn {
+			t.Errorf("Bash: %+v, %v", a, ok)
+		}
+		if _, ok := edit.Answer(); ok {
+			t.Error("Edit was withdrawn, too")
+		}
+	})
+}
+
 // One hundred callers, withdrawals and a human race for one request: all see the same single answer.
 func TestOneWinner(t *testing.T) {
 	for range 50 {

@@ -30,8 +30,12 @@ func (r Request) Check(a Answer) error {
 }
 
 func (r Request) checkDecision(a Answer) error {
-	if r.Body.Kind() != KindApprove {
+	approve, ok := r.Body.(Approve)
+	if !ok {
 		return errors.New("only an approval is allowed or denied")
+	}
+	if a.Suggestion < 0 || a.Suggestion > len(approve.Suggestions) || a.Suggestion > 0 && a.Outcome != Allowed {
+		return errors.New("the agent suggested no such rule")
 	}
 	if a.Outcome == Allowed && !slices.Contains([]policy.Scope{"", policy.Once, policy.ThisSession, policy.QuarterHour, policy.Always}, a.Scope) {
 		return fmt.Errorf("%q is no scope", a.Scope)

@@ -156,6 +156,9 @@ type Approve struct {
 	Class       policy.Class    `json:"class,omitempty" enum:"read_only,write,mutating,execute,network,destructive,unknown" description:"what the caller holds the tool for; can only make nod stricter"`
 	Description string          `json:"description,omitempty" description:"the agent's own words on why"`
 	ToolUseID   string          `json:"tool_use_id,omitempty"`
+	// Suggestions are rules that the agent itself would keep, in words; the human may pick one in place of
+	// a grant of nod's. Only the hooks set them.
+	Suggestions []string `json:"-"`
 }
 
 // Notify tells the human something and expects no answer.

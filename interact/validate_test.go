@@ -143,6 +143,9 @@ func TestCheck(t *testing.T) {
 		"form none":       {form, interact.Answer{Outcome: answered}, false},
 		"dismissed":       {form, interact.Answer{Outcome: interact.Dismissed}, true},
 		"timed out":       {form, interact.Answer{Outcome: interact.TimedOut}, false},
+		"suggestion":      {interact.Approve{Tool: "T", Suggestions: []string{"x"}}, interact.Answer{Outcome: interact.Allowed, Suggestion: 1}, true},
+		"no such one":     {interact.Approve{Tool: "T", Suggestions: []string{"x"}}, interact.Answer{Outcome: interact.Allowed, Suggestion: 2}, false},
+		"denied with one": {interact.Approve{Tool: "T", Suggestions: []string{"x"}}, interact.Answer{Outcome: interact.Denied, Suggestion: 1}, false},
 		"session allow without a session": {interact.Approve{Tool: "T", Input: json.RawMessage(`{}`)},
 			interact.Answer{Outcome: interact.Allowed, Scope: "session"}, false},
 	}

@@ -70,7 +70,7 @@ func Dir() (string, error) {
 		return "", err
 	}
 	dir := filepath.Join(parent, "nod")
-	if err := ensureDir(dir); err != nil {
+	if err := Ensure(dir); err != nil {
 		return "", err
 	}
 	return dir, nil
@@ -100,8 +100,8 @@ func Path(dir string) string { return filepath.Join(dir, "endpoint.json") }
 // SocketPath is the path of the Unix socket in dir.
 func SocketPath(dir string) string { return filepath.Join(dir, "nod.sock") }
 
-// ensureDir makes dir, unless it is there, and checks it.
-func ensureDir(dir string) error {
+// Ensure makes dir when it is missing. A folder that exists and is not ours alone is an error.
+func Ensure(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("make the endpoint folder: %w", err)
 	}
@@ -149,7 +149,7 @@ func Write(dir string, e Endpoint) error {
 	if err := e.check(); err != nil {
 		return fmt.Errorf("publish the endpoint: %w", err)
 	}
-	if err := ensureDir(dir); err != nil {
+	if err := Ensure(dir); err != nil {
 		return err
 	}
 	path := Path(dir)

@@ -1,0 +1,100 @@
+package ipc
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// hostsOf lists the values of Host that name a server at the given URL. The list is exact: a name that
+// merely resolves to this machine is how a web page would come in (DNS rebinding).
+func hostsOf(serverURL string) map[string]bool {
+	u, err := url.Parse(serverURL)
+	if err != nil {
+		return nil
+	}
+	hosts := map[string]bool{u.Host: true}
+	for _, name := range []string{"127.0.0.1", "::1", "localhost"} {
+		hosts[net.JoinHostPort(name, u.Port())] = true
+	}
+	return hosts
+}
+
+// socketHost is the Host of a caller on the socket who does not know the port.
+const socketHost = "nod"
+
+// guard refuses what may not come in. It returns nil for what may, and does not look at the body.
+func (s *Server) guard(r *http.Request, from *peer) *problem {
+	if why := s.browser(r, from); why != "" {
+		return forbidden(why)
+	}
+	if !s.authorized(r) {
+		return unauthorized()
+	}
+	// Last, because it costs the most to find out on the port.
+	if who := from.credentials(); !who.mayAsk(s.uid) {
+		return forbidden("the connection comes from another user")
+	}
+	return checkContentType(r)
+}
+
+// browser says what about the request shows that a web page may be behind it; "" when nothing does.
+func (s *Server) browser(r *http.Request, from *peer) string {
+	if !s.hosts[r.Host] && !(from.socket && r.Host == socketHost) {
+		return "the Host header does not name this server"
+	}
+	for _, header := range []string{"Origin", "Referer", "Sec-Fetch-Site"} {
+		if r.Header.Values(header) != nil {
+			return "the " + header + " header says that a web page is asking"
+		}
+	}
+	if r.Method == http.MethodOptions {
+		return "OPTIONS is what a web page asks with"
+	}
+	return ""
+}
+
+// authorized reports whether the request carries the token, in constant time.
+func (s *Server) authorized(r *http.Request) bool {
+	values := r.Header.Values("Authorization")
+	if len(values) != 1 {
+		return false
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return false
+	}
+	sum := sha256.Sum256([]byte(token))
+	return subtle.ConstantTimeCompare(sum[:], s.token[:]) == 1
+}
+
+// checkContentType refuses a body that a web page could send without asking first.
+func checkContentType(r *http.Request) *problem {
+	values := r.Header.Values("Content-Type")
+	if len(values) == 0 && r.Method != http.MethodPost {
+		return nil
+	}
+	if len(values) != 1 || !isJSON(values[0]) {
+		return unsupportedMedia("want Content-Type: application/json")
+	}
+	if r.Header.Values("Content-Encoding") != nil {
+		return unsupportedMedia("want the body as it is, without a Content-Encoding")
+	}
+	return nil
+}
+
+func isJSON(contentType string) bool {
+	media, params, err := mime.ParseMediaType(contentType)
+	if err != nil || media != "application/json" {
+		return false
+	}
+	charset, given := params["charset"]
+	if given {
+		delete(params, "charset")
+	}
+	return len(params) == 0 && (!given || strings.EqualFold(charset, "utf-8"))
+}

@@ -1,0 +1,31 @@
+//go:build !linux
+
+package ipc
+
+import (
+	"net/netip"
+
+	psnet "github.com/shirou/gopsutil/v4/net"
+)
+
+// tcpOwner cannot tell on this platform whose a connection is; tcpProcess can tell which process has it.
+func tcpOwner(_, _ netip.AddrPort) credentials { return credentials{} }
+
+// tcpProcess returns the process whose socket is bound to remote and connected to local, or 0.
+func tcpProcess(remote, local netip.AddrPort, _ credentials) int32 {
+	conns, err := psnet.Connections("tcp")
+	if err != nil {
+		return 0
+	}
+	for _, c := range conns {
+		if same(c.Laddr, remote) && same(c.Raddr, local) {
+			return c.Pid
+		}
+	}
+	return 0
+}
+
+func same(a psnet.Addr, b netip.AddrPort) bool {
+	ip, err := netip.ParseAddr(a.IP)
+	return err == nil && ip.Unmap() == b.Addr() && a.Port == uint32(b.Port())
+}

@@ -1,0 +1,194 @@
+// Package ipc is nod's HTTP door: agents on this machine ask through it, and nothing else.
+//
+// The same handler listens on a loopback port and, on Unix, on a socket. A request is refused before it is
+// routed unless it could only come from a program that may ask: it names one of the listener's own
+// addresses as Host, no browser sent it, it carries the token, and the operating system does not say that
+// it comes from another user. Then the door translates: JSON to an [interact.Request], the
+// [interact.Answer] back to JSON. It knows neither policy nor windows.
+//
+// The wire can only ask. The door reaches the broker through an interface without a method that answers a
+// request, adds a rule or changes a setting, and the table of routes says of each what it can do.
+package ipc
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"nod/interact"
+	"nod/ipc/endpoint"
+	"nod/policy"
+)
+
+// Limits of the door.
+const (
+	maxBody        = 1 << 20          // bytes of a request's body
+	maxHeader      = 16 << 10         // bytes of a request's headers
+	maxConnections = 1024             // on the port, and again on the socket
+	headerTimeout  = 5 * time.Second  // for the headers to arrive
+	bodyTimeout    = 10 * time.Second // for the body to arrive
+	writeTimeout   = 10 * time.Second // for a reply to be taken
+	idleTimeout    = time.Minute      // between two requests on a connection
+	stopTimeout    = 3 * time.Second  // for replies under way when the server stops
+)
+
+// Config is what a [Server] works with. All fields but Dir are required.
+type Config struct {
+	Address string           // loopback address and port to listen on; port 0 picks a free one
+	Dir     string           // where the endpoint is published; empty: [endpoint.Dir]
+	Broker  *interact.Broker //
+	Version string           // of nod, for the endpoint and for health
+	Log     *slog.Logger     //
+}
+
+// asker is all that the door can do with the broker. No method decides anything: see the test of that name.
+type asker interface {
+	Begin(context.Context, interact.Request) (*interact.Ticket, error)
+	Lookup(interact.Requester, interact.ID) (*interact.Ticket, error)
+	Withdraw(interact.Requester, interact.ID) error
+	Own(interact.Requester) []interact.Record
+	Evaluate(interact.Requester, interact.Approve) (policy.Decision, error)
+	Pending() []interact.Request
+}
+
+// Server is the door, bound and published. Use [Listen] to make one and Serve to run it.
+type Server struct {
+	broker    asker
+	log       *slog.Logger
+	dir       string
+	endpoint  endpoint.Endpoint
+	token     [sha256.Size]byte // digest of the token: the comparison takes as long whatever is compared
+	hosts     map[string]bool   // the values of Host that name this server
+	uid       int               // whose callers are let in, besides root's
+	listeners []net.Listener
+	http      *http.Server
+	conns     sync.WaitGroup // one for each connection
+	bigBodies chan struct{}  // one for each long body in memory
+
+	bodyTimeout time.Duration // shorter in tests
+}
+
+// Listen binds the port and the socket, and then publishes where they are. Nothing answers until Serve
+// runs. Errors say which part of the configuration to change.
+func Listen(cfg Config) (*Server, error) {
+	dir := cfg.Dir
+	if dir == "" {
+		var err error
+		if dir, err = endpoint.Dir(); err != nil {
+			return nil, err
+		}
+	}
+	if err := endpoint.Ensure(dir); err != nil {
+		return nil, err
+	}
+	path := endpoint.SocketPath(dir)
+	tcp, err := listenTCP(cfg.Address)
+	if err != nil && knock(path) == nil {
+		return nil, ErrRunning
+	}
+	if err != nil {
+		return nil, err
+	}
+	sock, err := listenSocket(path)
+	if errors.Is(err, errNoSocket) {
+		cfg.Log.Warn("no socket, the port only", "path", path, "err", err)
+		path = ""
+	} else if err != nil {
+		return nil, errors.Join(err, tcp.Close())
+	}
+	s := newServer(cfg, endpoint.Endpoint{
+		URL: "http://" + tcp.Addr().String(), Socket: path, Token: endpoint.NewToken(),
+		PID: os.Getpid(), Version: cfg.Version,
+	})
+	s.dir = dir
+	s.listeners = append(s.listeners, s.gate(tcp))
+	if sock != nil {
+		s.listeners = append(s.listeners, s.gate(sock))
+	}
+	if err := endpoint.Write(dir, s.endpoint); err != nil {
+		return nil, errors.Join(err, s.closeListeners())
+	}
+	return s, nil
+}
+
+// newServer returns a server that listens nowhere yet and believes that it is at e.
+func newServer(cfg Config, e endpoint.Endpoint) *Server {
+	s := &Server{
+		broker: cfg.Broker, log: cfg.Log, endpoint: e,
+		token: sha256.Sum256([]byte(e.Token)), hosts: hostsOf(e.URL), uid: os.Geteuid(),
+		bigBodies: make(chan struct{}, maxBigBodies), bodyTimeout: bodyTimeout,
+	}
+	s.http = &http.Server{
+		Handler:                      s.handler(),
+		ReadHeaderTimeout:            headerTimeout,
+		IdleTimeout:                  idleTimeout,
+		MaxHeaderBytes:               maxHeader,
+		DisableGeneralOptionsHandler: true, // "OPTIONS *" is refused like every OPTIONS
+		ErrorLog:                     slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
+		ConnContext:                  withPeer,
+		ConnState:                    s.count,
+	}
+	return s
+}
+
+// Endpoint is where the server listens, and the token.
+func (s *Server) Endpoint() endpoint.Endpoint { return s.endpoint }
+
+// Serve answers requests until ctx ends. Then it takes the endpoint back, stops listening and waits for the
+// replies that are under way; requests that nobody has answered three seconds later are hung up on, so
+// close the broker to let their callers know. A Server serves once.
+func (s *Server) Serve(ctx context.Context) error {
+	failed := make(chan error, len(s.listeners))
+	for _, l := range s.listeners {
+		go func() { failed <- s.http.Serve(l) }()
+	}
+	var err error
+	running := len(s.listeners)
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+		running--
+		err = fmt.Errorf("serve: %w", err)
+	}
+	err = errors.Join(err, s.stop())
+	for range running {
+		<-failed // http.ErrServerClosed
+	}
+	s.conns.Wait()
+	return err
+}
+
+// count keeps track of the connections. A closed one has no handler any longer.
+func (s *Server) count(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		s.conns.Add(1)
+	case http.StateClosed:
+		s.conns.Done()
+	}
+}
+
+func (s *Server) stop() error {
+	err := endpoint.Remove(s.dir, s.endpoint.PID)
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	if s.http.Shutdown(ctx) != nil {
+		return errors.Join(err, s.http.Close())
+	}
+	return err
+}
+
+func (s *Server) closeListeners() error {
+	var errs []error
+	for _, l := range s.listeners {
+		errs = append(errs, l.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -188,8 +188,6 @@ func checkStatus(resp *http.Response, body []byte) error {
 		return nil
 	case resp.StatusCode == http.StatusAccepted && media == "application/json":
 		return parsePending(body)
-	case resp.StatusCode == http.StatusNoContent && len(body) == 0:
-		return errNoContent
 	case resp.StatusCode >= 400 && media == "application/problem+json":
 		return parseProblem(resp, body)
 	case resp.StatusCode < 400:

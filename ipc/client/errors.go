@@ -13,9 +13,6 @@ import (
 // ErrForeign means that the server runs as another user. Nothing was sent to it.
 var ErrForeign = errors.New("the server on nod's address belongs to another user")
 
-// errNoContent is the reply to a withdrawal: done, and nothing to say.
-var errNoContent = errors.New("no content")
-
 // Code is the stable code of a [Problem].
 type Code string
 
@@ -25,7 +22,7 @@ const (
 	CodeInvalidPath  Code = "INVALID_PATH"           // a required string is missing or not a string
 	CodeUnauthorized Code = "UNAUTHORIZED"
 	CodeForbidden    Code = "FORBIDDEN"
-	CodeNotFound     Code = "NOT_FOUND"
+	CodeNotFound     Code = "NOT_FOUND" // also a request of somebody else's
 	CodeTimeout      Code = "INTERACT_TIMEOUT"
 	CodeCancelled    Code = "INTERACT_CANCELLED"
 	CodeTooLarge     Code = "TOO_LARGE"
@@ -42,7 +39,8 @@ type Problem struct {
 	Title      string
 	Detail     string
 	Param      string           // the offending parameter, when Code is CodeInvalidParam or CodeInvalidPath
-	Outcome    interact.Outcome // what came of the request, when it came to exist
+	ID         interact.ID      // the request, when it came to exist
+	Outcome    interact.Outcome // what came of it
 	RetryAfter time.Duration    // when Code is CodeRateLimited
 	Raw        []byte           // the reply's body as it came
 }
@@ -91,21 +89,30 @@ func badReply(format string, args ...any) error {
 	return &ReplyError{Problem: fmt.Sprintf(format, args...)}
 }
 
-// parseProblem reads an RFC 9457 body. A body that is none is a [*ReplyError].
+// parseProblem reads a refusal. A body that is none is a [*ReplyError].
 func parseProblem(resp *http.Response, body []byte) error {
-	p, o := &Problem{Status: resp.StatusCode, Raw: body}, parseObject(body)
-	o.want("code", &p.Code)
-	o.may("title", &p.Title)
-	o.may("detail", &p.Detail)
-	o.may("param", &p.Param)
-	o.may("outcome", &p.Outcome)
-	if o.err != nil {
-		return o.err
+	p, err := readProblem(body)
+	if err != nil {
+		return err
 	}
+	p.Status = resp.StatusCode
 	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		p.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	return p
+}
+
+// readProblem reads an RFC 9457 body.
+func readProblem(text []byte) (*Problem, error) {
+	p, o := &Problem{Raw: text}, parseObject(text)
+	o.want("code", &p.Code)
+	o.may("status", &p.Status)
+	o.may("title", &p.Title)
+	o.may("detail", &p.Detail)
+	o.may("param", &p.Param)
+	o.may("id", &p.ID)
+	o.may("outcome", &p.Outcome)
+	return read(p, o)
 }
 
 // parsePending reads the body of a 202.

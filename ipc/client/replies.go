@@ -64,7 +64,7 @@ type RequestReply struct {
 	ID     interact.ID
 	Kind   interact.Kind
 	Status interact.Outcome // "pending" until it has ended
-	Answer []byte           // the body that the request itself would have got, once there is one
+	Answer []byte           // once it has ended: the body that the request itself would have got; see Reply
 	Raw    []byte           // the reply's body as it came
 }
 
@@ -85,9 +85,10 @@ type Listed struct {
 	ID       interact.ID
 	Kind     interact.Kind
 	Status   interact.Outcome
-	Summary  string
 	Created  time.Time
 	Deadline time.Time
+	Agent    string // as it called itself
+	Session  string
 }
 
 // HealthReply says how nod-desktop is.
@@ -225,9 +226,10 @@ func parseListed(text []byte) (Listed, error) {
 	o.want("id", &l.ID)
 	o.want("kind", &l.Kind)
 	o.want("status", &l.Status)
-	o.may("summary", &l.Summary)
-	o.may("created", &l.Created)
-	o.may("deadline", &l.Deadline)
+	o.want("created", &l.Created)
+	o.want("deadline", &l.Deadline)
+	o.may("agent", &l.Agent)
+	o.may("session", &l.Session)
 	o.must(knownStatus(l.Status), "status %q", l.Status)
 	return read(l, o)
 }
@@ -248,3 +250,34 @@ func knownStatus(s interact.Outcome) bool {
 	}
 	return false
 }
+
+// Reply returns the answer of a request that has ended, as the method that sent it would have: an
+// [AskReply], [ConfirmReply], [FormReply], [ApproveReply] or [NotifyReply]. The error is a [*Pending] when
+// it has not ended, and a [*Problem] when nobody answered.
+func (r RequestReply) Reply() (any, error) {
+	if r.Pending() {
+		return nil, &Pending{ID: r.ID, Raw: r.Raw}
+	}
+	if r.Answer == nil {
+		return nil, badReply("%q is missing", "answer")
+	}
+	if p, err := readProblem(r.Answer); err == nil {
+		p.Raw = r.Raw
+		return nil, p
+	}
+	switch r.Kind {
+	case interact.KindAsk:
+		return asAny(parseAsk(r.Answer))
+	case interact.KindConfirm:
+		return asAny(parseConfirm(r.Answer))
+	case interact.KindForm:
+		return asAny(parseForm(r.Answer))
+	case interact.KindApprove:
+		return asAny(parseApprove(r.Answer))
+	case interact.KindNotify:
+		return asAny(parseNotify(r.Answer))
+	}
+	return nil, badReply("a request of kind %q", r.Kind)
+}
+
+func asAny[T any](r T, err error) (any, error) { return r, err }

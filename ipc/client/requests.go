@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -161,31 +160,34 @@ func (c *Client) Request(ctx context.Context, id interact.ID, wait time.Duration
 	if wait > 0 {
 		path += "?wait=" + strconv.FormatFloat(min(wait, MaxWait).Seconds(), 'f', -1, 64)
 	}
-	text, err := c.call(ctx, http.MethodGet, path, nil)
+	return c.became(ctx, http.MethodGet, path, id)
+}
+
+// Withdraw takes back a request of the caller's own. Status is Withdrawn unless it had ended before.
+func (c *Client) Withdraw(ctx context.Context, id interact.ID) (RequestReply, error) {
+	r, err := c.became(ctx, http.MethodDelete, requestPath(id), id)
+	if err == nil && r.Pending() {
+		return RequestReply{}, badReply("request %q was withdrawn and is pending", id)
+	}
+	return r, err
+}
+
+// became returns what a route says of request id.
+func (c *Client) became(ctx context.Context, method, path string, id interact.ID) (RequestReply, error) {
+	text, err := c.call(ctx, method, path, nil)
 	if err != nil {
 		return RequestReply{}, err
 	}
 	r, err := parseRequest(text)
-	if err != nil {
-		return RequestReply{}, err
-	}
-	if r.ID != id {
+	if err == nil && r.ID != id {
 		return RequestReply{}, badReply("it is about request %q", r.ID)
 	}
-	return r, nil
+	return r, err
 }
 
-// Withdraw takes back a request of the caller's own.
-func (c *Client) Withdraw(ctx context.Context, id interact.ID) error {
-	_, err := c.call(ctx, http.MethodDelete, requestPath(id), nil)
-	if errors.Is(err, errNoContent) {
-		return nil
-	}
-	return err
-}
-
+// requestPath is the path of a request, whatever a caller takes for an id.
 func requestPath(id interact.ID) string {
-	return fmt.Sprintf("/v1/requests/%s", url.PathEscape(string(id)))
+	return "/v1/requests/" + url.PathEscape(string(id))
 }
 
 // Requests lists the caller's own requests.

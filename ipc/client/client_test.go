@@ -1,0 +1,657 @@
+package client_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nod/interact"
+	"nod/ipc/client"
+	"nod/ipc/endpoint"
+)
+
+const testID = "0192f0c1-0000-7000-8000-000000000001"
+
+// socketPath returns a fresh path that is short enough for a socket's address (104 bytes on macOS).
+func socketPath(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "nod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return filepath.Join(dir, "s")
+}
+
+// clientOf returns a client whose nod-desktop is h behind a socket.
+func clientOf(t testing.TB, h http.Handler) *client.Client {
+	t.Helper()
+	path := socketPath(t)
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(h)
+	server.Listener = l
+	server.Start()
+	t.Cleanup(server.Close)
+	c := &client.Client{Endpoint: endpoint.Endpoint{URL: "http://127.0.0.1:7463", Socket: path, Token: "secret"}}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// says returns a handler with one reply for everything.
+func says(status int, media, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", media)
+		w.WriteHeader(status)
+		io.WriteString(w, body)
+	}
+}
+
+// spits returns a client whose nod-desktop reads one request and writes these bytes, whatever they are.
+func spits(t testing.TB, reply string) *client.Client {
+	t.Helper()
+	c := &client.Client{
+		Endpoint: endpoint.Endpoint{URL: "http://127.0.0.1:7463", Token: "secret"},
+		Dial: func(context.Context) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go func() {
+				defer theirs.Close()
+				if req, err := http.ReadRequest(bufio.NewReader(theirs)); err == nil {
+					io.Copy(io.Discard, req.Body)
+					io.WriteString(theirs, reply)
+				}
+			}()
+			return ours, nil
+		},
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+var call = interact.Approve{Tool: "Bash", Input: json.RawMessage(`{"command":"make all"}`)}
+
+// allow is a good reply to call.
+func allow() string {
+	return fmt.Sprintf(`{"decision":"allow","outcome":"allowed","reason":"","by":"human","scope":"once","shown_sha256":%q}`,
+		interact.Digest(call.Input))
+}
+
+func TestApprove(t *testing.T) {
+	tests := []struct {
+		name, reply string
+		want        client.ApproveReply
+	}{
+		{"allowed by a person", allow(),
+			client.ApproveReply{Decision: "allow", Outcome: interact.Allowed, By: interact.ByHuman, Scope: "once", ShownSHA256: interact.Digest(call.Input)}},
+		{"denied by a rule", `{"decision":"deny","outcome":"denied","reason":"no builds","by":"policy","rule":"r1","shown_sha256":"x"}`,
+			client.ApproveReply{Decision: "deny", Outcome: interact.Denied, By: interact.ByPolicy, Rule: "r1", Reason: "no builds", ShownSHA256: "x"}},
+		{"outcome left to by", `{"decision":"deny","reason":"away","by":"timeout","shown_sha256":"x"}`,
+			client.ApproveReply{Decision: "deny", Outcome: interact.TimedOut, By: interact.ByTimeout, Reason: "away", ShownSHA256: "x"}},
+		{"nobody decided", `{"decision":"deny","reason":"closed","shown_sha256":"x"}`,
+			client.ApproveReply{Decision: "deny", Outcome: interact.Dismissed, Reason: "closed", ShownSHA256: "x"}},
+		{"a field that this version does not know", `{"decision":"deny","reason":"","shown_sha256":"x","by":"human","mood":"good"}`,
+			client.ApproveReply{Decision: "deny", Outcome: interact.Denied, By: interact.ByHuman, ShownSHA256: "x"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := clientOf(t, says(200, "application/json", test.reply)).Approve(t.Context(), call, client.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(got.Raw) != test.reply {
+				t.Errorf("Raw = %s", got.Raw)
+			}
+			got.Raw = nil
+			if fmt.Sprint(got) != fmt.Sprint(test.want) {
+				t.Errorf("got  %+v\nwant %+v", got, test.want)
+			}
+			if got.Allowed() != (test.want.Outcome == interact.Allowed) {
+				t.Errorf("Allowed() = %v", got.Allowed())
+			}
+		})
+	}
+}
+
+// TestDoubtIsNoDecision: whatever is not plainly nod-desktop's allow is an error, and half a reply is none.
+func TestDoubtIsNoDecision(t *testing.T) {
+	good := allow()
+	tests := []struct {
+		name   string
+		status int
+		media  string
+		body   string
+	}{
+		{"not JSON", 200, "application/json", "allow"},
+		{"nothing", 200, "application/json", ""},
+		{"an array", 200, "application/json", "[" + good + "]"},
+		{"null", 200, "application/json", "null"},
+		{"a string", 200, "application/json", `"allow"`},
+		{"cut short", 200, "application/json", good[:len(good)-1]},
+		{"two replies", 200, "application/json", good + good},
+		{"something behind", 200, "application/json", good + "x"},
+		{"not UTF-8", 200, "application/json", strings.Replace(good, `"reason":""`, "\"reason\":\"\xff\"", 1)},
+		{"no decision", 200, "application/json", strings.Replace(good, `"decision":"allow",`, "", 1)},
+		{"unknown decision", 200, "application/json", strings.Replace(good, `"decision":"allow"`, `"decision":"allowed"`, 1)},
+		{"ask is no decision", 200, "application/json", strings.Replace(good, `"decision":"allow"`, `"decision":"ask"`, 1)},
+		{"decision of another type", 200, "application/json", strings.Replace(good, `"allow"`, `true`, 1)},
+		{"decision null", 200, "application/json", strings.Replace(good, `"allow"`, `null`, 1)},
+		{"decision in capitals", 200, "application/json", strings.Replace(good, `"decision"`, `"Decision"`, 1)},
+		{"two decisions", 200, "application/json", strings.Replace(good, `{`, `{"decision":"deny",`, 1)},
+		{"decided by the time-out", 200, "application/json", strings.Replace(good, `"human"`, `"timeout"`, 1)},
+		{"decided by nobody", 200, "application/json", strings.Replace(good, `"by":"human",`, ``, 1)},
+		{"allowed and denied", 200, "application/json", strings.Replace(good, `"allowed"`, `"denied"`, 1)},
+		{"denied and allowed", 200, "application/json", strings.Replace(good, `"allow"`, `"deny"`, 1)},
+		{"no reason", 200, "application/json", strings.Replace(good, `"reason":"",`, ``, 1)},
+		{"for another input", 200, "application/json", strings.Replace(good, interact.Digest(call.Input), interact.Digest([]byte("{}")), 1)},
+		{"without the digest", 200, "application/json", strings.Replace(good, `,"shown_sha256"`, `,"shown"`, 1)},
+		{"another media type", 200, "text/html", good},
+		{"no media type", 200, "", good},
+		{"created", 201, "application/json", good},
+		{"accepted", 202, "application/json", good},
+		{"accepted, and done", 202, "application/json", `{"id":"x","status":"allowed"}`},
+		{"no content", 204, "application/json", ""},
+		{"moved", 302, "application/json", good},
+		{"refused with an allow in it", 403, "application/json", good},
+		{"failed with an allow in it", 500, "application/json", good},
+		{"a problem without a code", 500, "application/problem+json", good},
+		{"a problem that is none", 500, "application/problem+json", "oops"},
+		{"an error page", 502, "text/html", "<h1>Bad gateway</h1>"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := clientOf(t, says(test.status, test.media, test.body)).Approve(t.Context(), call, client.Options{})
+			expectNoDecision(t, got, err)
+		})
+	}
+}
+
+// TestBrokenWire does the same one layer down.
+func TestBrokenWire(t *testing.T) {
+	good := allow()
+	const head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+	tests := []struct{ name, reply string }{
+		{"hung up", ""},
+		{"another protocol", "SSH-2.0-OpenSSH_9.2\r\n"},
+		{"garbage", "\x00\x01\x02\x03"},
+		{"half a header", "HTTP/1.1 200 OK\r\nContent-Ty"},
+		{"half a body", head + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(good)+1, good)},
+		{"a body cut in a chunk", head + fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s", len(good), good)},
+		{"a body without its last chunk", head + fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", len(good), good)},
+		{"a body until the end, cut", head + "\r\n" + good[:len(good)-1]},
+		{"compressed", head + "Content-Encoding: gzip\r\nContent-Length: 4\r\n\r\n\x1f\x8b\x08\x00"},
+		{"two lengths", head + fmt.Sprintf("Content-Length: 3\r\nContent-Length: %d\r\n\r\n%s", len(good), good)},
+		{"endless", head + "\r\n" + `{"reason":"` + strings.Repeat("a", 9<<20)},
+		{"early hints for ever", strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 1000)},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := spits(t, test.reply).Approve(t.Context(), call, client.Options{})
+			expectNoDecision(t, got, err)
+		})
+	}
+}
+
+func expectNoDecision(t *testing.T, got client.ApproveReply, err error) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("got an answer: %+v", got)
+	}
+	if got.Allowed() || got.Decision != "" || got.Raw != nil {
+		t.Errorf("an error, and a reply with it: %+v", got)
+	}
+	if strings.Contains(err.Error(), "secret") {
+		t.Errorf("the token is in the error: %v", err)
+	}
+}
+
+func TestLostConnection(t *testing.T) {
+	_, err := spits(t, "").Health(t.Context())
+	if _, ok := errors.AsType[*client.LostError](err); !ok {
+		t.Errorf("error %v (%T), want a LostError", err, err)
+	}
+}
+
+func TestProblem(t *testing.T) {
+	const body = `{"type":"about:blank","title":"Bad Request","status":400,"detail":"question: is empty","code":"INTERACT_INVALID_PARAM","param":"question"}`
+	c := clientOf(t, says(400, "application/problem+json; charset=utf-8", body))
+	_, err := c.Ask(t.Context(), interact.Ask{}, client.Options{})
+	p, ok := errors.AsType[*client.Problem](err)
+	if !ok {
+		t.Fatalf("error %v, want a Problem", err)
+	}
+	if p.Code != client.CodeInvalidParam || p.Param != "question" || p.Status != 400 || p.Error() != "question: is empty" || string(p.Raw) != body {
+		t.Errorf("got %+v", p)
+	}
+}
+
+func TestProblemWithOutcomeAndRetry(t *testing.T) {
+	c := clientOf(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", "5")
+		says(429, "application/problem+json", `{"code":"RATE_LIMITED","outcome":"unavailable"}`)(w, r)
+	}))
+	_, err := c.Health(t.Context())
+	p, ok := errors.AsType[*client.Problem](err)
+	if !ok || p.RetryAfter != 5*time.Second || p.Outcome != interact.Unavailable || p.Error() == "" {
+		t.Errorf("got %+v (%v)", p, err)
+	}
+}
+
+func TestPending(t *testing.T) {
+	c := clientOf(t, says(202, "application/json", `{"id":"`+testID+`","status":"pending","url":"/v1/requests/`+testID+`"}`))
+	_, err := c.Approve(t.Context(), call, client.Options{Detach: true})
+	p, ok := errors.AsType[*client.Pending](err)
+	if !ok || p.ID != testID || p.URL != "/v1/requests/"+testID {
+		t.Errorf("got %+v (%v)", p, err)
+	}
+}
+
+// TestWire states what goes over the wire for each method.
+func TestWire(t *testing.T) {
+	full := client.Options{
+		Agent: "a", Session: "s", CWD: "/w", Timeout: 1500 * time.Millisecond,
+		IdempotencyKey: "k", Detach: true, Hold: 2 * time.Second,
+	}
+	const options = `"agent":"a","session":"s","cwd":"/w","timeout":1.5,"idempotency_key":"k","detach":true,"hold":2`
+	no := false
+	tests := []struct {
+		name string
+		do   func(context.Context, *client.Client) error
+		want string
+	}{
+		{"ask", func(ctx context.Context, c *client.Client) error {
+			_, err := c.Ask(ctx, interact.Ask{Question: "<q>&", Options: []string{"a"}, AllowOther: &no}, full)
+			return err
+		}, `POST /v1/ask {"question":"<q>&","options":["a"],"allow_other":false,` + options + `}`},
+		{"ask, plain", func(ctx context.Context, c *client.Client) error {
+			_, err := c.Ask(ctx, interact.Ask{Question: "q"}, client.Options{})
+			return err
+		}, `POST /v1/ask {"question":"q"}`},
+		{"confirm", func(ctx context.Context, c *client.Client) error {
+			_, err := c.Confirm(ctx, interact.Confirm{Message: "m", Default: true}, full)
+			return err
+		}, `POST /v1/confirm {"message":"m","default":true,` + options + `}`},
+		{"form", func(ctx context.Context, c *client.Client) error {
+			_, err := c.Form(ctx, interact.Form{Questions: []interact.Question{{ID: "i", Question: "q", Default: interact.ListValue("x")}}}, full)
+			return err
+		}, `POST /v1/form {"questions":[{"id":"i","question":"q","default":["x"]}],` + options + `}`},
+		{"approve", func(ctx context.Context, c *client.Client) error {
+			_, err := c.Approve(ctx, interact.Approve{Tool: "T", Input: json.RawMessage("{ \"a\": \"<\",\n \"b\": 1.0 }")}, full)
+			return err
+		}, `POST /v1/approve {"tool":"T","input":{"a":"<","b":1.0},` + options + `}`},
+		{"evaluate", func(ctx context.Context, c *client.Client) error {
+			_, err := c.Evaluate(ctx, interact.Approve{Tool: "T", Input: json.RawMessage("{}"), Class: "write"}, full)
+			return err
+		}, `POST /v1/evaluate {"tool":"T","input":{},"class":"write",` + options + `}`},
+		{"notify", func(ctx context.Context, c *client.Client) error {
+			_, err := c.Notify(ctx, interact.Notify{Message: "m", Level: interact.Warning}, full)
+			return err
+		}, `POST /v1/notify {"message":"m","level":"warning",` + options + `}`},
+		{"request", func(ctx context.Context, c *client.Client) error {
+			_, err := c.Request(ctx, "../x?y", time.Hour)
+			return err
+		}, `GET /v1/requests/..%2Fx%3Fy?wait=60 `},
+		{"request, now", func(ctx context.Context, c *client.Client) error {
+			_, err := c.Request(ctx, testID, 0)
+			return err
+		}, `GET /v1/requests/` + testID + ` `},
+		{"withdraw", func(ctx context.Context, c *client.Client) error { _, err := c.Withdraw(ctx, testID); return err },
+			`DELETE /v1/requests/` + testID + ` `},
+		{"requests", func(ctx context.Context, c *client.Client) error { _, err := c.Requests(ctx); return err },
+			`GET /v1/requests `},
+		{"health", func(ctx context.Context, c *client.Client) error { _, err := c.Health(ctx); return err },
+			`GET /v1/health `},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var got string
+			var header http.Header
+			var host string
+			c := clientOf(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				got = r.Method + " " + r.URL.RequestURI() + " " + string(bytes.TrimSpace(body))
+				header, host = r.Header, r.Host
+				says(418, "application/problem+json", `{"code":"TEAPOT"}`)(w, r)
+			}))
+			if err := test.do(t.Context(), c); err == nil || err.Error() != "refused with TEAPOT" {
+				t.Errorf("error %v", err)
+			}
+			if got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+			if header.Get("Authorization") != "Bearer secret" || host != "127.0.0.1:7463" {
+				t.Errorf("Authorization %q, Host %q", header.Get("Authorization"), host)
+			}
+			if hasBody := strings.HasPrefix(test.want, "POST"); hasBody != (header.Get("Content-Type") == "application/json") {
+				t.Errorf("Content-Type %q", header.Get("Content-Type"))
+			}
+			for _, name := range []string{"Origin", "Referer", "Sec-Fetch-Site"} {
+				if header.Get(name) != "" {
+					t.Errorf("%s is there", name)
+				}
+			}
+		})
+	}
+}
+
+func TestApproveRefusesBrokenInput(t *testing.T) {
+	called := false
+	c := clientOf(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
+	for _, input := range []string{"", "{", `{"a":}`, "{}{}"} {
+		got, err := c.Approve(t.Context(), interact.Approve{Tool: "T", Input: json.RawMessage(input)}, client.Options{})
+		expectNoDecision(t, got, err)
+	}
+	if called {
+		t.Error("it was sent")
+	}
+}
+
+func TestReplies(t *testing.T) {
+	ctx := t.Context()
+	reply := func(body string) *client.Client { return clientOf(t, says(200, "application/json", body)) }
+	text := interact.Question{ID: "a", Question: "?"}
+	tests := []struct {
+		name string
+		do   func() (any, error)
+		want string // or "error"
+	}{
+		{"ask", func() (any, error) {
+			r, err := reply(`{"answer":"","id":"1"}`).Ask(ctx, interact.Ask{}, client.Options{})
+			return r.Answer, err
+		}, ""},
+		{"ask without an answer", func() (any, error) {
+			r, err := reply(`{"id":"1"}`).Ask(ctx, interact.Ask{}, client.Options{})
+			return r, err
+		}, "error"},
+		{"ask that was dismissed", func() (any, error) {
+			r, err := reply(`{"answer":"x","outcome":"dismissed"}`).Ask(ctx, interact.Ask{}, client.Options{})
+			return r, err
+		}, "error"},
+		{"confirm", func() (any, error) {
+			r, err := reply(`{"confirmed":true,"defaulted":true,"outcome":"timed_out"}`).Confirm(ctx, interact.Confirm{}, client.Options{})
+			return []bool{r.Confirmed, r.Defaulted}, err
+		}, "[true true]"},
+		{"confirm with a number", func() (any, error) {
+			r, err := reply(`{"confirmed":1,"defaulted":false}`).Confirm(ctx, interact.Confirm{}, client.Options{})
+			return r, err
+		}, "error"},
+		{"confirm without defaulted", func() (any, error) {
+			r, err := reply(`{"confirmed":true}`).Confirm(ctx, interact.Confirm{}, client.Options{})
+			return r, err
+		}, "error"},
+		{"form of one", func() (any, error) {
+			r, err := reply(`{"answer":["x"]}`).Form(ctx, interact.Form{Questions: []interact.Question{text}}, client.Options{})
+			return wire(r.Answer), err
+		}, `["x"]`},
+		{"form of two", func() (any, error) {
+			b := text
+			b.ID = "b"
+			r, err := reply(`{"answers":{"a":"","b":[]}}`).Form(ctx, interact.Form{Questions: []interact.Question{text, b}}, client.Options{})
+			return wire(r.Answers), err
+		}, `{"a":"","b":[]}`},
+		{"form of two with one answer", func() (any, error) {
+			b := text
+			b.ID = "b"
+			r, err := reply(`{"answers":{"a":""}}`).Form(ctx, interact.Form{Questions: []interact.Question{text, b}}, client.Options{})
+			return r, err
+		}, "error"},
+		{"form of one with answers", func() (any, error) {
+			r, err := reply(`{"answers":{"a":""}}`).Form(ctx, interact.Form{Questions: []interact.Question{text}}, client.Options{})
+			return r, err
+		}, "error"},
+		{"form with a number", func() (any, error) {
+			r, err := reply(`{"answer":7}`).Form(ctx, interact.Form{Questions: []interact.Question{text}}, client.Options{})
+			return r, err
+		}, "error"},
+		{"notify", func() (any, error) {
+			r, err := reply(`{"sent":false}`).Notify(ctx, interact.Notify{}, client.Options{})
+			return r.Sent, err
+		}, "false"},
+		{"notify without sent", func() (any, error) {
+			r, err := reply(`{}`).Notify(ctx, interact.Notify{}, client.Options{})
+			return r, err
+		}, "error"},
+		{"evaluate", func() (any, error) {
+			r, err := reply(`{"decision":"ask","reason":"no rule","class":"unknown"}`).Evaluate(ctx, call, client.Options{})
+			return []any{r.Decision, r.Reason, r.Class}, err
+		}, "[ask no rule unknown]"},
+		{"evaluate with another decision", func() (any, error) {
+			r, err := reply(`{"decision":"maybe","reason":"no rule"}`).Evaluate(ctx, call, client.Options{})
+			return r, err
+		}, "error"},
+		{"request", func() (any, error) {
+			r, err := reply(`{"id":"`+testID+`","kind":"ask","status":"pending"}`).Request(ctx, testID, 0)
+			return r.Pending(), err
+		}, "true"},
+		{"another request", func() (any, error) {
+			r, err := reply(`{"id":"x","kind":"ask","status":"pending"}`).Request(ctx, testID, 0)
+			return r, err
+		}, "error"},
+		{"request with another status", func() (any, error) {
+			r, err := reply(`{"id":"`+testID+`","kind":"ask","status":"great"}`).Request(ctx, testID, 0)
+			return r, err
+		}, "error"},
+		{"withdraw", func() (any, error) {
+			r, err := reply(`{"id":"`+testID+`","kind":"ask","status":"answered","answer":{}}`).Withdraw(ctx, testID)
+			return r.Status, err
+		}, "answered"},
+		{"withdraw, still pending", func() (any, error) {
+			r, err := reply(`{"id":"`+testID+`","kind":"ask","status":"pending"}`).Withdraw(ctx, testID)
+			return r, err
+		}, "error"},
+		{"requests", func() (any, error) {
+			r, err := reply(`{"requests":[{"id":"1","kind":"ask","status":"pending","created":"2026-01-02T03:04:05Z","deadline":"2026-01-02T03:05:05Z","agent":"a"}]}`).Requests(ctx)
+			return fmt.Sprint(len(r.Requests), r.Requests[0].Agent, r.Requests[0].Deadline.Sub(r.Requests[0].Created)), err
+		}, "1a1m0s"},
+		{"requests, none", func() (any, error) {
+			r, err := reply(`{"requests":[]}`).Requests(ctx)
+			return len(r.Requests), err
+		}, "0"},
+		{"requests without a list", func() (any, error) {
+			r, err := reply(`{}`).Requests(ctx)
+			return r, err
+		}, "error"},
+		{"requests with half a request", func() (any, error) {
+			r, err := reply(`{"requests":[{"id":"1"}]}`).Requests(ctx)
+			return r, err
+		}, "error"},
+		{"health", func() (any, error) {
+			r, err := reply(`{"status":"ok","version":"1","pending":2}`).Health(ctx)
+			return r.Pending, err
+		}, "2"},
+		{"health with text", func() (any, error) {
+			r, err := reply(`{"status":"ok","version":"1","pending":"2"}`).Health(ctx)
+			return r, err
+		}, "error"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r, err := test.do()
+			got := fmt.Sprint(r)
+			if err != nil {
+				got = "error"
+				if _, ok := errors.AsType[*client.ReplyError](err); !ok {
+					t.Errorf("error %v (%T), want a ReplyError", err, err)
+				}
+			}
+			if got != test.want {
+				t.Errorf("got %s (%v), want %s", got, err, test.want)
+			}
+		})
+	}
+}
+
+func wire(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+func TestReplyOfRequest(t *testing.T) {
+	answers := map[interact.Kind]string{
+		interact.KindAsk:     `{"answer":"x"}`,
+		interact.KindConfirm: `{"confirmed":true,"defaulted":false}`,
+		interact.KindForm:    `{"answer":"x"}`,
+		interact.KindApprove: `{"decision":"deny","reason":"","by":"human","shown_sha256":"x"}`,
+		interact.KindNotify:  `{"sent":true}`,
+	}
+	for kind, answer := range answers {
+		r := client.RequestReply{Kind: kind, Status: interact.Answered, Answer: []byte(answer)}
+		if got, err := r.Reply(); err != nil || got == nil {
+			t.Errorf("%s: %v, %v", kind, got, err)
+		}
+		r.Answer = []byte(`{}`)
+		if got, err := r.Reply(); err == nil {
+			t.Errorf("%s: {} is %v", kind, got)
+		}
+	}
+	if _, err := (client.RequestReply{Kind: "quiz", Status: interact.Answered, Answer: []byte("{}")}).Reply(); err == nil {
+		t.Error("a kind that there is not")
+	}
+	_, err := client.RequestReply{ID: testID, Status: client.StatusPending}.Reply()
+	if p, ok := errors.AsType[*client.Pending](err); !ok || p.ID != testID {
+		t.Errorf("pending: %v", err)
+	}
+	_, err = client.RequestReply{
+		Kind: interact.KindAsk, Status: interact.TimedOut,
+		Answer: []byte(`{"code":"INTERACT_TIMEOUT","status":408,"outcome":"timed_out","detail":"away"}`),
+	}.Reply()
+	if p, ok := errors.AsType[*client.Problem](err); !ok || p.Outcome != interact.TimedOut || p.Code != client.CodeTimeout || p.Status != 408 {
+		t.Errorf("timed out: %v", err)
+	}
+	if got, err := (client.RequestReply{Kind: interact.KindAsk, Status: interact.Answered}).Reply(); err == nil {
+		t.Errorf("without an answer: %v", got)
+	}
+}
+
+// TestCancelHangsUp: the server sees the caller go, which is how a request is withdrawn.
+func TestCancelHangsUp(t *testing.T) {
+	asked, gone := make(chan struct{}), make(chan struct{})
+	c := clientOf(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		close(asked)
+		<-r.Context().Done()
+		close(gone)
+	}))
+	bored := errors.New("bored")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() { <-asked; cancel(bored) }()
+	got, err := c.Approve(ctx, call, client.Options{})
+	expectNoDecision(t, got, err)
+	if !errors.Is(err, bored) {
+		t.Errorf("error %v, want the caller's own reason", err)
+	}
+	<-gone
+}
+
+// TestNeverLeavesTheSocket: when the socket is dead, whoever has the port now gets nothing.
+func TestNeverLeavesTheSocket(t *testing.T) {
+	called := false
+	fake := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		called = true
+		says(200, "application/json", allow())(w, r)
+	}))
+	defer fake.Close()
+	for _, name := range []string{"missing", "stale"} {
+		t.Run(name, func(t *testing.T) {
+			path := socketPath(t)
+			if name == "stale" {
+				l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
+				if err != nil {
+					t.Fatal(err)
+				}
+				l.SetUnlinkOnClose(false)
+				l.Close()
+			}
+			c := &client.Client{Endpoint: endpoint.Endpoint{URL: fake.URL, Socket: path, Token: "secret"}}
+			got, err := c.Approve(t.Context(), call, client.Options{})
+			expectNoDecision(t, got, err)
+			if !errors.Is(err, client.ErrNotRunning) {
+				t.Errorf("error %v, want ErrNotRunning", err)
+			}
+		})
+	}
+	if called {
+		t.Error("the fake was asked")
+	}
+}
+
+// TestPort: without a socket the port is asked.
+func TestPort(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Logf("no %s here: %v", address, err)
+			continue
+		}
+		server := httptest.NewUnstartedServer(says(200, "application/json", allow()))
+		server.Listener = l
+		server.Start()
+		c := &client.Client{Endpoint: endpoint.Endpoint{URL: "http://" + l.Addr().String(), Token: "secret"}}
+		got, err := c.Approve(t.Context(), call, client.Options{})
+		if err != nil || !got.Allowed() {
+			t.Errorf("%s: %+v, %v", address, got, err)
+		}
+		c.Close()
+		server.Close()
+		got, err = c.Approve(t.Context(), call, client.Options{})
+		expectNoDecision(t, got, err)
+		if !errors.Is(err, client.ErrNotRunning) {
+			t.Errorf("%s closed: %v, want ErrNotRunning", address, err)
+		}
+	}
+}
+
+// TestNoProxy: the environment cannot put anybody between nod and nod-desktop.
+func TestNoProxy(t *testing.T) {
+	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
+	t.Setenv("http_proxy", "http://127.0.0.1:1")
+	got, err := clientOf(t, says(200, "application/json", allow())).Approve(t.Context(), call, client.Options{})
+	if err != nil || !got.Allowed() {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestDiscover(t *testing.T) {
+	parent := t.TempDir()
+	if err := os.Chmod(parent, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_RUNTIME_DIR", parent)
+	if _, err := client.Discover(); !errors.Is(err, client.ErrNotRunning) {
+		t.Errorf("nothing published: %v", err)
+	}
+	dir, err := endpoint.Dir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := endpoint.Endpoint{URL: "http://127.0.0.1:7463", Token: endpoint.NewToken(), PID: 1, Version: "1"}
+	if err := endpoint.Write(dir, want); err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.Discover()
+	if err != nil || c.Endpoint != want {
+		t.Errorf("published: %v, %v", c, err)
+	}
+	if err := os.WriteFile(endpoint.Path(dir), []byte(`{"url":"http://example.com:80"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Discover(); err == nil || errors.Is(err, client.ErrNotRunning) {
+		t.Errorf("not an endpoint: %v", err)
+	}
+}

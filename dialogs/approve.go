@@ -1,0 +1,352 @@
+package dialogs
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/interact"
+	"nod/policy"
+)
+
+// maxGrantInput is the size of an input, in bytes, above which only "once" is offered: nobody reads that
+// much carefully enough to allow it for ever.
+const maxGrantInput = 10_000
+
+// approvePage asks leave for one tool call.
+type approvePage struct {
+	*page
+	w       *window
+	request interact.Request
+	body    interact.Approve
+
+	input  *inputView
+	raw    fyne.CanvasObject // the whole input as JSON; nil until it is asked for
+	view   *fyne.Container   // holds the input, or raw
+	banner *fyne.Container   // the input's warnings
+	facts  *fyne.Container   // what nod worked out from it
+
+	disclosure *button
+	rawShown   bool
+	scope      policy.Scope
+	scopes     *button
+	rule       *fyne.Container // the rule that a wider scope will save
+	why        *button
+	reason     *field
+}
+
+func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
+	a := &approvePage{
+		page: newPage(e, w.keys, h), w: w, request: e.request(), body: b, scope: policy.Once,
+		view: container.NewStack(), banner: column(6), facts: newWrapRow(6, 6),
+	}
+	a.page.affirm, a.page.refuse, a.page.unwind = a.allow, a.deny, a.closeReason
+	a.page.silence = func(left string) string {
+		return tr("goes back to the terminal in {{.Time}}", values{"Time": left})
+	}
+	a.page.wanted = a.wantedHeight
+	a.page.seen = func() bool { return a.input.AllSeen() }
+	a.look()
+	a.assemble(a.bodyObject(), a.footObject())
+	return a.page
+}
+
+// look makes the view of the input, afresh when a file that it compares with has changed.
+func (a *approvePage) look() {
+	a.input = newInputView(a.body, a.folder())
+	a.input.OnSeen(a.w.rearm)
+	a.raw, a.rawShown = nil, false
+	a.put(a.input.Object())
+	a.banner.Objects = nil
+	for _, s := range a.input.Warnings() {
+		a.banner.Add(newBanner(s))
+	}
+	a.facts.Objects = []fyne.CanvasObject{newBadge(className(a.entry.why.Class), classColor(a.entry.why.Class))}
+	for _, f := range a.input.Facts() {
+		a.facts.Add(newBadge(f.Text, factColor(f.Level)))
+	}
+}
+
+// put makes o the text of the prompt.
+func (a *approvePage) put(o fyne.CanvasObject) {
+	text, takesFocus := o.(fyne.Focusable)
+	if !takesFocus {
+		frame := newTextFrame(a.keys, o, nil)
+		o, text = frame, frame
+	}
+	if s, isSheet := o.(*sheet); isSheet {
+		s.keys = a.keys
+	}
+	a.text = text
+	a.view.Objects = []fyne.CanvasObject{o}
+	a.view.Refresh()
+}
+
+// folder is the one that paths in the input are relative to.
+func (a *approvePage) folder() string {
+	if a.request.Requester.CWD != "" {
+		return a.request.Requester.CWD
+	}
+	return a.request.Requester.Process.CWD
+}
+
+func newBanner(s string) fyne.CanvasObject {
+	icon := widget.NewIcon(theme.NewColoredResource(theme.WarningIcon(), theme.ColorNameError))
+	text := newLines(s, theme.SizeNameText, widget.DangerImportance)
+	ground := newSurface(theme.ColorNameError, padded(8, 10,
+		container.NewBorder(nil, nil, column(0, container.New(fixed{width: 20, height: 20}, icon)), nil, padded(0, 8, tight(text)))))
+	ground.alpha, ground.radius = 0x1c, 8
+	return ground
+}
+
+func factColor(l factLevel) fyne.ThemeColorName {
+	switch l {
+	case factCaution:
+		return theme.ColorNameWarning
+	case factDanger:
+		return theme.ColorNameError
+	}
+	return colorMuted
+}
+
+// bodyObject is the exact input, and under it what nod worked out and what the agent says.
+func (a *approvePage) bodyObject() fyne.CanvasObject {
+	details := column(5, a.facts)
+	if says := a.agentSays(); says != "" {
+		details.Add(labelled(tr("agent says:"), says))
+	}
+	details.Add(labelled(tr("asking because:"), plainText(a.entry.why.Reason)))
+	return container.New(approveLayout{}, a.banner, a.view, container.NewVScroll(details))
+}
+
+func (a *approvePage) agentSays() string {
+	if a.body.Description != "" {
+		return plainText(a.body.Description)
+	}
+	return plainText(a.input.AgentSays())
+}
+
+// labelled is one of nod's own labels, and beside it text from elsewhere.
+func labelled(label, text string) fyne.CanvasObject {
+	l := newLines(text, theme.SizeNameCaptionText, widget.MediumImportance)
+	return container.NewBorder(nil, nil, column(0, newWords(label, theme.SizeNameCaptionText, colorMuted)), nil, padded(0, 6, tight(l)))
+}
+
+// wantedHeight is the height of the body at which the whole input is in view.
+func (a *approvePage) wantedHeight(width float32) float32 {
+	body := a.object.(*fyne.Container).Objects[0].(*fyne.Container)
+	height := a.input.Object().MinSize().Height
+	if b := body.Objects[0].MinSize().Height; b > 0 {
+		height += b + bodyGap
+	}
+	return height + bodyGap + detailsOf(body).MinSize().Height + 2*bodyMargin
+}
+
+func (a *approvePage) footObject() fyne.CanvasObject {
+	a.disclosure = newIconButton(a.keys, tr("Whole input (JSON)"), theme.IconNameNavigateNext, a.toggleRaw)
+	a.reason = newField(a.keys, false)
+	a.reason.SetPlaceHolder(tr("Why not? The agent reads this."))
+	a.reason.Hide()
+	deny := newDecision(a.keys, tr("Deny"), negativeHint(), plainButton, a.w.refuse)
+	a.why = newButton(a.keys, tr("Deny, and say why…"), a.openReason)
+	a.scopes = newIconButton(a.keys, "", theme.IconNameArrowDropDown, a.chooseScope)
+	a.yes = newDecision(a.keys, tr("Allow"), affirmativeHint(), strongButton, a.w.affirm)
+	a.rule = container.NewStack()
+	a.rule.Hide()
+	a.showScope()
+
+	refusals := container.New(besideLayout{gap: 14}, newWrapRow(8, 8, deny, a.why), tight(a.status))
+	approvals := container.NewHBox(layout.NewSpacer(), row(8, a.scopes, a.yes))
+	return column(10, container.NewHBox(a.disclosure), a.problem, a.rule, a.reason, refusals, approvals)
+}
+
+// toggleRaw shows the whole input as JSON in place of the view of it, or goes back.
+func (a *approvePage) toggleRaw() {
+	a.rawShown = !a.rawShown
+	shown, icon := a.input.Object(), theme.IconNameNavigateNext
+	if a.rawShown {
+		if a.raw == nil {
+			a.raw = newRawView(a.body.Input)
+		}
+		shown, icon = a.raw, theme.IconNameMoveDown
+	}
+	a.disclosure.icon = icon
+	a.disclosure.Refresh()
+	a.put(shown)
+	a.w.disturb()
+}
+
+// openReason opens the line for the reason.
+func (a *approvePage) openReason() {
+	a.reason.Show()
+	a.why.Hide()
+	a.object.Refresh()
+	a.w.disturb()
+	takeFocus(a.reason)
+}
+
+// closeReason closes it again. What was typed stays, but is not sent.
+func (a *approvePage) closeReason() bool {
+	if !a.reason.Visible() {
+		return false
+	}
+	a.reason.Hide()
+	a.why.Show()
+	a.object.Refresh()
+	a.w.focus(a.text)
+	return true
+}
+
+func (a *approvePage) deny() {
+	answer := human(interact.Denied)
+	if a.reason.Visible() {
+		answer.Reason = a.reason.Text
+	}
+	a.w.finish(a.page, a.stamped(answer))
+}
+
+// allow allows the call, unless what the human saw is no longer what would happen.
+func (a *approvePage) allow() {
+	if a.input.Stale() {
+		a.look()
+		a.object.Refresh()
+		a.w.disturb()
+		a.say(tr("The file has changed meanwhile: look again."))
+		return
+	}
+	answer := human(interact.Allowed)
+	answer.Scope = a.scope
+	a.w.finish(a.page, a.stamped(answer))
+}
+
+// stamped says which bytes were shown.
+func (a *approvePage) stamped(answer interact.Answer) interact.Answer {
+	answer.ShownSHA256 = interact.Digest(a.body.Input)
+	return answer
+}
+
+// chooseScope opens the list of scopes.
+func (a *approvePage) chooseScope() {
+	var items []menuItem
+	for _, s := range a.offered() {
+		items = append(items, menuItem{text: scopeName(s), marked: s == a.scope, do: func() { a.setScope(s) }})
+	}
+	if len(items) == 1 {
+		items[0].small = tr("nothing wider is offered for this input")
+	}
+	a.w.openMenu(a.scopes, items)
+}
+
+// offered lists the scopes. Wider than once takes an input that can be read in full, and a rule to show.
+func (a *approvePage) offered() []policy.Scope {
+	if a.w.p.options.GrantText == nil || len(a.body.Input) > maxGrantInput || len(a.input.Warnings()) > 0 {
+		return []policy.Scope{policy.Once}
+	}
+	if a.request.Requester.Session == "" {
+		return []policy.Scope{policy.Once, policy.QuarterHour, policy.Always}
+	}
+	return []policy.Scope{policy.Once, policy.ThisSession, policy.QuarterHour, policy.Always}
+}
+
+func scopeName(s policy.Scope) string {
+	switch s {
+	case policy.ThisSession:
+		return tr("This session")
+	case policy.QuarterHour:
+		return tr("15 minutes")
+	case policy.Always:
+		return tr("Always")
+	}
+	return tr("Once")
+}
+
+// setScope chooses a scope and shows the rule that it saves; the wait for Allow starts again.
+func (a *approvePage) setScope(s policy.Scope) {
+	a.scope = s
+	a.showScope()
+	a.object.Refresh()
+	a.w.disturb()
+}
+
+func (a *approvePage) showScope() {
+	a.scopes.setText(scopeName(a.scope))
+	a.rule.Objects = nil
+	setVisible(a.rule, a.scope != policy.Once)
+	if a.scope == policy.Once {
+		return
+	}
+	rule := a.w.p.options.GrantText(callOf(a.request, a.body), a.scope)
+	heading := newLines(tr("Allow will save this rule:"), theme.SizeNameCaptionText, widget.MediumImportance)
+	text := newRuleText(rule)
+	a.rule.Add(column(4, tight(heading), text))
+}
+
+// newRuleText shows a rule word for word.
+func newRuleText(rule string) fyne.CanvasObject {
+	l := newLines(plainText(rule), theme.SizeNameCaptionText, widget.MediumImportance)
+	l.TextStyle.Monospace = true
+	return newCard(colorPaper, colorHairline, padded(8, 10, container.New(fixed{height: 54}, container.NewVScroll(tight(l)))))
+}
+
+const (
+	bodyMargin = 16
+	bodyGap    = 10
+)
+
+// maxDetails is the part of the body that details may take when the input wants more room than there is.
+const maxDetails = 0.45
+
+// approveLayout is banner, input, details from top to bottom. The input takes the room that is left; where
+// room is short, the details scroll.
+type approveLayout struct{}
+
+func (approveLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	var size fyne.Size
+	for _, x := range o {
+		size.Width = max(size.Width, x.MinSize().Width)
+	}
+	return fyne.NewSize(size.Width+2*bodyMargin, minBody)
+}
+
+func (approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	banner, input, details := o[0], o[1], o[2]
+	width := size.Width - 2*bodyMargin
+	y, bottom := float32(bodyMargin), size.Height-bodyMargin
+
+	if h := resizeToWidth(banner, width); h > 0 {
+		banner.Move(fyne.NewPos(bodyMargin, y))
+		y += h + bodyGap
+	}
+	content := details.(*container.Scroll).Content
+	wanted := resizeToWidth(content, width)
+	room := max(bottom-y-bodyGap, 0)
+	low := min(wanted, max(room*maxDetails, room-input.MinSize().Height))
+	details.Move(fyne.NewPos(bodyMargin, bottom-low))
+	details.Resize(fyne.NewSize(width, low))
+	details.Refresh()
+	input.Move(fyne.NewPos(bodyMargin, y))
+	input.Resize(fyne.NewSize(width, max(bottom-low-bodyGap-y, 0)))
+}
+
+// detailsOf is the content of the details in a body laid out by approveLayout.
+func detailsOf(body *fyne.Container) fyne.CanvasObject {
+	return body.Objects[2].(*container.Scroll).Content
+}
+
+// besideLayout puts the second object to the right of the first, or under it where the width ends.
+type besideLayout struct{ gap float32 }
+
+func (l besideLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	a, b := o[0].MinSize(), o[1].MinSize()
+	return fyne.NewSize(max(a.Width, b.Width), max(a.Height, b.Height))
+}
+
+func (l besideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	left := min(o[0].MinSize().Width, size.Width)
+	o[0].Resize(fyne.NewSize(left, size.Height))
+	rest := size.Width - left - l.gap
+	h := resizeToWidth(o[1], max(rest, 0))
+	o[1].Move(fyne.NewPos(left+l.gap, max((size.Height-h)/2, 0)))
+}

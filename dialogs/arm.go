@@ -1,0 +1,87 @@
+package dialogs
+
+import "time"
+
+const (
+	// minArmAfter is the shortest wait before an affirmative works; a configuration can only lengthen it.
+	minArmAfter = 700 * time.Millisecond
+	// quietAfterAnswer is how long after an answer no button of the next prompt decides anything, so that
+	// the second half of a double click, or a key held down, cannot answer a prompt nobody has read.
+	quietAfterAnswer = 500 * time.Millisecond
+)
+
+// arming decides whether a press of the affirmative is a decision. It is one only after the prompt has been
+// visible, focused and unchanged for a while, and the whole input has been in view. It is pure: the clock
+// comes from outside, and whoever holds it reports what happens to the window.
+type arming struct {
+	now   func() time.Time
+	after time.Duration
+
+	visible, focused, seen bool
+
+	since time.Time // since when nothing has disturbed the view
+	quiet time.Time // until when nothing decides, after an answer
+}
+
+func newArming(now func() time.Time) *arming {
+	return &arming{now: now, after: minArmAfter}
+}
+
+// begin starts with a new prompt, which needs after (never less than [minArmAfter]) to arm.
+func (a *arming) begin(after time.Duration, seen bool) {
+	a.after, a.seen = max(after, minArmAfter), seen
+	a.disturb()
+}
+
+// disturb starts the wait again: the window was resized, or something in it changed.
+func (a *arming) disturb() { a.since = a.now() }
+
+func (a *arming) setVisible(v bool) { a.set(&a.visible, v) }
+func (a *arming) setFocused(v bool) { a.set(&a.focused, v) }
+func (a *arming) setSeen(v bool)    { a.set(&a.seen, v) }
+
+func (a *arming) set(state *bool, v bool) {
+	if *state == v {
+		return
+	}
+	*state = v
+	a.disturb()
+}
+
+// armed reports whether the affirmative would decide now.
+func (a *arming) armed() bool {
+	left, possible := a.remaining()
+	return possible && left <= 0
+}
+
+// remaining is the time until the affirmative works if nothing happens; false means that it never will as
+// things stand.
+func (a *arming) remaining() (time.Duration, bool) {
+	if !a.visible || !a.focused || !a.seen {
+		return 0, false
+	}
+	now := a.now()
+	return max(a.since.Add(a.after).Sub(now), a.quiet.Sub(now), 0), true
+}
+
+// press reports whether a press of the affirmative decides. One that comes too early starts the wait again.
+func (a *arming) press() bool {
+	if a.armed() {
+		return true
+	}
+	a.disturb()
+	return false
+}
+
+// answered says that the human has just answered a prompt.
+func (a *arming) answered() { a.quiet = a.now().Add(quietAfterAnswer) }
+
+// refuse reports whether a press of a negative decides. It always does, except in the moment after another
+// answer, when it can only be an echo of that one; then that moment starts again.
+func (a *arming) refuse() bool {
+	if !a.now().Before(a.quiet) {
+		return true
+	}
+	a.answered()
+	return false
+}

@@ -1,0 +1,63 @@
+package dialogs
+
+import (
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+
+	"nod/interact"
+)
+
+// newAskPage asks one question: a pick from options, or free text.
+func newAskPage(w *window, e *entry, h *head, b interact.Ask) *page {
+	p := newPage(e, w.keys, h)
+	answer, input, focus := askInput(w.keys, b)
+	if len(b.Options) == 0 {
+		p.first = focus()
+	}
+	p.affirm = func() {
+		text := answer()
+		if text == "" {
+			p.complain(tr("There is no answer yet."))
+			w.win.Canvas().Focus(focus())
+			return
+		}
+		a := human(interact.Answered)
+		a.Text = text
+		w.finish(p, a)
+	}
+	p.assemble(p.scrolling(column(14, newMarkdown(b.Question), input)), questionFoot(w, p))
+	return p
+}
+
+// askInput is what the answer is given with: how to read it, what to show, and where the focus belongs.
+func askInput(keys *keyMap, b interact.Ask) (answer func() string, input fyne.CanvasObject, focus func() fyne.Focusable) {
+	if len(b.Options) == 0 {
+		f := newField(keys, b.Multiline)
+		f.SetPlaceHolder(plainText(b.Placeholder))
+		return func() string { return strings.TrimSpace(f.Text) }, f, func() fyne.Focusable { return f }
+	}
+	options := make([]interact.Option, len(b.Options))
+	for i, o := range b.Options {
+		options[i] = interact.Option{Label: o, Value: o}
+	}
+	p := newPicker(keys, options, false, b.OffersOther(), b.Placeholder)
+	return func() string { return strings.Join(p.answers(), "") }, p.object, p.focusFirst
+}
+
+// questionFoot is the foot of a question or a form: decline or submit.
+func questionFoot(w *window, p *page) fyne.CanvasObject {
+	p.silence = func(left string) string {
+		return tr("the agent stops waiting in {{.Time}}", values{"Time": left})
+	}
+	p.refuse = func() {
+		a := human(interact.Dismissed)
+		a.Reason = "the person declined to answer"
+		w.finish(p, a)
+	}
+	p.yes = newDecision(w.keys, tr("Submit"), affirmativeHint(), strongButton, w.affirm)
+	decline := newDecision(w.keys, tr("Decline"), negativeHint(), plainButton, w.refuse)
+	return column(10, p.problem, tight(p.status), container.NewHBox(decline, layout.NewSpacer(), p.yes))
+}

@@ -1,0 +1,217 @@
+package dialogs
+
+import (
+	"image/color"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+)
+
+// buttonLook is how much a button calls for attention.
+type buttonLook int
+
+const (
+	plainButton  buttonLook = iota // grey
+	quietButton                    // no ground until the pointer is over it
+	strongButton                   // the affirmative: in the accent's colour once it is ready
+)
+
+// button is nod's button. Unlike Fyne's it shows a ring when it has the focus, keeps the focus when it is
+// clicked, and, when it decides, ignores every key: a decision by keyboard takes a chord.
+type button struct {
+	widget.BaseWidget
+	text, hint string
+	icon       fyne.ThemeIconName // "" for none
+	look       buttonLook
+	ready      bool // a strong button that is not ready looks pale
+	decides    bool // no key presses it
+	onTap      func()
+
+	keys             *keyMap
+	hovered, focused bool
+
+	label, small *canvas.Text
+	image        *widget.Icon
+}
+
+func newButton(keys *keyMap, text string, onTap func()) *button {
+	b := &button{keys: keys, text: text, onTap: onTap, ready: true}
+	b.ExtendBaseWidget(b)
+	return b
+}
+
+// newDecision is a button whose press answers the request. The hint names its chord.
+func newDecision(keys *keyMap, text, hint string, look buttonLook, onTap func()) *button {
+	b := newButton(keys, text, onTap)
+	b.hint, b.look, b.decides = hint, look, true
+	b.ready = look != strongButton
+	return b
+}
+
+// newIconButton is a quiet button; with an icon, a text, or both.
+func newIconButton(keys *keyMap, text string, icon fyne.ThemeIconName, onTap func()) *button {
+	b := newButton(keys, text, onTap)
+	b.icon, b.look = icon, quietButton
+	return b
+}
+
+func (b *button) setText(s string) {
+	if b.text != s {
+		b.text = s
+		b.Refresh()
+	}
+}
+
+func (b *button) setReady(v bool) {
+	if b.ready != v {
+		b.ready = v
+		b.Refresh()
+	}
+}
+
+// CreateRenderer implements [fyne.Widget].
+func (b *button) CreateRenderer() fyne.WidgetRenderer {
+	ground, ring := canvas.NewRectangle(nil), canvas.NewRectangle(nil)
+	b.label, b.small = canvas.NewText("", nil), canvas.NewText("", nil)
+	b.label.TextStyle.Bold = b.look != quietButton
+	b.image = widget.NewIcon(nil)
+	icon := container.New(fixed{width: 18, height: 18}, b.image)
+	face := row(7, icon, b.label, b.small)
+	v, h := float32(8), float32(14)
+	if b.look == quietButton {
+		v, h = 6, 8
+	}
+	return newPainted(container.NewStack(ground, ring, padded(v, h, container.NewCenter(face))), func() {
+		th := theme.CurrentForWidget(b)
+		fill, ink := b.colors()
+		ground.FillColor, ground.CornerRadius = fill, th.Size(theme.SizeNameButtonRadius)
+		ring.FillColor, ring.CornerRadius = color.Transparent, ground.CornerRadius
+		ring.StrokeWidth, ring.StrokeColor = 0, color.Transparent
+		if b.focused {
+			ring.StrokeWidth, ring.StrokeColor = 2, b.ringColor()
+		}
+		b.label.Text, b.label.Color, b.label.TextSize = b.text, ink, th.Size(theme.SizeNameText)
+		b.small.Text, b.small.Color, b.small.TextSize = b.hint, mix(fill, ink, 0.72), th.Size(theme.SizeNameCaptionText)
+		setVisible(b.label, b.text != "")
+		setVisible(b.small, b.hint != "")
+		setVisible(icon, b.icon != "")
+		if b.icon != "" {
+			b.image.SetResource(theme.NewColoredResource(th.Icon(b.icon), b.iconColor()))
+		}
+		for _, o := range []fyne.CanvasObject{ground, ring, b.label, b.small} {
+			o.Refresh()
+		}
+	})
+}
+
+// colors are those of the ground and of what is written on it. Both are opaque.
+func (b *button) colors() (fill, ink color.Color) {
+	page, text := colorOf(b, colorSunken), colorOf(b, theme.ColorNameForeground)
+	switch {
+	case b.look == strongButton && b.ready:
+		fill, ink = colorOf(b, theme.ColorNamePrimary), colorOf(b, theme.ColorNameForegroundOnPrimary)
+	case b.look == strongButton:
+		return mix(page, colorOf(b, theme.ColorNamePrimary), 0.16), colorOf(b, colorMuted)
+	case b.look == quietButton && !b.hovered:
+		return color.Transparent, colorOf(b, theme.ColorNameForeground)
+	case b.look == quietButton:
+		return mix(page, text, 0.09), text
+	default:
+		fill, ink = colorOf(b, theme.ColorNameButton), text
+	}
+	if b.hovered {
+		fill = mix(fill, text, 0.08)
+	}
+	return fill, ink
+}
+
+func (b *button) ringColor() color.Color {
+	if b.look == strongButton && b.ready {
+		return colorOf(b, theme.ColorNameForeground)
+	}
+	return colorOf(b, theme.ColorNamePrimary)
+}
+
+func (b *button) iconColor() fyne.ThemeColorName {
+	if b.look == strongButton && b.ready {
+		return theme.ColorNameForegroundOnPrimary
+	}
+	if b.look == strongButton {
+		return colorMuted
+	}
+	return theme.ColorNameForeground
+}
+
+// Tapped implements [fyne.Tappable].
+func (b *button) Tapped(*fyne.PointEvent) {
+	takeFocus(b)
+	b.onTap()
+}
+
+// TypedKey implements [fyne.Focusable].
+func (b *button) TypedKey(ev *fyne.KeyEvent) {
+	if presses(ev) && !b.decides {
+		b.onTap()
+		return
+	}
+	b.keys.typedKey(ev)
+}
+
+// TypedRune implements [fyne.Focusable].
+func (b *button) TypedRune(rune) {}
+
+// FocusGained implements [fyne.Focusable].
+func (b *button) FocusGained() {
+	b.focused = true
+	b.Refresh()
+	b.keys.gained(b)
+}
+
+// FocusLost implements [fyne.Focusable].
+func (b *button) FocusLost() {
+	b.focused = false
+	b.Refresh()
+	b.keys.lost(b)
+}
+
+// MouseIn implements [desktop.Hoverable].
+func (b *button) MouseIn(*desktop.MouseEvent) { b.hovered = true; b.Refresh() }
+
+// MouseMoved implements [desktop.Hoverable].
+func (b *button) MouseMoved(*desktop.MouseEvent) {}
+
+// MouseOut implements [desktop.Hoverable].
+func (b *button) MouseOut() { b.hovered = false; b.Refresh() }
+
+// AccessibilityLabel implements [fyne.Accessible].
+func (b *button) AccessibilityLabel() string { return b.text }
+
+// AccessibilityRole implements [fyne.Accessible].
+func (b *button) AccessibilityRole() fyne.AccessibleRole { return fyne.AccessibleRoleButton }
+
+// presses reports whether the key is one that presses what has the focus.
+func presses(ev *fyne.KeyEvent) bool {
+	return ev.Name == fyne.KeySpace || ev.Name == fyne.KeyReturn || ev.Name == fyne.KeyEnter
+}
+
+// takeFocus gives o the focus, as a click on it does.
+func takeFocus(o interface {
+	fyne.CanvasObject
+	fyne.Focusable
+}) {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil {
+		c.Focus(o)
+	}
+}
+
+func setVisible(o fyne.CanvasObject, v bool) {
+	if v {
+		o.Show()
+		return
+	}
+	o.Hide()
+}

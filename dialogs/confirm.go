@@ -1,0 +1,45 @@
+package dialogs
+
+import (
+	"cmp"
+
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/theme"
+
+	"nod/dialogs/safetext"
+	"nod/interact"
+)
+
+// newConfirmPage asks yes or no, and says beforehand what silence means. Neither button is the default one.
+func newConfirmPage(w *window, e *entry, h *head, b interact.Confirm) *page {
+	p := newPage(e, w.keys, h)
+	yes := safetext.Line(cmp.Or(b.YesLabel, tr("Yes")), maxName)
+	no := safetext.Line(cmp.Or(b.NoLabel, tr("No")), maxName)
+	p.silence = func(left string) string {
+		what := no
+		if b.Default {
+			what = yes
+		}
+		return tr("silence means “{{.Answer}}” in {{.Time}}", values{"Answer": what, "Time": left})
+	}
+	p.affirm = func() { w.finish(p, confirmed(true)) }
+	p.refuse = func() { w.finish(p, confirmed(false)) }
+
+	// The agent words the labels, so nod's own signs say which is which.
+	p.yes = newDecision(w.keys, yes, affirmativeHint(), strongButton, w.affirm)
+	p.yes.icon = theme.IconNameConfirm
+	refusal := newDecision(w.keys, no, negativeHint(), plainButton, w.refuse)
+	refusal.icon = theme.IconNameCancel
+	p.assemble(p.scrolling(newMarkdown(b.Message)), column(10, p.problem,
+		tight(p.status),
+		container.NewHBox(refusal, layout.NewSpacer(), p.yes),
+	))
+	return p
+}
+
+func confirmed(yes bool) interact.Answer {
+	a := human(interact.Answered)
+	a.Confirmed = yes
+	return a
+}

@@ -1,0 +1,100 @@
+package dialogs
+
+import (
+	"image/color"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+)
+
+// scroller is what the arrow and page keys move.
+type scroller interface {
+	// ScrollBy moves the view down by so many pixels, up when negative.
+	ScrollBy(dy float32)
+}
+
+// textFrame holds the text of a prompt. It has the focus when a prompt opens, so that no key reaches a
+// button by accident, and the keys that scroll.
+type textFrame struct {
+	widget.BaseWidget
+	content fyne.CanvasObject
+	scroll  scroller // nil when there is nothing to scroll
+	keys    *keyMap
+	focused bool
+}
+
+func newTextFrame(keys *keyMap, content fyne.CanvasObject, scroll scroller) *textFrame {
+	f := &textFrame{keys: keys, content: content, scroll: scroll}
+	f.ExtendBaseWidget(f)
+	return f
+}
+
+// CreateRenderer implements [fyne.Widget].
+func (f *textFrame) CreateRenderer() fyne.WidgetRenderer {
+	ring := canvas.NewRectangle(color.Transparent)
+	return newPainted(container.NewStack(f.content, ring), func() {
+		ring.CornerRadius = 8
+		ring.StrokeWidth, ring.StrokeColor = 0, color.Transparent
+		if f.focused {
+			ring.StrokeWidth, ring.StrokeColor = 1.5, tint(colorOf(f, theme.ColorNamePrimary), 0x88)
+		}
+		ring.Refresh()
+	})
+}
+
+// TypedKey implements [fyne.Focusable].
+func (f *textFrame) TypedKey(ev *fyne.KeyEvent) {
+	const line, all = 40, 1 << 20
+	page := max(f.Size().Height-line, line)
+	steps := map[fyne.KeyName]float32{
+		fyne.KeyUp: -line, fyne.KeyDown: line, fyne.KeyPageUp: -page, fyne.KeyPageDown: page,
+		fyne.KeyHome: -all, fyne.KeyEnd: all,
+	}
+	step, scrolls := steps[ev.Name]
+	if !scrolls || f.scroll == nil {
+		f.keys.typedKey(ev)
+		return
+	}
+	f.scroll.ScrollBy(step)
+}
+
+// TypedRune implements [fyne.Focusable].
+func (f *textFrame) TypedRune(rune) {}
+
+// FocusGained implements [fyne.Focusable].
+func (f *textFrame) FocusGained() {
+	f.focused = true
+	f.Refresh()
+	f.keys.gained(f)
+}
+
+// FocusLost implements [fyne.Focusable].
+func (f *textFrame) FocusLost() {
+	f.focused = false
+	f.Refresh()
+	f.keys.lost(f)
+}
+
+// scrollArea is a scroller over Fyne's vertical scroll.
+type scrollArea struct{ *container.Scroll }
+
+// ScrollBy implements scroller.
+func (s scrollArea) ScrollBy(dy float32) {
+	limit := max(s.Content.MinSize().Height-s.Size().Height, 0)
+	s.ScrollToOffset(fyne.NewPos(0, min(max(s.Offset.Y+dy, 0), limit)))
+}
+
+// reveal scrolls so far that o is in view.
+func (s scrollArea) reveal(o fyne.CanvasObject) {
+	d := fyne.CurrentApp().Driver()
+	top := d.AbsolutePositionForObject(o).Y - d.AbsolutePositionForObject(s.Content).Y
+	switch bottom := top + o.Size().Height; {
+	case top < s.Offset.Y:
+		s.ScrollBy(top - s.Offset.Y - 8)
+	case bottom > s.Offset.Y+s.Size().Height:
+		s.ScrollBy(bottom - s.Offset.Y - s.Size().Height + 8)
+	}
+}

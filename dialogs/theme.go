@@ -1,0 +1,161 @@
+package dialogs
+
+import (
+	"image/color"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/theme"
+
+	"nod/policy"
+)
+
+// Theme returns nod's look: "light", "dark", or any other name to follow the system. Its fonts are those
+// that come with Fyne, whatever FYNE_FONT says: who can swap the font can make one letter look like another.
+func Theme(name string) fyne.Theme {
+	switch name {
+	case "light":
+		return look{force: true, variant: theme.VariantLight}
+	case "dark":
+		return look{force: true, variant: theme.VariantDark}
+	}
+	return look{}
+}
+
+type look struct {
+	force   bool
+	variant fyne.ThemeVariant
+}
+
+// The colours that nod adds to the theme's own.
+const (
+	colorSunken   fyne.ThemeColorName = "nodSunken"   // behind the head and foot of a prompt
+	colorPaper    fyne.ThemeColorName = "nodPaper"    // behind text that is shown exactly
+	colorHairline fyne.ThemeColorName = "nodHairline" // lines that part areas
+	colorMuted    fyne.ThemeColorName = "nodMuted"    // second-rank text
+	colorAccent   fyne.ThemeColorName = "nodAccent"   // tint of what is selected
+
+	colorReadOnly    fyne.ThemeColorName = "nodReadOnly"
+	colorWrite       fyne.ThemeColorName = "nodWrite"
+	colorExecute     fyne.ThemeColorName = "nodExecute"
+	colorNetwork     fyne.ThemeColorName = "nodNetwork"
+	colorDestructive fyne.ThemeColorName = "nodDestructive"
+	colorUnknown     fyne.ThemeColorName = "nodUnknown"
+)
+
+// classColor is the colour that goes with a class of tools, always beside its name.
+func classColor(c policy.Class) fyne.ThemeColorName {
+	switch c {
+	case policy.ReadOnly:
+		return colorReadOnly
+	case policy.Write:
+		return colorWrite
+	case policy.Execute:
+		return colorExecute
+	case policy.Network:
+		return colorNetwork
+	case policy.Destructive:
+		return colorDestructive
+	}
+	return colorUnknown
+}
+
+// lightAndDark is one colour in the light and in the dark theme. Text on its background keeps a contrast of
+// at least 4.5 to 1.
+type lightAndDark struct{ light, dark color.NRGBA }
+
+var palette = map[fyne.ThemeColorName]lightAndDark{
+	theme.ColorNameBackground:          {rgb(0xffffff), rgb(0x1c1d22)},
+	theme.ColorNameOverlayBackground:   {rgb(0xffffff), rgb(0x26272e)},
+	theme.ColorNameMenuBackground:      {rgb(0xffffff), rgb(0x26272e)},
+	theme.ColorNameForeground:          {rgb(0x1d1e26), rgb(0xeceef4)},
+	theme.ColorNamePlaceHolder:         {rgb(0x757885), rgb(0x8d91a0)},
+	theme.ColorNameDisabled:            {rgb(0x9a9daa), rgb(0x6c707d)},
+	theme.ColorNameButton:              {rgb(0xeceef3), rgb(0x31333c)},
+	theme.ColorNameDisabledButton:      {rgb(0xe7e9ef), rgb(0x2b2d35)},
+	theme.ColorNameInputBackground:     {rgb(0xf7f8fa), rgb(0x15161a)},
+	theme.ColorNameInputBorder:         {rgb(0xc6c9d4), rgb(0x454854)},
+	theme.ColorNameSeparator:           {rgb(0xe2e4ea), rgb(0x33353e)},
+	theme.ColorNamePrimary:             {rgb(0x4454cc), rgb(0x8795f7)},
+	theme.ColorNameForegroundOnPrimary: {rgb(0xffffff), rgb(0x10121f)},
+	theme.ColorNameHyperlink:           {rgb(0x3547c0), rgb(0x9aa6fa)},
+	theme.ColorNameFocus:               {rgba(0x4454cc, 0x55), rgba(0x8795f7, 0x66)},
+	theme.ColorNameSelection:           {rgba(0x4454cc, 0x33), rgba(0x8795f7, 0x44)},
+	theme.ColorNameHover:               {rgba(0x1d1e26, 0x0d), rgba(0xffffff, 0x12)},
+	theme.ColorNamePressed:             {rgba(0x1d1e26, 0x1a), rgba(0xffffff, 0x22)},
+	theme.ColorNameError:               {rgb(0xc0282f), rgb(0xff7b7b)},
+	theme.ColorNameForegroundOnError:   {rgb(0xffffff), rgb(0x2a0a0b)},
+	theme.ColorNameWarning:             {rgb(0x8f5a00), rgb(0xf2b65a)},
+	theme.ColorNameForegroundOnWarning: {rgb(0xffffff), rgb(0x2a1c05)},
+	theme.ColorNameSuccess:             {rgb(0x1b7a43), rgb(0x63cf93)},
+	theme.ColorNameForegroundOnSuccess: {rgb(0xffffff), rgb(0x06200f)},
+	theme.ColorNameScrollBar:           {rgba(0x1d1e26, 0x59), rgba(0xffffff, 0x59)},
+	theme.ColorNameShadow:              {rgba(0x1d1e26, 0x40), rgba(0x000000, 0x99)},
+
+	colorSunken:   {rgb(0xf6f7f9), rgb(0x17181c)},
+	colorPaper:    {rgb(0xf4f5f8), rgb(0x131418)},
+	colorHairline: {rgb(0xdfe2e9), rgb(0x33353e)},
+	colorMuted:    {rgb(0x5d606e), rgb(0xa3a7b5)},
+	colorAccent:   {rgb(0xeef0fd), rgb(0x2a2e4a)},
+
+	colorReadOnly:    {rgb(0x1b7a43), rgb(0x63cf93)},
+	colorWrite:       {rgb(0x2367c4), rgb(0x74aef7)},
+	colorExecute:     {rgb(0x8f5a00), rgb(0xf2b65a)},
+	colorNetwork:     {rgb(0x7a3fb8), rgb(0xc29bf2)},
+	colorDestructive: {rgb(0xc0282f), rgb(0xff7b7b)},
+	colorUnknown:     {rgb(0x5d606e), rgb(0xa3a7b5)},
+}
+
+// sizes are the theme's sizes that nod changes, in Fyne's device independent pixels.
+var sizes = map[fyne.ThemeSizeName]float32{
+	theme.SizeNameText:           14,
+	theme.SizeNameSubHeadingText: 17,
+	theme.SizeNameCaptionText:    12,
+	theme.SizeNameInputRadius:    6,
+	theme.SizeNameButtonRadius:   7,
+	theme.SizeNameInputBorder:    1,
+}
+
+func rgb(hex uint32) color.NRGBA { return rgba(hex, 0xff) }
+
+func rgba(hex uint32, alpha uint8) color.NRGBA {
+	return color.NRGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: alpha}
+}
+
+func (l look) Color(n fyne.ThemeColorName, v fyne.ThemeVariant) color.Color {
+	if l.force {
+		v = l.variant
+	}
+	c, ours := palette[n]
+	switch {
+	case !ours:
+		return theme.DefaultTheme().Color(n, v)
+	case v == theme.VariantLight:
+		return c.light
+	}
+	return c.dark
+}
+
+func (l look) Font(s fyne.TextStyle) fyne.Resource {
+	switch {
+	case s.Monospace:
+		return theme.DefaultTextMonospaceFont()
+	case s.Symbol:
+		return theme.DefaultSymbolFont()
+	case s.Bold && s.Italic:
+		return theme.DefaultTextBoldItalicFont()
+	case s.Bold:
+		return theme.DefaultTextBoldFont()
+	case s.Italic:
+		return theme.DefaultTextItalicFont()
+	}
+	return theme.DefaultTextFont()
+}
+
+func (l look) Icon(n fyne.ThemeIconName) fyne.Resource { return theme.DefaultTheme().Icon(n) }
+
+func (l look) Size(n fyne.ThemeSizeName) float32 {
+	if s, ours := sizes[n]; ours {
+		return s
+	}
+	return theme.DefaultTheme().Size(n)
+}

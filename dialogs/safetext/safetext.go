@@ -66,8 +66,17 @@ const (
 )
 
 // Render spells s out, line by line. A text that ends in a line break has an empty last line.
-func Render(s string) []Row {
-	native := nativeScripts(s)
+func Render(s string) []Row { return ContextOf(s).Render(s) }
+
+// Context is what a text says about its pieces: which scripts it really is written in, so that a word of it
+// is not taken for an imitation of another script.
+type Context struct{ native scripts }
+
+// ContextOf returns the context of the pieces of s.
+func ContextOf(s string) Context { return Context{nativeScripts(s)} }
+
+// Render spells out a piece of the text that c is the context of.
+func (c Context) Render(s string) []Row {
 	source := strings.Split(s, "\n")
 	lines := make([]Row, 0, len(source))
 	for i := 0; i < len(source); {
@@ -77,7 +86,7 @@ func Render(s string) []Row {
 			i += n
 			continue
 		}
-		r := renderer{line: source[i], last: i == len(source)-1, native: native}
+		r := renderer{line: source[i], last: i == len(source)-1, native: c.native}
 		lines = append(lines, Row{Count: 1, Spans: r.render()})
 		i++
 	}

@@ -1,0 +1,268 @@
+package dialogs
+
+import (
+	"encoding/json"
+	"strings"
+
+	"nod/interact"
+	"nod/policy"
+)
+
+// edit is one replacement in a file.
+type edit struct {
+	old, new string
+	all      bool // every place, not the only one
+}
+
+// editContent shows a change of a file as its difference. A tool of a third party (their names have the
+// form mcp__server__tool) may mean anything by such fields, so its input stays a table.
+func editContent(a interact.Approve, args arguments, cwd string) (content, bool) {
+	if strings.HasPrefix(a.Tool, "mcp_") {
+		return content{}, false
+	}
+	if c, ok := patchContent(args, cwd); ok {
+		return c, true
+	}
+	pathKey, path, ok := args.text("file_path", "filePath", "absolute_path", "path")
+	if !ok || path == "" {
+		return content{}, false
+	}
+	if key, text, ok := args.text("content", "contents", "file_text"); ok {
+		return writeContent(path, text, cwd).withRest(args.without(pathKey, key)), true
+	}
+	edits, used, ok := editsOf(args)
+	if !ok {
+		return content{}, false
+	}
+	return editsContent(path, edits, cwd).withRest(args.without(append(used, pathKey)...)), true
+}
+
+// editsOf finds the replacements in an input, and the keys that they were made of.
+func editsOf(args arguments) (edits []edit, used []string, ok bool) {
+	oldKey, oldText, isOld := args.text("old_string", "oldString", "old_str")
+	newKey, newText, isNew := args.text("new_string", "newString", "new_str")
+	if isOld && isNew {
+		all := args.isTrue("replace_all") || args.isTrue("replaceAll")
+		return []edit{{oldText, newText, all}}, []string{oldKey, newKey}, true
+	}
+	for _, a := range args {
+		if a.key != "edits" {
+			continue
+		}
+		var items []json.RawMessage
+		if json.Unmarshal(a.raw, &items) != nil || len(items) == 0 {
+			return nil, nil, false
+		}
+		for _, item := range items {
+			fields, err := parseArguments(item)
+			if err != nil {
+				return nil, nil, false
+			}
+			e, keys, ok := editsOf(fields)
+			known := append(keys, "replace_all", "replaceAll")
+			if !ok || len(e) != 1 || len(arguments(fields).without(known...)) > 0 {
+				return nil, nil, false // a table shows everything, also what nod does not know
+			}
+			edits = append(edits, e[0])
+		}
+		return edits, []string{"edits"}, true
+	}
+	return nil, nil, false
+}
+
+// fileHead is the first line of a change: the path as the request names it.
+func fileHead(path string) []sheetLine {
+	lines := unnumbered("", path, lineKey)
+	lines[len(lines)-1].end = "\n"
+	return lines
+}
+
+// newFileContent starts the content for a change of the file at path.
+func newFileContent(path, cwd string) (content, *baseFile) {
+	b := readBase(path, cwd)
+	c := content{lines: fileHead(path), bases: []*baseFile{b}, facts: placeFacts(b.where)}
+	if b.where.Linked && b.where.Path != "" {
+		c.warnings = append(c.warnings, tr("The path leads through a link to {{.Path}}.", values{"Path": plainText(b.where.Path)}))
+	}
+	if b.problem != "" {
+		c.warnings = append(c.warnings, tr("Not compared with what is there: {{.Problem}}.", values{"Problem": b.problem}))
+	}
+	return c, b
+}
+
+// writeContent shows a file that gets a whole new text.
+func writeContent(path, text, cwd string) content {
+	c, b := newFileContent(path, cwd)
+	c.original = text
+	switch {
+	case b.problem != "":
+		c.lines = append(c.lines, numbered(text, lineText)...)
+		c.facts = append(c.facts, fact{tr("replaces what is there"), factCaution}, sizeFact(text))
+	case !b.exists:
+		c.lines = append(c.lines, fileText(text)...)
+		c.facts = append(c.facts, fact{tr("creates a new file"), factNeutral}, sizeFact(text))
+	case b.text == text:
+		c.lines = append(c.lines, note(tr("The file already has exactly this content:")))
+		c.lines = append(c.lines, fileText(text)...)
+		c.facts = append(c.facts, fact{tr("changes nothing"), factNeutral})
+	default:
+		d := newDiff(b.text, text)
+		c.lines = append(c.lines, d.lines()...)
+		c.facts = append(c.facts, fact{tr("replaces the file"), factCaution}, changeFact(d))
+	}
+	return c
+}
+
+// fileText shows the whole text of a file, numbered. Its last line break ends a line, it does not start one.
+func fileText(text string) []sheetLine {
+	if text == "" {
+		return []sheetLine{note(tr("The file is empty."))}
+	}
+	trimmed, ends := strings.CutSuffix(text, "\n")
+	lines := numbered(trimmed, lineText)
+	if strings.HasSuffix(trimmed, "\r") { // belongs to the line break that was cut
+		lines = numbered(text, lineText)
+		lines = lines[:len(lines)-1]
+	}
+	lines[len(lines)-1].end = "\n"
+	if !ends {
+		lines = append(lines, note(tr("no line break at the end")))
+	}
+	return lines
+}
+
+// editsContent shows replacements in a file, against the file as it is now.
+func editsContent(path string, edits []edit, cwd string) content {
+	c, b := newFileContent(path, cwd)
+	for _, e := range edits {
+		c.original += e.new
+	}
+	if b.problem != "" {
+		return c.withFragments(edits)
+	}
+	after, crlf, ok := applyEdits(b.text, edits)
+	switch {
+	case !ok && !b.exists:
+		c.warnings = append(c.warnings, tr("There is no such file now."))
+		return c.withFragments(edits)
+	case !ok:
+		c.warnings = append(c.warnings, tr("The text to replace is not in the file exactly once now, so the lines have no numbers."))
+		return c.withFragments(edits)
+	case !b.exists:
+		c.lines = append(c.lines, fileText(after)...)
+		c.facts = append(c.facts, fact{tr("creates a new file"), factNeutral}, sizeFact(after))
+		return c
+	}
+	before := b.text
+	if crlf {
+		before = unixLines(before)
+		c.warnings = append(c.warnings, tr("The file has the line ends of Windows; they are left out of the comparison."))
+	}
+	d := newDiff(before, after)
+	c.lines = append(c.lines, d.lines()...)
+	c.facts = append(c.facts, changeFact(d))
+	return c
+}
+
+// withFragments shows the replacements by themselves.
+func (c content) withFragments(edits []edit) content {
+	for i, e := range edits {
+		if len(edits) > 1 {
+			c.lines = append(c.lines, rule(tr("change {{.Number}} of {{.Total}}", values{"Number": i + 1, "Total": len(edits)})))
+		}
+		d := newDiff(e.old, e.new)
+		c.lines = append(c.lines, d.whole()...)
+		if e.all {
+			c.facts = append(c.facts, fact{tr("wherever it occurs"), factCaution})
+		}
+		c.facts = append(c.facts, changeFact(d))
+	}
+	return c
+}
+
+// applyEdits makes the replacements one after the other, as the tools do. Where the text is not found, it
+// is tried on the file with the line ends of Unix, as agents see it; crlf says so.
+func applyEdits(text string, edits []edit) (after string, crlf, ok bool) {
+	if after, ok := replaceAll(text, edits); ok {
+		return after, false, true
+	}
+	after, ok = replaceAll(unixLines(text), edits)
+	return after, true, ok
+}
+
+func replaceAll(text string, edits []edit) (string, bool) {
+	for _, e := range edits {
+		n := strings.Count(text, e.old)
+		switch {
+		case e.old == "" && text == "":
+			text = e.new
+		case e.old == "", n == 0, n > 1 && !e.all:
+			return "", false
+		default:
+			text = strings.ReplaceAll(text, e.old, e.new)
+		}
+	}
+	return text, true
+}
+
+func unixLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+
+// patchContent shows a patch as the text that it is, and says where the files lie that it names.
+func patchContent(args arguments, cwd string) (content, bool) {
+	const begin = "*** Begin Patch"
+	key, text, ok := args.text("patch", "patchText", "patch_text", "input", "diff", "command")
+	if !ok || !strings.HasPrefix(strings.TrimLeft(text, " \n"), begin) {
+		words, isList := args.list("command")
+		if !isList || len(words) != 2 || words[0] != "apply_patch" || !strings.HasPrefix(words[1], begin) {
+			return content{}, false
+		}
+		key, text = "command", words[1]
+	}
+	c := content{lines: patchLines(text), original: text}
+	added, removed := 0, 0
+	for _, l := range c.lines {
+		switch l.style {
+		case lineAdded:
+			added++
+		case lineRemoved:
+			removed++
+		}
+	}
+	for _, f := range append(patchFacts(text, cwd), changeFact(diff{added: added, removed: removed})) {
+		c.addFact(f)
+	}
+	return c.withRest(args.without(key)), true
+}
+
+// addFact adds f unless it is there already.
+func (c *content) addFact(f fact) {
+	for _, have := range c.facts {
+		if have == f {
+			return
+		}
+	}
+	c.facts = append(c.facts, f)
+}
+
+// patchFacts says what a patch does to files, and where they lie.
+func patchFacts(text, cwd string) []fact {
+	var facts []fact
+	for line := range strings.Lines(text) {
+		for verb, what := range map[string]*fact{
+			"*** Add File:":    {tr("creates a new file"), factNeutral},
+			"*** Update File:": nil,
+			"*** Delete File:": {tr("deletes a file"), factDanger},
+			"*** Move to:":     {tr("moves a file"), factCaution},
+		} {
+			path, ok := strings.CutPrefix(strings.TrimSpace(line), verb)
+			if !ok {
+				continue
+			}
+			if what != nil {
+				facts = append(facts, *what)
+			}
+			facts = append(facts, placeFacts(policy.Locate(strings.TrimSpace(path), cwd))...)
+		}
+	}
+	return facts
+}

@@ -1,0 +1,35 @@
+package dialogs
+
+import "slices"
+
+// seenRanges is what of a text has been in view: disjoint half-open ranges of positions, in order.
+type seenRanges []seenRange
+
+type seenRange struct{ from, to int }
+
+// add records that everything from from up to, not including, to has been in view.
+func (s *seenRanges) add(from, to int) {
+	if from >= to {
+		return
+	}
+	first, _ := slices.BinarySearchFunc(*s, from, func(r seenRange, from int) int { return r.to - from })
+	last := first
+	for last < len(*s) && (*s)[last].from <= to {
+		from, to = min(from, (*s)[last].from), max(to, (*s)[last].to)
+		last++
+	}
+	*s = slices.Replace(*s, first, last, seenRange{from, to})
+}
+
+// covers reports whether everything from 0 up to, not including, end has been in view.
+func (s seenRanges) covers(end int) bool {
+	return end == 0 || len(s) > 0 && s[0].from == 0 && s[0].to >= end
+}
+
+// firstGap is the first position that has not been in view.
+func (s seenRanges) firstGap() int {
+	if len(s) == 0 || s[0].from > 0 {
+		return 0
+	}
+	return s[0].to
+}

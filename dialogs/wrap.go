@@ -1,0 +1,110 @@
+package dialogs
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"fyne.io/fyne/v2"
+
+	"nod/dialogs/safetext"
+)
+
+// face is a way to draw text, and knows how wide that comes out.
+type face struct {
+	size  float32
+	style fyne.TextStyle
+	cell  float32 // width of a printable ASCII character; 0 when they differ
+	other map[rune]float32
+}
+
+func newFace(size float32, style fyne.TextStyle) *face {
+	f := &face{size: size, style: style, other: map[rune]float32{}}
+	if style.Monospace {
+		const sample = 64 // the measured width is rounded; over many characters that does not matter
+		f.cell = fyne.MeasureText(strings.Repeat("m", sample), size, style).Width / sample
+	}
+	return f
+}
+
+// width is how far c moves the pen.
+func (f *face) width(c rune) float32 {
+	if f.cell > 0 && c < utf8.RuneSelf {
+		return f.cell
+	}
+	w, known := f.other[c]
+	if !known {
+		w = fyne.MeasureText(string(c), f.size, f.style).Width
+		f.other[c] = w
+	}
+	return w
+}
+
+func (f *face) measure(s string) float32 {
+	var w float32
+	for _, c := range s {
+		w += f.width(c)
+	}
+	return w
+}
+
+// height is the height of a line.
+func (f *face) height() float32 {
+	return fyne.MeasureText("M", f.size, f.style).Height
+}
+
+// spot is a position in the drawn text of a line: a span, and a byte of its text.
+type spot struct{ span, at int }
+
+func (p spot) before(q spot) bool { return p.span < q.span || p.span == q.span && p.at < q.at }
+
+// wrapLine breaks spans so that each row fits into width, and returns where the second and further rows
+// start. A row ends after a blank where that leaves it well filled, else within a word. A mark of nod is
+// broken only when it alone is wider than a row.
+func wrapLine(spans []safetext.Span, f *face, width float32) []spot {
+	var starts []spot
+	var x, filled float32 // width of the row so far, and up to the last blank
+	blank := spot{-1, 0}
+	breakAt := func(p spot, rest float32) {
+		starts = append(starts, p)
+		x, blank = rest, spot{-1, 0}
+	}
+	for i, s := range spans {
+		whole := f.measureUpTo(s, width)
+		if s.Kind != safetext.Plain && s.Kind != safetext.Suspicious && whole <= width {
+			if x > 0 && x+whole > width {
+				breakAt(spot{i, 0}, 0)
+			}
+			x += whole
+			continue
+		}
+		for at, c := range s.Text {
+			w := f.width(c)
+			if x+w > width && x > 0 {
+				if blank.span >= 0 && filled >= width*goodFill && c != ' ' {
+					breakAt(blank, x-filled)
+				} else {
+					breakAt(spot{i, at}, 0)
+				}
+			}
+			x += w
+			if c == ' ' {
+				blank, filled = spot{i, at + 1}, x
+			}
+		}
+	}
+	return starts
+}
+
+// goodFill is the share of a row that must be filled for the break to fall on a blank.
+const goodFill = 0.6
+
+// measureUpTo measures a span, but gives up once it is wider than limit: spans can be very long.
+func (f *face) measureUpTo(s safetext.Span, limit float32) float32 {
+	var w float32
+	for _, c := range s.Text {
+		if w += f.width(c); w > limit {
+			return w
+		}
+	}
+	return w
+}

@@ -1,0 +1,180 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Compiled is a policy made ready for [Decide]. It is immutable, and safe for concurrent use.
+type Compiled struct {
+	rules    []compiledRule // strictest first, then by id, so that the first match decides
+	index    index
+	grants   grantIndex
+	guard    guard
+	places   Places
+	trusted  map[string]bool
+	auto     [6]bool // by place in [Classes]
+	askAll   bool
+	isBroken bool
+}
+
+// Compile makes a policy ready. It fails on the first rule that [Rule.Validate] refuses and on a repeated
+// id: a policy with a hole in it must not decide anything.
+//
+// Patterns are tied to this moment: where the folder that one starts in is a symbolic link, the pattern
+// also matches where the link led when it was compiled.
+func Compile(p Policy, places Places) (*Compiled, error) {
+	c := &Compiled{
+		guard: newGuard(places), places: places, askAll: p.AskEverything,
+		trusted: make(map[string]bool, len(p.TrustedAgents)),
+	}
+	for _, agent := range p.TrustedAgents {
+		c.trusted[agent] = true
+	}
+	for _, class := range p.AutoAllow {
+		known, err := ParseClass(string(class))
+		if err != nil {
+			return nil, fmt.Errorf("auto_allow: %w", err)
+		}
+		c.auto[known.care()] = true
+	}
+	if err := c.addRules(p.Rules); err != nil {
+		return nil, err
+	}
+	c.index = newIndex(c.rules)
+	return c, nil
+}
+
+func (c *Compiled) addRules(rules []Rule) error {
+	ids := make(map[string]bool, len(rules))
+	for _, r := range rules {
+		if err := r.Validate(); err != nil {
+			return fmt.Errorf("rule %q: %w", r.ID, err)
+		}
+		if ids[r.ID] {
+			return fmt.Errorf("rule %q: its id is taken", r.ID)
+		}
+		ids[r.ID] = true
+		if !r.Disabled {
+			c.rules = append(c.rules, newCompiledRule(r, c.places.Home))
+		}
+	}
+	slices.SortFunc(c.rules, func(a, b compiledRule) int {
+		return cmp.Or(cmp.Compare(a.effect.strictness(), b.effect.strictness()), strings.Compare(a.id, b.id))
+	})
+	return nil
+}
+
+// withGrants returns the policy with these grants in the place of the ones it had.
+func (c *Compiled) withGrants(grants []Grant) *Compiled {
+	next := *c
+	next.grants = newGrantIndex(grants)
+	return &next
+}
+
+// broken returns what is left of a policy whose file cannot be read any more: what was denied stays denied,
+// and everything else is asked about.
+func (c *Compiled) broken() *Compiled {
+	next := &Compiled{guard: c.guard, places: c.places, isBroken: true}
+	for _, r := range c.rules {
+		if r.effect == Deny {
+			next.rules = append(next.rules, r)
+		}
+	}
+	next.index = newIndex(next.rules)
+	return next
+}
+
+// A compiledRule is a [Rule] with its patterns prepared and its reason written.
+type compiledRule struct {
+	id      string
+	effect  Effect
+	reason  string
+	agent   string
+	tool    nameGlob
+	class   Class
+	command string
+	program *pattern
+	path    *pattern
+	cwd     *pattern
+}
+
+func newCompiledRule(r Rule, home string) compiledRule {
+	c := compiledRule{
+		id: r.ID, effect: r.Effect, reason: reason(r),
+		agent: r.Agent, tool: nameGlob(r.Tool), class: r.Class, command: r.Command,
+	}
+	if c.class != "" {
+		c.class, _ = ParseClass(string(r.Class))
+	}
+	below := r.Effect != Allow
+	prepare := func(p string, below bool) *pattern {
+		if p == "" {
+			return nil
+		}
+		ready := newPattern(p, home, below)
+		return &ready
+	}
+	c.program, c.path, c.cwd = prepare(r.Program, false), prepare(r.Path, below), prepare(r.CWD, below)
+	return c
+}
+
+func reason(r Rule) string {
+	verb := map[Effect]string{Allow: "allows it", Ask: "says ask", Deny: "denies it"}[r.Effect]
+	if r.Note == "" {
+		return fmt.Sprintf("rule %q %s", r.ID, verb)
+	}
+	return fmt.Sprintf("rule %q %s: %s", r.ID, verb, strings.TrimSpace(r.Note))
+}
+
+// matches weighs every matcher of the rule; those that cost least come first.
+func (r *compiledRule) matches(f *facts) bool {
+	return (r.agent == "" || r.agent == f.call.Agent) &&
+		(r.class == "" || r.class == f.class) &&
+		(r.tool == "" || r.tool.match(f.call.Tool)) &&
+		(r.program == nil || f.hasProgram(r.program)) &&
+		(r.command == "" || r.matchesCommand(f)) &&
+		(r.cwd == nil || r.matchesFolder(f)) &&
+		(r.path == nil || r.matchesPath(f))
+}
+
+// matchesCommand compares byte for byte. To allow, the tool must be a shell, or named by the rule, and
+// nothing else in the input may change what the command does.
+func (r *compiledRule) matchesCommand(f *facts) bool {
+	if !f.input.isRun || f.input.command != r.command {
+		return false
+	}
+	return r.effect != Allow || ((isShell(f.call.Tool) || r.tool != "") && f.input.onlyRuns())
+}
+
+// matchesFolder looks at the folder that the call works in, and at the one that a shell is told to change to.
+// To allow, all must match, as text and with links followed; else any does.
+func (r *compiledRule) matchesFolder(f *facts) bool {
+	if r.effect != Allow {
+		return f.cwd().touches(r.cwd) || (f.input.folder != "" && f.folder().touches(r.cwd))
+	}
+	return f.cwd().isInside(r.cwd) && (f.input.folder == "" || f.folder().isInside(r.cwd))
+}
+
+// matchesPath looks at every path in the input. To allow, all must match, as text and with links followed,
+// and the input must not hold a command, whose paths nobody looked at; else any does.
+func (r *compiledRule) matchesPath(f *facts) bool {
+	places := f.places()
+	if r.effect != Allow {
+		return slices.ContainsFunc(places, func(p place) bool { return p.touches(r.path) })
+	}
+	if len(places) == 0 || ((isShell(f.call.Tool) || f.input.isRun) && r.command == "") {
+		return false
+	}
+	return !slices.ContainsFunc(places, func(p place) bool { return !p.isInside(r.path) })
+}
+
+func (p place) isInside(pat *pattern) bool {
+	return !p.lost && !p.afloat && pat.match(p.clean) && (p.real == p.clean || pat.match(p.real))
+}
+
+func (p place) touches(pat *pattern) bool {
+	return pat.match(p.clean) || (p.real != p.clean && p.real != "" && pat.match(p.real))
+}

@@ -1,0 +1,224 @@
+package policy
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Ids of what decides when no rule and no grant does. A rule's id cannot hold a colon, so they never meet.
+const (
+	builtinAuto      = "class:" // and the class
+	builtinAskAll    = "builtin:ask_everything"
+	builtinBroken    = "builtin:broken"
+	builtinInput     = "builtin:unreadable"
+	builtinHidden    = "builtin:hidden"
+	builtinLong      = "builtin:long"
+	builtinQuestion  = "builtin:question"
+	builtinOwn       = "builtin:own_files"
+	builtinGuarded   = "builtin:guarded"
+	builtinLost      = "builtin:lost_path"
+	builtinSecrets   = "builtin:secrets"
+	reasonNothing    = "no rule matches"
+	reasonBroken     = "the configuration file is broken, so everything is asked about"
+	reasonAskAll     = `"ask about everything" is on`
+	reasonHidden     = "the input holds characters that cannot be seen"
+	reasonHiddenTool = "the tool's name holds characters that cannot be seen"
+	reasonQuestion   = "only you can answer a question"
+	reasonOwn        = "it would change nod's own files"
+	reasonLost       = "nobody can tell where a path in the input leads"
+	reasonSecrets    = "the path may hold keys, passwords or tokens"
+)
+
+// Decide says what a policy makes of one call: what the strictest rule that matches says, in whatever order
+// the rules were written. Above the rules stand a few things that are always asked about (never allowed, and
+// still denied by a rule that denies them): input that a person cannot see as it is, questions to the human,
+// changes of nod's own files and of files that lead to more than they seem to.
+//
+// It changes nothing and depends on nothing but its arguments and, for paths, where symbolic links lead.
+func Decide(call Call, p *Compiled, now time.Time) Decision {
+	f := newFacts(&call, p)
+	d := decide(f, now)
+	d.Class = f.class
+	if p.askAll && d.Effect == Allow {
+		return Decision{Effect: Ask, Rule: builtinAskAll, Reason: reasonAskAll + "; without it, " + d.Reason, Class: f.class}
+	}
+	return d
+}
+
+func decide(f *facts, now time.Time) Decision {
+	rule := f.policy.find(f)
+	if rule != nil && rule.effect == Deny {
+		return rule.decision()
+	}
+	if f.policy.isBroken {
+		return Decision{Effect: Ask, Rule: builtinBroken, Reason: reasonBroken}
+	}
+	if id, reason := f.mustAsk(); id != "" {
+		return Decision{Effect: Ask, Rule: id, Reason: reason}
+	}
+	if rule != nil {
+		return rule.decision()
+	}
+	if g := f.policy.grants.find(f, now); g != nil {
+		return Decision{Effect: Allow, Rule: g.ID, Reason: g.reason(), Grant: true}
+	}
+	return f.byClass()
+}
+
+func (r *compiledRule) decision() Decision {
+	return Decision{Effect: r.effect, Rule: r.id, Reason: r.reason}
+}
+
+// namedTraits are those that a tool's name alone earns it, when the agent is nobody that nod knows.
+func namedTraits(name string) trait {
+	if isShell(name) {
+		return shell
+	}
+	return 0
+}
+
+// mustAsk finds what no rule and no grant can let pass.
+func (f *facts) mustAsk() (id, reason string) {
+	switch {
+	case f.input.problem != "":
+		return builtinInput, f.input.problem
+	case f.input.hidden:
+		return builtinHidden, reasonHidden
+	case hasHidden(f.call.Tool):
+		return builtinHidden, reasonHiddenTool
+	case f.input.isLong():
+		return builtinLong, longReason
+	case isQuestion(f.call.Tool):
+		return builtinQuestion, reasonQuestion
+	case f.class == ReadOnly:
+		return "", ""
+	}
+	return f.mustAskToChange()
+}
+
+var longReason = fmt.Sprintf("the input is longer than %d characters", maxInput)
+
+func (f *facts) mustAskToChange() (id, reason string) {
+	for _, p := range f.places() {
+		if id, reason := f.policy.guard.judge(p); id != "" {
+			return id, reason
+		}
+	}
+	if f.input.isRun && f.policy.guard.mentionsOwn(f.input.command) {
+		return builtinOwn, reasonOwn
+	}
+	return "", ""
+}
+
+// byClass decides what no rule decided.
+func (f *facts) byClass() Decision {
+	if !f.policy.auto[f.class.care()] {
+		return Decision{Effect: Ask, Reason: reasonNothing}
+	}
+	if id, reason := f.mayLeak(); id != "" {
+		return Decision{Effect: Ask, Rule: id, Reason: reason}
+	}
+	auto := autoAllowed[f.class.care()]
+	return Decision{Effect: Allow, Rule: auto.Rule, Reason: auto.Reason}
+}
+
+// autoAllowed holds the decisions that the classes lead to, by place in [Classes].
+var autoAllowed = func() (d [6]Decision) {
+	for i, c := range Classes {
+		d[i] = Decision{Effect: Allow, Rule: builtinAuto + string(c), Reason: fmt.Sprintf("class %s passes without a prompt", c)}
+	}
+	return d
+}()
+
+// mayLeak looks for paths that a class must not open without a prompt: what is read may be sent away.
+func (f *facts) mayLeak() (id, reason string) {
+	for _, p := range f.places() {
+		switch {
+		case p.lost, p.afloat && strings.HasPrefix(p.clean, ".."):
+			return builtinLost, reasonLost
+		case f.leaks(p.clean), p.real != "" && p.real != p.clean && f.leaks(p.real):
+			return builtinSecrets, reasonSecrets
+		}
+	}
+	return "", ""
+}
+
+func (f *facts) leaks(path string) bool {
+	g := &f.policy.guard
+	if f.tool.traits&contents != 0 && (g.holdsHome(path) || g.holdsOwn(path)) {
+		return true
+	}
+	return g.isOwn(path) || holdsSecrets(path)
+}
+
+// facts are what is known of one call while it is decided. What costs a look at the disk is worked out when
+// it is first needed.
+type facts struct {
+	call   *Call
+	policy *Compiled
+	class  Class
+	tool   tool
+	input  input
+
+	located   []place
+	isLocated bool
+	buf       [8]place // the places of the usual input, without an allocation
+	workIn    place
+	runIn     place
+}
+
+func newFacts(call *Call, p *Compiled) *facts {
+	f := &facts{call: call, policy: p}
+	f.class = Classify(call.Agent, call.Tool, call.Declared, p.trusted[call.Agent])
+	f.tool, _ = lookup(call.Agent, call.Tool)
+	f.input.read(call.Input, f.tool.traits|namedTraits(call.Tool))
+	return f
+}
+
+// places are where the paths of the input lead.
+func (f *facts) places() []place {
+	if f.isLocated {
+		return f.located
+	}
+	f.isLocated, f.located = true, f.buf[:0]
+	for _, path := range f.input.paths {
+		f.located = append(f.located, locate(path, f.call.CWD, f.policy.places.Home))
+	}
+	if len(f.located) == 0 && f.tool.traits&inFolder != 0 {
+		f.located = append(f.located, f.cwd())
+	}
+	return f.located
+}
+
+// cwd is the folder that the call works in.
+func (f *facts) cwd() place {
+	if f.workIn == (place{}) {
+		f.workIn = place{lost: true}
+		if filepath.IsAbs(f.call.CWD) {
+			f.workIn = locate(f.call.CWD, "", f.policy.places.Home)
+		}
+	}
+	return f.workIn
+}
+
+// folder is where the input tells a shell to run.
+func (f *facts) folder() place {
+	if f.runIn == (place{}) {
+		f.runIn = locate(f.input.folder, f.call.CWD, f.policy.places.Home)
+	}
+	return f.runIn
+}
+
+// programs are the verified executables of the caller and its ancestors.
+func (f *facts) programs() []string { return f.call.Programs }
+
+func (f *facts) hasProgram(p *pattern) bool {
+	for _, program := range f.programs() {
+		if p.match(filepath.ToSlash(program)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,330 @@
+package policy
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A document is the text of a YAML file, changed line by line: yaml's own encoder would lose blank lines
+// and move comments. It parses the text anew before each change, to know which lines hold what.
+type document struct {
+	lines []string // without their ends
+	eol   string
+}
+
+func newDocument(data []byte) *document {
+	d := &document{eol: "\n"}
+	s := string(data)
+	if strings.Contains(s, "\r\n") {
+		d.eol = "\r\n"
+		s = strings.ReplaceAll(s, "\r\n", "\n")
+	}
+	if s = strings.TrimSuffix(s, "\n"); s != "" {
+		d.lines = strings.Split(s, "\n")
+	}
+	return d
+}
+
+func (d *document) bytes() []byte {
+	return []byte(strings.Join(d.lines, d.eol) + d.eol)
+}
+
+func (d *document) replace(start, end int, lines []string) {
+	d.lines = slices.Replace(d.lines, start, end, lines...)
+}
+
+// root returns the node at the top of the text, or nil when it says nothing.
+func (d *document) root() (*yaml.Node, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(strings.Join(d.lines, "\n")), &doc); err != nil {
+		return nil, err
+	}
+	if len(doc.Content) == 0 || isEmpty(doc.Content[0]) {
+		return nil, nil
+	}
+	return doc.Content[0], nil
+}
+
+// item returns the only element of a text that is a list of one.
+func (d *document) item() (*yaml.Node, error) {
+	root, err := d.root()
+	if err != nil {
+		return nil, err
+	}
+	if root == nil || root.Kind != yaml.SequenceNode || len(root.Content) != 1 || root.Content[0].Kind != yaml.MappingNode {
+		return nil, errRewrite
+	}
+	return root.Content[0], nil
+}
+
+// find returns the value of a key in a section, or nil.
+func (d *document) find(section, key string) (*yaml.Node, error) {
+	root, err := d.root()
+	if err != nil || root == nil {
+		return nil, err
+	}
+	_, m := entry(root, section)
+	if m == nil {
+		return nil, nil
+	}
+	_, value := entry(m, key)
+	return value, nil
+}
+
+// set writes a value under a key of a section, whether they are there yet or not.
+func (d *document) set(section, key string, value any) error {
+	root, err := d.root()
+	if err != nil {
+		return err
+	}
+	if root == nil {
+		return d.appendSection(section, key, value)
+	}
+	if root.Style&yaml.FlowStyle != 0 {
+		return d.setFlow(root, 0, len(d.lines), 0, func(n *yaml.Node) error { return putDeep(n, section, key, value) })
+	}
+	name, m := entry(root, section)
+	switch {
+	case name == nil:
+		return d.appendSection(section, key, value)
+	case isEmpty(m):
+		lines, err := render(map[string]any{key: value}, name.Column+1)
+		d.replace(name.Line, name.Line, lines)
+		return err
+	case m.Style&yaml.FlowStyle != 0:
+		start, end := d.span(name)
+		both := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{name, m}}
+		return d.setFlow(both, start, end, name.Column-1, func(n *yaml.Node) error { return put(n.Content[1], key, value) })
+	}
+	return d.setIn(m, key, value)
+}
+
+func (d *document) appendSection(section, key string, value any) error {
+	lines, err := render(map[string]any{section: map[string]any{key: value}}, 0)
+	if len(d.lines) > 0 {
+		lines = append([]string{""}, lines...)
+	}
+	d.lines = append(d.lines, lines...)
+	return err
+}
+
+// setFlow changes a mapping written in braces, and writes it out line by line: braces and lines do not mix.
+func (d *document) setFlow(n *yaml.Node, start, end, indent int, change func(*yaml.Node) error) error {
+	unflow(n)
+	if err := change(n); err != nil {
+		return err
+	}
+	lines, err := render(n, indent)
+	d.replace(start, end, lines)
+	return err
+}
+
+func unflow(n *yaml.Node) {
+	n.Style &^= yaml.FlowStyle
+	for _, child := range n.Content {
+		unflow(child)
+	}
+}
+
+func putDeep(root *yaml.Node, section, key string, value any) error {
+	if _, m := entry(root, section); m != nil {
+		return put(m, key, value)
+	}
+	return put(root, section, map[string]any{key: value})
+}
+
+func put(m *yaml.Node, key string, value any) error {
+	var node yaml.Node
+	if err := node.Encode(value); err != nil {
+		return err
+	}
+	if name, old := entry(m, key); name != nil {
+		*old = node
+		return nil
+	}
+	m.Content = append(m.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: key}, &node)
+	return nil
+}
+
+// setIn writes a value under a key of a mapping written line by line.
+func (d *document) setIn(m *yaml.Node, key string, value any) error {
+	name, old := entry(m, key)
+	if name == nil {
+		_, end := d.span(m.Content[len(m.Content)-2])
+		lines, err := render(map[string]any{key: value}, m.Content[0].Column-1)
+		d.replace(end, end, lines)
+		return err
+	}
+	lines, err := render(map[string]any{key: value}, 0)
+	if err != nil {
+		return err
+	}
+	// The first line keeps what stands before the key (spaces, or the dash of a list) and its comment.
+	line := d.lines[name.Line-1]
+	before, comment := line[:name.Column-1], trailing(line, name, old)
+	for i := range lines {
+		if i > 0 {
+			lines[i] = strings.Repeat(" ", name.Column-1) + lines[i]
+		}
+	}
+	lines[0] = before + lines[0] + comment
+	start, end := d.span(name)
+	if isOneLine(line[name.Column-1:], old) { // what is indented below are comments
+		end = start + 1
+	}
+	d.replace(start, end, lines)
+	return nil
+}
+
+// isOneLine reports whether the text of one line is all there is to an entry with that value.
+func isOneLine(text string, value *yaml.Node) bool {
+	var doc yaml.Node
+	if yaml.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) == 0 || len(doc.Content[0].Content) != 2 {
+		return false
+	}
+	alone := doc.Content[0].Content[1]
+	return alone.Kind == value.Kind && alone.Value == value.Value && len(alone.Content) == len(value.Content) &&
+		value.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0
+}
+
+// remove takes an entry out of a mapping, if it is there.
+func (d *document) remove(m *yaml.Node, key string) {
+	if name, _ := entry(m, key); name != nil {
+		start, end := d.span(name)
+		d.replace(start, end, nil)
+	}
+}
+
+// trailing returns the comment at the end of an entry's first line, with the space before it.
+func trailing(line string, name, value *yaml.Node) string {
+	for _, n := range []*yaml.Node{value, name} {
+		if n.LineComment == "" || (n == value && value.Line != name.Line) {
+			continue
+		}
+		if i := strings.LastIndex(line, n.LineComment); i > 0 {
+			return line[len(strings.TrimRight(line[:i], " \t")):]
+		}
+	}
+	return ""
+}
+
+// span returns the lines of the entry that starts with a key: from the key to before the first line that is
+// indented no deeper, blank lines at the end not counted.
+func (d *document) span(name *yaml.Node) (start, end int) {
+	start = name.Line - 1
+	return start, d.blockEnd(start, name.Column-1, true)
+}
+
+// blockEnd finds where the block ends whose first line is start. The lines of a list may be indented no
+// deeper than the key that it belongs to.
+func (d *document) blockEnd(start, indent int, ofKey bool) int {
+	end := start + 1
+	for i := start + 1; i < len(d.lines); i++ {
+		line := strings.TrimLeft(d.lines[i], " ")
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		depth := len(d.lines[i]) - len(line)
+		isItem := ofKey && depth == indent && (line == "-" || strings.HasPrefix(line, "- ")) && !d.isItemLine(start)
+		if depth <= indent && !isItem {
+			break
+		}
+		end = i + 1
+	}
+	return end
+}
+
+// isItemLine reports whether the line starts an element of a list.
+func (d *document) isItemLine(i int) bool {
+	line := strings.TrimLeft(d.lines[i], " ")
+	return line == "-" || strings.HasPrefix(line, "- ")
+}
+
+// A chunk is one element of a list as it is written.
+type chunk struct {
+	loose []string // blank lines, and comments that a blank line keeps apart from the element
+	own   []string // the element, under the comments right above it
+}
+
+func (c chunk) dashAt() int {
+	return slices.IndexFunc(c.own, func(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, " "), "-") })
+}
+
+func (c chunk) dash() string { return c.own[c.dashAt()] }
+
+// chunks cuts the lines of a list, from start to end, into its elements.
+func (d *document) chunks(list *yaml.Node) (chunks []chunk, start, end int) {
+	for i, item := range list.Content {
+		dash := item.Line - 1
+		for !d.isItemLine(dash) {
+			dash--
+		}
+		top := dash
+		for top > end && strings.HasPrefix(strings.TrimLeft(d.lines[top-1], " "), "#") {
+			top--
+		}
+		if i == 0 {
+			start, end = top, top
+		}
+		c := chunk{loose: d.lines[end:top]}
+		end = d.blockEnd(dash, indentOf(d.lines[dash]), false)
+		c.own = d.lines[top:end]
+		chunks = append(chunks, c)
+	}
+	return chunks, start, end
+}
+
+func join(chunks []chunk) []string {
+	var lines []string
+	for _, c := range chunks {
+		lines = append(append(lines, c.loose...), c.own...)
+	}
+	return lines
+}
+
+// entry finds a key and its value in a mapping.
+func entry(m *yaml.Node, key string) (name, value *yaml.Node) {
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		if m.Content[i].Value == key {
+			return m.Content[i], m.Content[i+1]
+		}
+	}
+	return nil, nil
+}
+
+func isEmpty(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Value == ""
+}
+
+func isBlockList(n *yaml.Node) bool {
+	return n != nil && n.Kind == yaml.SequenceNode && n.Style&yaml.FlowStyle == 0 && len(n.Content) > 0
+}
+
+func isBlank(lines []string) bool {
+	return !slices.ContainsFunc(lines, func(line string) bool { return strings.TrimSpace(line) != "" })
+}
+
+func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+
+// render writes a value as lines of YAML, indented by spaces.
+func render(value any, indent int) ([]string, error) {
+	var out bytes.Buffer
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(value); err != nil {
+		return nil, err
+	}
+	if err := encoder.Close(); err != nil {
+		return nil, err
+	}
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = strings.Repeat(" ", indent) + line
+		}
+	}
+	return lines, nil
+}

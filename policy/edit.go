@@ -1,0 +1,242 @@
+package policy
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// template is what a fresh file holds: the defaults, and how to write it.
+//
+//go:embed template.yaml
+var template []byte
+
+// errRewrite says that a file is written in a way that edit does not dare to touch.
+var errRewrite = errors.New("the file is written in a way that nod cannot change without spoiling it: edit it by hand")
+
+// edit changes a file's text so that it holds the configuration to in the place of from. All that is not
+// changed stays as a person wrote it: comments, order, blank lines, quotes. The result is read again before
+// anybody gets it.
+func edit(data []byte, from, to Config) ([]byte, error) {
+	d := newDocument(data)
+	for _, c := range scalarChanges(from, to) {
+		if err := d.set(c.section, c.key, c.value); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.setPolicy(from.Policy, to.Policy); err != nil {
+		return nil, err
+	}
+	result := d.bytes()
+	got, err := parse(result, "the changed file", nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w (%w)", errRewrite, err)
+	}
+	if !sameConfig(got, to) {
+		return nil, errRewrite
+	}
+	return result, nil
+}
+
+type change struct {
+	section, key string
+	value        any
+}
+
+func scalarChanges(from, to Config) []change {
+	var changes []change
+	add := func(section, key string, from, to any) {
+		if from != to {
+			changes = append(changes, change{section, key, to})
+		}
+	}
+	add("ipc", "address", from.IPC.Address, to.IPC.Address)
+	add("prompt", "timeout", durationText(from.Prompt.Timeout), durationText(to.Prompt.Timeout))
+	add("prompt", "arm_after", durationText(from.Prompt.ArmAfter), durationText(to.Prompt.ArmAfter))
+	add("prompt", "on_top", from.Prompt.OnTop, to.Prompt.OnTop)
+	add("notifications", "prompts", from.Notifications.Prompts, to.Notifications.Prompts)
+	add("notifications", "notices", from.Notifications.Notices, to.Notifications.Notices)
+	add("look", "theme", from.Look.Theme, to.Look.Theme)
+	add("look", "language", from.Look.Language, to.Look.Language)
+	add("policy", "ask_everything", from.Policy.AskEverything, to.Policy.AskEverything)
+	return changes
+}
+
+// durationText writes 5m rather than 5m0s.
+func durationText(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+func sameConfig(a, b Config) bool {
+	pa, pb := a.Policy, b.Policy
+	a.Policy, b.Policy = Policy{}, Policy{}
+	return reflect.DeepEqual(a, b) && pa.AskEverything == pb.AskEverything &&
+		slices.Equal(pa.AutoAllow, pb.AutoAllow) && slices.Equal(pa.TrustedAgents, pb.TrustedAgents) &&
+		slices.Equal(pa.Rules, pb.Rules)
+}
+
+func (d *document) setPolicy(from, to Policy) error {
+	if !slices.Equal(from.AutoAllow, to.AutoAllow) {
+		if err := d.setList("policy", "auto_allow", texts2(to.AutoAllow)); err != nil {
+			return err
+		}
+	}
+	if !slices.Equal(from.TrustedAgents, to.TrustedAgents) {
+		if err := d.setList("policy", "trusted_agents", to.TrustedAgents); err != nil {
+			return err
+		}
+	}
+	if slices.Equal(from.Rules, to.Rules) {
+		return nil
+	}
+	return d.setRules(from.Rules, to.Rules)
+}
+
+func texts2[T ~string](items []T) []string {
+	out := make([]string, len(items))
+	for i, item := range items {
+		out[i] = string(item)
+	}
+	return out
+}
+
+// setList changes a list of texts. Where it is written one item a line, the lines that stay keep their
+// comments.
+func (d *document) setList(section, key string, items []string) error {
+	list, err := d.find(section, key)
+	if err != nil {
+		return err
+	}
+	if !isBlockList(list) || len(items) == 0 {
+		return d.set(section, key, items)
+	}
+	chunks, start, end := d.chunks(list)
+	var next []chunk
+	for _, item := range items {
+		i := slices.IndexFunc(list.Content, func(n *yaml.Node) bool { return n.Value == item })
+		if i >= 0 {
+			next = append(next, chunks[i])
+			continue
+		}
+		lines, err := render([]string{item}, indentOf(chunks[0].dash()))
+		if err != nil {
+			return err
+		}
+		next = append(next, chunk{own: lines})
+	}
+	d.replace(start, end, join(next))
+	return nil
+}
+
+// setRules changes the list of rules. A rule that stays keeps its text to the letter, one that changes
+// keeps all but the fields that change, and comments right above a rule go with it.
+func (d *document) setRules(from, to []Rule) error {
+	list, err := d.find("policy", "rules")
+	if err != nil {
+		return err
+	}
+	if !isBlockList(list) || len(to) == 0 {
+		return d.set("policy", "rules", to)
+	}
+	chunks, start, end := d.chunks(list)
+	old := make(map[string]int, len(from))
+	for i, r := range from {
+		old[r.ID] = i
+	}
+	spaced := len(chunks) > 1 && len(chunks[len(chunks)-1].loose) > 0
+	next, kept := make([]chunk, 0, len(to)), map[string]bool{}
+	for _, r := range to {
+		i, known := old[r.ID]
+		c, err := chunkFor(r, known, i, from, chunks, spaced)
+		if err != nil {
+			return err
+		}
+		kept[r.ID] = true
+		next = append(next, c)
+	}
+	for i, r := range from { // loose comments of rules that go stay where they were
+		if !kept[r.ID] && !isBlank(chunks[i].loose) {
+			next = slices.Insert(next, min(i, len(next)), chunk{loose: chunks[i].loose})
+		}
+	}
+	d.replace(start, end, join(next))
+	return nil
+}
+
+func chunkFor(r Rule, known bool, i int, from []Rule, chunks []chunk, spaced bool) (chunk, error) {
+	if known && from[i] == r {
+		return chunks[i], nil
+	}
+	if known {
+		return chunks[i].withRule(from[i], r)
+	}
+	lines, err := render([]Rule{r}, indentOf(chunks[0].dash()))
+	if err != nil {
+		return chunk{}, err
+	}
+	c := chunk{own: lines}
+	if spaced {
+		c.loose = []string{""}
+	}
+	return c, nil
+}
+
+// withRule changes the fields of a rule's text that differ. A rule written in braces, or one whose first
+// line would go, is written anew under its old comments.
+func (c chunk) withRule(from, to Rule) (chunk, error) {
+	sub := &document{lines: slices.Clone(c.own)}
+	for _, f := range ruleFields(from, to) {
+		item, err := sub.item()
+		if err != nil {
+			return chunk{}, err
+		}
+		if item.Style&yaml.FlowStyle != 0 || (f.value == nil && item.Content[0].Value == f.key) {
+			return c.rewritten(to)
+		}
+		if f.value == nil {
+			sub.remove(item, f.key)
+			continue
+		}
+		if err := sub.setIn(item, f.key, f.value); err != nil {
+			return chunk{}, err
+		}
+	}
+	return chunk{loose: c.loose, own: sub.lines}, nil
+}
+
+func (c chunk) rewritten(r Rule) (chunk, error) {
+	dash := c.dashAt()
+	lines, err := render([]Rule{r}, indentOf(c.own[dash]))
+	return chunk{loose: c.loose, own: append(slices.Clone(c.own[:dash]), lines...)}, err
+}
+
+// ruleFields lists the fields that differ, in the order of the struct; a nil value is one that goes.
+func ruleFields(from, to Rule) []change {
+	var changes []change
+	a, b := reflect.ValueOf(from), reflect.ValueOf(to)
+	for i := range a.NumField() {
+		if a.Field(i).Equal(b.Field(i)) {
+			continue
+		}
+		key, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("yaml"), ",")
+		c := change{key: key}
+		if !b.Field(i).IsZero() {
+			c.value = b.Field(i).Interface()
+		}
+		changes = append(changes, c)
+	}
+	return changes
+}

@@ -1,0 +1,234 @@
+package policy
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+const (
+	quarterHour = 15 * time.Minute
+	maxShown    = 200 // characters of the input kept for the list of grants
+)
+
+// Program returns the verified executable that stands for the caller: the nearest one that is neither nod's
+// own command nor a shell. Agents start their hooks through "sh -c", so the process that connects is rarely
+// the agent itself; tying a grant to /bin/sh would hand it to everybody. Empty when nothing was verified.
+func (c Call) Program() string {
+	for _, program := range c.Programs {
+		if program != "" && !isGoBetween(program) {
+			return program
+		}
+	}
+	return ""
+}
+
+// isGoBetween knows the programs that only start others.
+func isGoBetween(program string) bool {
+	name := strings.ToLower(program[strings.LastIndexAny(program, `/\`)+1:])
+	switch strings.TrimSuffix(name, ".exe") {
+	case "nod", "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "busybox", "env",
+		"cmd", "powershell", "pwsh", "timeout", "nohup":
+		return true
+	}
+	return false
+}
+
+// canonical writes an input so that two that mean the same are the same bytes: keys sorted, no space.
+// Numbers stay as they were written.
+func canonical(raw json.RawMessage) ([]byte, error) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var value map[string]any
+	if err := decoder.Decode(&value); err != nil {
+		return nil, fmt.Errorf("read input: %w", err)
+	}
+	return json.Marshal(value)
+}
+
+func inputSHA256(raw json.RawMessage) (string, error) {
+	text, err := canonical(raw)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// newGrant makes the grant that allows exactly this call. It refuses what a grant could never allow.
+func newGrant(c Call, scope Scope, p *Compiled, now time.Time) (Grant, error) {
+	if err := grantable(c, scope, p); err != nil {
+		return Grant{}, err
+	}
+	sum, err := inputSHA256(c.Input)
+	if err != nil {
+		return Grant{}, err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return Grant{}, fmt.Errorf("name a grant: %w", err)
+	}
+	g := Grant{
+		ID: id.String(), Scope: scope, Agent: c.Agent, Program: c.Program(), CWD: c.CWD, Tool: c.Tool,
+		InputSHA256: sum, Shown: shown(c.Input), Created: now,
+	}
+	switch scope {
+	case ThisSession:
+		g.Session = c.Session
+	case QuarterHour:
+		g.Expires = now.Add(quarterHour)
+	}
+	return g, nil
+}
+
+// grantable says why a call can only be allowed once, or nothing.
+func grantable(c Call, scope Scope, p *Compiled) error {
+	switch {
+	case scope != ThisSession && scope != QuarterHour && scope != Always:
+		return fmt.Errorf("keep a grant: %q is no scope to keep", scope)
+	case scope == ThisSession && c.Session == "":
+		return errors.New("keep a grant for this session: the agent named no session")
+	}
+	f := newFacts(&c, p)
+	if id, reason := f.mustAsk(); id != "" {
+		return fmt.Errorf("keep a grant: always asked about, because %s", reason)
+	}
+	return nil
+}
+
+// shown is the beginning of an input on one line.
+func shown(raw json.RawMessage) string {
+	var line bytes.Buffer
+	if json.Compact(&line, raw) != nil {
+		return ""
+	}
+	text := []rune(line.String())
+	if len(text) <= maxShown {
+		return string(text)
+	}
+	return string(text[:maxShown-1]) + "…"
+}
+
+// text says what a grant of that scope allows, word for word.
+func (c Call) text(scope Scope, home string) string {
+	who := "an agent without a name"
+	if c.Agent != "" {
+		who = plain(c.Agent)
+	}
+	if program := c.Program(); program != "" {
+		who += " (" + plain(program) + ")"
+	} else {
+		who += " (program not verified)"
+	}
+	where := "any folder it does not name"
+	if c.CWD != "" {
+		where = plain(tilde(c.CWD, home))
+	}
+	return fmt.Sprintf("allow %s to use %s with exactly this input in %s, %s", who, plain(c.Tool), where, scope.until())
+}
+
+// until says how long a scope lasts, for a sentence.
+func (s Scope) until() string {
+	switch s {
+	case ThisSession:
+		return "until this session ends or nod quits"
+	case QuarterHour:
+		return "for 15 minutes"
+	}
+	return "until you revoke it"
+}
+
+// plain quotes a name that a reader could take for more than a name.
+func plain(name string) string {
+	odd := func(r rune) bool { return Hidden(r) || strings.ContainsRune("\n\t\"()`, ", r) }
+	if strings.IndexFunc(name, odd) >= 0 {
+		return strconv.QuoteToGraphic(name)
+	}
+	return name
+}
+
+// tilde shortens a folder below the home folder.
+func tilde(folder, home string) string {
+	home = filepath.Clean(home)
+	if rest, ok := strings.CutPrefix(folder, home); ok && (rest == "" || rest[0] == '/' || rest[0] == filepath.Separator) {
+		return "~" + rest
+	}
+	return folder
+}
+
+func (g *Grant) reason() string {
+	when := g.Created.Local().Format("2 January 2006, 15:04")
+	switch g.Scope {
+	case ThisSession:
+		return "you allowed exactly this for this session on " + when
+	case QuarterHour:
+		return "you allowed exactly this for 15 minutes on " + when
+	}
+	return "you always allow exactly this, since " + when
+}
+
+// isOver reports whether the grant has run out. A clock that was set back does not bring it to life again,
+// and neither does a suspended machine keep it: both the wall clock and the monotonic one must agree.
+func (g *Grant) isOver(now time.Time) bool {
+	if g.Expires.IsZero() {
+		return false
+	}
+	return !now.Before(g.Expires) || !now.Round(0).Before(g.Expires.Round(0))
+}
+
+// A grantIndex finds the grants for a call.
+type grantIndex map[grantKey][]Grant
+
+type grantKey struct{ tool, agent, program, cwd string }
+
+func newGrantIndex(grants []Grant) grantIndex {
+	if len(grants) == 0 {
+		return nil
+	}
+	ix := grantIndex{}
+	for _, g := range grants {
+		k := grantKey{g.Tool, g.Agent, g.Program, g.CWD}
+		ix[k] = append(ix[k], g)
+	}
+	return ix
+}
+
+// find returns a grant that holds now for exactly this call, or nil.
+func (ix grantIndex) find(f *facts, now time.Time) *Grant {
+	if ix == nil {
+		return nil
+	}
+	c := f.call
+	candidates := ix[grantKey{c.Tool, c.Agent, c.Program(), c.CWD}]
+	if len(candidates) == 0 {
+		return nil
+	}
+	sum, err := inputSHA256(c.Input)
+	if err != nil {
+		return nil
+	}
+	for i := range candidates {
+		g := &candidates[i]
+		if g.InputSHA256 == sum && g.Session == sessionOf(g, c) && !g.isOver(now) {
+			return g
+		}
+	}
+	return nil
+}
+
+// sessionOf is the session that a grant asks for: the call's own, when the grant is tied to one.
+func sessionOf(g *Grant, c *Call) string {
+	if g.Scope == ThisSession {
+		return c.Session
+	}
+	return ""
+}

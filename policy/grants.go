@@ -1,0 +1,247 @@
+package policy
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// maxGrants is how many grants are kept at once: nobody reads a longer list.
+const maxGrants = 2000
+
+// A grantBook keeps the grants: those for always in a file, the others in memory until nod quits. It is
+// not safe for concurrent use.
+type grantBook struct {
+	path  string
+	all   []Grant // oldest first
+	err   error   // why the file is broken; then it is neither believed nor overwritten
+	dirty bool    // uses were counted since the file was written
+}
+
+// grantFile is what the file holds.
+type grantFile struct {
+	Version int     `json:"version"`
+	Grants  []Grant `json:"grants"`
+}
+
+const grantVersion = 1
+
+func openGrants(path string) *grantBook {
+	b := &grantBook{path: path}
+	data, err := readFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return b
+	}
+	if err == nil {
+		b.all, err = parseGrants(data)
+	}
+	if err != nil {
+		b.all, b.err = nil, fmt.Errorf("read grants: %w", asFileError(err, path))
+	}
+	return b
+}
+
+func asFileError(err error, path string) error {
+	var known *FileError
+	if errors.As(err, &known) {
+		return err
+	}
+	return &FileError{File: path, Problem: err.Error()}
+}
+
+// parseGrants reads a file of grants: all of it, or nothing.
+func parseGrants(data []byte) ([]Grant, error) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	var file grantFile
+	if err := decoder.Decode(&file); err != nil {
+		return nil, err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows after the grants")
+	}
+	if file.Version != grantVersion {
+		return nil, fmt.Errorf("version %d: want %d", file.Version, grantVersion)
+	}
+	if len(file.Grants) > maxGrants {
+		return nil, fmt.Errorf("%d grants: want at most %d", len(file.Grants), maxGrants)
+	}
+	seen := map[string]bool{}
+	for i, g := range file.Grants {
+		if err := g.check(); err != nil {
+			return nil, fmt.Errorf("grants[%d]: %w", i, err)
+		}
+		if seen[g.ID] {
+			return nil, fmt.Errorf("grants[%d]: id %s is there twice", i, g.ID)
+		}
+		seen[g.ID] = true
+	}
+	return file.Grants, nil
+}
+
+// check says what is wrong with a grant from the file.
+func (g *Grant) check() error {
+	sum, err := hex.DecodeString(g.InputSHA256)
+	switch {
+	case uuid.Validate(g.ID) != nil:
+		return fmt.Errorf("id %q is no UUID", g.ID)
+	case g.Scope != Always || g.Session != "" || !g.Expires.IsZero():
+		return errors.New("only grants for always are kept in the file")
+	case g.Tool == "":
+		return errors.New("tool is missing")
+	case err != nil || len(sum) != 32:
+		return errors.New("input_sha256 is no SHA-256")
+	}
+	return nil
+}
+
+// active returns the grants that hold.
+func (b *grantBook) active(now time.Time) []Grant {
+	return slices.DeleteFunc(slices.Clone(b.all), func(g Grant) bool { return g.isOver(now) })
+}
+
+// add keeps a grant. One for the same call and scope takes the place of the old one.
+func (b *grantBook) add(g Grant, now time.Time) error {
+	if g.Scope == Always && b.err != nil {
+		return fmt.Errorf("keep a grant: %w", b.err)
+	}
+	next := slices.DeleteFunc(b.active(now), func(old Grant) bool { return old.sameAs(g) })
+	if len(next) >= maxGrants {
+		return fmt.Errorf("keep a grant: there are %d already: revoke some", len(next))
+	}
+	return b.put(append(next, g), g.Scope == Always)
+}
+
+func (g *Grant) sameAs(o Grant) bool {
+	return g.Scope == o.Scope && g.Agent == o.Agent && g.Program == o.Program && g.Session == o.Session &&
+		g.CWD == o.CWD && g.Tool == o.Tool && g.InputSHA256 == o.InputSHA256
+}
+
+// put writes the new list, and only then believes in it.
+func (b *grantBook) put(next []Grant, save bool) error {
+	if save {
+		if err := b.save(next); err != nil {
+			return err
+		}
+	}
+	b.all = next
+	return nil
+}
+
+// drop forgets grants. They are out of force even if the file cannot be written.
+func (b *grantBook) drop(unwanted func(Grant) bool) error {
+	b.all = slices.DeleteFunc(slices.Clone(b.all), unwanted)
+	return b.save(b.all)
+}
+
+// use counts one use.
+func (b *grantBook) use(id string, now time.Time) {
+	for i := range b.all {
+		if g := &b.all[i]; g.ID == id {
+			g.Uses, g.LastUsed = g.Uses+1, now
+			b.dirty = b.dirty || g.Scope == Always
+			return
+		}
+	}
+}
+
+// flush writes what was counted since the last change.
+func (b *grantBook) flush() error {
+	if !b.dirty || b.err != nil {
+		return nil
+	}
+	return b.save(b.all)
+}
+
+// save writes the grants for always.
+func (b *grantBook) save(grants []Grant) error {
+	kept := []Grant{}
+	for _, g := range grants {
+		if g.Scope == Always {
+			kept = append(kept, g)
+		}
+	}
+	data, err := json.MarshalIndent(grantFile{grantVersion, kept}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write grants: %w", err)
+	}
+	if err := writeFile(b.path, append(data, '\n')); err != nil {
+		return fmt.Errorf("write grants: %w", err)
+	}
+	b.dirty = false
+	return nil
+}
+
+// Grant keeps an allow wider than once: for exactly this call. It returns an error for what can only be
+// allowed once.
+func (s *Store) Grant(c Call, scope Scope) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	g, err := newGrant(c, scope, s.current.Load().good, now)
+	if err != nil {
+		return err
+	}
+	if err := s.grants.add(g, now); err != nil {
+		return err
+	}
+	s.log.Info("grant kept", "id", g.ID, "scope", g.Scope, "input_sha256", g.InputSHA256)
+	s.republish()
+	return nil
+}
+
+// GrantText says what Grant would keep, word for word. It is empty for what can only be allowed once, so
+// that no wider scope is offered.
+func (s *Store) GrantText(c Call, scope Scope) string {
+	if grantable(c, scope, s.current.Load().good) != nil {
+		return ""
+	}
+	return c.text(scope, s.places.Home)
+}
+
+// Text says what the grant allows, in the words of [Store.GrantText].
+func (g Grant) Text() string {
+	c := Call{Agent: g.Agent, Tool: g.Tool, CWD: g.CWD, Programs: []string{g.Program}}
+	return c.text(g.Scope, homeFolder())
+}
+
+// Grants lists the grants that hold, oldest first. While the configuration is broken they are listed, too,
+// although none is in force.
+func (s *Store) Grants() []Grant {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.grants.active(s.now())
+}
+
+// Revoke takes back one grant.
+func (s *Store) Revoke(id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	is := func(g Grant) bool { return g.ID == id }
+	if !slices.ContainsFunc(s.grants.all, is) {
+		return fmt.Errorf("revoke: there is no grant %q", id)
+	}
+	err := s.grants.drop(is)
+	s.republish()
+	return err
+}
+
+// RevokeAll takes back all grants. It also mends a broken file of grants: what it held is gone.
+func (s *Store) RevokeAll() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.grants.drop(func(Grant) bool { return true })
+	if err == nil {
+		s.grants.err = nil
+	}
+	s.republish()
+	return err
+}

@@ -1,0 +1,196 @@
+package policy
+
+import "slices"
+
+// An index finds the rules that may match a call without looking at the others, so that ten rules and ten
+// thousand cost the same. Each rule is filed once, under the one of its matchers that it shares with the
+// fewest rules; a rule that can be filed under nothing is tried on every call.
+type index struct {
+	byKey    map[indexKey][]int32
+	kinds    [kindCount]bool
+	prefixes []int   // lengths of the tool prefixes in use
+	always   []int32 // rules that no key leads to
+}
+
+type indexKind uint8
+
+const (
+	byCommand indexKind = iota
+	byPath
+	byTool
+	byToolPrefix
+	byProgram
+	byCWD
+	byAgent
+	byClass
+	kindCount
+)
+
+type indexKey struct {
+	kind indexKind
+	text string
+}
+
+func newIndex(rules []compiledRule) index {
+	counts := map[indexKey]int{}
+	for i := range rules {
+		for _, keys := range rules[i].keys() {
+			for _, k := range keys {
+				counts[k]++
+			}
+		}
+	}
+	ix := index{byKey: map[indexKey][]int32{}}
+	for i := range rules {
+		ix.file(int32(i), rarest(rules[i].keys(), counts))
+	}
+	return ix
+}
+
+// file notes the rule under all of the keys: it has several where a pattern starts in several folders.
+func (ix *index) file(rule int32, keys []indexKey) {
+	if len(keys) == 0 {
+		ix.always = append(ix.always, rule)
+		return
+	}
+	for _, k := range keys {
+		ix.kinds[k.kind] = true
+		if n := len(ix.byKey[k]); n == 0 || ix.byKey[k][n-1] != rule {
+			ix.byKey[k] = append(ix.byKey[k], rule)
+		}
+		if k.kind == byToolPrefix && !slices.Contains(ix.prefixes, len(k.text)) {
+			ix.prefixes = append(ix.prefixes, len(k.text))
+		}
+	}
+}
+
+// keys lists the ways in which the rule can be filed.
+func (r *compiledRule) keys() [][]indexKey {
+	var ways [][]indexKey
+	add := func(kind indexKind, texts ...string) {
+		var way []indexKey
+		for _, text := range texts {
+			if text != "" {
+				way = append(way, indexKey{kind, text})
+			}
+		}
+		if len(way) > 0 {
+			ways = append(ways, way)
+		}
+	}
+	add(byCommand, r.command)
+	if r.path != nil {
+		add(byPath, r.path.bases()...)
+	}
+	if r.tool.isLiteral() {
+		add(byTool, string(r.tool))
+	} else {
+		add(byToolPrefix, r.tool.prefix())
+	}
+	if r.program != nil {
+		add(byProgram, r.program.bases()...)
+	}
+	if r.cwd != nil {
+		add(byCWD, r.cwd.bases()...)
+	}
+	add(byAgent, r.agent)
+	add(byClass, string(r.class))
+	return ways
+}
+
+// rarest picks the way that leads to the fewest rules.
+func rarest(ways [][]indexKey, counts map[indexKey]int) []indexKey {
+	var best []indexKey
+	least := 0
+	for _, way := range ways {
+		n := 0
+		for _, k := range way {
+			n = max(n, counts[k])
+		}
+		if best == nil || n < least {
+			best, least = way, n
+		}
+	}
+	return best
+}
+
+// A search looks for the first rule that matches.
+type search struct {
+	rules []compiledRule
+	f     *facts
+	best  int32 // number of rules while nothing matches
+}
+
+// find returns the strictest rule that matches, or nil.
+func (c *Compiled) find(f *facts) *compiledRule {
+	s := search{rules: c.rules, f: f, best: int32(len(c.rules))}
+	s.try(c.index.always)
+	c.index.visit(&s)
+	if int(s.best) == len(c.rules) {
+		return nil
+	}
+	return &c.rules[s.best]
+}
+
+// try looks at rules in their order, which is by strictness, until one matches or none can be better.
+func (s *search) try(candidates []int32) {
+	for _, i := range candidates {
+		if i >= s.best {
+			return
+		}
+		if s.rules[i].matches(s.f) {
+			s.best = i
+			return
+		}
+	}
+}
+
+func (ix *index) visit(s *search) {
+	look := func(kind indexKind, text string) {
+		if ix.kinds[kind] && text != "" {
+			s.try(ix.byKey[indexKey{kind, text}])
+		}
+	}
+	call := s.f.call
+	look(byTool, call.Tool)
+	look(byAgent, call.Agent)
+	look(byClass, string(s.f.class))
+	look(byCommand, s.f.input.command)
+	for _, n := range ix.prefixes {
+		if n <= len(call.Tool) {
+			look(byToolPrefix, call.Tool[:n])
+		}
+	}
+	if ix.kinds[byPath] {
+		for _, p := range s.f.places() {
+			eachFolder(p, byPath, look)
+		}
+	}
+	if ix.kinds[byCWD] {
+		eachFolder(s.f.cwd(), byCWD, look)
+		if s.f.input.folder != "" {
+			eachFolder(s.f.folder(), byCWD, look)
+		}
+	}
+	if ix.kinds[byProgram] {
+		for _, program := range s.f.programs() {
+			eachFolder(place{clean: program}, byProgram, look)
+		}
+	}
+}
+
+// eachFolder looks up a path and all folders above it, as text and with links followed.
+func eachFolder(p place, kind indexKind, look func(indexKind, string)) {
+	eachParent(fold(p.clean), kind, look)
+	if p.real != p.clean {
+		eachParent(fold(p.real), kind, look)
+	}
+}
+
+func eachParent(path string, kind indexKind, look func(indexKind, string)) {
+	for end := len(path); end > 0; end-- {
+		if end == len(path) || path[end] == '/' {
+			look(kind, path[:end])
+		}
+	}
+}

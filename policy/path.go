@@ -1,0 +1,167 @@
+package policy
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	maxPath  = 4096 // bytes; PATH_MAX of Linux, more than other systems take
+	maxLinks = 40   // symbolic links followed for one path, as Linux does
+)
+
+// A place is where a path leads.
+type place struct {
+	clean  string // absolute, "..", "." and "//" worked out of the text alone; slashes forward
+	real   string // where the system gets to, following symbolic links before ".."; empty when lost or afloat
+	lost   bool   // nobody can tell from here where the path leads
+	afloat bool   // relative to a folder that the caller did not name: only its text is known
+}
+
+// locate works out where a path of a call's input leads. A path need not exist: the links of its deepest
+// existing folder are followed.
+func locate(path, cwd, home string) place {
+	abs, ok := absolute(path, cwd, home)
+	clean := filepath.ToSlash(filepath.Clean(abs))
+	switch {
+	case !ok:
+		return place{clean: clean, lost: true}
+	case !filepath.IsAbs(abs):
+		return place{clean: clean, afloat: true}
+	}
+	real, ok := resolve(abs)
+	if !ok {
+		return place{clean: clean, lost: true}
+	}
+	return place{clean: clean, real: filepath.ToSlash(real)}
+}
+
+// absolute puts the folder in front of a relative path, where there is one, and the home folder in place of
+// "~". It does not clean the path: what ".." means depends on links. It fails on what is no path.
+func absolute(path, cwd, home string) (string, bool) {
+	path, isURL := strings.CutPrefix(path, "file://")
+	switch {
+	case isURL && strings.ContainsAny(path, "%?#"), len(path) > maxPath, strings.IndexByte(path, 0) >= 0:
+		return path, false
+	case path == "~" || strings.HasPrefix(path, "~/"):
+		return home + path[1:], filepath.IsAbs(home)
+	case strings.HasPrefix(path, "~"): // somebody else's home, or not a home at all
+		return path, false
+	case filepath.IsAbs(path), !filepath.IsAbs(cwd):
+		return path, true
+	}
+	return cwd + string(filepath.Separator) + path, true
+}
+
+// resolve follows the symbolic links of an absolute path as the system would, up to the first part that
+// does not exist; the rest is taken as text. It fails on what it cannot look at, on loops, and on the
+// places that mean something else in every process.
+func resolve(path string) (string, bool) {
+	if strings.Contains(path, "..") { // what ".." means depends on links
+		return walk(path)
+	}
+	clean := filepath.Clean(path)
+	if !hasNoLinks(clean) {
+		return walk(clean)
+	}
+	return clean, !isMagic(clean)
+}
+
+// hasNoLinks looks at a clean path's folders without building anything, the usual case being that none of
+// those that exist is a link.
+func hasNoLinks(clean string) bool {
+	for i := len(filepath.VolumeName(clean)) + 1; i <= len(clean); i++ {
+		if i < len(clean) && !os.IsPathSeparator(clean[i]) {
+			continue
+		}
+		info, err := os.Lstat(clean[:i])
+		if isMissing(err) {
+			return true
+		}
+		if err != nil || info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func walk(path string) (string, bool) {
+	root := filepath.VolumeName(path) + string(filepath.Separator)
+	done, rest := root, path[len(root)-1:]
+	for links := 0; rest != ""; {
+		var part string
+		part, rest = cutPart(rest)
+		if part == "" || part == "." {
+			continue
+		}
+		if part == ".." {
+			done = filepath.Dir(done)
+			continue
+		}
+		next := filepath.Join(done, part)
+		if isMagic(next) {
+			return "", false
+		}
+		target, isLink, ok := follow(next)
+		if !ok {
+			return "", false
+		}
+		if !isLink {
+			done = next
+			continue
+		}
+		if links++; links > maxLinks {
+			return "", false
+		}
+		if filepath.IsAbs(target) {
+			root = filepath.VolumeName(target) + string(filepath.Separator)
+			done, target = root, target[len(root)-1:]
+		}
+		rest = target + string(filepath.Separator) + rest
+	}
+	return done, true
+}
+
+// follow reads a link. What does not exist is no link.
+func follow(path string) (target string, isLink, ok bool) {
+	info, err := os.Lstat(path)
+	if isMissing(err) {
+		return "", false, true
+	}
+	if err != nil {
+		return "", false, false
+	}
+	if info.Mode()&fs.ModeSymlink == 0 {
+		return "", false, info.Mode()&fs.ModeIrregular == 0 // a Windows mount point is irregular
+	}
+	target, err = os.Readlink(path)
+	return target, true, err == nil
+}
+
+func isMissing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || isNotFolder(err)
+}
+
+func cutPart(path string) (part, rest string) {
+	for i := range len(path) {
+		if os.IsPathSeparator(path[i]) {
+			return path[:i], path[i+1:]
+		}
+	}
+	return path, ""
+}
+
+// isMagic knows the places that lead elsewhere for the process that opens them, such as /proc/self/cwd.
+func isMagic(path string) bool {
+	return isWithin(path, "/proc") || isWithin(path, "/dev/fd") ||
+		path == "/dev/stdin" || path == "/dev/stdout" || path == "/dev/stderr"
+}
+
+// isWithin reports whether path is folder or something in it, going by whole names: src-evil is not in src.
+func isWithin(path, folder string) bool {
+	return len(path) >= len(folder) && path[:len(folder)] == folder &&
+		(len(path) == len(folder) || strings.HasSuffix(folder, "/") || path[len(folder)] == '/')
+}

@@ -1,0 +1,165 @@
+package policy
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// foldsCase says that the file systems here usually take SRC and src for the same file.
+const foldsCase = runtime.GOOS == "windows" || runtime.GOOS == "darwin"
+
+// A pattern matches absolute paths. It holds the pattern that the person wrote and, where the folder it
+// starts in is reached through a link, the same pattern starting where the link leads.
+type pattern struct {
+	globs []string
+}
+
+// checkPattern says what is wrong with a path pattern, or nothing.
+func checkPattern(p string) string {
+	switch {
+	case !doublestar.ValidatePattern(filepath.ToSlash(p)):
+		return fmt.Sprintf("%q is no pattern: want a path in which * is any name, ** any folders, ? a character, [abc] and {a,b} a choice", p)
+	case filepath.IsAbs(p), p == "~", strings.HasPrefix(p, "~/"), p == "**", strings.HasPrefix(p, "**/"):
+		return ""
+	}
+	return fmt.Sprintf("%q starts nowhere: want an absolute path, or one that begins with ~/ or **/", p)
+}
+
+// newPattern prepares a pattern that checkPattern finds nothing wrong with. With below it also matches what
+// is inside of what it matches: who forbids a folder means its files.
+func newPattern(p, home string, below bool) pattern {
+	p = filepath.ToSlash(p)
+	if p == "~" || strings.HasPrefix(p, "~/") {
+		p = escapeGlob(filepath.ToSlash(home)) + p[1:]
+	}
+	p = collapse(p)
+	globs := []string{p}
+	if real, ok := reroot(p); ok {
+		globs = append(globs, real)
+	}
+	for i, g := range globs {
+		if foldsCase {
+			globs[i] = strings.ToLower(g)
+		}
+	}
+	if below {
+		for _, g := range globs {
+			if !strings.HasSuffix(g, "**") {
+				globs = append(globs, strings.TrimSuffix(g, "/")+"/**")
+			}
+		}
+	}
+	return pattern{globs}
+}
+
+// collapse removes doubled slashes, and reads a slash at the end as "and everything in it".
+func collapse(p string) string {
+	start := 0
+	if runtime.GOOS == "windows" {
+		start = 1 // of a network path
+	}
+	for i := strings.Index(p[start:], "//"); i >= 0; i = strings.Index(p[start:], "//") {
+		p = p[:start+i] + p[start+i+1:]
+	}
+	if strings.HasSuffix(p, "/") {
+		return p + "**"
+	}
+	return p
+}
+
+// reroot puts the place that the pattern's fixed first part leads to in front of the rest.
+func reroot(p string) (string, bool) {
+	base, rest := p, ""
+	if hasMeta(p) {
+		base, rest = doublestar.SplitPattern(p)
+	}
+	if !filepath.IsAbs(filepath.FromSlash(base)) || base == "/" {
+		return "", false
+	}
+	real, ok := resolve(filepath.FromSlash(base))
+	if !ok {
+		return "", false
+	}
+	real = filepath.ToSlash(real)
+	if real == base {
+		return "", false
+	}
+	if rest == "" {
+		return escapeGlob(real), true
+	}
+	return strings.TrimSuffix(escapeGlob(real), "/") + "/" + rest, true
+}
+
+// match reports whether an absolute path with forward slashes matches.
+func (p pattern) match(path string) bool {
+	if foldsCase {
+		path = strings.ToLower(path)
+	}
+	for _, g := range p.globs {
+		if doublestar.MatchUnvalidated(g, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// bases returns the fixed folder that each of the globs starts in, or nothing when one may start anywhere.
+func (p pattern) bases() []string {
+	var bases []string
+	for _, g := range p.globs {
+		base, _ := doublestar.SplitPattern(g)
+		if base == "." || base == "/" {
+			return nil
+		}
+		bases = append(bases, base)
+	}
+	return bases
+}
+
+func hasMeta(p string) bool { return strings.ContainsAny(p, `*?[{\`) }
+
+var globEscaper = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`)
+
+// escapeGlob makes a pattern that matches exactly s.
+func escapeGlob(s string) string { return globEscaper.Replace(s) }
+
+// A nameGlob matches names that are not paths: * is any text, ? one character, everything else itself.
+type nameGlob string
+
+// isLiteral reports whether the glob matches one name only.
+func (g nameGlob) isLiteral() bool { return !strings.ContainsAny(string(g), "*?") }
+
+// prefix is the text that every name it matches begins with.
+func (g nameGlob) prefix() string {
+	if i := strings.IndexAny(string(g), "*?"); i >= 0 {
+		return string(g[:i])
+	}
+	return string(g)
+}
+
+// match goes back to the last star only, so it takes at most len(g) × len(name) steps.
+func (g nameGlob) match(name string) bool {
+	pattern, text := []rune(string(g)), []rune(name)
+	p, t, star, mark := 0, 0, -1, 0
+	for t < len(text) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, mark, p = p, t, p+1
+		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == text[t]):
+			p, t = p+1, t+1
+		case star >= 0:
+			mark++
+			p, t = star+1, mark
+		default:
+			return false
+		}
+	}
+	for p < len(pattern) && pattern[p] == '*' {
+		p++
+	}
+	return p == len(pattern)
+}

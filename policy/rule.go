@@ -1,0 +1,100 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxField is how long a field of a rule may be, in bytes.
+const maxField = 4096
+
+// A FieldError says which field of a rule or of the configuration is wrong, and what is wanted.
+type FieldError struct {
+	Key     string // as in the file: "effect" of a rule, "policy.rules[3].effect" of a configuration
+	Problem string
+}
+
+func (e *FieldError) Error() string { return e.Key + ": " + e.Problem }
+
+// Validate reports the first thing that is wrong with a rule on its own, as a [*FieldError].
+func (r Rule) Validate() error {
+	for _, check := range []func(Rule) *FieldError{checkID, checkEffect, checkTexts, checkMatchers, checkClass, checkPatterns} {
+		if err := check(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkID(r Rule) *FieldError {
+	switch {
+	case r.ID == "":
+		return &FieldError{"id", "missing: want a name that no other rule has"}
+	case len(r.ID) > 64 || strings.Trim(r.ID, idLetters) != "" || strings.IndexAny(r.ID[:1], "._-") == 0:
+		return &FieldError{"id", fmt.Sprintf("%q: want up to 64 letters, digits, dots, dashes and underscores, a letter or digit first", r.ID)}
+	}
+	return nil
+}
+
+const idLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+
+func checkEffect(r Rule) *FieldError {
+	if r.Effect == "" {
+		return &FieldError{"effect", "missing: want allow, ask or deny"}
+	}
+	if effects := []Effect{Allow, Ask, Deny}; !slices.Contains(effects, r.Effect) {
+		return &FieldError{"effect", fmt.Sprintf("%q: want %s", r.Effect, orList(effects))}
+	}
+	return nil
+}
+
+// checkTexts refuses what a person who reads the rule would not see.
+func checkTexts(r Rule) *FieldError {
+	for _, f := range []FieldError{
+		{"agent", r.Agent}, {"program", r.Program}, {"tool", r.Tool}, {"path", r.Path},
+		{"command", r.Command}, {"cwd", r.CWD}, {"note", r.Note},
+	} {
+		switch text := f.Problem; {
+		case len(text) > maxField:
+			return &FieldError{f.Key, fmt.Sprintf("too long: want at most %d bytes", maxField)}
+		case hasHidden(text):
+			return &FieldError{f.Key, fmt.Sprintf("%+q holds a character that cannot be seen: remove it", text)}
+		}
+	}
+	return nil
+}
+
+func checkMatchers(r Rule) *FieldError {
+	tool := r.Tool
+	if r.Effect == Allow && strings.Trim(tool, "*") == "" {
+		tool = "" // a rule that allows whatever the tool says no more than one that allows everything
+	}
+	if cmp.Or(r.Agent, r.Program, tool, string(r.Class), r.Path, r.Command, r.CWD) == "" {
+		return &FieldError{"effect", "the rule would match every call: want at least one of agent, program, tool, class, path, command, cwd"}
+	}
+	return nil
+}
+
+func checkClass(r Rule) *FieldError {
+	if r.Class == "" {
+		return nil
+	}
+	if _, err := ParseClass(string(r.Class)); err != nil {
+		return &FieldError{"class", fmt.Sprintf("%q: want %s", r.Class, orList(Classes))}
+	}
+	return nil
+}
+
+func checkPatterns(r Rule) *FieldError {
+	for _, f := range []FieldError{{"program", r.Program}, {"path", r.Path}, {"cwd", r.CWD}} {
+		if f.Problem == "" {
+			continue
+		}
+		if problem := checkPattern(f.Problem); problem != "" {
+			return &FieldError{f.Key, problem}
+		}
+	}
+	return nil
+}

@@ -269,10 +269,14 @@ func (d *Desktop) startNotifications(ctx context.Context) error {
 
 // AwaitName waits until a program owns name on the session bus.
 func (d *Desktop) AwaitName(ctx context.Context, name string) error {
-	return d.AwaitSignal(ctx, "an owner of "+name, func() (bool, error) {
+	return d.awaitOwner(ctx, name, true)
+}
+
+func (d *Desktop) awaitOwner(ctx context.Context, name string, want bool) error {
+	return d.AwaitSignal(ctx, fmt.Sprintf("%s to have an owner: %v", name, want), func() (bool, error) {
 		var owned bool
 		err := d.Bus.BusObject().Call("org.freedesktop.DBus.NameHasOwner", 0, name).Store(&owned)
-		return owned, err
+		return owned == want, err
 	}, dbus.WithMatchInterface("org.freedesktop.DBus"), dbus.WithMatchMember("NameOwnerChanged"))
 }
 

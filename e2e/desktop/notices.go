@@ -58,3 +58,11 @@ func (d *Desktop) Notices() ([]Notice, error) {
 func (d *Desktop) notifications() dbus.BusObject {
 	return d.Bus.Object(Notifications, "/org/freedesktop/Notifications")
 }
+
+// StopNotifications ends the notification daemon and waits until nothing has its name.
+func (d *Desktop) StopNotifications(ctx context.Context) error {
+	if err := d.launcher.kill("dunst"); err != nil {
+		return err
+	}
+	return d.awaitOwner(ctx, Notifications, false)
+}

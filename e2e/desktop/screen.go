@@ -177,11 +177,11 @@ func (s *Screen) Await(ctx context.Context, what string, met func() (bool, error
 
 // Image is what the screen shows now.
 func (s *Screen) Image() (*image.RGBA, error) {
-	return s.imageOf(s.area)
+	return s.ImageOf(s.area)
 }
 
-// imageOf is what an area of the screen shows now, in the coordinates of the screen.
-func (s *Screen) imageOf(area image.Rectangle) (*image.RGBA, error) {
+// ImageOf is what an area of the screen shows now, in the coordinates of the screen.
+func (s *Screen) ImageOf(area image.Rectangle) (*image.RGBA, error) {
 	area = area.Intersect(s.area)
 	img := image.NewRGBA(area)
 	if area.Empty() {
@@ -219,7 +219,7 @@ func (s *Screen) Save(path string) error {
 
 // Matching returns the smallest rectangle around the pixels of area that match, and how many match.
 func (s *Screen) Matching(area image.Rectangle, match func(color.RGBA) bool) (image.Rectangle, int, error) {
-	img, err := s.imageOf(area)
+	img, err := s.ImageOf(area)
 	if err != nil {
 		return image.Rectangle{}, 0, err
 	}

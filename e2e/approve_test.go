@@ -1,0 +1,171 @@
+//go:build linux
+
+package e2e
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// bash is a request for a shell command, which no rule allows by itself.
+func bash(command string, more ...string) []string {
+	return append([]string{"approve", "--tool", "Bash", "--input", `{"command":"` + command + `"}`,
+		"--agent", "claude-code", "--session", "s1"}, more...)
+}
+
+func TestApproveByKeys(t *testing.T) {
+	n := start(t, settings)
+	c := n.send(bash("mkdir -p build && rm -rf build/cache", "--description", "Clean the cache")...)
+	w := n.prompt()
+	if !w.Above {
+		t.Error("the prompt is not above other windows")
+	}
+	if w.Title != "nod" || w.Class != "nod" {
+		t.Errorf("title %q, class %q: want nod", w.Title, w.Class)
+	}
+	n.armed()
+	n.shot("approve")
+	n.press("ctrl+Return")
+	c.wants("allow", 0)
+	n.noWindow()
+}
+
+func TestApproveByClick(t *testing.T) {
+	n := start(t, settings)
+	c := n.send(bash("make all")...)
+	n.prompt()
+	n.click(n.armed())
+	c.wants("allow", 0)
+	n.noWindow()
+	n.shot("approve-answered")
+}
+
+func TestApproveEdit(t *testing.T) {
+	n := start(t, settings)
+	c := n.send("approve", "--tool", "Edit", "--agent", "claude-code", "--description", "Say how to choose the port",
+		"--input", `{"file_path":"README.md","old_string":"Run the server:\n\n    shop serve\n","new_string":"Run the server on a port of your own:\n\n    shop serve --port 8080\n"}`)
+	n.prompt()
+	n.armed()
+	n.shot("approve-edit")
+	n.press("ctrl+Return")
+	c.wants("allow", 0)
+}
+
+func TestDeny(t *testing.T) {
+	n := start(t, settings)
+	c := n.send(bash("make all")...)
+	n.prompt()
+	n.press("ctrl+d") // works at once: no waiting for the affirmative
+	c.wants("deny", 1)
+	n.noWindow()
+}
+
+func TestDenyWithReason(t *testing.T) {
+	n := start(t, settings)
+	c := n.send(bash("rm -rf build")...)
+	n.prompt()
+	n.armed()
+	// From the text: whole input, Deny, "Deny, and say why…".
+	n.press("Tab", "Tab", "Tab", "space")
+	n.write("keep the build, run make clean instead")
+	n.armed() // everything is drawn
+	n.shot("deny-reason")
+	n.press("ctrl+d")
+	out, status := c.result()
+	if status != 1 || !strings.HasPrefix(out, "deny\n") || !strings.Contains(out, "keep the build, run make clean instead") {
+		t.Errorf("got %q, status %d: want deny with the reason, status 1", out, status)
+	}
+}
+
+func TestDismiss(t *testing.T) {
+	n := start(t, settings)
+	c := n.send(bash("make all")...)
+	n.prompt()
+	n.armed()
+	n.shot("dismiss-before")
+	n.press("Escape")
+	out, status := c.result()
+	if status != 4 || strings.HasPrefix(out, "allow") {
+		t.Errorf("after Escape: %q, status %d, want status 4", out, status)
+	}
+	n.noWindow()
+}
+
+func TestEnterNeverApproves(t *testing.T) {
+	n := start(t, settings)
+	c := n.send(bash("make all")...)
+	n.prompt()
+	n.armed()
+	n.press("Return", "KP_Enter", "space", "y", "1", "a")
+	n.armed()
+	c.pending()
+	n.shot("enter-never-approves")
+	n.press("ctrl+d")
+	c.wants("deny", 1)
+}
+
+// TestKeysMeantForAnotherWindow types away while prompts open, as a person does who was typing into something
+// else. Whatever the keys hit, they approve nothing.
+func TestKeysMeantForAnotherWindow(t *testing.T) {
+	keys := []string{"Return", "KP_Enter", "space", "Tab", "shift+Tab", "y", "Y", "a", "o", "k", "1", "2", "Up", "Down",
+		"Left", "Right", "Home", "End", "Page_Down", "BackSpace", "period", "comma", "shift+a", "ctrl+a", "ctrl+c", "ctrl+s", "alt+y"}
+	n := start(t, settings)
+	for seed := range uint64(3) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		var presses []string
+		for range 50 {
+			presses = append(presses, keys[random.IntN(len(keys))])
+		}
+		c := n.send(bash("make all")...)
+		n.press(presses...)
+		n.prompt()
+		n.press(presses...)
+		n.shot("keys-meant-for-another-window")
+		n.send("pending").result() // the keys before this have been handled
+		if out := c.out.String(); strings.Contains(out, "allow") {
+			t.Fatalf("seed %d: keys %q approved: %q", seed, presses, out)
+		}
+		n.press("Escape", "Escape", "ctrl+d") // whatever the keys opened, and then the prompt
+		if out, status := c.result(); status == 0 || strings.HasPrefix(out, "allow") {
+			t.Fatalf("seed %d: got %q, status %d", seed, out, status)
+		}
+		n.noWindow()
+	}
+}
+
+func TestEarlyChordApprovesNothing(t *testing.T) {
+	n := start(t, settings)
+	c := n.send(bash("make all")...)
+	n.prompt()
+	n.press("ctrl+Return") // at once: the affirmative is not armed yet
+	n.armed()
+	c.pending()
+	n.shot("early-chord")
+	n.press("ctrl+d")
+	c.wants("deny", 1)
+}
+
+func TestQueue(t *testing.T) {
+	n := start(t, settings)
+	var calls []*call
+	for _, command := range []string{"make first", "make second", "make third"} {
+		c := n.send(append(bash(command), "--detach")...)
+		id, status := c.result()
+		if status != 0 {
+			t.Fatalf("detached: status %d: %s", status, c.errout.String())
+		}
+		calls = append(calls, n.send("wait", strings.TrimSpace(id)))
+	}
+	n.prompt()
+	n.armed()
+	n.shot("queue")
+	n.press("ctrl+Return")
+	calls[0].wants("allow", 0)
+	n.affirm()
+	calls[1].wants("allow", 0)
+	n.armed() // an answer so soon after another does not count
+	n.press("ctrl+d")
+	calls[2].wants("deny", 1)
+	n.noWindow()
+}

@@ -1,0 +1,92 @@
+//go:build linux
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestHangUpClosesTheWindow(t *testing.T) {
+	n := start(t, settings)
+	c := n.send(bash("make all")...)
+	n.prompt()
+	n.armed()
+	n.shot("hang-up-before")
+	must(t, c.cmd.Process.Kill())
+	n.noWindow()
+	n.shot("hang-up-after")
+	if out, status := c.result(); status == 0 || strings.Contains(out, "allow") {
+		t.Errorf("got %q, status %d", out, status)
+	}
+}
+
+func TestInterruptWithdraws(t *testing.T) {
+	n := start(t, settings)
+	c := n.send("ask", "Which one?", "--option", "a", "--option", "b")
+	n.prompt()
+	must(t, c.cmd.Process.Signal(syscall.SIGINT))
+	if _, status := c.result(); status != 4 {
+		t.Errorf("status %d, want 4: interrupted", status)
+	}
+	n.noWindow()
+}
+
+// TestHTTP asks without the nod command, as any program can: over TCP, with the token from the file.
+func TestHTTP(t *testing.T) {
+	n := start(t, settings)
+	done := make(chan string, 1)
+	go func() {
+		done <- n.post(n.ctx, "/v1/approve", `{"tool":"Bash","input":{"command":"make all"},"agent":"a-script"}`)
+	}()
+	n.prompt()
+	n.armed()
+	n.shot("http")
+	n.press("ctrl+Return")
+	if reply := <-done; !strings.Contains(reply, `"decision":"allow"`) || !strings.Contains(reply, `"by":"human"`) {
+		t.Errorf("got %s, want allow by the human", reply)
+	}
+	n.noWindow()
+
+	ctx, hangUp := context.WithCancel(n.ctx)
+	go func() { done <- n.post(ctx, "/v1/confirm", `{"message":"Still there?"}`) }()
+	n.prompt()
+	hangUp()
+	<-done
+	n.noWindow()
+}
+
+// post sends a request and returns the body of the reply, or what went wrong.
+func (n *nod) post(ctx context.Context, route, body string) string {
+	text, err := os.ReadFile(filepath.Join(n.Runtime(), "nod", "endpoint.json"))
+	if err != nil {
+		return err.Error()
+	}
+	var where struct{ URL, Token string }
+	if err := json.Unmarshal(text, &where); err != nil {
+		return err.Error()
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, where.URL+route, strings.NewReader(body))
+	if err != nil {
+		return err.Error()
+	}
+	req.Header.Set("Authorization", "Bearer "+where.Token)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err.Error()
+	}
+	defer resp.Body.Close()
+	reply, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err.Error()
+	}
+	return string(reply)
+}

@@ -1,0 +1,163 @@
+//go:build linux
+
+package desktop
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"slices"
+	"strings"
+
+	"github.com/godbus/dbus/v5"
+	"github.com/jezek/xgb/xproto"
+)
+
+// TrayIcon waits until an icon is in the panel's notification area, and returns where. It is for panels
+// with one icon: whatever differs from the panel's own colour is it.
+func (d *Desktop) TrayIcon(ctx context.Context) (image.Rectangle, error) {
+	var icon image.Rectangle
+	err := d.Screen.Await(ctx, "an icon in the tray", func() (bool, error) {
+		panel, found, err := d.Screen.Panel()
+		if err != nil || !found {
+			return false, err
+		}
+		inside := panel.Area.Inset(2) // without the panel's border
+		img, err := d.Screen.ImageOf(inside)
+		if err != nil {
+			return false, err
+		}
+		ground := img.RGBAAt(inside.Min.X, inside.Min.Y)
+		const smallest = 30 // pixels of an icon
+		var count int
+		icon, count, err = d.Screen.Matching(inside, func(c color.RGBA) bool { return c != ground })
+		return count >= smallest, err
+	})
+	return icon, err
+}
+
+// MenuItem is an entry of a tray icon's menu, as the program exports it.
+type MenuItem struct {
+	Label     string
+	Enabled   bool
+	Separator bool
+	Checked   bool
+	Children  []MenuItem
+}
+
+// TrayMenu is the menu of the only icon in the tray, read over the bus.
+func (d *Desktop) TrayMenu() ([]MenuItem, error) {
+	items, err := d.Bus.Object(TrayWatcher, "/StatusNotifierWatcher").GetProperty(TrayWatcher + ".RegisteredStatusNotifierItems")
+	if err != nil {
+		return nil, err
+	}
+	registered, _ := items.Value().([]string)
+	if len(registered) != 1 {
+		return nil, fmt.Errorf("the tray has %d icons, want one: %q", len(registered), registered)
+	}
+	owner, path, _ := strings.Cut(registered[0], "/")
+	menu, err := d.Bus.Object(owner, dbus.ObjectPath("/"+path)).GetProperty("org.kde.StatusNotifierItem.Menu")
+	if err != nil {
+		return nil, err
+	}
+	var revision uint32
+	var root menuNode
+	err = d.Bus.Object(owner, menu.Value().(dbus.ObjectPath)).
+		Call("com.canonical.dbusmenu.GetLayout", 0, int32(0), int32(-1), []string{}).Store(&revision, &root)
+	if err != nil {
+		return nil, err
+	}
+	return root.items()
+}
+
+// menuNode is an entry as the com.canonical.dbusmenu interface sends it.
+type menuNode struct {
+	ID         int32
+	Properties map[string]dbus.Variant
+	Children   []dbus.Variant
+}
+
+func (n menuNode) items() ([]MenuItem, error) {
+	var items []MenuItem
+	for _, child := range n.Children {
+		var c menuNode
+		if err := dbus.Store([]any{child.Value()}, &c); err != nil {
+			return nil, err
+		}
+		children, err := c.items()
+		if err != nil {
+			return nil, err
+		}
+		enabled, known := c.Properties["enabled"].Value().(bool)
+		label, _ := c.Properties["label"].Value().(string)
+		toggled, _ := c.Properties["toggle-state"].Value().(int32)
+		items = append(items, MenuItem{
+			Label:     strings.ReplaceAll(label, "_", ""), // marks the shortcut
+			Enabled:   enabled || !known,                  // as the interface defines it
+			Separator: c.Properties["type"].Value() == "separator",
+			Checked:   toggled == 1,
+			Children:  children,
+		})
+	}
+	return items, nil
+}
+
+// PickFromTray opens the menu of the icon in the tray with the right button of the mouse and picks the
+// entry with that label by keyboard.
+func (d *Desktop) PickFromTray(ctx context.Context, label string) error {
+	items, err := d.TrayMenu()
+	if err != nil {
+		return err
+	}
+	items = slices.DeleteFunc(items, func(i MenuItem) bool { return i.Separator || !i.Enabled }) // the arrow keys skip them
+	steps := 1 + slices.IndexFunc(items, func(i MenuItem) bool { return i.Label == label })
+	if steps == 0 {
+		return fmt.Errorf("no entry %q in the tray's menu: %+v", label, items)
+	}
+	if err := d.OpenTrayMenu(ctx); err != nil {
+		return err
+	}
+	return d.Press(append(slices.Repeat([]string{"Down"}, steps), "Return")...)
+}
+
+// OpenTrayMenu opens the menu of the icon in the tray with the right button of the mouse.
+func (d *Desktop) OpenTrayMenu(ctx context.Context) error {
+	icon, err := d.TrayIcon(ctx)
+	if err != nil {
+		return err
+	}
+	before, err := d.Screen.popUps()
+	if err != nil {
+		return err
+	}
+	if err := d.Click(icon.Min.Add(icon.Max).Div(2), RightButton); err != nil {
+		return err
+	}
+	return d.Screen.Await(ctx, "the tray's menu", func() (bool, error) {
+		now, err := d.Screen.popUps()
+		return now > before, err
+	})
+}
+
+// popUps counts what is on screen past the window manager: menus, tooltips, notifications.
+func (s *Screen) popUps() (int, error) {
+	tree, err := xproto.QueryTree(s.conn, s.root).Reply()
+	if err != nil {
+		return 0, err
+	}
+	count := 0
+	for _, id := range tree.Children {
+		a, err := xproto.GetWindowAttributes(s.conn, id).Reply()
+		if _, closed := err.(xproto.WindowError); closed {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		if a.OverrideRedirect && a.MapState == xproto.MapStateViewable && a.Class == xproto.WindowClassInputOutput {
+			count++
+		}
+	}
+	return count, nil
+}

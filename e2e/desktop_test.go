@@ -1,0 +1,176 @@
+//go:build linux
+
+package e2e
+
+import (
+	"image"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"nod/e2e/desktop"
+)
+
+func TestNotify(t *testing.T) {
+	n := start(t, settings)
+	n.send("notify", "The build has finished: 214 tests pass.", "--title", "Build", "--agent", "claude-code").wants("", 0)
+	n.send("notify", "<b>no</b> markup & no link", "--level", "error").wants("", 0)
+	must(t, n.AwaitNotices(n.ctx, 2))
+	n.shot("notify")
+	notices, err := n.Notices()
+	must(t, err)
+	if len(notices) != 2 {
+		t.Fatalf("the notification service got %+v, want two", notices)
+	}
+	for i, want := range []string{"The build has finished: 214 tests pass.", "&lt;b&gt;no&lt;/b&gt; markup &amp; no link"} {
+		if !strings.Contains(notices[i].Body, want) {
+			t.Errorf("body %q, want %q in it", notices[i].Body, want)
+		}
+		if notices[i].Summary != "nod" {
+			t.Errorf("title %q, want nod: no word of a requester may be in it", notices[i].Summary)
+		}
+	}
+}
+
+func TestNotifyWithoutService(t *testing.T) {
+	n := start(t, settings)
+	must(t, n.StopNotifications(n.ctx))
+	c := n.send("notify", "Nobody sees this", "--json")
+	out, status := c.result()
+	if status != 1 || !strings.Contains(out, `"sent":false`) {
+		t.Errorf("got %q, status %d, want sent false, status 1", out, status)
+	}
+	n.send("status").result()
+	n.neverAWindow()
+	n.shot("notify-without-service")
+}
+
+func TestTrayShowsWhatWaits(t *testing.T) {
+	n := start(t, settings)
+	icon, err := n.TrayIcon(n.ctx)
+	must(t, err)
+	idle := n.pixels(icon)
+	c := n.send(bash("make all")...)
+	n.prompt()
+	must(t, n.Screen.Await(n.ctx, "the tray's icon to change", func() (bool, error) {
+		return !slices.Equal(n.pixels(icon), idle), nil
+	}))
+	n.armed()
+	must(t, n.OpenTrayMenu(n.ctx))
+	n.shot("tray-waiting")
+	items, err := n.TrayMenu()
+	must(t, err)
+	if !slices.ContainsFunc(items, func(i desktop.MenuItem) bool { return strings.Contains(i.Label, "claude-code") }) {
+		t.Errorf("the menu does not list the request: %+v", items)
+	}
+	n.press("Escape") // closes the menu, not the prompt
+	c.pending()
+	n.click(n.prompt().Area) // takes the keyboard back
+	n.press("ctrl+d")
+	c.wants("deny", 1)
+	must(t, n.Screen.Await(n.ctx, "the tray's icon to change back", func() (bool, error) {
+		return slices.Equal(n.pixels(icon), idle), nil
+	}))
+}
+
+func (n *nod) pixels(area image.Rectangle) []uint8 {
+	n.t.Helper()
+	img, err := n.Screen.ImageOf(area)
+	must(n.t, err)
+	return img.Pix
+}
+
+func TestTrayMenuOpensSettings(t *testing.T) {
+	n := start(t, settings)
+	must(t, n.OpenTrayMenu(n.ctx))
+	n.shot("tray-menu")
+	n.press("Escape")
+	must(t, n.PickFromTray(n.ctx, "Settings…"))
+	n.window(settingsTitle)
+	n.awayWithThePointer()
+	n.shot("settings")
+}
+
+func TestTrayMenuQuits(t *testing.T) {
+	n := start(t, settings)
+	must(t, n.PickFromTray(n.ctx, "Quit"))
+	select {
+	case <-n.ended:
+	case <-n.ctx.Done():
+		t.Fatal("nod-desktop did not quit")
+	}
+	if !n.cmd.ProcessState.Success() {
+		t.Errorf("nod-desktop: %v", n.cmd.ProcessState)
+	}
+	n.shot("quit")
+	if _, status := n.send("status").result(); status != 5 {
+		t.Errorf("nod status: %d, want 5: not reached", status)
+	}
+}
+
+func TestSecondStartRaisesTheFirst(t *testing.T) {
+	n := start(t, settings)
+	second := n.program("nod-desktop")
+	out, err := second.CombinedOutput()
+	if err != nil || strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), "already running") {
+		t.Errorf("second start: %v, %q: want one line and success", err, out)
+	}
+	n.window(settingsTitle)
+	n.shot("second-start")
+}
+
+func TestNoDisplay(t *testing.T) {
+	n := startDesktop(t)
+	n.shot("no-display")
+	for name, display := range map[string][]string{
+		"unset":          nil,
+		"nobody answers": {"DISPLAY=:4711"},
+		"refused":        {"DISPLAY=" + n.Session()[0][len("DISPLAY="):], "XAUTHORITY=/dev/null"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := n.program("nod-desktop")
+			cmd.Env = slices.DeleteFunc(cmd.Env, func(v string) bool {
+				return strings.HasPrefix(v, "DISPLAY=") || strings.HasPrefix(v, "XAUTHORITY=")
+			})
+			cmd.Env = append(cmd.Env, display...)
+			out, err := cmd.CombinedOutput()
+			if _, failed := err.(*exec.ExitError); !failed {
+				t.Fatalf("got %v, want a failure", err)
+			}
+			if strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), "DISPLAY") || strings.Contains(string(out), "panic") {
+				t.Errorf("got %q, want one line that says what to do", out)
+			}
+		})
+	}
+}
+
+func TestDeadScreenAllowsNothing(t *testing.T) {
+	n := start(t, settings)
+	c := n.send(bash("make all")...)
+	n.prompt()
+	n.armed()
+	n.shot("dead-screen-before")
+	must(t, n.KillX())
+	out, status := c.result()
+	if status != 5 && status != 6 || strings.Contains(out, "allow") {
+		t.Errorf("got %q, status %d, want status 5 or 6", out, status)
+	}
+	if c.errout.Len() == 0 {
+		t.Error("no word on standard error")
+	}
+}
+
+func TestKilledDesktopAllowsNothing(t *testing.T) {
+	n := start(t, settings)
+	c := n.send(bash("make all")...)
+	n.prompt()
+	n.armed()
+	n.shot("killed-before")
+	must(t, n.cmd.Process.Signal(os.Kill))
+	out, status := c.result()
+	if status != 5 && status != 6 || strings.Contains(out, "allow") {
+		t.Errorf("got %q, status %d, want status 5 or 6", out, status)
+	}
+}

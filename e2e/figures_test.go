@@ -1,0 +1,134 @@
+//go:build linux
+
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+var figures = flag.Bool("figures", false, "measure nod instead of testing it")
+
+// idleTime is how long the processor time of an idle nod is watched.
+const idleTime = time.Minute
+
+// TestFigures measures what nod costs, and asserts nothing: make figures runs it.
+func TestFigures(t *testing.T) {
+	if !*figures {
+		t.Skip("run make figures")
+	}
+	n := startDesktop(t)
+	n.writeConfig(settings)
+	n.startNod()
+	fmt.Printf("nod-desktop, tray only:        %.1f MiB resident\n", n.resident())
+	before := n.processorTime()
+	time.Sleep(idleTime)
+	fmt.Printf("nod-desktop, idle for %v:     %.2f %% of one core\n", idleTime, 100*(n.processorTime()-before).Seconds()/idleTime.Seconds())
+
+	empty := buildEmpty(t)
+	nothing := median(50, func() { must(t, n.Command(empty).Run()) })
+	allowed := median(50, func() {
+		must(t, n.program("nod", "approve", "--tool", "Read", "--input", `{"file_path":"README.md"}`).Run())
+	})
+	fmt.Printf("nod approve, auto-allowed:     %v median of 50; an empty Go program: %v\n", allowed, nothing)
+
+	first := n.timeToWindow()
+	later := median(20, nil, n.timeToWindow)
+	fmt.Printf("request to mapped window:      %v the first, %v median of 20 after it\n", first, later)
+	fmt.Printf("nod-desktop, after a window:   %.1f MiB resident\n", n.resident())
+	for _, name := range []string{"nod", "nod-desktop"} {
+		info, err := os.Stat(filepath.Join(bin, name))
+		must(t, err)
+		fmt.Printf("%-30s %.1f MB\n", name+":", float64(info.Size())/1e6)
+	}
+}
+
+// timeToWindow is the time from the start of a nod command to its prompt on the screen.
+func (n *nod) timeToWindow() time.Duration {
+	begin := time.Now()
+	c := n.send(bash("make all")...)
+	must(n.t, n.Screen.Await(n.ctx, "a window", func() (bool, error) {
+		all, err := n.Screen.Windows()
+		return len(all) > 0, err
+	}))
+	took := time.Since(begin)
+	must(n.t, c.cmd.Process.Kill())
+	n.noWindow()
+	return took
+}
+
+// median is the median of the times that do takes, or measures itself.
+func median(times int, do func(), measure ...func() time.Duration) time.Duration {
+	var all []time.Duration
+	for range times {
+		if do == nil {
+			all = append(all, measure[0]())
+			continue
+		}
+		begin := time.Now()
+		do()
+		all = append(all, time.Since(begin))
+	}
+	slices.Sort(all)
+	return all[len(all)/2].Round(10 * time.Microsecond)
+}
+
+// buildEmpty builds a program that does nothing.
+func buildEmpty(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	source := filepath.Join(dir, "main.go")
+	must(t, os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600))
+	path := filepath.Join(dir, "empty")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, source)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return path
+}
+
+// resident is the memory that nod-desktop has in use, in MiB.
+func (n *nod) resident() float64 {
+	n.t.Helper()
+	for line := range strings.Lines(n.proc("status")) {
+		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kib, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")), 64)
+			must(n.t, err)
+			return kib / 1024
+		}
+	}
+	n.t.Fatal("no VmRSS")
+	return 0
+}
+
+// processorTime is the time that nod-desktop has spent on a processor.
+func (n *nod) processorTime() time.Duration {
+	n.t.Helper()
+	const tick = 10 * time.Millisecond // USER_HZ is 100 on every architecture that Go runs on
+	_, after, _ := strings.Cut(n.proc("stat"), ") ")
+	fields := strings.Fields(after) // from the third field of proc(5) on
+	var ticks time.Duration
+	for _, f := range fields[11:13] { // utime, stime
+		spent, err := strconv.Atoi(f)
+		must(n.t, err)
+		ticks += time.Duration(spent)
+	}
+	return ticks * tick
+}
+
+func (n *nod) proc(name string) string {
+	n.t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", n.cmd.Process.Pid, name))
+	must(n.t, err)
+	return string(text)
+}

@@ -1,0 +1,344 @@
+//go:build linux
+
+// Package e2e tests nod as a person meets it: the built programs, real windows, keys and clicks, on a virtual
+// desktop of its own for each test. Every test leaves a screenshot in build/shots.
+//
+// The tests run where the programs of a desktop are installed, and are skipped elsewhere; with NOD_E2E=1 they
+// insist. NOD_BIN names the folder of the programs to test; without it they are built.
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nod/e2e/desktop"
+)
+
+// patience is how long anything may take before a test gives up. Nothing takes nearly that long on a
+// machine that is not busy.
+const patience = 60 * time.Second
+
+// bin is the folder with the two programs.
+var bin string
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	if missing := desktop.Missing(); missing != nil {
+		if os.Getenv("NOD_E2E") == "" {
+			fmt.Println("end-to-end tests skipped: missing", strings.Join(missing, ", "))
+			return 0
+		}
+		fmt.Fprintln(os.Stderr, "end-to-end tests cannot run: missing", strings.Join(missing, ", "))
+		return 1
+	}
+	if bin = os.Getenv("NOD_BIN"); bin != "" {
+		return m.Run()
+	}
+	dir, err := os.MkdirTemp("", "nod-bin-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		bin, err = dir, build(dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// build builds both programs into dir.
+func build(dir string) error {
+	for _, args := range [][]string{
+		{"-o", filepath.Join(dir, "nod"), "../cmd/nod"},
+		{"-tags", "migrated_fynedo,release", "-o", filepath.Join(dir, "nod-desktop"), ".."},
+	} {
+		cmd := exec.Command("go", append([]string{"build", "-buildvcs=false"}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("go build: %w\n%s", err, out)
+		}
+	}
+	return nil
+}
+
+// settings is the configuration that most tests start with: a light window whatever the desktop says.
+const settings = `
+look:
+  theme: light
+  language: en
+`
+
+// nod is nod-desktop, running on a desktop of its own.
+type nod struct {
+	*desktop.Desktop
+	t     *testing.T
+	ctx   context.Context // ends when the test's patience does
+	cmd   *exec.Cmd
+	ended <-chan struct{}
+	url   string
+}
+
+// start starts a desktop and nod-desktop on it, with config as its policy file.
+func start(t *testing.T, config string) *nod {
+	t.Helper()
+	n := startDesktop(t)
+	n.writeConfig(config)
+	n.startNod()
+	return n
+}
+
+// startDesktop starts a desktop without nod.
+func startDesktop(t *testing.T) *nod {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	dir, err := os.MkdirTemp("", "nod-") // t.TempDir is too long for the path of a socket
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	d, err := desktop.Start(ctx, dir)
+	must(t, err)
+	n := &nod{Desktop: d, t: t, ctx: ctx}
+	t.Cleanup(func() {
+		if t.Failed() {
+			n.report()
+		}
+		d.Close()
+	})
+	n.awayWithThePointer()
+	return n
+}
+
+// startNod starts nod-desktop and waits until it says that it is ready and its icon is in the tray.
+func (n *nod) startNod() {
+	n.t.Helper()
+	n.cmd = n.program("nod-desktop", "--background")
+	out, err := n.cmd.StdoutPipe()
+	must(n.t, err)
+	n.cmd.Stderr = n.openLog("nod-desktop.stderr")
+	n.ended, err = n.Launch(n.cmd)
+	must(n.t, err)
+	line, err := bufio.NewReader(out).ReadString('\n')
+	must(n.t, err)
+	url, ready := strings.CutPrefix(strings.TrimSpace(line), "nod ready ")
+	if !ready {
+		n.t.Fatalf("nod-desktop says %q, want nod ready URL", line)
+	}
+	n.url = url
+	_, err = n.TrayIcon(n.ctx)
+	must(n.t, err)
+}
+
+// program prepares one of nod's programs. Its address is free, whatever runs on the machine.
+func (n *nod) program(name string, args ...string) *exec.Cmd {
+	cmd := n.Command(filepath.Join(bin, name), args...)
+	cmd.Env = append(cmd.Env, "NOD_IPC_ADDRESS=127.0.0.1:0")
+	return cmd
+}
+
+// configPath is where nod's policy file is.
+func (n *nod) configPath() string { return filepath.Join(n.Config(), "nod", "config.yaml") }
+
+// writeConfig replaces nod's policy file in one step, as editors do.
+func (n *nod) writeConfig(text string) {
+	n.t.Helper()
+	must(n.t, os.MkdirAll(filepath.Dir(n.configPath()), 0o700))
+	draft := n.configPath() + ".draft"
+	must(n.t, os.WriteFile(draft, []byte(text), 0o600))
+	must(n.t, os.Rename(draft, n.configPath()))
+}
+
+// call is a nod command under way.
+type call struct {
+	t           *testing.T
+	ctx         context.Context
+	cmd         *exec.Cmd
+	ended       <-chan struct{}
+	out, errout bytes.Buffer
+}
+
+// send starts a nod command.
+func (n *nod) send(args ...string) *call {
+	n.t.Helper()
+	c := &call{t: n.t, ctx: n.ctx, cmd: n.program("nod", args...)}
+	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.errout
+	var err error
+	c.ended, err = n.Launch(c.cmd)
+	must(n.t, err)
+	return c
+}
+
+// result waits for the command's end, and returns what it printed and its exit status.
+func (c *call) result() (out string, status int) {
+	c.t.Helper()
+	select {
+	case <-c.ended:
+	case <-c.ctx.Done():
+		c.t.Fatalf("%q did not end", c.cmd.Args[1:])
+	}
+	return c.out.String(), c.cmd.ProcessState.ExitCode()
+}
+
+// wants fails the test unless the command ends with that status and prints that as the first line.
+func (c *call) wants(line string, status int) {
+	c.t.Helper()
+	out, got := c.result()
+	first, _, _ := strings.Cut(out, "\n")
+	if first != line || got != status {
+		c.t.Errorf("nod %s:\n got %q, status %d\nwant %q, status %d\nstderr: %s",
+			c.cmd.Args[1], first, got, line, status, c.errout.String())
+	}
+}
+
+// pending fails the test if the command has ended.
+func (c *call) pending() {
+	c.t.Helper()
+	select {
+	case <-c.ended:
+		c.t.Fatalf("nod %s ended: %q, status %d, stderr %q",
+			c.cmd.Args[1], c.out.String(), c.cmd.ProcessState.ExitCode(), c.errout.String())
+	default:
+	}
+}
+
+// Titles of nod's windows.
+const (
+	promptTitle   = "nod"
+	settingsTitle = "nod settings"
+)
+
+// prompt waits until the prompt window is on screen and has the keyboard.
+func (n *nod) prompt() desktop.Window { n.t.Helper(); return n.window(promptTitle) }
+
+func (n *nod) window(title string) desktop.Window {
+	n.t.Helper()
+	var found desktop.Window
+	must(n.t, n.Screen.Await(n.ctx, fmt.Sprintf("a window %q with the keyboard", title), func() (bool, error) {
+		all, err := n.Screen.Windows()
+		for _, w := range all {
+			if w.Title == title && w.Active {
+				found = w
+				return true, err
+			}
+		}
+		return false, err
+	}))
+	return found
+}
+
+// noWindow waits until nod has no window on screen.
+func (n *nod) noWindow() {
+	n.t.Helper()
+	must(n.t, n.Screen.Await(n.ctx, "nod's windows to close", func() (bool, error) {
+		all, err := n.Screen.Windows()
+		return len(all) == 0, err
+	}))
+}
+
+// neverAWindow fails the test if nod has a window on screen.
+func (n *nod) neverAWindow() {
+	n.t.Helper()
+	all, err := n.Screen.Windows()
+	must(n.t, err)
+	if len(all) > 0 {
+		n.t.Errorf("windows on screen: %+v, want none", all)
+	}
+}
+
+// accent is the colour of an affirmative button that works, in nod's light theme. One that does not work
+// yet is pale.
+var accent = color.RGBA{0x44, 0x54, 0xcc, 0xff}
+
+const (
+	footHeight = 90   // pixels at the lower end of a prompt in which the affirmative is
+	buttonArea = 1200 // pixels in the accent's colour that make a button, not a ring or a mark
+)
+
+// armed waits until the affirmative of the prompt works, which shows in its colour, and returns where it is.
+func (n *nod) armed() image.Rectangle {
+	n.t.Helper()
+	var button image.Rectangle
+	must(n.t, n.Screen.Await(n.ctx, "the affirmative to work", func() (bool, error) {
+		all, err := n.Screen.Windows()
+		if err != nil || len(all) == 0 || all[len(all)-1].Title != promptTitle {
+			return false, err
+		}
+		foot := all[len(all)-1].Area
+		foot.Min.Y = foot.Max.Y - footHeight
+		var count int
+		button, count, err = n.Screen.Matching(foot, func(c color.RGBA) bool { return c == accent })
+		return count >= buttonArea, err
+	}))
+	return button
+}
+
+// affirm waits until the affirmative works, and presses its chord.
+func (n *nod) affirm() {
+	n.t.Helper()
+	n.armed()
+	n.press("ctrl+Return")
+}
+
+func (n *nod) press(keys ...string) { n.t.Helper(); must(n.t, n.Press(keys...)) }
+func (n *nod) write(text string)    { n.t.Helper(); must(n.t, n.Type(text)) }
+
+func (n *nod) click(r image.Rectangle) {
+	n.t.Helper()
+	must(n.t, n.Click(r.Min.Add(r.Max).Div(2), desktop.LeftButton))
+}
+
+// awayWithThePointer moves the pointer where nothing is, so that nothing shows as pointed at.
+func (n *nod) awayWithThePointer() { n.t.Helper(); must(n.t, n.PointAt(image.Pt(0, 4000))) }
+
+// shots is where the screenshots go.
+const shots = "../build/shots"
+
+// shot saves a screenshot under a name.
+func (n *nod) shot(name string) {
+	n.t.Helper()
+	must(n.t, n.Screen.Save(filepath.Join(shots, name+".png")))
+}
+
+// report shows what there is to learn from after a failure.
+func (n *nod) report() {
+	name := "failed-" + strings.ReplaceAll(n.t.Name(), "/", "-")
+	if err := n.Screen.Save(filepath.Join(shots, name+".png")); err == nil {
+		n.t.Logf("the screen at the end: build/shots/%s.png", name)
+	}
+	for _, path := range []string{
+		filepath.Join(n.Home(), "nod-desktop.stderr"),
+		filepath.Join(n.Home(), ".local", "state", "nod", "nod.log"),
+	} {
+		if text, err := os.ReadFile(path); err == nil && len(text) > 0 {
+			n.t.Logf("%s:\n%s", filepath.Base(path), text)
+		}
+	}
+}
+
+func (n *nod) openLog(name string) *os.File {
+	n.t.Helper()
+	f, err := os.Create(filepath.Join(n.Home(), name))
+	must(n.t, err)
+	n.t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("%v after %v", err, patience)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,169 @@
+//go:build linux
+
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestAskOption(t *testing.T) {
+	n := start(t, settings)
+	c := n.send("ask", "Which database should the new service use?", "--option", "SQLite", "--option", "Postgres", "--agent", "claude-code")
+	n.prompt()
+	n.press("Tab", "Down", "space") // the text has the focus first; then the options
+	n.armed()
+	n.shot("ask-option")
+	n.press("ctrl+Return")
+	c.wants("Postgres", 0)
+	n.noWindow()
+}
+
+func TestAskOther(t *testing.T) {
+	n := start(t, settings)
+	c := n.send("ask", "Which database should the new service use?", "--option", "SQLite", "--option", "Postgres")
+	n.prompt()
+	n.press("Tab", "Down", "Down", "space")
+	n.write("DuckDB, in memory")
+	n.armed()
+	n.shot("ask-other")
+	n.press("ctrl+Return")
+	c.wants("DuckDB, in memory", 0)
+}
+
+func TestAskFreeText(t *testing.T) {
+	n := start(t, settings)
+	c := n.send("ask", "What should the branch be called?", "--placeholder", "fix/…")
+	n.prompt()
+	n.write("fix/late-reply") // the field has the focus
+	n.armed()
+	n.shot("ask-text")
+	n.press("ctrl+Return")
+	c.wants("fix/late-reply", 0)
+}
+
+func TestAskManyLines(t *testing.T) {
+	n := start(t, settings)
+	c := n.send("ask", "What should the release notes say?", "--multiline", "--json")
+	n.prompt()
+	n.write("First line")
+	n.press("Return") // a line break, never an answer
+	n.write("Second line")
+	n.armed()
+	n.shot("ask-multiline")
+	n.press("ctrl+Return")
+	out, status := c.result()
+	var reply struct{ Answer string }
+	must(t, json.Unmarshal([]byte(out), &reply))
+	if status != 0 || reply.Answer != "First line\nSecond line" {
+		t.Errorf("got %q, status %d", reply.Answer, status)
+	}
+}
+
+func TestConfirmYes(t *testing.T) {
+	n := start(t, settings)
+	c := n.send("confirm", "Deploy version 1.4.2 to staging now?", "--agent", "claude-code")
+	n.prompt()
+	n.armed()
+	n.shot("confirm")
+	n.press("ctrl+Return")
+	c.wants("yes", 0)
+	n.noWindow()
+}
+
+func TestConfirmNo(t *testing.T) {
+	n := start(t, settings)
+	c := n.send("confirm", "Deploy version 1.4.2 to staging now?")
+	n.prompt()
+	n.press("ctrl+d")
+	c.wants("no", 1)
+}
+
+func TestConfirmTimeOut(t *testing.T) {
+	for _, silence := range []string{"yes", "no"} {
+		t.Run(silence, func(t *testing.T) {
+			n := start(t, settings)
+			c := n.send("confirm", "Keep the branch?", "--default", silence, "--timeout", "3s", "--json")
+			n.prompt()
+			n.armed()
+			n.shot("confirm-silence-means-" + silence)
+			out, status := c.result()
+			var reply struct{ Confirmed, Defaulted bool }
+			must(t, json.Unmarshal([]byte(out), &reply))
+			if !reply.Defaulted || reply.Confirmed != (silence == "yes") {
+				t.Errorf("silence that means %s: got %s, status %d", silence, out, status)
+			}
+			n.noWindow()
+		})
+	}
+}
+
+const form = `{
+  "title": "Set up the new service",
+  "questions": [
+    {"id": "database", "header": "Storage", "question": "Which database should it use?", "input_type": "choice", "options": [
+      {"label": "SQLite", "value": "sqlite", "description": "One file, nothing to run.", "recommended": true},
+      {"label": "PostgreSQL", "value": "postgres", "description": "A server of its own."}]},
+    {"id": "checks", "question": "Which checks should run?", "input_type": "choice", "multi_select": true, "options": [
+      {"label": "Unit tests", "value": "unit"}, {"label": "Linter", "value": "lint"}]},
+    {"id": "name", "question": "What should it be called?", "input_type": "text", "placeholder": "orders"}
+  ]
+}`
+
+func TestForm(t *testing.T) {
+	n := start(t, settings)
+	path := filepath.Join(n.Home(), "form.json")
+	must(t, os.WriteFile(path, []byte(form), 0o600))
+	c := n.send("form", path, "--agent", "claude-code")
+	n.prompt()
+	n.armed()
+	n.shot("form-empty")
+
+	n.press("Tab", "space") // the first option of the first question
+	n.affirm()              // three are required, one is there
+	n.armed()
+	n.shot("form-missing")
+	c.pending()
+
+	// Where an answer is missing, there is the focus: on the first check. Pick it and the next one, pass
+	// "Other", and come to the name.
+	n.press("space", "Tab", "space", "Tab", "Tab")
+	n.write("orders")
+	n.armed()
+	n.shot("form")
+	n.press("ctrl+Return")
+	out, status := c.result()
+	if want := `{"checks":["unit","lint"],"database":["sqlite"],"name":"orders"}`; status != 0 || compact(t, out) != want {
+		t.Errorf("got %s, status %d\nwant %s", out, status, want)
+	}
+	n.noWindow()
+}
+
+func TestFormDeclined(t *testing.T) {
+	n := start(t, settings)
+	path := filepath.Join(n.Home(), "form.json")
+	must(t, os.WriteFile(path, []byte(form), 0o600))
+	c := n.send("form", path)
+	n.prompt()
+	n.press("ctrl+d")
+	if out, status := c.result(); status != 4 || strings.Contains(out, "answer") {
+		t.Errorf("got %q, status %d, want status 4", out, status)
+	}
+	n.noWindow()
+}
+
+// compact is JSON without blanks, its keys in order; the answers only, where a reply wraps them.
+func compact(t *testing.T, text string) string {
+	t.Helper()
+	var value map[string]any
+	must(t, json.Unmarshal([]byte(text), &value))
+	if answers, wrapped := value["answers"].(map[string]any); wrapped {
+		value = answers
+	}
+	short, err := json.Marshal(value)
+	must(t, err)
+	return string(short)
+}

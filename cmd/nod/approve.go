@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nod/interact"
+	"nod/ipc/client"
+	"nod/policy"
+)
+
+// callFlags are the flags that describe a tool call.
+type callFlags struct {
+	call  interact.Approve
+	input string
+}
+
+func newCallFlags(cmd *cobra.Command) *callFlags {
+	f := new(callFlags)
+	cmd.Flags().StringVar(&f.call.Tool, "tool", "", "the tool's `name`, as the agent spells it")
+	cmd.Flags().StringVar(&f.input, "input", "", "the tool's input: a `JSON` object, @FILE, or - for standard input")
+	cmd.Flags().StringVar((*string)(&f.call.Class), "class", "", "what `kind` of tool it is; can only make nod stricter")
+	cmd.Flags().StringVar(&f.call.Description, "description", "", "the agent's own words on why")
+	cmd.Flags().StringVar(&f.call.ToolUseID, "tool-use-id", "", "the agent's `id` of this call")
+	for _, flag := range []string{"tool", "input"} {
+		if err := cmd.MarkFlagRequired(flag); err != nil {
+			panic(err) // the flag exists: it is made above
+		}
+	}
+	classes := []string{"mutating"}
+	for _, class := range policy.Classes {
+		classes = append(classes, string(class))
+	}
+	complete(cmd, "class", classes...)
+	return f
+}
+
+// read returns the call with its input.
+func (f *callFlags) read(c *console) (interact.Approve, error) {
+	text := []byte(f.input)
+	if name, isFile := strings.CutPrefix(f.input, "@"); isFile || f.input == "-" {
+		var err error
+		if text, err = c.readFile(name); err != nil {
+			return f.call, err
+		}
+	}
+	text = bytes.TrimSpace(text)
+	if !json.Valid(text) || text[0] != '{' {
+		return f.call, wrongUsage(`--input: want a JSON object, for example '{"command":"make all"}'`)
+	}
+	f.call.Input = text
+	return f.call, nil
+}
+
+// approve returns the command that asks leave for a tool call.
+func (c *console) approve() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "approve --tool NAME --input JSON",
+		Short: "Ask leave for a tool call and print allow or deny",
+		Long: `Ask leave for a tool call: print allow or deny and, from the second line on, the reason if there is one.
+
+Only exit status 0 means that the call may happen. A person's no and a rule's are 1; that nobody answered
+in time (3) or that the prompt was closed (4) also prints deny, but nobody has refused.`,
+		Example: `  nod approve --tool Bash --input '{"command":"make all"}' && make all
+  nod approve --tool Write --input @call.json --class write`,
+		Args: noArgs,
+	}
+	call := newCallFlags(cmd)
+	f := newRequestFlags(cmd)
+	cmd.RunE = runs(func(ctx context.Context, _ []string) error {
+		a, err := call.read(c)
+		if err != nil {
+			return err
+		}
+		return c.request(ctx, f, func(ctx context.Context, cl *client.Client, o client.Options) (answer, error) {
+			r, err := cl.Approve(ctx, a, o)
+			return approveAnswer(r), err
+		})
+	})
+	return cmd
+}
+
+func approveAnswer(r client.ApproveReply) answer {
+	return answer{raw: r.Raw, text: withReason(string(r.Decision), r.Reason), status: statusOfDecision(r)}
+}
+
+// statusOfDecision is exitYes for an allow and never for anything else.
+func statusOfDecision(r client.ApproveReply) status {
+	if r.Allowed() {
+		return exitYes
+	}
+	switch r.Outcome {
+	case interact.Denied:
+		return exitNo
+	case interact.TimedOut:
+		return exitTimedOut
+	case interact.Dismissed, interact.Cancelled, interact.Withdrawn:
+		return exitDismissed
+	}
+	return exitOther
+}
+
+func withReason(decision, reason string) string {
+	if reason == "" {
+		return decision + "\n"
+	}
+	return decision + "\n" + strings.TrimSuffix(reason, "\n") + "\n"
+}
+
+// evaluate returns the command that says what the policy would decide.
+func (c *console) evaluate() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "evaluate --tool NAME --input JSON",
+		Short: "Print what the rules say of a tool call, without asking anyone",
+		Long: `Print allow, ask or deny and, from the second line on, why. The exit status is 0 for allow and 1 for the
+others: nobody is asked.`,
+		Example: `  nod evaluate --tool Read --input '{"file_path":"README.md"}'`,
+		Args:    noArgs,
+	}
+	call := newCallFlags(cmd)
+	f := newRequestFlags(cmd)
+	cmd.RunE = runs(func(ctx context.Context, _ []string) error {
+		a, err := call.read(c)
+		if err != nil {
+			return err
+		}
+		return c.request(ctx, f, func(ctx context.Context, cl *client.Client, o client.Options) (answer, error) {
+			r, err := cl.Evaluate(ctx, a, o)
+			return evaluateAnswer(r), err
+		})
+	})
+	return cmd
+}
+
+func evaluateAnswer(r client.EvaluateReply) answer {
+	a := answer{raw: r.Raw, text: withReason(string(r.Decision), r.Reason), status: exitNo}
+	if r.Decision == policy.Allow {
+		a.status = exitYes
+	}
+	return a
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"nod/policy"
+)
+
+// console is where a command reads and writes. What goes to a terminal is made safe to look at; what goes to
+// a pipe or a file stays as it is.
+type console struct {
+	in       io.Reader
+	out, err io.Writer
+	terminal bool // out is one
+}
+
+func newConsole(in, out, err *os.File) *console {
+	info, statErr := out.Stat()
+	return &console{in: in, out: out, err: err, terminal: statErr == nil && info.Mode()&os.ModeCharDevice != 0}
+}
+
+// print writes text as it is, or safe to look at on a terminal.
+func (c *console) print(text string) error {
+	if c.terminal {
+		text = visible(text)
+	}
+	if _, err := io.WriteString(c.out, text); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return nil
+}
+
+// printJSON writes v as JSON, indented for a human.
+func (c *console) printJSON(v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	return c.print(b.String())
+}
+
+// printReply writes a reply's body, unchanged; on a terminal the prompt comes on a line of its own.
+func (c *console) printReply(body []byte) error {
+	text := string(body)
+	if c.terminal && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return c.print(text)
+}
+
+// complain writes one line to standard error. It is for people, so it is always made safe to look at.
+func (c *console) complain(what, why string) {
+	if what != "" {
+		why = what + ": " + why
+	}
+	fmt.Fprintf(c.err, "nod: %s\n", strings.ReplaceAll(visible(why), "\n", `\n`))
+}
+
+// visible spells out what a terminal would obey or hide, as JSON does, so that JSON stays JSON.
+func visible(text string) string {
+	if strings.IndexFunc(text, policy.Hidden) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for i, r := range text {
+		_, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case !policy.Hidden(r):
+			b.WriteRune(r)
+		case r == utf8.RuneError && size == 1: // a byte that is no UTF-8
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case r > 0xFFFF:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}

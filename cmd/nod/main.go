@@ -1,0 +1,39 @@
+// Command nod asks the human at this desktop, from scripts, hooks and SSH sessions. It talks to the running
+// nod-desktop, and can only ask: nothing it does answers a request or changes a rule.
+//
+// Standard output gets the answer and nothing else, so that a script can use it as it is:
+//
+//	db=$(nod ask "Which database?" --option SQLite --option Postgres) || exit
+//	nod confirm "Deploy now?" && ./deploy
+//
+// Errors go to standard error in one line: what was wanted, why it failed, what to do. The exit status is
+// 0 only for an answer that says yes:
+//
+//	0  allowed, yes, answered, sent
+//	1  denied, no, not sent
+//	2  wrong usage, or nod-desktop refused a parameter
+//	3  nobody answered in time
+//	4  the human closed the prompt, or the request was withdrawn or interrupted
+//	5  nod-desktop cannot be reached
+//	6  anything else
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() { os.Exit(run()) }
+
+// run does what the command line says and returns the exit status. A signal hangs up, which withdraws what
+// was asked; a second one ends the program on the spot.
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	c := newConsole(os.Stdin, os.Stdout, os.Stderr)
+	cmd, err := newRoot(c).ExecuteContextC(ctx)
+	return c.conclude(ctx, cmd, err)
+}

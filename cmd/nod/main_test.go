@@ -1,0 +1,354 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"nod/interact"
+	"nod/interact/interacttest"
+	"nod/ipc"
+	"nod/ipc/endpoint"
+	"nod/policy"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"nod":         main,
+		"nod-desktop": fakeDesktop,
+	})
+}
+
+// TestScripts runs the scripts in testdata/script: nod as a user types it, against a real broker behind a
+// real door; only the human is played.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup:               setup,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"desktop":   desktopCommand,
+			"exits":     exitsCommand,
+			"interrupt": interruptCommand,
+			"closed":    closedCommand,
+			"quit":      quitCommand,
+			"shown":     shownCommand,
+		},
+	})
+}
+
+// setup gives the script folders of its own.
+func setup(env *testscript.Env) error {
+	// Not under $WORK: a socket's address has no more than 104 bytes on some systems.
+	runtimeDir, err := os.MkdirTemp("", "nod")
+	if err != nil {
+		return err
+	}
+	env.Defer(func() { os.RemoveAll(runtimeDir) })
+	home := filepath.Join(env.WorkDir, "home")
+	for name, dir := range map[string]string{
+		"HOME": home, "XDG_STATE_HOME": filepath.Join(home, "state"), "XDG_CONFIG_HOME": filepath.Join(home, "config"),
+		"XDG_DATA_HOME": filepath.Join(home, "data"), "XDG_CACHE_HOME": filepath.Join(home, "cache"),
+	} {
+		env.Setenv(name, dir)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	env.Setenv("XDG_RUNTIME_DIR", runtimeDir)
+	env.Defer(func() { quit(filepath.Join(home, pidFile)) })
+	env.Values[desktopKey{}] = new(desktop)
+	return nil
+}
+
+// desktop is the nod-desktop of a script.
+type desktop struct {
+	prompter *human
+	stop     func()
+}
+
+type desktopKey struct{}
+
+func desktopOf(ts *testscript.TestScript) *desktop { return ts.Value(desktopKey{}).(*desktop) }
+
+// human is a prompter that tells when something came on the screen or went off it.
+type human struct {
+	interacttest.Prompter
+
+	mu      sync.Mutex // guards changed
+	changed chan struct{}
+}
+
+func (h *human) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
+	h.signal()
+	defer h.signal()
+	return h.Prompter.Prompt(ctx, r, why)
+}
+
+func (h *human) signal() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	close(h.changed)
+	h.changed = make(chan struct{})
+}
+
+// until waits until done says so.
+func (h *human) until(ts *testscript.TestScript, what string, done func() bool) {
+	late := time.After(time.Minute)
+	for {
+		h.mu.Lock()
+		changed := h.changed
+		h.mu.Unlock()
+		if done() {
+			return
+		}
+		select {
+		case <-changed:
+		case <-late:
+			ts.Fatalf("%s: not within a minute", what)
+		}
+	}
+}
+
+// desktopCommand is the script command "desktop WORD…": it starts a nod-desktop, in place of the one that
+// runs, whose human does what the words say.
+//
+//	allow, deny=REASON, yes, no, text=TEXT, dismiss    answers; TEXT may be quoted as in Go
+//	values=JSON                                        fills a form in: {"id": "text" or ["pick"]}
+//	silent                                             never answers
+//	blind                                              has no screen
+//	undelivered                                        has no notification service
+//	stop                                               no nod-desktop any longer
+func desktopCommand(ts *testscript.TestScript, neg bool, args []string) {
+	d := desktopOf(ts)
+	if d.stop != nil {
+		d.stop()
+		d.stop = nil
+	}
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: desktop WORD…")
+	}
+	if args[0] == "stop" {
+		return
+	}
+	var err error
+	d.prompter, d.stop, err = startDesktop(filepath.Join(ts.Getenv("XDG_RUNTIME_DIR"), "nod"), args)
+	ts.Check(err)
+	ts.Defer(func() {
+		if d.stop != nil {
+			d.stop()
+			d.stop = nil
+		}
+	})
+}
+
+// startDesktop serves in dir until stop is called.
+func startDesktop(dir string, words []string) (_ *human, stop func(), _ error) {
+	h := &human{changed: make(chan struct{})}
+	if !slices.Contains(words, "silent") {
+		h.Answer = func(r interact.Request, _ policy.Decision) (interact.Answer, error) { return answers(words, r) }
+	}
+	rules := new(interacttest.Policy)
+	rules.Set("Read", policy.Allow)
+	rules.Set("Rm", policy.Deny)
+	broker := interact.NewBroker(interact.BrokerConfig{
+		Policy: rules, Prompter: h, Notifier: interacttest.Notifier(!slices.Contains(words, "undelivered")),
+		Journal: interact.NewMemoryJournal(100), Timeout: func() time.Duration { return time.Minute },
+		Log: slog.New(slog.DiscardHandler),
+	})
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, nil, err
+	}
+	server, err := ipc.Listen(ipc.Config{
+		Address: "127.0.0.1:0", Dir: dir, Broker: broker, Version: buildVersion(), Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(ctx) }()
+	return h, func() { cancel(); broker.Close(); <-served }, nil
+}
+
+// answers is what a human does who follows the words.
+func answers(words []string, r interact.Request) (interact.Answer, error) {
+	for _, word := range words {
+		name, value, _ := strings.Cut(word, "=")
+		switch name {
+		case "allow":
+			return interact.Answer{Outcome: interact.Allowed}, nil
+		case "deny":
+			return interact.Answer{Outcome: interact.Denied, Reason: value}, nil
+		case "yes", "no":
+			return interact.Answer{Outcome: interact.Answered, Confirmed: name == "yes"}, nil
+		case "text":
+			if text, err := strconv.Unquote(value); err == nil {
+				value = text
+			}
+			return interact.Answer{Outcome: interact.Answered, Text: value}, nil
+		case "values":
+			a := interact.Answer{Outcome: interact.Answered}
+			return a, json.Unmarshal([]byte(value), &a.Values)
+		case "dismiss":
+			return interact.Answer{Outcome: interact.Dismissed}, nil
+		case "blind":
+			return interact.Answer{}, fmt.Errorf("%w: no screen", interact.ErrUnavailable)
+		}
+	}
+	return interact.Answer{}, fmt.Errorf("no word for a %s", r.Body.Kind())
+}
+
+// exitsCommand is the script command "exits STATUS PROGRAM ARG…".
+func exitsCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits STATUS PROGRAM ARG…")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	expectStatus(ts, args[0], err)
+}
+
+func expectStatus(ts *testscript.TestScript, want string, err error) {
+	got := 0
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if strconv.Itoa(got) != want {
+		ts.Fatalf("exit status %d, want %s", got, want)
+	}
+}
+
+// interruptCommand is the script command "interrupt STATUS PROGRAM ARG…": the program is interrupted as
+// soon as the human sees the prompt.
+func interruptCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: interrupt STATUS PROGRAM ARG…")
+	}
+	program, err := exec.LookPath(args[1])
+	ts.Check(err)
+	before := len(desktopOf(ts).prompter.Shown())
+	cmd := exec.Command(program, args[2:]...)
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Stdout, cmd.Stderr = ts.Stdout(), ts.Stderr()
+	for _, name := range []string{"HOME", "PATH", "XDG_RUNTIME_DIR"} {
+		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+	}
+	ts.Check(cmd.Start())
+	desktopOf(ts).prompter.until(ts, "prompt", func() bool { return len(desktopOf(ts).prompter.Shown()) > before })
+	ts.Check(cmd.Process.Signal(os.Interrupt))
+	expectStatus(ts, args[0], cmd.Wait())
+}
+
+// closedCommand is the script command "closed N": so many prompts went off the screen without an answer.
+func closedCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: closed N")
+	}
+	h := desktopOf(ts).prompter
+	h.until(ts, "closed "+args[0], func() bool { return strconv.Itoa(len(h.Closed())) == args[0] })
+}
+
+// shownCommand is the script command "shown JSON…": the last requests that the human saw had these bodies,
+// agents, sessions and folders.
+func shownCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: shown FILE")
+	}
+	shown := desktopOf(ts).prompter.Shown()
+	if len(shown) == 0 {
+		ts.Fatalf("nothing was shown")
+	}
+	last := shown[len(shown)-1]
+	got, err := json.MarshalIndent(struct {
+		Agent   string        `json:"agent"`
+		Session string        `json:"session"`
+		CWD     string        `json:"cwd"`
+		Timeout string        `json:"timeout"`
+		Key     string        `json:"key"`
+		Body    interact.Body `json:"body"`
+	}{last.Requester.Agent, last.Requester.Session, last.Requester.CWD, last.Timeout.String(), last.IdempotencyKey, last.Body}, "", "  ")
+	ts.Check(err)
+	want := strings.ReplaceAll(ts.ReadFile(args[0]), "$WORK", ts.Getenv("WORK"))
+	if string(got) != strings.TrimSpace(want) {
+		ts.Fatalf("shown:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// pidFile is where, in the home folder, the nod-desktop that nod start started leaves its process id.
+const pidFile = "desktop.pid"
+
+// quit ends the nod-desktop that nod start started, if it did.
+func quit(file string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return
+	}
+	pid, err := strconv.Atoi(string(text))
+	if err != nil {
+		return
+	}
+	if p, err := os.FindProcess(pid); err == nil {
+		p.Signal(syscall.SIGTERM)
+	}
+}
+
+// quitCommand is the script command "quit": what nod start started ends.
+func quitCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: quit")
+	}
+	quit(filepath.Join(ts.Getenv("HOME"), pidFile))
+}
+
+// fakeDesktop is a nod-desktop for nod start. NOD_TEST_DESKTOP says what it does.
+func fakeDesktop() {
+	os.WriteFile(filepath.Join(os.Getenv("HOME"), pidFile), []byte(strconv.Itoa(os.Getpid())), 0o600)
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	switch os.Getenv("NOD_TEST_DESKTOP") {
+	case "no display":
+		fmt.Fprintln(os.Stderr, "nod-desktop: no display: set DISPLAY, or run: make run")
+		os.Exit(1)
+	case "silent":
+		os.Exit(0)
+	case "hangs":
+		<-ctx.Done()
+		os.Exit(1)
+	}
+	dir, err := endpoint.Dir()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	_, stop, err := startDesktop(dir, []string{"yes"})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	e, err := endpoint.Read(dir)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println("nod ready", e.URL)
+	<-ctx.Done()
+	fmt.Println("nod-desktop: bye") // into the file, not into a broken pipe
+	stop()
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+const exitHelp = `
+Exit status:
+  0  allowed, yes, answered, sent
+  1  denied, no, not sent
+  2  wrong usage, or nod-desktop refused a parameter
+  3  nobody answered in time
+  4  the human closed the prompt, or the request was withdrawn or interrupted
+  5  nod-desktop cannot be reached
+  6  anything else`
+
+// suggestDistance is how many letters off a command may be and still be recognized as meant.
+const suggestDistance = 2
+
+// newRoot returns the command nod with all that is under it.
+func newRoot(c *console) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "nod",
+		Short: "Agents ask. You nod.",
+		Long: `nod asks the human at this desktop, through the tray program nod-desktop, and prints the answer.
+It can only ask: nothing here answers a request or changes a rule.
+` + exitHelp,
+		Version:           buildVersion(),
+		Args:              cobra.ArbitraryArgs,
+		RunE:              c.needCommand,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+
+		SuggestionsMinimumDistance: suggestDistance,
+	}
+	root.SetIn(c.in)
+	root.SetOut(c.out)
+	root.SetErr(c.err)
+	root.SetVersionTemplate("nod {{.Version}}\n")
+	// A command that has others under it runs only to say that one of them is missing.
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
+	root.AddGroup(
+		&cobra.Group{ID: "ask", Title: "Ask the human:"},
+		&cobra.Group{ID: "later", Title: "Fetch or take back what was asked:"},
+		&cobra.Group{ID: "nod", Title: "nod itself:"},
+	)
+	add(root, "ask", c.approve(), c.ask(), c.confirm(), c.form(), c.notify())
+	add(root, "later", c.wait(), c.withdraw(), c.pending())
+	add(root, "nod", c.start(), c.status(), c.evaluate(), c.policy(), c.completion(), c.versionCommand())
+	root.SetHelpCommandGroupID("nod")
+	return root
+}
+
+func add(parent *cobra.Command, group string, commands ...*cobra.Command) {
+	for _, command := range commands {
+		command.GroupID = group
+		parent.AddCommand(command)
+	}
+}
+
+// needCommand is what a command does that only has others under it: it is wrong usage to stop there.
+func (c *console) needCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		fmt.Fprint(c.err, cmd.UsageString())
+		return &verdict{status: exitUsage}
+	}
+	problem := fmt.Sprintf("unknown command %q", args[0])
+	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		problem += ": did you mean " + strings.Join(like, " or ") + "?"
+	}
+	return wrongUsage("%s", problem)
+}
+
+// runs adapts f to cobra, and tells an error of f from one of cobra.
+func runs(f func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := f(cmd.Context(), args); err != nil {
+			return &failure{err}
+		}
+		return nil
+	}
+}
+
+// oneArg takes exactly one argument, and says which when it is missing.
+func oneArg(name string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			return fmt.Errorf("%s is missing", name)
+		case len(args) > 1:
+			return fmt.Errorf("one %s, not %d: put it in quotes", name, len(args))
+		}
+		return nil
+	}
+}
+
+// noArgs takes none.
+func noArgs(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("unexpected argument %q", args[0])
+	}
+	return nil
+}
+
+// completion returns the command that prints a shell's completion script.
+func (c *console) completion() *cobra.Command {
+	return &cobra.Command{
+		Use:   "completion bash|zsh|fish|powershell",
+		Short: "Print the script that completes nod's commands in a shell",
+		Example: `  source <(nod completion bash)
+  nod completion fish > ~/.config/fish/completions/nod.fish`,
+		Args:      oneArg("shell"),
+		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.writeCompletion(cmd.Root(), args[0]); err != nil {
+				return &failure{err}
+			}
+			return nil
+		},
+	}
+}
+
+func (c *console) writeCompletion(root *cobra.Command, shell string) error {
+	switch shell {
+	case "bash":
+		return root.GenBashCompletionV2(c.out, true)
+	case "zsh":
+		return root.GenZshCompletion(c.out)
+	case "fish":
+		return root.GenFishCompletion(c.out, true)
+	case "powershell":
+		return root.GenPowerShellCompletionWithDesc(c.out)
+	}
+	return wrongUsage("unknown shell %q: want bash, zsh, fish or powershell", shell)
+}

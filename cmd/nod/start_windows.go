@@ -1,0 +1,11 @@
+package main
+
+import "syscall"
+
+// detachedProcess starts a program without a console of its own or ours (DETACHED_PROCESS in winbase.h).
+const detachedProcess = 0x00000008
+
+// apart makes a program outlive the console that started it.
+func apart() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: detachedProcess | syscall.CREATE_NEW_PROCESS_GROUP}
+}

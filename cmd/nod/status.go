@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nod/policy"
+)
+
+// report is what nod status says.
+type report struct {
+	Running bool   `json:"running"`
+	Why     string `json:"why,omitempty"` // it cannot be reached
+	Nod     string `json:"nod"`           // version of this program
+	Desktop string `json:"desktop,omitempty"`
+	Status  string `json:"status,omitempty"` // as nod-desktop says
+	PID     int    `json:"pid,omitempty"`
+	URL     string `json:"url,omitempty"`
+	Socket  string `json:"socket,omitempty"`
+	Pending int    `json:"pending"`
+	Config  string `json:"config"`
+	Policy  string `json:"policy"` // ok, or what is wrong with the configuration
+	Log     string `json:"log"`
+}
+
+// status returns the command that says how nod is.
+func (c *console) status() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Say whether nod-desktop is running, where, and how it is",
+		Long:  "Say whether nod-desktop is running, where, and how it is. The exit status is 5 when it is not.",
+		Args:  noArgs,
+		RunE: runs(func(ctx context.Context, _ []string) error {
+			return c.reportStatus(ctx, asJSON)
+		}),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (c *console) reportStatus(ctx context.Context, asJSON bool) error {
+	r, err := inspect(ctx)
+	if asJSON {
+		return errors.Join(err, c.printJSON(r))
+	}
+	if r.Running && r.Desktop != r.Nod {
+		c.complain("status", fmt.Sprintf("nod is version %s and nod-desktop %s: quit nod-desktop and run: nod start", r.Nod, r.Desktop))
+	}
+	return errors.Join(err, c.print(r.String()))
+}
+
+// inspect looks at everything. The error says why nod-desktop cannot be reached.
+func inspect(ctx context.Context) (report, error) {
+	r := report{Nod: buildVersion(), Log: logPath()}
+	r.Config, r.Policy = configState()
+	cl, err := discover()
+	if err != nil {
+		r.Why = err.Error()
+		return r, err
+	}
+	ctx, cancel := bounded(ctx, time.Second)
+	defer cancel()
+	health, err := cl.Health(ctx)
+	if err != nil {
+		r.Why = err.Error()
+		return r, err
+	}
+	r.Running = true
+	r.Desktop, r.Status, r.Pending = health.Version, health.Status, health.Pending
+	r.PID, r.URL, r.Socket = cl.Endpoint.PID, cl.Endpoint.URL, cl.Endpoint.Socket
+	return r, nil
+}
+
+// configState returns the path of config.yaml and whether nod can read it.
+func configState() (path, state string) {
+	path, err := policy.DefaultPath()
+	if err != nil {
+		return "", err.Error()
+	}
+	if err := checkConfig(path); err != nil {
+		return path, err.Error()
+	}
+	return path, "ok"
+}
+
+// String lays the report out for a person.
+func (r report) String() string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%s:\t%s\n", name, strings.ReplaceAll(value, "\n", "\n\t"))
+		}
+	}
+	line("nod", r.Nod)
+	if r.Running {
+		line("nod-desktop", fmt.Sprintf("%s, process %d, %s", r.Desktop, r.PID, r.Status))
+		line("address", r.URL)
+		line("socket", r.Socket)
+		line("pending", fmt.Sprint(r.Pending))
+	} else {
+		line("nod-desktop", "not reached")
+	}
+	line("config", r.Config)
+	line("policy", r.Policy)
+	line("log", r.Log)
+	w.Flush() // into memory: it cannot fail
+	return b.String()
+}

@@ -147,6 +147,7 @@ type Option struct {
 	Value       string `json:"value,omitempty" description:"what is answered when it is picked; default: the label"`
 	Description string `json:"description,omitempty"`
 	Recommended bool   `json:"recommended,omitempty" description:"shown as a badge"`
+	Preview     string `json:"preview,omitempty" description:"what picking it would look like: code, a sketch; shown as plain text"`
 }
 
 // Approve asks leave for one tool call.

@@ -195,7 +195,7 @@ func (q Question) validateChoice(at string) error {
 	values := map[string]bool{}
 	for i, o := range q.Options {
 		at := fmt.Sprintf("%soptions[%d].", at, i)
-		err := first(required(at+"label", o.Label, MaxText), limit(at+"value", o.Value, MaxText), limit(at+"description", o.Description, MaxText))
+		err := first(required(at+"label", o.Label, MaxText), limit(at+"value", o.Value, MaxText), limit(at+"description", o.Description, MaxText), limit(at+"preview", o.Preview, MaxText))
 		if err != nil {
 			return err
 		}

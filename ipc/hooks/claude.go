@@ -1,0 +1,315 @@
+package hooks
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"nod/interact"
+)
+
+// claude is what nod reads of Claude Code's hook payloads (https://code.claude.com/docs/en/hooks). Fields
+// that nod has no use for pass unread.
+type claude struct {
+	SessionID      string            `json:"session_id"`
+	CWD            string            `json:"cwd"`
+	PermissionMode string            `json:"permission_mode"`
+	ToolName       string            `json:"tool_name"`
+	ToolInput      json.RawMessage   `json:"tool_input"`
+	ToolUseID      string            `json:"tool_use_id"`
+	Suggestions    []json.RawMessage `json:"permission_suggestions"`
+
+	Message          string `json:"message"`
+	NotificationType string `json:"notification_type"`
+
+	MCPServer string          `json:"mcp_server_name"`
+	Mode      string          `json:"mode"`
+	URL       string          `json:"url"`
+	Schema    json.RawMessage `json:"requested_schema"`
+}
+
+// questionInput is the input of Claude Code's AskUserQuestion and of its relatives.
+type questionInput struct {
+	Questions []question `json:"questions"`
+}
+
+const (
+	askUserQuestion = "AskUserQuestion"
+	exitPlanMode    = "ExitPlanMode"
+)
+
+func readClaude(c Call) (step, error) {
+	var p claude
+	if err := json.Unmarshal(c.Payload, &p); err != nil {
+		return step{}, err
+	}
+	s := step{session: p.SessionID, cwd: p.CWD}
+	switch c.Event {
+	case "PermissionRequest":
+		return p.permissionRequest(s)
+	case "PreToolUse":
+		return p.preToolUse(s, c.Headless)
+	case "PostToolUse", "PostToolUseFailure", "PermissionDenied":
+		s.over = p.sameCall
+	case "Stop":
+		s.over = everything
+		s.notice, s.noticeKind = notice(p.CWD, "finished"), "stop"
+	case "UserPromptSubmit", "SessionEnd":
+		s.over = everything
+	case "Notification":
+		p.notification(&s)
+	case "Elicitation":
+		return p.elicitation(s)
+	}
+	return s, nil
+}
+
+// permissionRequest comes when Claude Code is about to ask in the terminal. Both prompts are open at once;
+// the first answer counts.
+func (p claude) permissionRequest(s step) (step, error) {
+	if p.ToolName == askUserQuestion {
+		return p.question(s, p.permission)
+	}
+	a := p.approve()
+	a.Suggestions = p.suggestions()
+	s.ask = a
+	s.reply = func(a interact.Answer) any {
+		switch a.Outcome {
+		case interact.Allowed:
+			allow := decision{Behavior: "allow"}
+			if a.Suggestion > 0 {
+				allow.UpdatedPermissions = []json.RawMessage{p.Suggestions[a.Suggestion-1]}
+			}
+			if p.ToolName == exitPlanMode {
+				allow.UpdatedInput = p.ToolInput
+			}
+			return p.permission(allow)
+		case interact.Denied:
+			return p.permission(decision{Behavior: "deny", Message: refusal(a)})
+		}
+		return nil
+	}
+	return s, nil
+}
+
+// preToolUse comes before any prompt, and alone where there is none. The human is asked here only when
+// Claude Code runs headless: elsewhere PermissionRequest follows, and only for what needs it.
+func (p claude) preToolUse(s step, headless bool) (step, error) {
+	switch {
+	case p.ToolName == askUserQuestion && p.PermissionMode == "default":
+		return s, nil // PermissionRequest follows, with the same question
+	case p.ToolName == askUserQuestion:
+		return p.question(s, p.preTool)
+	case p.ToolName == exitPlanMode:
+		return s, nil
+	}
+	a := p.approve()
+	if headless {
+		s.ask = a
+	} else {
+		s.judge = &a
+	}
+	s.reply = func(a interact.Answer) any {
+		switch a.Outcome {
+		case interact.Allowed:
+			return p.preTool(decision{Behavior: "allow", Message: a.Reason})
+		case interact.Denied:
+			return p.preTool(decision{Behavior: "deny", Message: refusal(a)})
+		}
+		return nil
+	}
+	return s, nil
+}
+
+// question answers AskUserQuestion. It is never allowed without answers: Claude Code would take that for
+// the human saying nothing.
+func (p claude) question(s step, reply func(decision) any) (step, error) {
+	var in questionInput
+	if err := json.Unmarshal(p.ToolInput, &in); err != nil {
+		return step{}, err
+	}
+	if !distinct(in.Questions) {
+		return s, nil
+	}
+	f, err := form(in.Questions)
+	if err != nil {
+		return step{}, err
+	}
+	s.ask = f
+	s.reply = func(a interact.Answer) any {
+		if a.Outcome != interact.Answered {
+			return nil
+		}
+		answers := map[string]string{}
+		for i, pick := range picks(in.Questions, a) {
+			answers[in.Questions[i].Question] = strings.Join(pick, ", ")
+		}
+		input, err := with(p.ToolInput, "answers", answers)
+		if err != nil {
+			return nil
+		}
+		return reply(decision{Behavior: "allow", UpdatedInput: input})
+	}
+	return s, nil
+}
+
+func (p claude) approve() interact.Approve {
+	var in struct {
+		Description string `json:"description"`
+	}
+	_ = json.Unmarshal(p.ToolInput, &in) // a tool whose description is no text has none
+	return interact.Approve{Tool: p.ToolName, Input: p.ToolInput, Description: in.Description, ToolUseID: p.ToolUseID}
+}
+
+// sameCall picks the request that asks about this very call. PermissionRequest carries no id of the call,
+// so tool and input must do.
+func (p claude) sameCall(r interact.Request) bool {
+	switch b := r.Body.(type) {
+	case interact.Approve:
+		return b.Tool == p.ToolName && sameJSON(b.Input, p.ToolInput)
+	case interact.Form:
+		if p.ToolName != askUserQuestion {
+			return false
+		}
+		var in questionInput
+		if json.Unmarshal(p.ToolInput, &in) != nil || len(in.Questions) != len(b.Questions) {
+			return false
+		}
+		for i, q := range in.Questions {
+			if q.Question != b.Questions[i].Question {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+func (p claude) notification(s *step) {
+	switch p.NotificationType {
+	case "permission_prompt", "elicitation_dialog", "elicitation_url_dialog":
+		return // nod's own window says so already
+	case "auth_success", "elicitation_complete", "elicitation_response":
+		return // nothing for anybody to do
+	}
+	if p.Message == "" {
+		return
+	}
+	s.notice, s.noticeKind = notice(p.CWD, p.Message), "notification/"+p.NotificationType
+}
+
+// suggestions puts Claude Code's own proposals for "always" into words.
+func (p claude) suggestions() []string {
+	var words []string
+	for _, raw := range p.Suggestions {
+		words = append(words, suggestion(raw))
+	}
+	return words
+}
+
+func suggestion(raw json.RawMessage) string {
+	var s struct {
+		Type  string `json:"type"`
+		Rules []struct {
+			Tool    string `json:"toolName"`
+			Content string `json:"ruleContent"`
+		} `json:"rules"`
+		Behavior    string   `json:"behavior"`
+		Mode        string   `json:"mode"`
+		Directories []string `json:"directories"`
+		Destination string   `json:"destination"`
+	}
+	var exact bytes.Buffer
+	if json.Unmarshal(raw, &s) != nil || json.Compact(&exact, raw) != nil {
+		return string(raw)
+	}
+	where := map[string]string{
+		"session": "this session", "localSettings": "this project, for you",
+		"projectSettings": "this project, for everybody", "userSettings": "all projects",
+	}[s.Destination]
+	if where == "" {
+		return exact.String()
+	}
+	switch {
+	case s.Type == "addRules" && s.Behavior == "allow":
+		var rules []string
+		for _, r := range s.Rules {
+			if r.Content == "" {
+				rules = append(rules, r.Tool)
+				continue
+			}
+			rules = append(rules, r.Tool+"("+r.Content+")")
+		}
+		return "allow " + strings.Join(rules, " and ") + " · " + where
+	case s.Type == "setMode":
+		return "switch to mode " + s.Mode + " · " + where
+	case s.Type == "addDirectories":
+		return "work in " + strings.Join(s.Directories, " and ") + ", too · " + where
+	}
+	return exact.String() // not understood: shown as it is
+}
+
+// decision is a verdict in the one shape from which both of Claude Code's replies are made.
+type decision struct {
+	Behavior           string            `json:"behavior"`
+	Message            string            `json:"message,omitempty"`
+	UpdatedInput       json.RawMessage   `json:"updatedInput,omitempty"`
+	UpdatedPermissions []json.RawMessage `json:"updatedPermissions,omitempty"`
+}
+
+type output struct {
+	Specific any `json:"hookSpecificOutput"`
+}
+
+func (claude) permission(d decision) any {
+	return output{struct {
+		Event    string   `json:"hookEventName"`
+		Decision decision `json:"decision"`
+	}{"PermissionRequest", d}}
+}
+
+func (claude) preTool(d decision) any {
+	return output{struct {
+		Event        string          `json:"hookEventName"`
+		Decision     string          `json:"permissionDecision"`
+		Reason       string          `json:"permissionDecisionReason,omitempty"`
+		UpdatedInput json.RawMessage `json:"updatedInput,omitempty"`
+	}{"PreToolUse", d.Behavior, d.Message, d.UpdatedInput}}
+}
+
+// with returns the JSON object raw with one field set, and all others as they were.
+func with(raw json.RawMessage, field string, value any) (json.RawMessage, error) {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &object); err != nil {
+		return nil, err
+	}
+	if object == nil {
+		return nil, errors.New("not an object")
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	object[field] = text
+	return json.Marshal(object)
+}
+
+// sameJSON reports whether a and b are the same value, whatever the order of their fields.
+func sameJSON(a, b json.RawMessage) bool {
+	canonical := func(raw json.RawMessage) []byte {
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.UseNumber()
+		var v any
+		if d.Decode(&v) != nil {
+			return nil
+		}
+		text, err := json.Marshal(v)
+		if err != nil {
+			return nil
+		}
+		return text
+	}
+	x, y := canonical(a), canonical(b)
+	return x != nil && bytes.Equal(x, y)
+}

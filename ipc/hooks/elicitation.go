@@ -1,0 +1,279 @@
+package hooks
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"nod/interact"
+)
+
+// elicitation answers the questions of any MCP server that Claude Code is connected to. They come as a flat
+// JSON schema (https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation).
+func (p claude) elicitation(s step) (step, error) {
+	if p.Mode == "url" {
+		return p.visit(s)
+	}
+	fields, err := parseSchema(p.Schema)
+	if err != nil {
+		return step{}, err
+	}
+	s.ask = interact.Form{Title: cut(p.MCPServer+" asks: "+p.Message, interact.MaxName), Questions: questionsOf(fields)}
+	s.reply = func(a interact.Answer) any {
+		if a.Outcome != interact.Answered {
+			return nil
+		}
+		content, err := contentOf(fields, a)
+		if err != nil {
+			return nil
+		}
+		return elicited("accept", content)
+	}
+	return s, nil
+}
+
+// visit asks whether to open an address. Nothing is opened before the person has seen all of it and said so.
+func (p claude) visit(s step) (step, error) {
+	if u, err := url.Parse(p.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return step{}, errors.New("url mode without a web address")
+	}
+	input, err := json.Marshal(map[string]string{"url": p.URL})
+	if err != nil {
+		return step{}, err
+	}
+	s.ask = interact.Approve{Tool: "open_url", Input: input, Description: cut(p.MCPServer+": "+p.Message, interact.MaxText)}
+	s.opens = p.URL
+	s.reply = func(a interact.Answer) any {
+		switch {
+		case a.Outcome == interact.Allowed && a.By == interact.ByHuman:
+			return elicited("accept", nil)
+		case a.Outcome == interact.Denied:
+			return elicited("decline", nil)
+		}
+		return nil
+	}
+	return s, nil
+}
+
+func elicited(action string, content map[string]any) any {
+	return output{struct {
+		Event   string         `json:"hookEventName"`
+		Action  string         `json:"action"`
+		Content map[string]any `json:"content,omitempty"`
+	}{"Elicitation", action, content}}
+}
+
+// field is one property of an elicitation's schema, in any of the spellings of the specification.
+type field struct {
+	name     string
+	required bool
+
+	Type        string          `json:"type"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	Default     json.RawMessage `json:"default"`
+	Enum        []string        `json:"enum"`
+	EnumNames   []string        `json:"enumNames"` // older spelling of titles
+	OneOf       []constant      `json:"oneOf"`
+	Items       struct {
+		Enum  []string   `json:"enum"`
+		AnyOf []constant `json:"anyOf"`
+	} `json:"items"`
+	Format    interact.Format `json:"format"`
+	MinLength *float64        `json:"minLength"`
+	MaxLength *float64        `json:"maxLength"`
+	Minimum   *float64        `json:"minimum"`
+	Maximum   *float64        `json:"maximum"`
+	MinItems  *float64        `json:"minItems"`
+	MaxItems  *float64        `json:"maxItems"`
+}
+
+type constant struct {
+	Const string `json:"const"`
+	Title string `json:"title"`
+}
+
+// parseSchema returns the fields in the order in which the schema lists them.
+func parseSchema(raw json.RawMessage) ([]field, error) {
+	var schema struct {
+		Properties json.RawMessage `json:"properties"`
+		Required   []string        `json:"required"`
+	}
+	if err := json.Unmarshal(raw, &schema); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(schema.Properties))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, errors.New("schema: no properties")
+	}
+	var fields []field
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, fmt.Errorf("schema: %w", err)
+		}
+		f := field{name: name.(string)}
+		if err := d.Decode(&f); err != nil {
+			return nil, fmt.Errorf("schema: %s: %w", f.name, err)
+		}
+		f.required = slices.Contains(schema.Required, f.name)
+		if err := f.check(); err != nil {
+			return nil, err
+		}
+		fields = append(fields, f)
+	}
+	if len(fields) == 0 {
+		return nil, errors.New("schema: no properties")
+	}
+	return fields, nil
+}
+
+func (f field) check() error {
+	switch f.Type {
+	case "string", "number", "integer", "boolean":
+		return nil
+	case "array":
+		if len(f.options()) > 0 {
+			return nil
+		}
+		return fmt.Errorf("schema: %s: an array of anything but choices", f.name)
+	}
+	return fmt.Errorf("schema: %s: type %q", f.name, f.Type)
+}
+
+// options lists what a choice can be; none for a field that is typed in.
+func (f field) options() []interact.Option {
+	var all []interact.Option
+	constants := f.OneOf
+	if f.Type == "array" {
+		constants = f.Items.AnyOf
+	}
+	for _, c := range constants {
+		all = append(all, interact.Option{Label: nonEmpty(c.Title, c.Const), Value: c.Const})
+	}
+	plain := f.Enum
+	if f.Type == "array" {
+		plain = f.Items.Enum
+	}
+	for i, value := range plain {
+		label := value
+		if i < len(f.EnumNames) {
+			label = nonEmpty(f.EnumNames[i], value)
+		}
+		all = append(all, interact.Option{Label: label, Value: value})
+	}
+	if f.Type == "boolean" {
+		all = []interact.Option{{Label: "Yes", Value: "true"}, {Label: "No", Value: "false"}}
+	}
+	return all
+}
+
+func nonEmpty(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// questionsOf makes the form. A schema's choices are closed: nothing else may be typed.
+func questionsOf(fields []field) []interact.Question {
+	var qs []interact.Question
+	closed := false
+	for i, f := range fields {
+		required := f.required
+		q := interact.Question{
+			ID: strconv.Itoa(i), Header: nonEmpty(f.Title, f.name), Question: nonEmpty(f.Description, nonEmpty(f.Title, f.name)),
+			InputType: interact.Text, Required: &required, Default: f.preset(),
+		}
+		switch options := f.options(); {
+		case len(options) > 0:
+			q.InputType, q.Options, q.AllowOther = interact.Choice, options, &closed
+			q.MultiSelect = f.Type == "array"
+			q.Min, q.Max = f.MinItems, f.MaxItems
+		case f.Type == "integer":
+			q.Format, q.Min, q.Max = interact.Integer, f.Minimum, f.Maximum
+		case f.Type == "number":
+			q.Format, q.Min, q.Max = interact.Number, f.Minimum, f.Maximum
+		default:
+			q.Format, q.Min, q.Max = f.Format, f.MinLength, f.MaxLength
+		}
+		qs = append(qs, q)
+	}
+	return qs
+}
+
+// preset is the field's default as an answer; a default of the wrong type is none.
+func (f field) preset() interact.Value {
+	var one any
+	if len(f.Default) == 0 || json.Unmarshal(f.Default, &one) != nil {
+		return interact.Value{}
+	}
+	var items []string
+	switch v := one.(type) {
+	case string:
+		items = []string{v}
+	case bool, float64:
+		items = []string{string(bytes.TrimSpace(f.Default))}
+	case []any:
+		for _, item := range v {
+			if s, ok := item.(string); ok {
+				items = append(items, s)
+			}
+		}
+	}
+	options := f.options()
+	if len(options) == 0 {
+		if len(items) != 1 {
+			return interact.Value{}
+		}
+		return interact.TextValue(items[0])
+	}
+	known := slices.DeleteFunc(items, func(item string) bool {
+		return !slices.ContainsFunc(options, func(o interact.Option) bool { return o.Value == item })
+	})
+	if len(known) == 0 {
+		return interact.Value{}
+	}
+	return interact.ListValue(known...)
+}
+
+// contentOf turns the answers back into what the schema wants. A field left empty is left out.
+func contentOf(fields []field, a interact.Answer) (map[string]any, error) {
+	content := map[string]any{}
+	for i, f := range fields {
+		v := a.Values[strconv.Itoa(i)]
+		if f.Type == "array" {
+			if len(v.Items) > 0 || f.required {
+				content[f.name] = append([]string{}, v.Items...)
+			}
+			continue
+		}
+		text := v.String()
+		if text == "" {
+			continue
+		}
+		value, err := f.value(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.name, err)
+		}
+		content[f.name] = value
+	}
+	return content, nil
+}
+
+func (f field) value(text string) (any, error) {
+	switch f.Type {
+	case "boolean":
+		return strconv.ParseBool(text)
+	case "integer":
+		n, err := strconv.ParseFloat(text, 64)
+		return int64(n), err
+	case "number":
+		return strconv.ParseFloat(text, 64)
+	}
+	return text, nil
+}

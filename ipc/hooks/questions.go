@@ -1,0 +1,95 @@
+package hooks
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"nod/interact"
+)
+
+// question is one question as Claude Code, Codex, Gemini CLI and opencode all ask it; they differ in the
+// name of the field for several answers and in what may be left out.
+type question struct {
+	ID          string   `json:"id"`
+	Question    string   `json:"question"`
+	Header      string   `json:"header"`
+	Type        string   `json:"type"` // Gemini CLI: choice, text, yesno
+	Options     []option `json:"options"`
+	MultiSelect bool     `json:"multiSelect"`
+	Multiple    bool     `json:"multiple"` // opencode
+	Custom      *bool    `json:"custom"`   // opencode
+	Placeholder string   `json:"placeholder"`
+}
+
+type option struct {
+	Label       string `json:"label"`
+	Description string `json:"description"`
+	Preview     string `json:"preview"`
+}
+
+// form makes one form of an agent's questions. The answers come back under "0", "1", … in their order.
+func form(questions []question) (interact.Form, error) {
+	if len(questions) == 0 {
+		return interact.Form{}, errors.New("no questions")
+	}
+	var f interact.Form
+	for i, q := range questions {
+		out := interact.Question{
+			ID: fmt.Sprint(i), Question: q.Question, Header: q.Header, Placeholder: q.Placeholder,
+			MultiSelect: q.MultiSelect || q.Multiple, AllowOther: q.Custom, InputType: interact.Choice,
+		}
+		for _, o := range q.Options {
+			out.Options = append(out.Options, o.interact())
+		}
+		switch {
+		case q.Type == "yesno":
+			out.Options = []interact.Option{{Label: "Yes"}, {Label: "No"}}
+		case len(q.Options) == 0:
+			out.InputType = interact.Text
+			out.MultiSelect = false
+		}
+		f.Questions = append(f.Questions, out)
+	}
+	return f, nil
+}
+
+// interact turns the mark that models put into a label into nod's badge. The answer is the label as the
+// agent knows it.
+func (o option) interact() interact.Option {
+	out := interact.Option{Label: o.Label, Value: o.Label, Description: o.Description, Preview: o.Preview}
+	for _, mark := range []string{"(recommended)", "(推荐)", "（推荐）"} {
+		label := strings.TrimSpace(o.Label)
+		if n := len(label) - len(mark); n > 0 && strings.EqualFold(label[n:], mark) {
+			out.Label, out.Recommended = strings.TrimSpace(label[:n]), true
+		}
+	}
+	return out
+}
+
+// picks returns the answers of a form by question, in order.
+func picks(questions []question, a interact.Answer) [][]string {
+	all := make([][]string, len(questions))
+	for i := range questions {
+		all[i] = []string{}
+		for _, item := range a.Values[fmt.Sprint(i)].Items {
+			if item != "" {
+				all[i] = append(all[i], item)
+			}
+		}
+	}
+	return all
+}
+
+// distinct reports whether every question has a text of its own: agents that key answers by the text would
+// mix up two that are the same.
+func distinct(questions []question) bool {
+	seen := map[string]bool{}
+	for _, q := range questions {
+		if seen[q.Question] {
+			return false
+		}
+		seen[q.Question] = true
+	}
+	return true
+}

@@ -1,0 +1,234 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+	"nod/policy"
+)
+
+// editor is the form for one rule. It says what is wrong as the person types, and what the rule will do.
+type editor struct {
+	content fyne.CanvasObject
+	was     string // id of the rule that is edited; empty for a new one
+	others  []string
+	base    policy.Rule // what the form does not show
+	change  change
+	closed  func()
+
+	effect *widget.RadioGroup
+	class  *widget.Select
+	texts  map[string]*escEntry // by key of the file
+	wrong  map[string]*remark   // the same
+	says   *widget.Label
+	save   *widget.Button
+}
+
+var (
+	effects = []policy.Effect{policy.Allow, policy.Ask, policy.Deny}
+	// ruleKeys are the text fields, in the order of the form.
+	ruleKeys = []string{"tool", "command", "path", "cwd", "agent", "program", "id", "note"}
+)
+
+// newEditor makes the form for r, which is new when it has no id. Closed is called when the person is done.
+func newEditor(r policy.Rule, rules []policy.Rule, change change, closed func()) *editor {
+	e := &editor{was: r.ID, base: r, change: change, closed: closed,
+		texts: map[string]*escEntry{}, wrong: map[string]*remark{}}
+	for _, other := range rules {
+		if other.ID != r.ID {
+			e.others = append(e.others, other.ID)
+		}
+	}
+	if r.ID == "" {
+		r.Effect, r.ID = policy.Ask, freeID(e.others)
+	}
+	e.build()
+	e.fill(r)
+	e.check()
+	return e
+}
+
+// freeID is a short id that no rule has.
+func freeID(taken []string) string {
+	for n := 1; ; n++ {
+		if id := fmt.Sprintf("rule-%d", n); !slices.Contains(taken, id) {
+			return id
+		}
+	}
+}
+
+func (e *editor) build() {
+	var names []string
+	for _, effect := range effects {
+		names = append(names, effectName(effect))
+	}
+	e.effect = widget.NewRadioGroup(names, func(string) { e.check() })
+	e.effect.Horizontal, e.effect.Required = true, true
+	classes := []string{lang.L("Any")}
+	for _, c := range policy.Classes {
+		classes = append(classes, className(c))
+	}
+	e.class = widget.NewSelect(classes, func(string) { e.check() })
+	e.says = dialogs.Lines("", theme.SizeNameText, widget.MediumImportance)
+	e.save = widget.NewButtonWithIcon(lang.L("Save rule"), theme.ConfirmIcon(), e.submit)
+	e.save.Importance = widget.HighImportance
+
+	heading := lang.L("New rule")
+	if e.was != "" {
+		heading = lang.L("Edit rule")
+	}
+	form := []fyne.CanvasObject{e.line(lang.L("Effect"), "effect", e.effect)}
+	for _, key := range ruleKeys {
+		form = append(form, e.textLine(key))
+		if key == "tool" {
+			form = append(form, e.line(lang.L("Class"), "class", e.class))
+		}
+	}
+	foot := dialogs.Padded(10, 20, container.New(besides{gap: 16}, dialogs.Column(2, dialogs.Tight(e.says)),
+		container.NewHBox(widget.NewButton(lang.L("Cancel"), e.closed), e.save)))
+	e.content = container.NewBorder(nil, container.NewVBox(dialogs.Rule(), foot), nil, nil,
+		page(header(heading, lang.L("A rule applies to calls that match all that you fill in; what you leave empty matches everything.")),
+			dialogs.Column(12, form...)))
+}
+
+// textLine is a line of the form with a text to type.
+func (e *editor) textLine(key string) fyne.CanvasObject {
+	names := map[string][2]string{
+		"tool":    {lang.L("Tool"), lang.L("Bash, or mcp__github__* for many")},
+		"command": {lang.L("Command"), lang.L("git status (exactly this, to the letter)")},
+		"path":    {lang.L("Files"), "~/src/**"},
+		"cwd":     {lang.L("Works in"), "~/src/shop/**"},
+		"agent":   {lang.L("Agent"), lang.L("claude-code (as it calls itself)")},
+		"program": {lang.L("Program"), lang.L("/usr/bin/claude (verified by nod)")},
+		"id":      {lang.L("Name"), lang.L("letters, digits, dots and dashes")},
+		"note":    {lang.L("Note"), lang.L("why, for you to remember")},
+	}
+	t := newEscEntry(key == "command", e.closed)
+	t.SetPlaceHolder(names[key][1])
+	if t.MultiLine {
+		t.SetMinRowsVisible(2)
+	}
+	t.OnChanged = func(string) { e.check() }
+	e.texts[key] = t
+	return e.line(names[key][0], key, t)
+}
+
+func (e *editor) line(name, key string, input fyne.CanvasObject) fyne.CanvasObject {
+	e.wrong[key] = newRemark(widget.DangerImportance)
+	label := container.New(topLeft{width: 92}, dialogs.Padded(9, 0, dialogs.Words(name, theme.SizeNameText, theme.ColorNameForeground)))
+	return container.NewBorder(nil, nil, label, nil, dialogs.Column(2, input, e.wrong[key].content))
+}
+
+func (e *editor) fill(r policy.Rule) {
+	e.effect.SetSelected(effectName(r.Effect))
+	e.class.SetSelectedIndex(slices.Index(policy.Classes, r.Class) + 1)
+	for key, value := range map[string]string{
+		"tool": r.Tool, "command": r.Command, "path": r.Path, "cwd": r.CWD,
+		"agent": r.Agent, "program": r.Program, "id": r.ID, "note": r.Note,
+	} {
+		e.texts[key].SetText(value)
+	}
+}
+
+// rule is what the form says.
+func (e *editor) rule() policy.Rule {
+	r := e.base
+	r.ID, r.Note = e.text("id"), e.text("note")
+	r.Agent, r.Program, r.Tool = e.text("agent"), e.text("program"), e.text("tool")
+	r.Path, r.CWD = e.text("path"), e.text("cwd")
+	r.Command = e.texts["command"].Text // byte for byte: a blank at the end counts
+	r.Class, r.Effect = "", ""
+	if i := e.class.SelectedIndex(); i > 0 {
+		r.Class = policy.Classes[i-1]
+	}
+	if i := slices.Index(e.effect.Options, e.effect.Selected); i >= 0 {
+		r.Effect = effects[i]
+	}
+	return r
+}
+
+func (e *editor) text(key string) string { return strings.TrimSpace(e.texts[key].Text) }
+
+// check shows what is wrong with the form, or what the rule will do.
+func (e *editor) check() {
+	if len(e.texts) < len(ruleKeys) { // the form is being built
+		return
+	}
+	r := e.rule()
+	err := e.validate(r)
+	for _, l := range e.wrong {
+		l.say("")
+	}
+	if err == nil {
+		e.say(sentence(r)+".", widget.MediumImportance)
+		e.save.Enable()
+		return
+	}
+	e.save.Disable()
+	var at *policy.FieldError
+	if !errors.As(err, &at) || e.wrong[at.Key] == nil {
+		e.say(err.Error(), widget.LowImportance)
+		return
+	}
+	e.wrong[at.Key].say(at.Problem)
+	e.say("", widget.LowImportance)
+}
+
+func (e *editor) validate(r policy.Rule) error {
+	if slices.Contains(e.others, r.ID) {
+		return &policy.FieldError{Key: "id", Problem: lang.L("another rule has this name")}
+	}
+	return r.Validate()
+}
+
+func (e *editor) say(s string, i widget.Importance) {
+	e.says.Importance = i
+	e.says.SetText(s)
+}
+
+// submit saves the rule in the place it had, or at the end.
+func (e *editor) submit() {
+	r := e.rule()
+	if e.validate(r) != nil {
+		return
+	}
+	err := e.change(func(c *policy.Config) error {
+		i := slices.IndexFunc(c.Policy.Rules, func(old policy.Rule) bool { return old.ID == e.was })
+		if e.was == "" || i < 0 { // a rule that was removed from the file meanwhile comes back
+			c.Policy.Rules = append(c.Policy.Rules, r)
+			return nil
+		}
+		c.Policy.Rules[i] = r
+		return nil
+	})
+	if err != nil {
+		e.say(err.Error(), widget.DangerImportance)
+		return
+	}
+	e.closed()
+}
+
+// refresh follows the store: what cannot be saved must not look as if it could.
+func (e *editor) refresh(editable bool) {
+	if !editable {
+		e.save.Disable()
+		return
+	}
+	e.check()
+}
+
+// focus starts in the field that a rule is mostly about.
+func (e *editor) focus() {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(e.texts["tool"]); c != nil {
+		c.Focus(e.texts["tool"])
+	}
+}

@@ -1,0 +1,112 @@
+package settings
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+	"nod/dialogs/safetext"
+	"nod/policy"
+)
+
+// grantList is the list of the answers that hold longer than once.
+type grantList struct {
+	content fyne.CanvasObject
+	body    *fyne.Container
+	all     *widget.Button
+	problem *remark
+	store   Store
+
+	grants []policy.Grant
+	drawn  bool
+	sure   bool // "Revoke all" was pressed once
+}
+
+func newGrantList(store Store) *grantList {
+	l := &grantList{store: store, body: container.NewStack(), problem: newRemark(widget.DangerImportance)}
+	l.all = widget.NewButton(lang.L("Revoke all"), l.revokeAll)
+	l.content = dialogs.Column(9,
+		header(lang.L("Answers that still hold"), lang.L("What you allowed for longer than once. Each allows exactly one input, in one folder, for one program."), l.all),
+		l.problem.content, l.body)
+	return l
+}
+
+// show shows grants. When they have not changed it leaves the rows alone.
+func (l *grantList) show(grants []policy.Grant) {
+	if l.drawn && slices.Equal(grants, l.grants) {
+		return
+	}
+	l.grants, l.drawn = slices.Clone(grants), true
+	l.ready(false)
+	enable(len(grants) > 0, l.all)
+	rows := []fyne.CanvasObject{}
+	for _, g := range grants {
+		rows = append(rows, l.row(g))
+	}
+	if len(grants) == 0 {
+		rows = append(rows, emptyRow(lang.L("None: every answer so far was for once.")))
+	}
+	l.body.Objects = []fyne.CanvasObject{card(rows...)}
+	l.body.Refresh()
+}
+
+func (l *grantList) row(g policy.Grant) fyne.CanvasObject {
+	input := dialogs.Lines(safetext.Line(g.Shown, quoteLimit), theme.SizeNameText, widget.MediumImportance)
+	input.TextStyle.Monospace = true
+	input.Wrapping = fyne.TextWrapBreak
+	words := dialogs.Column(4, dialogs.Tight(input), muted(about(g, time.Now())))
+	revoke := widget.NewButton(lang.L("Revoke"), func() { l.problem.complain(l.store.Revoke(g.ID)); l.show(l.store.Grants()) })
+	return dialogs.Padded(9, 14, container.New(besides{gap: 12}, words, revoke))
+}
+
+// about says whom a grant is for, and how long it holds.
+func about(g policy.Grant, now time.Time) string {
+	who := safetext.Line(g.Agent, 40)
+	if g.Program != "" {
+		who = safetext.Line(g.Program, 60)
+	}
+	parts := []string{safetext.Line(g.Tool, 40), who, safetext.Line(g.CWD, 60), holds(g, now)}
+	if g.Uses > 0 {
+		parts = append(parts, lang.N("used {{.Count}} times", g.Uses, map[string]any{"Count": g.Uses}))
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+}
+
+func holds(g policy.Grant, now time.Time) string {
+	switch {
+	case !g.Expires.IsZero():
+		return lang.L("until {{.Time}}", map[string]any{"Time": g.Expires.In(now.Location()).Format("15:04")})
+	case g.Scope == policy.ThisSession:
+		return lang.L("this session")
+	}
+	return lang.L("always")
+}
+
+// revokeAll asks once more, in its own place: the second press does it.
+func (l *grantList) revokeAll() {
+	if !l.sure {
+		l.ready(true)
+		return
+	}
+	l.problem.complain(l.store.RevokeAll())
+	l.show(l.store.Grants())
+	l.ready(false)
+}
+
+func (l *grantList) ready(sure bool) {
+	l.sure = sure
+	l.all.Importance = widget.MediumImportance
+	l.all.Text = lang.L("Revoke all")
+	if sure {
+		l.all.Importance = widget.DangerImportance
+		l.all.Text = lang.L("Press again to revoke all")
+	}
+	l.all.Refresh()
+}

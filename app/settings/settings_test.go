@@ -1,0 +1,108 @@
+package settings
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"nod/dialogs"
+	"nod/policy"
+)
+
+// fakeStore is a store in memory. What the policy file itself does is tested with the real one.
+type fakeStore struct {
+	mu     sync.Mutex
+	config policy.Config
+	grants []policy.Grant
+	err    error // the file is broken
+	refuse error // Update fails
+}
+
+func (s *fakeStore) Config() policy.Config  { return s.config }
+func (s *fakeStore) Err() error             { return s.err }
+func (s *fakeStore) Grants() []policy.Grant { return s.grants }
+
+func (s *fakeStore) Update(f func(*policy.Config) error) error {
+	if s.refuse != nil {
+		return s.refuse
+	}
+	c := s.config
+	c.Policy.Rules = slices.Clone(c.Policy.Rules)
+	if err := f(&c); err != nil {
+		return err
+	}
+	s.config = c
+	return nil
+}
+
+func (s *fakeStore) Decide(c policy.Call) policy.Decision {
+	compiled, err := policy.Compile(s.config.Policy, policy.DefaultPlaces())
+	if err != nil {
+		panic(err)
+	}
+	return policy.Decide(c, compiled, time.Now())
+}
+
+func (s *fakeStore) Revoke(id string) error {
+	s.grants = slices.DeleteFunc(slices.Clone(s.grants), func(g policy.Grant) bool { return g.ID == id })
+	return nil
+}
+
+func (s *fakeStore) RevokeAll() error { s.grants = nil; return nil }
+
+type fakeAutostart struct{ on bool }
+
+func (a *fakeAutostart) Enabled() (bool, error) { return a.on, nil }
+func (a *fakeAutostart) Enable() error          { a.on = true; return nil }
+func (a *fakeAutostart) Disable() error         { return errors.New("autostart: not made by nod") }
+
+// openWindow shows the settings window on a canvas of 900 by 600.
+func openWindow(t *testing.T, s Store, theme string) *Window {
+	t.Helper()
+	a := test.NewTempApp(t)
+	a.Settings().SetTheme(dialogs.Theme(theme))
+	w := New(a, Options{
+		Store: s, Autostart: &fakeAutostart{}, Closed: func() {},
+		About: About{
+			Version: "1.2.3", URL: "http://127.0.0.1:7463", Socket: "/run/user/1000/nod/nod.sock",
+			Config: "/home/ada/.config/nod/config.yaml", Log: "/home/ada/.local/state/nod/nod.log",
+			Tray: func() bool { return true }, Notifications: func() bool { return false },
+		},
+	})
+	w.Show()
+	w.win.Resize(fyne.NewSize(900, 600))
+	return w
+}
+
+func someStore() *fakeStore {
+	c := policy.Default()
+	c.Policy.Rules = []policy.Rule{
+		{ID: "git-status", Effect: policy.Allow, Tool: "Bash", Command: "git status", CWD: "~/src/shop/**"},
+		{ID: "no-prod", Effect: policy.Deny, Tool: "mcp__prod__*", Note: "ask Grace first"},
+		{ID: "notes", Effect: policy.Ask, Path: "~/notes/**", Disabled: true},
+	}
+	at := time.Date(2026, 3, 2, 15, 4, 0, 0, time.Local)
+	return &fakeStore{config: c, grants: []policy.Grant{
+		{ID: "1", Scope: policy.QuarterHour, Agent: "claude-code", Program: "/usr/bin/claude", CWD: "/home/ada/src/shop",
+			Tool: "Bash", Shown: `{"command":"make test"}`, Expires: at, Uses: 3},
+		{ID: "2", Scope: policy.Always, Agent: "codex", CWD: "/home/ada/src", Tool: "shell", Shown: `{"command":"go vet ./..."}`},
+	}}
+}
+
+func TestLooks(t *testing.T) {
+	for _, theme := range []string{"light", "dark"} {
+		w := openWindow(t, someStore(), theme)
+		for i, tab := range []string{"general", "allow", "about"} {
+			w.tabs.SelectIndex(i)
+			test.AssertImageMatches(t, tab+"-"+theme+".png", w.win.Canvas().Capture())
+		}
+		w.allow.edit(w.opts.Store.Config().Policy.Rules[0])
+		w.tabs.SelectIndex(1)
+		test.AssertImageMatches(t, "editor-"+theme+".png", w.win.Canvas().Capture())
+	}
+}

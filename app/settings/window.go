@@ -1,0 +1,198 @@
+// Package settings is the window in which a person sets nod up: when it asks, what passes without asking,
+// and where its files are. Everything it changes is the policy file that the person may as well edit.
+package settings
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+	"nod/policy"
+)
+
+// Store is what the window changes. [*policy.Store] is one.
+type Store interface {
+	Config() policy.Config
+	Err() error // the policy file cannot be read: nothing can be changed
+	Update(func(*policy.Config) error) error
+	Decide(policy.Call) policy.Decision
+	Grants() []policy.Grant
+	Revoke(id string) error
+	RevokeAll() error
+}
+
+// Autostart starts nod with the session.
+type Autostart interface {
+	Enabled() (bool, error)
+	Enable() error
+	Disable() error
+}
+
+// About is what the window says of the running program.
+type About struct {
+	Version string
+	URL     string // where nod listens
+	Socket  string // the same as a Unix socket; empty where there is none
+	Config  string // path of the policy file
+	Log     string // path of the log
+	// Tray and Notifications ask the desktop. They may take a moment.
+	Tray          func() bool
+	Notifications func() bool
+}
+
+// Options are what a [Window] works with. All fields are required.
+type Options struct {
+	Store     Store
+	Autostart Autostart
+	About     About
+	Closed    func() // called on the UI goroutine when the window was closed
+}
+
+// title is constant: on X11 it becomes the window's class.
+const title = "nod settings"
+
+// Window is the settings window. It is built when it is first shown. All of it belongs to the UI goroutine.
+type Window struct {
+	app     fyne.App
+	opts    Options
+	win     fyne.Window // nil until shown
+	visible bool
+
+	banner  *banner
+	tabs    *container.AppTabs
+	general *generalPage
+	allow   *allowPage
+	about   *aboutPage
+}
+
+// New returns a window that is not shown.
+func New(a fyne.App, o Options) *Window { return &Window{app: a, opts: o} }
+
+// Visible reports whether the window is on screen.
+func (w *Window) Visible() bool { return w.visible }
+
+// Show brings the window to the front.
+func (w *Window) Show() {
+	if w.win == nil {
+		w.build()
+	}
+	w.visible = true
+	w.Refresh()
+	w.about.ask()
+	w.win.Show()
+	w.win.RequestFocus()
+}
+
+// Refresh shows what the store says now. It does nothing while the window is not visible.
+func (w *Window) Refresh() {
+	if !w.visible {
+		return
+	}
+	err := w.opts.Store.Err()
+	w.banner.set(err)
+	w.general.refresh(err == nil)
+	w.allow.refresh(err == nil)
+}
+
+func (w *Window) build() {
+	w.win = w.app.NewWindow(title)
+	w.win.SetContent(w.content())
+	w.win.Resize(fyne.NewSize(900, 600))
+	w.win.CenterOnScreen()
+	w.win.SetCloseIntercept(w.close)
+	w.win.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyW, Modifier: fyne.KeyModifierShortcutDefault},
+		func(fyne.Shortcut) { w.close() })
+	w.win.Canvas().SetOnTypedKey(func(k *fyne.KeyEvent) {
+		if k.Name == fyne.KeyEscape {
+			w.allow.escape()
+		}
+	})
+}
+
+// content builds what is in the window.
+func (w *Window) content() fyne.CanvasObject {
+	w.banner = newBanner(func() { w.open(w.opts.About.Config) })
+	w.general = newGeneralPage(w.opts, w.change)
+	w.allow = newAllowPage(w.opts.Store, w.change)
+	w.about = newAboutPage(w.opts.About, w.open)
+	w.tabs = container.NewAppTabs(
+		container.NewTabItemWithIcon(lang.L("General"), theme.SettingsIcon(), w.general.content),
+		container.NewTabItemWithIcon(lang.L("Auto-allow"), theme.ConfirmIcon(), w.allow.content),
+		container.NewTabItemWithIcon(lang.L("About"), theme.InfoIcon(), w.about.content),
+	)
+	return container.NewBorder(w.banner.content, nil, nil, nil, w.tabs)
+}
+
+func (w *Window) close() {
+	w.win.Canvas().Unfocus() // a field that was edited is saved when it loses the focus
+	w.visible = false
+	w.win.Hide()
+	w.opts.Closed()
+}
+
+// change saves a change of the policy file and shows what came of it.
+func (w *Window) change(f func(*policy.Config) error) error {
+	err := w.opts.Store.Update(f)
+	w.Refresh()
+	if err != nil {
+		w.banner.failed(err)
+	}
+	return err
+}
+
+// open opens a file or a folder with the desktop's program for it.
+func (w *Window) open(path string) {
+	if err := w.app.OpenURL(fileURL(path)); err != nil {
+		w.banner.failed(err)
+	}
+}
+
+// banner is the strip above the tabs that says what is wrong.
+type banner struct {
+	content fyne.CanvasObject
+	head    *widget.Label
+	text    *widget.Label
+	open    *widget.Button
+}
+
+func newBanner(open func()) *banner {
+	b := &banner{
+		head: dialogs.Lines("", theme.SizeNameText, widget.DangerImportance),
+		text: dialogs.Lines("", theme.SizeNameCaptionText, widget.MediumImportance),
+		open: widget.NewButton(lang.L("Open the file"), open),
+	}
+	b.head.TextStyle.Bold = true
+	b.text.Selectable = true
+	words := dialogs.Column(4, dialogs.Tight(b.head), dialogs.Tight(b.text))
+	b.content = dialogs.Padded(8, 8, dialogs.Card(dialogs.ColorPaper, dialogs.Padded(12, 14,
+		container.NewBorder(nil, nil, widget.NewIcon(theme.NewErrorThemedResource(theme.ErrorIcon())), container.NewCenter(b.open),
+			dialogs.Padded(0, 12, words)))))
+	b.content.Hide()
+	return b
+}
+
+// set shows that the policy file is broken, or nothing.
+func (b *banner) set(err error) {
+	if err == nil {
+		b.content.Hide()
+		return
+	}
+	b.open.Show()
+	b.say(lang.L("The policy file has an error, so nod asks about everything. Nothing can be changed here until it is mended."), err)
+}
+
+// failed shows that a change could not be made.
+func (b *banner) failed(err error) {
+	b.open.Hide()
+	b.say(lang.L("That did not work."), err)
+}
+
+func (b *banner) say(head string, err error) {
+	b.head.SetText(head)
+	b.text.SetText(err.Error())
+	b.content.Show()
+}

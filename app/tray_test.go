@@ -1,0 +1,153 @@
+package app
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"nod/assets"
+	"nod/interact"
+)
+
+func pendingApproval(id interact.ID, agent string) interact.Request {
+	return interact.Request{ID: id, Requester: interact.Requester{Agent: agent}, Body: interact.Approve{Tool: "Bash"}}
+}
+
+func TestTrayState(t *testing.T) {
+	waiting := []interact.Request{pendingApproval("1", "a")}
+	tests := []struct {
+		name string
+		s    snapshot
+		want assets.TrayState
+	}{
+		{"idle", snapshot{}, assets.Idle},
+		{"ask about everything is no state of its own", snapshot{AskEverything: true}, assets.Idle},
+		{"waiting", snapshot{Pending: waiting}, assets.Waiting},
+		{"paused", snapshot{Pause: Pause{On: true}}, assets.Paused},
+		{"paused, and somebody waits from before", snapshot{Pending: waiting, Pause: Pause{On: true}}, assets.Waiting},
+		{"broken before all else", snapshot{Pending: waiting, Pause: Pause{On: true}, Broken: true}, assets.Broken},
+	}
+	for _, tt := range tests {
+		if got := tt.s.state(); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// outline writes a menu as one line per item.
+func outline(m *fyne.Menu) string {
+	var lines []string
+	for _, i := range m.Items {
+		switch {
+		case i.IsSeparator:
+			lines = append(lines, "--")
+		case i.Disabled:
+			lines = append(lines, "("+i.Label+")")
+		case i.Checked:
+			lines = append(lines, "x "+i.Label)
+		case i.ChildMenu != nil:
+			lines = append(lines, i.Label+" > "+strings.ReplaceAll(outline(i.ChildMenu), "\n", " | "))
+		default:
+			lines = append(lines, i.Label)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestTrayMenu(t *testing.T) {
+	now := time.Date(2026, 3, 2, 14, 0, 0, 0, time.Local)
+	const pause = "Pause > For 1 hour | Until tomorrow, 08:00 | Until I say so"
+	tests := []struct {
+		name string
+		s    snapshot
+		want []string
+	}{
+		{"idle", snapshot{}, []string{
+			"(Nobody waits for you)", "--", pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
+		{"waiting", snapshot{Pending: []interact.Request{
+			pendingApproval("1", "claude_code"),
+			{Requester: interact.Requester{Process: interact.Process{Exe: "/usr/bin/codex"}}, Body: interact.Ask{Question: "rm -rf?"}},
+		}}, []string{
+			"(2 requests wait for you)", "--", "Approval · claude__code", "Question · codex", "--",
+			pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
+		{"paused", snapshot{Pause: Pause{On: true, Until: now.Add(time.Hour)}}, []string{
+			"(Paused until 15:00)", "--", "Resume", "Ask about everything", "--", "Settings…", "--", "Quit"}},
+		{"ask about everything", snapshot{AskEverything: true}, []string{
+			"(Nobody waits for you)", "--", pause, "x Ask about everything", "--", "Settings…", "--", "Quit"}},
+		{"broken", snapshot{Broken: true}, []string{
+			"(The policy file has an error: everything is asked about)", "--", pause, "(Ask about everything)", "--",
+			"Settings…", "--", "Quit"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got, want := outline(tt.s.menu(trayActions{}, now)), strings.Join(tt.want, "\n"); got != want {
+				t.Errorf("menu:\n%s\n\nwant:\n%s", got, want)
+			}
+		})
+	}
+}
+
+func TestTrayMenuListsTenAndCountsTheRest(t *testing.T) {
+	var s snapshot
+	for range 13 {
+		s.Pending = append(s.Pending, pendingApproval("x", "a"))
+	}
+	got := outline(s.menu(trayActions{}, time.Now()))
+	if n := strings.Count(got, "Approval · a"); n != 10 {
+		t.Errorf("%d requests listed, want 10", n)
+	}
+	if !strings.Contains(got, "3 more…") {
+		t.Errorf("the rest is not counted:\n%s", got)
+	}
+}
+
+func TestTrayMenuActions(t *testing.T) {
+	var shown interact.ID
+	var paused Pause
+	var askEverything, quit bool
+	do := trayActions{
+		Show:          func(id interact.ID) { shown = id },
+		Pause:         func(p Pause) { paused = p },
+		AskEverything: func(on bool) { askEverything = on },
+		Quit:          func() { quit = true },
+	}
+	s := snapshot{Pending: []interact.Request{pendingApproval("1", "a"), pendingApproval("2", "b")}}
+	menu := s.menu(do, time.Now())
+	click := func(label string) {
+		t.Helper()
+		for _, i := range menu.Items {
+			if i.Label == label {
+				i.Action()
+				return
+			}
+		}
+		t.Fatalf("no item %q", label)
+	}
+	if click("Approval · b"); shown != "2" {
+		t.Errorf("showed %q, want 2", shown)
+	}
+	if click("Ask about everything"); !askEverything {
+		t.Error("did not ask about everything")
+	}
+	if click("Quit"); !quit {
+		t.Error("did not quit")
+	}
+	for _, i := range menu.Items {
+		if i.ChildMenu != nil {
+			i.ChildMenu.Items[0].Action()
+		}
+	}
+	if !paused.On || paused.Until.Before(time.Now().Add(59*time.Minute)) {
+		t.Errorf("paused %+v, want an hour", paused)
+	}
+}
+
+func TestNothingAnAgentWritesGetsIntoTheMenuUnspelled(t *testing.T) {
+	s := snapshot{Pending: []interact.Request{pendingApproval("1", "a\n\u202e{{.Count}}")}}
+	label := s.menu(trayActions{}, time.Now()).Items[2].Label
+	if strings.ContainsAny(label, "\n\u202e") || !strings.Contains(label, "{{.Count}}") {
+		t.Errorf("label %q", label)
+	}
+}

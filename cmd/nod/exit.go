@@ -155,6 +155,9 @@ func explain(cmd *cobra.Command, err error) string {
 	if p, ok := errors.AsType[*client.Pending](err); ok {
 		return fmt.Sprintf("no answer yet: fetch it with: nod wait %s", p.ID)
 	}
+	if _, ok := errors.AsType[*client.LostError](err); ok {
+		return err.Error() + ": nobody decided; see: nod status"
+	}
 	switch {
 	case errors.Is(err, client.ErrNotRunning):
 		return client.ErrNotRunning.Error() + ": " + client.Hint

@@ -71,6 +71,7 @@ func setup(env *testscript.Env) error {
 		}
 	}
 	env.Setenv("XDG_RUNTIME_DIR", runtimeDir)
+	env.Setenv("GORACE", "atexit_sleep_ms=0") // under -race every program would sleep for a second at its end
 	env.Defer(func() { quit(filepath.Join(home, pidFile)) })
 	env.Values[desktopKey{}] = new(desktop)
 	return nil
@@ -133,6 +134,7 @@ func (h *human) until(ts *testscript.TestScript, what string, done func() bool) 
 //	silent                                             never answers
 //	blind                                              has no screen
 //	undelivered                                        has no notification service
+//	version=V                                          is another version than nod
 //	stop                                               no nod-desktop any longer
 func desktopCommand(ts *testscript.TestScript, neg bool, args []string) {
 	d := desktopOf(ts)
@@ -174,8 +176,14 @@ func startDesktop(dir string, words []string) (_ *human, stop func(), _ error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, nil, err
 	}
+	version := buildVersion()
+	for _, word := range words {
+		if v, ok := strings.CutPrefix(word, "version="); ok {
+			version = v
+		}
+	}
 	server, err := ipc.Listen(ipc.Config{
-		Address: "127.0.0.1:0", Dir: dir, Broker: broker, Version: buildVersion(), Log: slog.New(slog.DiscardHandler),
+		Address: "127.0.0.1:0", Dir: dir, Broker: broker, Version: version, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return nil, nil, err

@@ -95,6 +95,8 @@ func (c *Client) httpClient() *http.Client {
 			Transport: &http.Transport{
 				DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
 				DisableCompression: true,
+
+				MaxResponseHeaderBytes: 64 << 10,
 			},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}

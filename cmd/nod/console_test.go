@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"nod/interact"
+	"nod/ipc/client"
+	"nod/policy"
+)
+
+func TestVisible(t *testing.T) {
+	tests := []struct{ text, want string }{
+		{"", ""},
+		{"plain\ttext\nof two lines, é 漢 😀", "plain\ttext\nof two lines, é 漢 😀"},
+		{"\x1b[2J\x1b]0;title\a", `\u001b[2J\u001b]0;title\u0007`},
+		{"a\rb\x00\x7f\u009b", `a\u000db\u0000\u007f\u009b`},
+		{"\u202Eabc\u2069\u200B", `\u202eabc\u2069\u200b`},
+		{"tag \U000E0041", `tag \udb40\udc41`},
+		{"line\u2028end", `line\u2028end`},
+		{"bad \xff\xc3(", `bad \xff\xc3(`},
+		{"\uFFFD", `\ufffd`},
+	}
+	for _, test := range tests {
+		if got := visible(test.text); got != test.want {
+			t.Errorf("visible(%q) = %q, want %q", test.text, got, test.want)
+		}
+	}
+}
+
+// FuzzVisible: nothing hidden is left, what needs no spelling out stays, and JSON means the same.
+func FuzzVisible(f *testing.F) {
+	for _, seed := range []string{"plain", "\x1b[0m", `{"a":"\u202e"}`, "{\"a\":\"\u202e\"}", "\xff", "\U000E0041", "\uFFFD"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got := visible(text)
+		if i := strings.IndexFunc(got, policy.Hidden); i >= 0 {
+			t.Errorf("%q is left in %q", got[i:], got)
+		}
+		if strings.IndexFunc(text, policy.Hidden) < 0 && got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+		var before, after string
+		if json.Unmarshal([]byte(text), &before) != nil || !json.Valid([]byte(text)) || strings.ToValidUTF8(text, "") != text {
+			return
+		}
+		if err := json.Unmarshal([]byte(got), &after); err != nil || after != before {
+			t.Errorf("%s means %q, %s means %q (%v)", text, before, got, after, err)
+		}
+	})
+}
+
+func TestConsole(t *testing.T) {
+	var out, complaints bytes.Buffer
+	c := &console{out: &out, err: &complaints}
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	check(c.print("a\x1b\n"))
+	check(c.printReply([]byte("{}")))
+	c.terminal = true
+	check(c.print("b\x1b\n"))
+	check(c.printReply([]byte("{}")))
+	check(c.printReply([]byte("{}\n")))
+	if got, want := out.String(), "a\x1b\n{}b\\u001b\n{}\n{}\n"; got != want {
+		t.Errorf("out %q, want %q", got, want)
+	}
+	c.complain("ask", "two\nlines \x1b[0m")
+	if got, want := complaints.String(), "nod: ask: two\\nlines \\u001b[0m\n"; got != want {
+		t.Errorf("err %q, want %q", got, want)
+	}
+}
+
+// TestStatusOf: no error, however wrapped, is ever exit status 0.
+func TestStatusOf(t *testing.T) {
+	problem := func(code client.Code, outcome interact.Outcome) error {
+		return &client.Problem{Code: code, Outcome: outcome}
+	}
+	tests := []struct {
+		err  error
+		want status
+	}{
+		{wrongUsage("x"), exitUsage},
+		{&inputError{"f", "x"}, exitUsage},
+		{client.ErrNotRunning, exitUnreachable},
+		{fmt.Errorf("%w: user 1", client.ErrForeign), exitUnreachable},
+		{&client.LostError{Err: errors.New("EOF")}, exitUnreachable},
+		{unreachable(fs.ErrPermission), exitUnreachable},
+		{errHung, exitUnreachable},
+		{&client.Pending{ID: "1"}, exitTimedOut},
+		{&client.ReplyError{Problem: "x"}, exitOther},
+		{errors.New("x"), exitOther},
+		{problem(client.CodeInvalidParam, ""), exitUsage},
+		{problem(client.CodeInvalidPath, ""), exitUsage},
+		{problem(client.CodeTooLarge, ""), exitUsage},
+		{problem(client.CodeNotFound, ""), exitUsage},
+		{problem(client.CodeTimeout, interact.TimedOut), exitTimedOut},
+		{problem(client.CodeTimeout, ""), exitTimedOut},
+		{problem(client.CodeCancelled, interact.Dismissed), exitDismissed},
+		{problem(client.CodeCancelled, interact.Withdrawn), exitDismissed},
+		{problem(client.CodeCancelled, ""), exitDismissed},
+		{problem(client.CodeNotSupported, interact.Unavailable), exitOther},
+		{problem(client.CodeUnauthorized, ""), exitOther},
+		{problem(client.CodeRateLimited, ""), exitOther},
+		{problem("NEW", "new"), exitOther},
+		{problem("NEW", interact.Allowed), exitOther},
+	}
+	for _, test := range tests {
+		if got := statusOf(errors.Join(test.err, errors.New("also this"))); got != test.want {
+			t.Errorf("%v: exit status %d, want %d", test.err, got, test.want)
+		}
+	}
+}
+
+// TestStatusOfDecision: only an allow is 0, whatever else the reply says.
+func TestStatusOfDecision(t *testing.T) {
+	for outcome, want := range map[interact.Outcome]status{
+		interact.Allowed: exitOther, interact.Answered: exitOther, interact.Denied: exitNo, interact.TimedOut: exitTimedOut,
+		interact.Dismissed: exitDismissed, interact.Withdrawn: exitDismissed, interact.Cancelled: exitDismissed,
+		interact.Unavailable: exitOther, "": exitOther, "new": exitOther,
+	} {
+		if got := statusOfDecision(client.ApproveReply{Decision: policy.Deny, Outcome: outcome}); got != want {
+			t.Errorf("deny, %q: exit status %d, want %d", outcome, got, want)
+		}
+	}
+	if got := statusOfDecision(client.ApproveReply{Decision: policy.Allow, Outcome: interact.Allowed}); got != exitYes {
+		t.Errorf("allow: exit status %d", got)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	tests := []struct {
+		err  error
+		want string
+	}{
+		{&client.Problem{Detail: "64 requests wait", Code: client.CodeRateLimited, RetryAfter: 5 * time.Second}, "64 requests wait: try again in 5s"},
+		{&client.Problem{Detail: "bad token", Code: client.CodeUnauthorized}, "bad token: nod-desktop was restarted meanwhile; try again"},
+		{&client.Problem{Detail: "is empty", Param: "question", Code: client.CodeInvalidParam}, "question: is empty"},
+		{&client.Problem{Detail: "question: is empty", Param: "question", Code: client.CodeInvalidParam}, "question: is empty"},
+		{unreachable(fmt.Errorf("%w: dial unix", client.ErrNotRunning)), "nod-desktop is not running: start it with: nod start"},
+		{fmt.Errorf("%w: it runs as user 7", client.ErrForeign), "the server on nod's address belongs to another user: it runs as user 7: nothing was sent to it; run: nod status"},
+		{&client.LostError{Err: errors.New("EOF")}, "lost nod-desktop before it answered: EOF: nobody decided; see: nod status"},
+	}
+	for _, test := range tests {
+		if got := explain(nil, test.err); got != test.want {
+			t.Errorf("got  %s\nwant %s", got, test.want)
+		}
+	}
+}
+
+// TestBounded: a nod-desktop that hangs keeps nobody for ever.
+func TestBounded(t *testing.T) {
+	for timeout, want := range map[time.Duration]time.Duration{
+		time.Second:    time.Second + grace,
+		0:              interact.MaxTimeout + grace,
+		48 * time.Hour: interact.MaxTimeout + grace,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			ctx, cancel := bounded(context.Background(), timeout)
+			defer cancel()
+			<-ctx.Done()
+			if took := time.Since(start); took != want || context.Cause(ctx) != errHung {
+				t.Errorf("time-out %s: ended after %s, want %s (%v)", timeout, took, want, context.Cause(ctx))
+			}
+		})
+	}
+}
+
+// FuzzForm: any file gives a form or an error that names a line of it.
+func FuzzForm(f *testing.F) {
+	for _, seed := range []string{
+		`[{"id":"a","question":"?"}]`, `{"questions":[],"timeout":1.5,"detach":true}`, `{"questions":[{"optoins":1}]}`,
+		"{\n\"questions\":\n[1]}", `[`, ``, `null`, `[] []`, `{"timeout":"x"}`, "\xef\xbb\xbf[]", `{"":0}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		_, err := parseForm(text)
+		if err == nil {
+			if !json.Valid(text) {
+				t.Error("a form that is not JSON")
+			}
+			return
+		}
+		var line int
+		if n, scanErr := fmt.Sscanf(err.Error(), "line %d: ", &line); n != 1 || scanErr != nil {
+			t.Fatalf("no line in %q", err)
+		}
+		if most := 1 + bytes.Count(text, []byte("\n")); line < 1 || line > most {
+			t.Errorf("line %d of %d: %v", line, most, err)
+		}
+	})
+}

@@ -145,13 +145,14 @@ func (a *approvePage) wantedHeight(width float32) float32 {
 }
 
 func (a *approvePage) footObject() fyne.CanvasObject {
-	a.disclosure = newIconButton(a.keys, tr("Whole input (JSON)"), theme.IconNameNavigateNext, a.toggleRaw)
+	a.disclosure = newIconButton(a.keys, tr("Whole input (JSON)"), theme.IconNameMenuExpand, a.toggleRaw)
 	a.reason = newField(a.keys, false)
 	a.reason.SetPlaceHolder(tr("Why not? The agent reads this."))
 	a.reason.Hide()
 	deny := newDecision(a.keys, tr("Deny"), negativeHint(), plainButton, a.w.refuse)
 	a.why = newButton(a.keys, tr("Deny, and say why…"), a.openReason)
-	a.scopes = newIconButton(a.keys, "", theme.IconNameArrowDropDown, a.chooseScope)
+	a.scopes = newButton(a.keys, "", a.chooseScope)
+	a.scopes.icon, a.scopes.trailing = theme.IconNameArrowDropDown, true
 	a.yes = newDecision(a.keys, tr("Allow"), affirmativeHint(), strongButton, a.w.affirm)
 	a.rule = container.NewStack()
 	a.rule.Hide()
@@ -159,18 +160,18 @@ func (a *approvePage) footObject() fyne.CanvasObject {
 
 	refusals := container.New(besideLayout{gap: 14}, newWrapRow(8, 8, deny, a.why), tight(a.status))
 	approvals := container.NewHBox(layout.NewSpacer(), row(8, a.scopes, a.yes))
-	return column(10, container.NewHBox(a.disclosure), a.problem, a.rule, a.reason, refusals, approvals)
+	return column(8, container.New(layout.NewCustomPaddedLayout(-6, 0, -10, 0), container.NewHBox(a.disclosure)), a.problem, a.rule, a.reason, refusals, approvals)
 }
 
 // toggleRaw shows the whole input as JSON in place of the view of it, or goes back.
 func (a *approvePage) toggleRaw() {
 	a.rawShown = !a.rawShown
-	shown, icon := a.input.Object(), theme.IconNameNavigateNext
+	shown, icon := a.input.Object(), theme.IconNameMenuExpand
 	if a.rawShown {
 		if a.raw == nil {
 			a.raw = newRawView(a.body.Input)
 		}
-		shown, icon = a.raw, theme.IconNameMoveDown
+		shown, icon = a.raw, theme.IconNameArrowDropDown
 	}
 	a.disclosure.icon = icon
 	a.disclosure.Refresh()
@@ -291,7 +292,7 @@ func newRuleText(rule string) fyne.CanvasObject {
 }
 
 const (
-	bodyMargin = 16
+	bodyMargin = 18
 	bodyGap    = 10
 )
 
@@ -322,7 +323,7 @@ func (approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	content := details.(*container.Scroll).Content
 	wanted := resizeToWidth(content, width)
 	room := max(bottom-y-bodyGap, 0)
-	low := min(wanted, max(room*maxDetails, room-input.MinSize().Height))
+	low := min(wanted, max(room*maxDetails, room-resizeToWidth(input, width)))
 	details.Move(fyne.NewPos(bodyMargin, bottom-low))
 	details.Resize(fyne.NewSize(width, low))
 	details.Refresh()
@@ -343,8 +344,18 @@ func (l besideLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	return fyne.NewSize(max(a.Width, b.Width), max(a.Height, b.Height))
 }
 
+// wholeWidth is the width that o takes in one line.
+func wholeWidth(o fyne.CanvasObject) float32 {
+	if c, ok := o.(*fyne.Container); ok {
+		if l, wraps := c.Layout.(*wrapRow); wraps {
+			return l.wholeWidth(c.Objects)
+		}
+	}
+	return o.MinSize().Width
+}
+
 func (l besideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	left := min(o[0].MinSize().Width, size.Width)
+	left := min(wholeWidth(o[0]), size.Width)
 	o[0].Resize(fyne.NewSize(left, size.Height))
 	rest := size.Width - left - l.gap
 	h := resizeToWidth(o[1], max(rest, 0))

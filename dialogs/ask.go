@@ -28,7 +28,7 @@ func newAskPage(w *window, e *entry, h *head, b interact.Ask) *page {
 		a.Text = text
 		w.finish(p, a)
 	}
-	p.assemble(p.scrolling(column(14, newMarkdown(b.Question), input)), questionFoot(w, p))
+	p.assemble(p.scrolling(tight(newMarkdown(b.Question)), input), questionFoot(w, p))
 	return p
 }
 

@@ -26,6 +26,7 @@ type button struct {
 	widget.BaseWidget
 	text, hint string
 	icon       fyne.ThemeIconName // "" for none
+	trailing   bool               // the icon is behind the text
 	look       buttonLook
 	ready      bool // a strong button that is not ready looks pale
 	decides    bool // no key presses it
@@ -81,6 +82,9 @@ func (b *button) CreateRenderer() fyne.WidgetRenderer {
 	b.image = widget.NewIcon(nil)
 	icon := container.New(fixed{width: 18, height: 18}, b.image)
 	face := row(7, icon, b.label, b.small)
+	if b.trailing {
+		face = row(7, b.label, b.small, icon)
+	}
 	v, h := float32(8), float32(14)
 	if b.look == quietButton {
 		v, h = 6, 8

@@ -56,7 +56,8 @@ func (c *choice) CreateRenderer() fyne.WidgetRenderer {
 	label := newLines(plainText(c.option.Label), theme.SizeNameText, widget.MediumImportance)
 	text := column(2, tight(label))
 	if c.option.Recommended {
-		text.Add(container.NewHBox(newBadge(tr("Recommended"), theme.ColorNameSuccess)))
+		badge := newBadge(tr("Recommended"), theme.ColorNameSuccess)
+		text = column(2, container.NewBorder(nil, nil, nil, column(0, badge), tight(label)))
 	}
 	if c.option.Description != "" {
 		text.Add(tight(newLines(plainText(c.option.Description), theme.SizeNameCaptionText, widget.LowImportance)))

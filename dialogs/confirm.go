@@ -31,7 +31,7 @@ func newConfirmPage(w *window, e *entry, h *head, b interact.Confirm) *page {
 	p.yes.icon = theme.IconNameConfirm
 	refusal := newDecision(w.keys, no, negativeHint(), plainButton, w.refuse)
 	refusal.icon = theme.IconNameCancel
-	p.assemble(p.scrolling(newMarkdown(b.Message)), column(10, p.problem,
+	p.assemble(p.scrolling(tight(newMarkdown(b.Message))), column(10, p.problem,
 		tight(p.status),
 		container.NewHBox(refusal, layout.NewSpacer(), p.yes),
 	))

@@ -21,19 +21,19 @@ type formPage struct {
 
 func newFormPage(w *window, e *entry, h *head, b interact.Form) *page {
 	f := &formPage{page: newPage(e, w.keys, h), w: w}
-	list := column(22)
-	if b.Title != "" {
-		title := newLines(plainText(b.Title), theme.SizeNameSubHeadingText, widget.MediumImportance)
-		title.TextStyle.Bold = true
-		list.Add(tight(title))
+	title := newLines(plainText(b.Title), theme.SizeNameSubHeadingText, widget.MediumImportance)
+	title.TextStyle.Bold = true
+	if b.Title == "" {
+		title.SetText(tr("{{.Count}} questions", values{"Count": len(b.Questions)}))
 	}
+	list := column(24)
 	for _, q := range b.Questions {
 		v := newQuestionView(w.keys, q)
 		f.questions = append(f.questions, v)
 		list.Add(v.object)
 	}
 	f.page.affirm = f.submit
-	f.assemble(f.scrolling(list), questionFoot(w, f.page))
+	f.assemble(f.scrolling(tight(title), list), questionFoot(w, f.page))
 	return f.page
 }
 
@@ -106,7 +106,7 @@ type questionView struct {
 func newQuestionView(keys *keyMap, q interact.Question) *questionView {
 	v := &questionView{question: q, problem: newLines("", theme.SizeNameCaptionText, widget.DangerImportance)}
 	v.problem.Hide()
-	v.object = column(8, v.heading(), newMarkdown(q.Question), v.input(keys), v.problem)
+	v.object = column(8, v.heading(), tight(newMarkdown(q.Question)), v.input(keys), v.problem)
 	return v
 }
 

@@ -53,14 +53,19 @@ func (p *page) assemble(body, foot fyne.CanvasObject) {
 	p.object = container.New(pageLayout{}, body, ground, p.head.object)
 }
 
-// scrolling makes content the body, scrolling as a whole.
-func (p *page) scrolling(content fyne.CanvasObject) fyne.CanvasObject {
-	scroll := container.NewVScroll(padded(16, 18, content))
+// scrolling makes a body that scrolls as a whole: the text, which has the focus first, and the rest under it.
+func (p *page) scrolling(text fyne.CanvasObject, rest ...fyne.CanvasObject) fyne.CanvasObject {
+	frame := newTextFrame(p.keys, padded(6, 8, text), nil)
+	content := column(14, frame)
+	for _, o := range rest {
+		content.Add(padded(0, 8, o))
+	}
+	scroll := container.NewVScroll(padded(12, 10, content))
 	p.scroll = &scrollArea{scroll}
-	frame := newTextFrame(p.keys, scroll, p.scroll)
+	frame.scroll = p.scroll
 	p.text = frame
 	p.wanted = func(width float32) float32 { return scroll.Content.MinSize().Height }
-	return frame
+	return scroll
 }
 
 // reveal scrolls so far that what has got the focus is in view.

@@ -296,6 +296,11 @@ func (l *wrapRow) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	})
 }
 
+// wholeWidth is the width of everything in one line.
+func (l *wrapRow) wholeWidth(objects []fyne.CanvasObject) float32 {
+	return rowLayout{gap: l.gap}.MinSize(objects).Width
+}
+
 // place calls put with each object's place and returns the height of all.
 func (l *wrapRow) place(objects []fyne.CanvasObject, width float32, put func(fyne.CanvasObject, fyne.Position)) float32 {
 	var x, y, line float32

@@ -1,0 +1,271 @@
+package dialogs
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/test"
+
+	"nod/interact"
+	"nod/policy"
+)
+
+// screen is a Prompter in a test window with a clock that the test turns by hand. Everything runs on the
+// test's goroutine.
+type screen struct {
+	t    *testing.T
+	p    *Prompter
+	time time.Time
+	soon []func() // what waits for the event at hand to be over
+	got  map[interact.ID]chan reply
+}
+
+func newScreen(t *testing.T) *screen {
+	t.Helper()
+	s := &screen{t: t, time: time.Date(2030, 5, 6, 7, 8, 9, 0, time.UTC), got: map[interact.ID]chan reply{}}
+	a := test.NewTempApp(t)
+	test.ApplyTheme(t, Theme("light"))
+	speak(t, "en")
+	s.p = New(a, Options{GrantText: func(c policy.Call, scope policy.Scope) string {
+		return fmt.Sprintf("allow %s of %s with exactly this input (%s)", c.Tool, c.Agent, scope)
+	}})
+	s.p.now = func() time.Time { return s.time }
+	s.p.queue.now = s.p.now
+	s.p.do = func(f func()) { f() }
+	s.p.later = func(f func()) { s.soon = append(s.soon, f) }
+	t.Cleanup(func() { // no timer may outlive the test
+		stop(s.p.wake)
+		if w := s.p.window; w != nil {
+			stop(w.armTimer)
+			stop(w.tickTimer)
+		}
+	})
+	return s
+}
+
+// speak sets the language for one test.
+func speak(t *testing.T, language string) {
+	t.Helper()
+	if err := SetLanguage(language); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := SetLanguage("en"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// open sends a request; its answer can be read from the screen afterwards.
+func (s *screen) open(r interact.Request) {
+	s.t.Helper()
+	if r.Created.IsZero() {
+		r.Created = s.time
+	}
+	if r.Deadline.IsZero() {
+		r.Deadline = r.Created.Add(4*time.Minute + 30*time.Second)
+	}
+	r.Body = interact.Normalize(r.Body)
+	if err := r.Validate(); err != nil {
+		s.t.Fatal(err)
+	}
+	to := make(chan reply, 1)
+	s.got[r.ID] = to
+	s.p.post(func() { s.p.open(r, why(r), to) })
+	s.settle()
+}
+
+func why(r interact.Request) policy.Decision {
+	if r.Body.Kind() != interact.KindApprove {
+		return policy.Decision{}
+	}
+	return policy.Decision{Effect: policy.Ask, Reason: "no rule matches", Class: policy.Unknown}
+}
+
+// answer is what came of a request, if anything did.
+func (s *screen) answer(id interact.ID) (interact.Answer, bool) {
+	s.t.Helper()
+	select {
+	case got := <-s.got[id]:
+		if got.err != nil {
+			s.t.Fatal(got.err)
+		}
+		return got.answer, true
+	default:
+		return interact.Answer{}, false
+	}
+}
+
+func (s *screen) wantOutcome(id interact.ID, want interact.Outcome) interact.Answer {
+	s.t.Helper()
+	a, answered := s.answer(id)
+	if !answered {
+		s.t.Fatalf("%s: no answer, want %s", id, want)
+	}
+	if a.Outcome != want || a.By != interact.ByHuman {
+		s.t.Fatalf("%s: %s by %s, want %s by the human", id, a.Outcome, a.By, want)
+	}
+	return a
+}
+
+func (s *screen) wantOpen(id interact.ID) {
+	s.t.Helper()
+	if a, answered := s.answer(id); answered {
+		s.t.Fatalf("%s: answered (%+v), want it open", id, a)
+	}
+}
+
+// settle lets what was put off until after the event at hand happen.
+func (s *screen) settle() {
+	for len(s.soon) > 0 {
+		f := s.soon[0]
+		s.soon = s.soon[1:]
+		f()
+	}
+}
+
+// pass lets time pass, timers included.
+func (s *screen) pass(d time.Duration) {
+	s.time = s.time.Add(d)
+	s.p.post(s.p.changed)
+}
+
+// focusWindow and blurWindow do what Fyne's driver does when the window gets or loses the focus.
+func (s *screen) focusWindow() {
+	if f := s.canvas().Focused(); f != nil {
+		f.FocusGained()
+	}
+	s.settle()
+}
+
+func (s *screen) blurWindow() {
+	if f := s.canvas().Focused(); f != nil {
+		f.FocusLost()
+	}
+	s.settle()
+}
+
+// ready makes the affirmative armed.
+func (s *screen) ready() {
+	s.focusWindow()
+	s.pass(time.Second)
+}
+
+func (s *screen) canvas() fyne.Canvas { return s.p.window.win.Canvas() }
+func (s *screen) page() *page         { return s.p.window.page }
+
+func (s *screen) tap(o fyne.Tappable) {
+	test.Tap(o)
+	s.settle()
+}
+
+// tapText taps the button, choice or menu line with that text.
+func (s *screen) tapText(text string) {
+	s.t.Helper()
+	s.tap(s.find(text))
+}
+
+// find returns the visible button, choice or menu line with that text, overlays first.
+func (s *screen) find(text string) fyne.Tappable {
+	s.t.Helper()
+	roots := s.canvas().Overlays().List()
+	roots = append(roots, s.canvas().Content())
+	for i := range roots {
+		if o := findTappable(roots[i], text); o != nil {
+			return o
+		}
+	}
+	s.t.Fatalf("nothing to tap says %q", text)
+	return nil
+}
+
+func findTappable(root fyne.CanvasObject, text string) fyne.Tappable {
+	var found fyne.Tappable
+	walk(root, func(o fyne.CanvasObject) {
+		switch x := o.(type) {
+		case *button:
+			if x.text == text {
+				found = x
+			}
+		case *choice:
+			if x.option.Label == text {
+				found = x
+			}
+		case *menuLine:
+			if x.item.text == text {
+				found = x
+			}
+		}
+	})
+	return found
+}
+
+// walk visits every visible object under root.
+func walk(root fyne.CanvasObject, visit func(fyne.CanvasObject)) {
+	if root == nil || !root.Visible() {
+		return
+	}
+	visit(root)
+	switch x := root.(type) {
+	case *fyne.Container:
+		for _, o := range x.Objects {
+			walk(o, visit)
+		}
+	case fyne.Widget:
+		for _, o := range test.WidgetRenderer(x).Objects() {
+			walk(o, visit)
+		}
+	}
+}
+
+// key presses a key the way Fyne's driver does.
+func (s *screen) key(name fyne.KeyName) {
+	ev := &fyne.KeyEvent{Name: name}
+	switch f := s.canvas().Focused(); {
+	case f != nil:
+		f.TypedKey(ev)
+	case s.canvas().OnTypedKey() != nil:
+		s.canvas().OnTypedKey()(ev)
+	}
+	s.settle()
+}
+
+// chord presses a shortcut the way Fyne's driver does: the focused widget may swallow it.
+func (s *screen) chord(name fyne.KeyName) {
+	sc := &desktop.CustomShortcut{KeyName: name, Modifier: commandKey()}
+	if f, takes := s.canvas().Focused().(fyne.Shortcutable); takes {
+		f.TypedShortcut(sc)
+	} else {
+		s.p.window.keys.typedShortcut(sc)
+	}
+	s.settle()
+}
+
+func (s *screen) typeText(text string) {
+	for _, r := range text {
+		s.canvas().Focused().TypedRune(r)
+	}
+	s.settle()
+}
+
+// claude is a requester that nod could verify.
+var claude = interact.Requester{
+	Agent: "claude-code", Session: "s1", CWD: "/src/shop",
+	Process: interact.Process{PID: 4711, Exe: "/usr/bin/claude", CWD: "/src/shop"},
+}
+
+func request(id string, body interact.Body) interact.Request {
+	return interact.Request{ID: interact.ID(id), Requester: claude, Body: body}
+}
+
+func bash(id, command string) interact.Request {
+	input, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		panic(err)
+	}
+	return request(id, interact.Approve{Tool: "Bash", Input: input, Description: "Clean the cache"})
+}

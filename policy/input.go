@@ -24,6 +24,7 @@ type input struct {
 	command string   // value of the top-level field that a shell would run
 	folder  string   // value of the top-level field that says where a command runs
 	isRun   bool     // command was there
+	plain   *bool    // what onlyRuns found out
 
 	traits trait
 	at     int
@@ -301,6 +302,14 @@ var plainExtras = map[string]bool{
 // long: no field that nod does not know, unless it is null or false. An exact command with another shell,
 // environment or sandbox is not the command that the rule names.
 func (in *input) onlyRuns() bool {
+	if in.plain == nil {
+		plain := in.hasOnlyPlainExtras()
+		in.plain = &plain
+	}
+	return *in.plain
+}
+
+func (in *input) hasOnlyPlainExtras() bool {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal([]byte(in.text), &fields) != nil {
 		return false

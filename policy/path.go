@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,12 +75,9 @@ func hasNoLinks(clean string) bool {
 		if i < len(clean) && !os.IsPathSeparator(clean[i]) {
 			continue
 		}
-		info, err := os.Lstat(clean[:i])
-		if isMissing(err) {
-			return true
-		}
-		if err != nil || info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0 {
-			return false
+		link, err := isLink(clean[:i])
+		if err != nil || link {
+			return isMissing(err)
 		}
 	}
 	return true
@@ -105,11 +100,11 @@ func walk(path string) (string, bool) {
 		if isMagic(next) {
 			return "", false
 		}
-		target, isLink, ok := follow(next)
+		target, link, ok := follow(next)
 		if !ok {
 			return "", false
 		}
-		if !isLink {
+		if !link {
 			done = next
 			continue
 		}
@@ -125,24 +120,14 @@ func walk(path string) (string, bool) {
 	return done, true
 }
 
-// follow reads a link. What does not exist is no link.
-func follow(path string) (target string, isLink, ok bool) {
-	info, err := os.Lstat(path)
-	if isMissing(err) {
-		return "", false, true
-	}
-	if err != nil {
-		return "", false, false
-	}
-	if info.Mode()&fs.ModeSymlink == 0 {
-		return "", false, info.Mode()&fs.ModeIrregular == 0 // a Windows mount point is irregular
+// follow reads a link. What does not exist is none, and one that cannot be read is not ok.
+func follow(path string) (target string, link, ok bool) {
+	link, err := isLink(path)
+	if err != nil || !link {
+		return "", false, err == nil || isMissing(err)
 	}
 	target, err = os.Readlink(path)
 	return target, true, err == nil
-}
-
-func isMissing(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || isNotFolder(err)
 }
 
 func cutPart(path string) (part, rest string) {

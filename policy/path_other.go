@@ -2,5 +2,21 @@
 
 package policy
 
-// isNotFolder is only ever true where the system has an error of its own for it.
-func isNotFolder(error) bool { return false }
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// isLink reports whether a file is a symbolic link, or anything else that leads away, such as the mount
+// points of Windows.
+func isLink(path string) (bool, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return false, err
+	}
+	return info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0, nil
+}
+
+// isMissing reports whether the error says that there is nothing at the path.
+func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

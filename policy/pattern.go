@@ -107,11 +107,14 @@ func (p pattern) match(path string) bool {
 	return false
 }
 
-// bases returns the fixed folder that each of the globs starts in, or nothing when one may start anywhere.
+// bases returns the fixed path that each of the globs is or starts in, or nothing when one may start anywhere.
 func (p pattern) bases() []string {
 	var bases []string
 	for _, g := range p.globs {
-		base, _ := doublestar.SplitPattern(g)
+		base := g
+		if hasMeta(g) {
+			base, _ = doublestar.SplitPattern(g)
+		}
 		if base == "." || base == "/" {
 			return nil
 		}

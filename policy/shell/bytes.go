@@ -1,0 +1,119 @@
+package shell
+
+import (
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// unreadable says why command is a text that must not even be parsed: shells, parsers and people would
+// disagree on what it says. A carriage return, for example, separates words for some and belongs to a
+// word for others.
+func unreadable(command string) string {
+	if len(command) > MaxLength {
+		return "The command is longer than 10,000 bytes."
+	}
+	if !utf8.ValidString(command) {
+		return "The command holds bytes that are not valid UTF-8."
+	}
+	for _, r := range command {
+		if r != '\n' && r != '\t' && invisible(r) {
+			return "The command holds a control character or one that nobody can see."
+		}
+	}
+	return ""
+}
+
+// invisible reports whether r shows nothing, or changes how the text around it is shown.
+func invisible(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r < ' ' || r == 0x7f
+	}
+	switch r {
+	case utf8.RuneError, '\u2800', '\u115f', '\u1160', '\u3164', '\uffa0':
+		return true
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Zs,
+		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Noncharacter_Code_Point)
+}
+
+// doubtful says why a readable command holds bytes that no read-only command needs. Only printable ASCII,
+// line ends and letters pass.
+func doubtful(command string) string {
+	if ascii(command) {
+		switch {
+		case strings.ContainsRune(command, '\t'):
+			return "It holds a tab."
+		case strings.Contains(command, "\\\n"):
+			return "It joins two lines with a backslash."
+		}
+		return ""
+	}
+	if strings.ContainsRune(command, '\\') {
+		return "It holds a backslash beside letters outside ASCII, which some character sets join into one."
+	}
+	if strings.ContainsRune(command, '\t') {
+		return "It holds a tab."
+	}
+	for _, r := range command {
+		if r >= utf8.RuneSelf && !plainLetter(r) {
+			return "It holds " + quote(string(r)) + ", which is not a letter or may be taken for another one."
+		}
+	}
+	for _, run := range strings.FieldsFunc(command, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if lookAlike(run) {
+			return "It holds letters that look like others: " + quote(run) + "."
+		}
+	}
+	return ""
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// plainLetter reports whether r, outside ASCII, is a letter of a script that nod can tell from others.
+func plainLetter(r rune) bool {
+	switch {
+	case !unicode.IsLetter(r), strings.ContainsRune("ıĸŀĿŉ", r):
+		return false
+	case r >= 0xc0 && r <= 0x17e: // Latin-1 Supplement and Latin Extended-A
+		return true
+	case greekOrCyrillic(r):
+		return true
+	case r >= 0x3041 && r <= 0x30fa: // Hiragana, Katakana without the prolonged sound mark, which looks like a dash
+		return true
+	case r >= 0x4e00 && r <= 0x9fff, r >= 0xac00 && r <= 0xd7a3: // Han, Hangul syllables
+		return true
+	}
+	return false
+}
+
+func greekOrCyrillic(r rune) bool { return r >= 0x386 && r <= 0x3ce || r >= 0x410 && r <= 0x451 }
+
+// lookAlike reports whether a run of letters may be read as other letters: Greek or Cyrillic, mixed with
+// another script or made only of letters that have a Latin twin.
+func lookAlike(run string) bool {
+	var foreign, other, distinct bool
+	for _, r := range run {
+		if !greekOrCyrillic(r) {
+			other = true
+			continue
+		}
+		foreign = true
+		distinct = distinct || !strings.ContainsRune(latinTwins, r)
+	}
+	return foreign && (other || !distinct)
+}
+
+// latinTwins are the Greek and Cyrillic letters that look like an ASCII letter or digit.
+const latinTwins = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧΪΫαγικνορτυχϊ" + "АВЕЗКМНОРСТУХЬавегзикмнорстухьё"
+
+// stringReader keeps the parser from copying the command.
+func stringReader(s string) io.Reader { return strings.NewReader(s) }

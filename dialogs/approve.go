@@ -23,10 +23,9 @@ type approvePage struct {
 	body    interact.Approve
 
 	input  *inputView
-	raw    fyne.CanvasObject // the whole input as JSON; nil until it is asked for
-	view   *fyne.Container   // holds the input, or raw
-	banner *fyne.Container   // the input's warnings
-	facts  *fyne.Container   // what nod worked out from it
+	view   *fyne.Container // holds the input, or the whole of it as JSON
+	banner *fyne.Container // the input's warnings
+	facts  *fyne.Container // what nod worked out from it
 
 	disclosure *button
 	rawShown   bool
@@ -57,8 +56,9 @@ func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 func (a *approvePage) look() {
 	a.input = newInputView(a.body, a.folder())
 	a.input.OnSeen(a.w.rearm)
-	a.raw, a.rawShown = nil, false
-	a.put(a.input.Object())
+	a.rawShown = false
+	a.input.UseKeys(a.keys)
+	a.put(a.input.Object(), a.input.Focus())
 	a.banner.Objects = nil
 	for _, s := range a.input.Warnings() {
 		a.banner.Add(newBanner(s))
@@ -69,16 +69,8 @@ func (a *approvePage) look() {
 	}
 }
 
-// put makes o the text of the prompt.
-func (a *approvePage) put(o fyne.CanvasObject) {
-	text, takesFocus := o.(fyne.Focusable)
-	if !takesFocus {
-		frame := newTextFrame(a.keys, o, nil)
-		o, text = frame, frame
-	}
-	if s, isSheet := o.(*sheet); isSheet {
-		s.keys = a.keys
-	}
+// put makes o the text of the prompt, with the focus on text.
+func (a *approvePage) put(o fyne.CanvasObject, text fyne.Focusable) {
 	a.text = text
 	a.view.Objects = []fyne.CanvasObject{o}
 	a.view.Refresh()
@@ -166,16 +158,16 @@ func (a *approvePage) footObject() fyne.CanvasObject {
 // toggleRaw shows the whole input as JSON in place of the view of it, or goes back.
 func (a *approvePage) toggleRaw() {
 	a.rawShown = !a.rawShown
-	shown, icon := a.input.Object(), theme.IconNameMenuExpand
+	a.disclosure.icon = theme.IconNameMenuExpand
 	if a.rawShown {
-		if a.raw == nil {
-			a.raw = newRawView(a.body.Input)
-		}
-		shown, icon = a.raw, theme.IconNameArrowDropDown
+		a.disclosure.icon = theme.IconNameArrowDropDown
+		raw := newRawView(a.body.Input).(*sheet)
+		raw.keys = a.keys
+		a.put(raw, raw)
+	} else {
+		a.put(a.input.Object(), a.input.Focus())
 	}
-	a.disclosure.icon = icon
 	a.disclosure.Refresh()
-	a.put(shown)
 	a.w.disturb()
 }
 
@@ -242,7 +234,7 @@ func (a *approvePage) chooseScope() {
 
 // offered lists the scopes. Wider than once takes an input that can be read in full, and a rule to show.
 func (a *approvePage) offered() []policy.Scope {
-	if a.w.p.options.GrantText == nil || len(a.body.Input) > maxGrantInput || len(a.input.Warnings()) > 0 {
+	if a.w.p.options.GrantText == nil || len(a.body.Input) > maxGrantInput || a.input.HasHidden() {
 		return []policy.Scope{policy.Once}
 	}
 	if a.request.Requester.Session == "" {

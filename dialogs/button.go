@@ -31,6 +31,7 @@ type button struct {
 	ready      bool // a strong button that is not ready looks pale
 	decides    bool // no key presses it
 	onTap      func()
+	onResize   func() // its least size has changed
 
 	keys             *keyMap
 	hovered, focused bool
@@ -40,7 +41,7 @@ type button struct {
 }
 
 func newButton(keys *keyMap, text string, onTap func()) *button {
-	b := &button{keys: keys, text: text, onTap: onTap, ready: true}
+	b := &button{keys: keys, text: text, onTap: onTap, onResize: func() {}, ready: true}
 	b.ExtendBaseWidget(b)
 	return b
 }
@@ -67,10 +68,16 @@ func (b *button) setText(s string) {
 	}
 }
 
-func (b *button) setReady(v bool) {
-	if b.ready != v {
-		b.ready = v
-		b.Refresh()
+// setReady says whether a press would decide, and what to do for it.
+func (b *button) setReady(v bool, hint string) {
+	if b.ready == v && b.hint == hint {
+		return
+	}
+	resized := b.hint != hint
+	b.ready, b.hint = v, hint
+	b.Refresh()
+	if resized {
+		b.onResize()
 	}
 }
 

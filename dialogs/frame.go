@@ -10,24 +10,18 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// scroller is what the arrow and page keys move.
-type scroller interface {
-	// ScrollBy moves the view down by so many pixels, up when negative.
-	ScrollBy(dy float32)
-}
-
 // textFrame holds the text of a prompt. It has the focus when a prompt opens, so that no key reaches a
 // button by accident, and the keys that scroll.
 type textFrame struct {
 	widget.BaseWidget
 	content fyne.CanvasObject
-	scroll  scroller // nil when there is nothing to scroll
+	scroll  *scrollArea // what the arrow and page keys move
 	keys    *keyMap
 	focused bool
 }
 
-func newTextFrame(keys *keyMap, content fyne.CanvasObject, scroll scroller) *textFrame {
-	f := &textFrame{keys: keys, content: content, scroll: scroll}
+func newTextFrame(keys *keyMap, content fyne.CanvasObject) *textFrame {
+	f := &textFrame{keys: keys, content: content}
 	f.ExtendBaseWidget(f)
 	return f
 }
@@ -53,12 +47,11 @@ func (f *textFrame) TypedKey(ev *fyne.KeyEvent) {
 		fyne.KeyUp: -line, fyne.KeyDown: line, fyne.KeyPageUp: -page, fyne.KeyPageDown: page,
 		fyne.KeyHome: -all, fyne.KeyEnd: all,
 	}
-	step, scrolls := steps[ev.Name]
-	if !scrolls || f.scroll == nil {
-		f.keys.typedKey(ev)
+	if step, scrolls := steps[ev.Name]; scrolls {
+		f.scroll.scrollBy(step)
 		return
 	}
-	f.scroll.ScrollBy(step)
+	f.keys.typedKey(ev)
 }
 
 // TypedRune implements [fyne.Focusable].
@@ -78,11 +71,11 @@ func (f *textFrame) FocusLost() {
 	f.keys.lost(f)
 }
 
-// scrollArea is a scroller over Fyne's vertical scroll.
+// scrollArea is Fyne's vertical scroll, moved by keys and by the focus.
 type scrollArea struct{ *container.Scroll }
 
-// ScrollBy implements scroller.
-func (s scrollArea) ScrollBy(dy float32) {
+// scrollBy moves the view down by so many pixels, up when negative.
+func (s scrollArea) scrollBy(dy float32) {
 	limit := max(s.Content.MinSize().Height-s.Size().Height, 0)
 	s.ScrollToOffset(fyne.NewPos(0, min(max(s.Offset.Y+dy, 0), limit)))
 }
@@ -93,8 +86,8 @@ func (s scrollArea) reveal(o fyne.CanvasObject) {
 	top := d.AbsolutePositionForObject(o).Y - d.AbsolutePositionForObject(s.Content).Y
 	switch bottom := top + o.Size().Height; {
 	case top < s.Offset.Y:
-		s.ScrollBy(top - s.Offset.Y - 8)
+		s.scrollBy(top - s.Offset.Y - 8)
 	case bottom > s.Offset.Y+s.Size().Height:
-		s.ScrollBy(bottom - s.Offset.Y - s.Size().Height + 8)
+		s.scrollBy(bottom - s.Offset.Y - s.Size().Height + 8)
 	}
 }

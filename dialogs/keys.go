@@ -12,6 +12,7 @@ import (
 // nobody else, so each of nod's widgets passes on what it has no use for.
 type keyMap struct {
 	affirm, refuse, escape, next, previous func()
+	scroll                                 func(ev *fyne.KeyEvent)
 	focus                                  func(o fyne.Focusable, gained bool)
 	reveal                                 func(o fyne.CanvasObject)
 }
@@ -55,8 +56,11 @@ func (k *keyMap) install(c fyne.Canvas) {
 
 // typedKey is for a key that the focused widget has no use for.
 func (k *keyMap) typedKey(ev *fyne.KeyEvent) {
-	if ev.Name == fyne.KeyEscape {
+	switch ev.Name {
+	case fyne.KeyEscape:
 		k.escape()
+	case fyne.KeyPageUp, fyne.KeyPageDown, fyne.KeyHome, fyne.KeyEnd:
+		k.scroll(ev)
 	}
 }
 

@@ -51,11 +51,12 @@ func newPage(e *entry, keys *keyMap, head *head) *page {
 func (p *page) assemble(body, foot fyne.CanvasObject) {
 	ground := column(0, newRule(), newSurface(colorSunken, padded(14, 18, foot)))
 	p.object = container.New(pageLayout{}, body, ground, p.head.object)
+	p.yes.onResize = p.object.Refresh
 }
 
 // scrolling makes a body that scrolls as a whole: the text, which has the focus first, and the rest under it.
 func (p *page) scrolling(text fyne.CanvasObject, rest ...fyne.CanvasObject) fyne.CanvasObject {
-	frame := newTextFrame(p.keys, padded(6, 8, text), nil)
+	frame := newTextFrame(p.keys, padded(6, 8, text))
 	content := column(14, frame)
 	for _, o := range rest {
 		content.Add(padded(0, 8, o))
@@ -104,6 +105,14 @@ func (p *page) complain(s string) {
 	p.problem.SetText(s)
 	setVisible(p.problem, s != "")
 	p.object.Refresh()
+}
+
+// hint says how to press the affirmative.
+func (p *page) hint() string {
+	if !p.seen() {
+		return tr("read to the end first")
+	}
+	return affirmativeHint()
 }
 
 // clock writes a time that is left: 4:30, or 1:04:30.

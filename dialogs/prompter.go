@@ -11,7 +11,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	stdatomic "sync/atomic"
 	"time"
@@ -90,7 +89,13 @@ func (p *Prompter) Prompt(ctx context.Context, r interact.Request, why policy.De
 }
 
 // Prepare makes the window while there is nothing to do, so that the first prompt appears at once.
-func (p *Prompter) Prepare() { p.post(p.ready) }
+func (p *Prompter) Prepare() {
+	p.post(func() {
+		if err := p.ready(); err != nil {
+			p.options.Log.Error("the window for prompts could not be made", "error", err)
+		}
+	})
+}
 
 // Raise brings the current prompt to the front. Without one it does nothing.
 func (p *Prompter) Raise() {
@@ -127,28 +132,37 @@ func (p *Prompter) post(f func()) {
 	})
 }
 
-func (p *Prompter) ready() {
+// ready makes the window if there is none. Without a display Fyne panics.
+func (p *Prompter) ready() (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("no window: %v", fault)
+		}
+	}()
 	if p.window == nil {
 		p.window = newWindow(p)
 	}
+	return nil
 }
 
-// open puts a request into the queue and shows it when its turn is now. Should the window fail to show it,
-// it ends as unavailable: a prompt that nobody can see must not stay.
+// open puts a request into the queue and shows it when its turn is now.
 func (p *Prompter) open(r interact.Request, why policy.Decision, to chan<- reply) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			p.options.Log.Error("prompt failed", "request", r.ID, "panic", fault, "stack", string(debug.Stack()))
-			p.withdraw(r.ID)
-			to <- reply{err: fmt.Errorf("%w: the prompt could not be shown", interact.ErrUnavailable)}
-		}
-	}()
-	p.ready()
 	p.replies[r.ID] = to
-	if e := p.queue.add(r, why); e == p.queue.current {
-		p.window.disturb() // an identical request has joined what is being read
+	e := p.queue.add(r, why)
+	if err := p.ready(); err != nil {
+		p.fail(e, err)
+		return
+	}
+	if e == p.queue.current {
+		p.window.disturb() // an identical request may have joined what is being read
 	}
 	p.changed()
+}
+
+// fail ends an entry that cannot be shown: a prompt that nobody can see must not stay.
+func (p *Prompter) fail(e *entry, err error) {
+	p.options.Log.Error("a prompt could not be shown", "request", e.request().ID, "error", err)
+	p.end(e, reply{err: fmt.Errorf("%w: the prompt could not be shown", interact.ErrUnavailable)})
 }
 
 // withdraw takes a request off the screen because its caller no longer waits.
@@ -160,10 +174,12 @@ func (p *Prompter) withdraw(id interact.ID) {
 }
 
 // answer gives a to everybody who waits for the entry.
-func (p *Prompter) answer(e *entry, a interact.Answer) {
+func (p *Prompter) answer(e *entry, a interact.Answer) { p.end(e, reply{answer: a}) }
+
+func (p *Prompter) end(e *entry, what reply) {
 	for _, r := range e.requests {
 		if to, waits := p.replies[r.ID]; waits {
-			to <- reply{answer: a}
+			to <- what
 			delete(p.replies, r.ID)
 		}
 	}

@@ -169,7 +169,7 @@ func (s *screen) tapText(text string) {
 	s.tap(s.find(text))
 }
 
-// find returns the visible button, choice or menu line with that text, overlays first.
+// find returns the first visible button, choice or menu line with that text, overlays first.
 func (s *screen) find(text string) fyne.Tappable {
 	s.t.Helper()
 	roots := s.canvas().Overlays().List()
@@ -186,6 +186,9 @@ func (s *screen) find(text string) fyne.Tappable {
 func findTappable(root fyne.CanvasObject, text string) fyne.Tappable {
 	var found fyne.Tappable
 	walk(root, func(o fyne.CanvasObject) {
+		if found != nil {
+			return
+		}
 		switch x := o.(type) {
 		case *button:
 			if x.text == text {

@@ -1,6 +1,8 @@
 package dialogs
 
 import (
+	"fmt"
+	"runtime/debug"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -39,7 +41,7 @@ func newWindow(p *Prompter) *window {
 	w.keys = &keyMap{
 		affirm: w.affirm, refuse: w.refuse, escape: w.escape,
 		next: func() { w.step(+1) }, previous: func() { w.step(-1) },
-		focus: w.focusMoved, reveal: w.reveal,
+		scroll: w.scroll, focus: w.focusMoved, reveal: w.reveal,
 	}
 	w.win = p.app.NewWindow(title)
 	w.win.SetPadded(false)
@@ -78,6 +80,9 @@ func (w *window) update() {
 	if w.page == nil || w.page.entry != e {
 		w.show(e)
 	}
+	if w.page == nil || w.page.entry != e { // it could not be shown, and what comes next is already
+		return
+	}
 	w.page.head.setPosition(w.placeOf(e))
 	w.tick()
 	w.rearm()
@@ -102,7 +107,11 @@ func (w *window) show(e *entry) {
 	w.closeMenu()
 	pg, drafted := w.pages[e]
 	if !drafted {
-		pg = w.build(e)
+		var err error
+		if pg, err = w.build(e); err != nil {
+			w.p.fail(e, err)
+			return
+		}
 		w.pages[e] = pg
 	}
 	w.page = pg
@@ -141,19 +150,25 @@ func (w *window) hide() {
 	w.win.Hide()
 }
 
-func (w *window) build(e *entry) *page {
+// build makes the page of an entry. A request that makes nod stumble must not take the program with it.
+func (w *window) build(e *entry) (p *page, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
+		}
+	}()
 	h := newHead(w.keys, e, w.openQueue, w.openMore)
 	switch b := e.request().Body.(type) {
 	case interact.Approve:
-		return newApprovePage(w, e, h, b)
+		return newApprovePage(w, e, h, b), nil
 	case interact.Confirm:
-		return newConfirmPage(w, e, h, b)
+		return newConfirmPage(w, e, h, b), nil
 	case interact.Form:
-		return newFormPage(w, e, h, b)
+		return newFormPage(w, e, h, b), nil
 	case interact.Ask:
-		return newAskPage(w, e, h, b)
+		return newAskPage(w, e, h, b), nil
 	}
-	panic("dialogs: no prompt for " + string(e.request().Body.Kind()))
+	return nil, fmt.Errorf("there is no prompt for %s", e.request().Body.Kind())
 }
 
 // finish gives a to everyone who waits for the page's entry, unless a is no answer to it. A page that is no
@@ -238,7 +253,7 @@ func (w *window) rearm() {
 		return
 	}
 	w.arm.setSeen(w.page.seen())
-	w.page.yes.setReady(w.arm.armed())
+	w.page.yes.setReady(w.arm.armed(), w.page.hint())
 	left, possible := w.arm.remaining()
 	if possible && left > 0 {
 		w.armTimer = time.AfterFunc(left, func() { w.p.post(w.rearm) })
@@ -304,6 +319,13 @@ func (w *window) settleFocus() {
 		w.rearm()
 	case w.win.Canvas().Focused() == nil && w.page != nil && w.menu == nil:
 		w.focus(w.page.text)
+	}
+}
+
+// scroll scrolls the text although something else has the focus.
+func (w *window) scroll(ev *fyne.KeyEvent) {
+	if w.page != nil && w.menu == nil {
+		w.page.text.TypedKey(ev)
 	}
 }
 

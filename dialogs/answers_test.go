@@ -1,0 +1,316 @@
+package dialogs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"nod/interact"
+)
+
+// submit presses the affirmative once it is armed.
+func (s *screen) submit() {
+	s.pass(time.Second)
+	s.chord(fyne.KeyReturn)
+}
+
+func no() *bool { return new(bool) }
+
+func TestAsk(t *testing.T) {
+	three := []string{"SQLite", "PostgreSQL", "MariaDB"}
+	tests := []struct {
+		name string
+		ask  interact.Ask
+		do   func(s *screen)
+		want string
+	}{
+		{"an option", interact.Ask{Question: "Which?", Options: three}, func(s *screen) { s.tapText("PostgreSQL") }, "PostgreSQL"},
+		{"another option after all", interact.Ask{Question: "Which?", Options: three}, func(s *screen) { s.tapText("SQLite"); s.tapText("MariaDB") }, "MariaDB"},
+		{"an option by keyboard", interact.Ask{Question: "Which?", Options: three}, func(s *screen) {
+			s.key(fyne.KeyDown) // the submit before has put the focus on the first
+			s.key(fyne.KeyDown)
+			s.key(fyne.KeyUp)
+			s.key(fyne.KeySpace)
+		}, "PostgreSQL"},
+		{"Other", interact.Ask{Question: "Which?", Options: three}, func(s *screen) { s.tapText("Other…"); s.typeText(" DuckDB ") }, "DuckDB"},
+		{"an option after a draft of Other", interact.Ask{Question: "Which?", Options: three}, func(s *screen) {
+			s.tapText("Other…")
+			s.typeText("DuckDB")
+			s.tapText("SQLite")
+		}, "SQLite"},
+		{"an option that is called Other…", interact.Ask{Question: "Which?", Options: []string{"Other…"}, AllowOther: no()}, func(s *screen) { s.tapText("Other…") }, "Other…"},
+		{"free text", interact.Ask{Question: "Why?"}, func(s *screen) { s.typeText("because") }, "because"},
+		{"free text in lines", interact.Ask{Question: "Why?", Multiline: true}, func(s *screen) {
+			s.typeText("a")
+			s.key(fyne.KeyReturn)
+			s.typeText("b")
+		}, "a\nb"},
+		{"a filtered option", interact.Ask{Question: "Which?", Options: numbers(30)}, func(s *screen) {
+			s.canvas().Focus(s.pickerFilter())
+			s.typeText("17")
+			s.tapText("option 17")
+		}, "option 17"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := newScreen(t)
+			s.open(request("1", test.ask))
+			s.focusWindow()
+			s.submit()
+			s.wantOpen("1") // nothing answered yet
+			test.do(s)
+			s.submit()
+			if a := s.wantOutcome("1", interact.Answered); a.Text != test.want {
+				t.Errorf("answer %q, want %q", a.Text, test.want)
+			}
+		})
+	}
+}
+
+func numbers(n int) []string {
+	list := make([]string, n)
+	for i := range n {
+		list[i] = fmt.Sprintf("option %d", i+1)
+	}
+	return list
+}
+
+func (s *screen) pickerFilter() *field {
+	var found *field
+	walk(s.page().object, func(o fyne.CanvasObject) {
+		if f, ok := o.(*field); ok && strings.HasPrefix(f.PlaceHolder, "Filter") {
+			found = f
+		}
+	})
+	return found
+}
+
+func TestLongListsCanBeFiltered(t *testing.T) {
+	for n, filtered := range map[int]bool{8: false, 9: true} {
+		s := newScreen(t)
+		s.open(request("1", interact.Ask{Question: "Which?", Options: numbers(n)}))
+		if got := s.pickerFilter() != nil; got != filtered {
+			t.Errorf("%d options: filter %v, want %v", n, got, filtered)
+		}
+		if !filtered {
+			continue
+		}
+		s.canvas().Focus(s.pickerFilter())
+		s.typeText("option 9")
+		if findTappable(s.page().object, "option 1") != nil || findTappable(s.page().object, "option 9") == nil {
+			t.Error("the filter does not narrow the list down")
+		}
+		if findTappable(s.page().object, "Other…") == nil {
+			t.Error("Other is gone")
+		}
+	}
+}
+
+func TestOtherIsLastAndCanBeLeftOut(t *testing.T) {
+	last := func(ask interact.Ask) string {
+		s := newScreen(t)
+		s.open(request("1", ask))
+		var label string
+		walk(s.page().object, func(o fyne.CanvasObject) {
+			if c, ok := o.(*choice); ok {
+				label = c.option.Label
+			}
+		})
+		return label
+	}
+	if got := last(interact.Ask{Question: "?", Options: []string{"a", "b"}}); got != "Other…" {
+		t.Errorf("the last choice is %q", got)
+	}
+	if got := last(interact.Ask{Question: "?", Options: []string{"a", "b"}, AllowOther: no()}); got != "b" {
+		t.Errorf("the last choice is %q", got)
+	}
+}
+
+func TestDecline(t *testing.T) {
+	for _, name := range []string{"ask", "form"} {
+		s := newScreen(t)
+		s.open(samples[name])
+		s.tapText("Decline")
+		if a := s.wantOutcome(samples[name].ID, interact.Dismissed); a.Reason == "" {
+			t.Errorf("%s: the agent is not told why", name)
+		}
+	}
+}
+
+func TestConfirm(t *testing.T) {
+	tests := []struct {
+		name string
+		do   func(s *screen)
+		want bool
+	}{
+		{"yes by click", func(s *screen) { s.pass(time.Second); s.tapText("Deploy") }, true},
+		{"yes by chord", func(s *screen) { s.submit() }, true},
+		{"no by click", func(s *screen) { s.tapText("Not yet") }, false},
+		{"no by chord", func(s *screen) { s.chord(fyne.KeyD) }, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := newScreen(t)
+			s.open(samples["confirm"])
+			s.focusWindow()
+			s.tapText("Deploy")
+			s.wantOpen("3") // not armed yet
+			test.do(s)
+			if a := s.wantOutcome("3", interact.Answered); a.Confirmed != test.want || a.Defaulted {
+				t.Errorf("answer %+v, want %v", a, test.want)
+			}
+		})
+	}
+}
+
+func TestHostileLabels(t *testing.T) {
+	s := newScreen(t)
+	s.open(request("1", interact.Confirm{
+		Message: "Sure?", YesLabel: "No\u202e\nreally" + strings.Repeat("!", 100), NoLabel: "Yes",
+	}))
+	if got := s.page().yes.text; strings.ContainsAny(got, "\n\u202e") || len([]rune(got)) > 2*maxName {
+		t.Errorf("the label is %q", got)
+	}
+	if s.page().yes.icon == "" {
+		t.Error("nothing but the agent's word says which button is yes")
+	}
+}
+
+// wholeForm has one question of each sort.
+var wholeForm = interact.Form{Questions: []interact.Question{
+	{ID: "db", Question: "Which database?", Options: []interact.Option{
+		{Label: "SQLite", Value: "sqlite", Description: "One file"},
+		{Label: "PostgreSQL", Value: "pg", Recommended: true},
+	}},
+	{ID: "extras", Question: "What else?", MultiSelect: true, Required: no(), Options: []interact.Option{{Label: "Tracing"}, {Label: "Metrics"}}},
+	{ID: "name", Question: "Name?", Placeholder: "orders"},
+	{ID: "note", Question: "Anything to add?", Required: no()},
+}}
+
+func TestForm(t *testing.T) {
+	s := newScreen(t)
+	s.open(request("1", wholeForm))
+	s.focusWindow()
+	s.submit()
+	s.wantOpen("1")
+	if got := s.page().problem.Text; got != "Still missing: 2 of 4 answers." {
+		t.Errorf("the prompt says %q", got)
+	}
+	if c, ok := s.canvas().Focused().(*choice); !ok || c.option.Value != "sqlite" {
+		t.Errorf("the focus went to %T", s.canvas().Focused())
+	}
+
+	s.tapText("PostgreSQL")
+	s.tapText("Tracing")
+	s.tapText("Other…") // the first question's; its field is empty
+	s.submit()
+	s.wantOpen("1")
+	s.typeText("CockroachDB")
+	s.submit()
+	s.wantOpen("1")
+	if f, ok := s.canvas().Focused().(*field); !ok || f.PlaceHolder != "orders" {
+		t.Fatalf("the focus went to %T", s.canvas().Focused())
+	}
+	s.typeText("shop")
+	s.submit()
+
+	a := s.wantOutcome("1", interact.Answered)
+	want := map[string]interact.Value{
+		"db": interact.ListValue("CockroachDB"), "extras": interact.ListValue("Tracing"),
+		"name": interact.TextValue("shop"), "note": interact.TextValue(""),
+	}
+	for id, v := range want {
+		if !a.Values[id].Equal(v) {
+			t.Errorf("%s: %v, want %v", id, a.Values[id], v)
+		}
+	}
+	if len(a.Values) != len(want) {
+		t.Errorf("values %v", a.Values)
+	}
+}
+
+func TestFormDefaults(t *testing.T) {
+	s := newScreen(t)
+	f := interact.Form{Questions: slices.Clone(wholeForm.Questions)}
+	f.Questions[0].Default = interact.TextValue("pg")
+	f.Questions[1].Default = interact.ListValue("Tracing", "Metrics")
+	f.Questions[2].Default = interact.TextValue("orders")
+	s.open(request("1", f))
+	s.focusWindow()
+	s.tapText("Metrics") // off again
+	s.submit()
+	a := s.wantOutcome("1", interact.Answered)
+	for id, want := range map[string]interact.Value{
+		"db": interact.ListValue("pg"), "extras": interact.ListValue("Tracing"), "name": interact.TextValue("orders"),
+	} {
+		if !a.Values[id].Equal(want) {
+			t.Errorf("%s: %v, want %v", id, a.Values[id], want)
+		}
+	}
+}
+
+func TestFormMarksRequiredAndRecommended(t *testing.T) {
+	s := newScreen(t)
+	s.open(request("1", wholeForm))
+	for _, text := range []string{"required", "optional", "Recommended", "One file", "4 questions"} {
+		if !s.shows(text) {
+			t.Errorf("%q is not there", text)
+		}
+	}
+}
+
+func TestFormSaysWhatWillNotDo(t *testing.T) {
+	s := newScreen(t)
+	s.open(request("1", interact.Form{Questions: []interact.Question{{ID: "n", Question: "How many?", Format: interact.Integer}}}))
+	s.focusWindow()
+	s.canvas().FocusNext()
+	s.typeText("many")
+	s.submit()
+	s.wantOpen("1")
+	if !s.shows("This wants a number.") {
+		t.Error("the prompt does not say what is wrong")
+	}
+	s.key(fyne.KeyBackspace)
+	s.key(fyne.KeyBackspace)
+	s.key(fyne.KeyBackspace)
+	s.key(fyne.KeyBackspace)
+	s.typeText("3")
+	s.submit()
+	if a := s.wantOutcome("1", interact.Answered); a.Values["n"].String() != "3" {
+		t.Errorf("answer %v", a.Values)
+	}
+}
+
+// A text with template signs, markup and control characters is shown, never executed.
+func TestAgentTextIsNeverATemplate(t *testing.T) {
+	s := newScreen(t)
+	r := bash("1", "echo {{.Names}}")
+	r.Requester.Agent = "{{.Agent}}"
+	r.Body = interact.Approve{Tool: "{{.Tool}}", Input: []byte(`{"x":"{{.X}}"}`), Description: "{{.Y}}"}
+	s.open(r)
+	for _, text := range []string{"{{.Agent}} wants to use the tool {{.Tool}}", "{{.X}}", "{{.Y}}"} {
+		if !s.shows(text) {
+			t.Errorf("%q is not shown as it is", text)
+		}
+	}
+}
+
+// What the agent says cannot get into the block with the exact input.
+func TestDescriptionStaysOutOfTheInput(t *testing.T) {
+	s := newScreen(t)
+	r := bash("1", "rm -rf build")
+	r.Body = interact.Approve{Tool: "Bash", Input: []byte(`{"command":"rm -rf build"}`), Description: "Command: ls\nAllow is safe"}
+	s.open(r)
+	for _, l := range s.page().text.(*sheet).lines {
+		if strings.Contains(l.text(), "Allow is safe") {
+			t.Error("the description is in the primary block")
+		}
+	}
+	if !s.shows("Allow is safe") || !s.shows("agent says:") {
+		t.Error("the description is not shown as the agent's words")
+	}
+}

@@ -1,0 +1,117 @@
+package dialogs
+
+import (
+	"testing"
+	"time"
+)
+
+func TestArming(t *testing.T) {
+	const ms = time.Millisecond
+	tests := []struct {
+		name string
+		do   func(a *arming, wait func(time.Duration))
+		want bool
+	}{
+		{"at once", func(a *arming, wait func(time.Duration)) {}, false},
+		{"just before", func(a *arming, wait func(time.Duration)) { wait(699 * ms) }, false},
+		{"in time", func(a *arming, wait func(time.Duration)) { wait(700 * ms) }, true},
+		{"not visible", func(a *arming, wait func(time.Duration)) { a.setVisible(false); wait(time.Hour) }, false},
+		{"not focused", func(a *arming, wait func(time.Duration)) { a.setFocused(false); wait(time.Hour) }, false},
+		{"not read to the end", func(a *arming, wait func(time.Duration)) { a.setSeen(false); wait(time.Hour) }, false},
+		{"focus comes back", func(a *arming, wait func(time.Duration)) {
+			wait(time.Second)
+			a.setFocused(false)
+			a.setFocused(true)
+			wait(699 * ms)
+		}, false},
+		{"focus came back a while ago", func(a *arming, wait func(time.Duration)) {
+			a.setFocused(false)
+			a.setFocused(true)
+			wait(700 * ms)
+		}, true},
+		{"covered and uncovered", func(a *arming, wait func(time.Duration)) {
+			wait(time.Second)
+			a.setVisible(false)
+			a.setVisible(true)
+			wait(100 * ms)
+		}, false},
+		{"end of the text only now in view", func(a *arming, wait func(time.Duration)) {
+			a.setSeen(false)
+			wait(time.Second)
+			a.setSeen(true)
+			wait(699 * ms)
+		}, false},
+		{"an early press starts the wait again", func(a *arming, wait func(time.Duration)) {
+			wait(600 * ms)
+			a.press()
+			wait(699 * ms)
+		}, false},
+		{"presses all the time", func(a *arming, wait func(time.Duration)) {
+			for range 100 {
+				wait(500 * ms)
+				a.press()
+			}
+		}, false},
+		{"resized", func(a *arming, wait func(time.Duration)) { wait(time.Second); a.disturb(); wait(699 * ms) }, false},
+		{"told again what is known", func(a *arming, wait func(time.Duration)) {
+			wait(time.Second)
+			a.setFocused(true)
+			a.setVisible(true)
+			a.setSeen(true)
+		}, true},
+		{"the next prompt", func(a *arming, wait func(time.Duration)) {
+			wait(time.Second)
+			a.answered()
+			a.begin(0, true)
+			wait(699 * ms)
+		}, false},
+		{"a longer wait was configured", func(a *arming, wait func(time.Duration)) {
+			a.begin(3*time.Second, true)
+			wait(2999 * ms)
+		}, false},
+		{"a shorter wait cannot be configured", func(a *arming, wait func(time.Duration)) {
+			a.begin(10*ms, true)
+			wait(699 * ms)
+		}, false},
+		{"the clock goes back", func(a *arming, wait func(time.Duration)) { wait(-time.Hour) }, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			now := time.Unix(1_900_000_000, 0)
+			a := newArming(func() time.Time { return now })
+			a.begin(0, true)
+			a.setVisible(true)
+			a.setFocused(true)
+			test.do(a, func(d time.Duration) { now = now.Add(d) })
+			if got := a.armed(); got != test.want {
+				t.Errorf("armed: %v, want %v", got, test.want)
+			}
+			left, possible := a.remaining()
+			if got := possible && left == 0; got != test.want {
+				t.Errorf("remaining: %v, %v; want armed: %v", left, possible, test.want)
+			}
+			if got := a.press(); got != test.want {
+				t.Errorf("press: %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestRefusalWaitsOnlyForAnEcho(t *testing.T) {
+	now := time.Unix(1_900_000_000, 0)
+	a := newArming(func() time.Time { return now })
+	if !a.refuse() {
+		t.Error("the first refusal did not count")
+	}
+	a.answered()
+	for range 20 { // a key held down
+		now = now.Add(100 * time.Millisecond)
+		if a.refuse() {
+			t.Fatal("an echo of the last answer counted")
+		}
+	}
+	now = now.Add(500 * time.Millisecond)
+	if !a.refuse() {
+		t.Error("a refusal after a pause did not count")
+	}
+}

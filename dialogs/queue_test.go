@@ -1,0 +1,182 @@
+package dialogs
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"nod/interact"
+	"nod/policy"
+)
+
+// line is a queue with a clock, whose state reads as text.
+type line struct {
+	queue
+	time time.Time
+}
+
+func newLine(ids ...string) *line {
+	l := &line{time: time.Unix(1_900_000_000, 0)}
+	l.now = func() time.Time { return l.time }
+	for _, id := range ids {
+		l.add(bash(id, "echo "+id), policy.Decision{})
+	}
+	return l
+}
+
+func (l *line) at(id string) *entry { return l.find(interact.ID(id)) }
+
+// waitingIDs lists the first request of each entry that waits; the current one in brackets.
+func (l *line) waitingIDs() []string {
+	var list []string
+	for _, e := range l.waiting() {
+		id := string(e.request().ID)
+		if e == l.current {
+			id = "[" + id + "]"
+		}
+		list = append(list, id)
+	}
+	return list
+}
+
+func TestQueue(t *testing.T) {
+	tests := []struct {
+		name string
+		do   func(l *line)
+		want []string
+	}{
+		{"the oldest comes first", func(l *line) {}, []string{"[a]", "b", "c"}},
+		{"a newer one does not take its place", func(l *line) { l.add(bash("d", "x"), policy.Decision{}) }, []string{"[a]", "b", "c", "d"}},
+		{"the next one follows", func(l *line) { l.drop("a") }, []string{"[b]", "c"}},
+		{"the one after the current follows", func(l *line) { l.step(1); l.drop("b") }, []string{"a", "[c]"}},
+		{"after the last the first", func(l *line) { l.step(-1); l.drop("c") }, []string{"[a]", "b"}},
+		{"another one's end changes nothing", func(l *line) { l.drop("b") }, []string{"[a]", "c"}},
+		{"an unknown one's neither", func(l *line) { l.drop("z") }, []string{"[a]", "b", "c"}},
+		{"next", func(l *line) { l.step(1) }, []string{"a", "[b]", "c"}},
+		{"round the end", func(l *line) { l.step(1); l.step(1); l.step(1) }, []string{"[a]", "b", "c"}},
+		{"round the start", func(l *line) { l.step(-1) }, []string{"a", "b", "[c]"}},
+		{"snoozed", func(l *line) { l.snooze(l.at("a"), l.time.Add(time.Minute)) }, []string{"[b]", "c"}},
+		{"all snoozed", func(l *line) {
+			for _, id := range []string{"a", "b", "c"} {
+				l.snooze(l.at(id), l.time.Add(time.Minute))
+			}
+		}, nil},
+		{"back from snoozing, in its old place, not in front of the reader", func(l *line) {
+			l.snooze(l.at("a"), l.time.Add(time.Minute))
+			l.time = l.time.Add(time.Minute)
+			l.wake()
+		}, []string{"a", "[b]", "c"}},
+		{"shown out of turn", func(l *line) { l.show(l.at("c")) }, []string{"a", "b", "[c]"}},
+		{"shown although snoozed", func(l *line) {
+			l.snooze(l.at("c"), l.time.Add(time.Hour))
+			l.show(l.at("c"))
+		}, []string{"a", "b", "[c]"}},
+		{"all gone", func(l *line) { l.drop("b"); l.drop("a"); l.drop("c") }, nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			l := newLine("a", "b", "c")
+			test.do(l)
+			if got := l.waitingIDs(); !slices.Equal(got, test.want) {
+				t.Errorf("waits: %v, want %v", got, test.want)
+			}
+			if (l.current == nil) != (len(test.want) == 0) {
+				t.Errorf("current: %v", l.current)
+			}
+		})
+	}
+}
+
+func TestWakeSaysWhenToComeBack(t *testing.T) {
+	l := newLine("a", "b")
+	l.snooze(l.at("a"), l.time.Add(time.Hour))
+	l.snooze(l.at("b"), l.time.Add(time.Minute))
+	if got, want := l.wake(), l.time.Add(time.Minute); !got.Equal(want) {
+		t.Errorf("wake at %v, want %v", got, want)
+	}
+	l.time = l.time.Add(time.Hour)
+	if got := l.wake(); !got.IsZero() {
+		t.Errorf("wake at %v although nothing is snoozed", got)
+	}
+}
+
+func TestIdenticalRequestsAreOneEntry(t *testing.T) {
+	base := bash("1", "make")
+	change := func(f func(r *interact.Request, a *interact.Approve)) interact.Request {
+		r, a := base, base.Body.(interact.Approve)
+		r.ID = "2"
+		f(&r, &a)
+		r.Body = a
+		return r
+	}
+	tests := []struct {
+		name string
+		r    interact.Request
+		same bool
+	}{
+		{"the same", change(func(*interact.Request, *interact.Approve) {}), true},
+		{"another process of the same program", change(func(r *interact.Request, _ *interact.Approve) { r.Requester.Process.PID = 99 }), true},
+		{"another program", change(func(r *interact.Request, _ *interact.Approve) { r.Requester.Process.Exe = "/tmp/claude" }), false},
+		{"another folder", change(func(r *interact.Request, _ *interact.Approve) { r.Requester.CWD = "/elsewhere" }), false},
+		{"another session", change(func(r *interact.Request, _ *interact.Approve) { r.Requester.Session = "s2" }), false},
+		{"another input", change(func(_ *interact.Request, a *interact.Approve) { a.Input = []byte(`{"command":"make "}`) }), false},
+		{"the same input, written otherwise", change(func(_ *interact.Request, a *interact.Approve) { a.Input = []byte(`{"command": "make"}`) }), false},
+		{"another tool", change(func(_ *interact.Request, a *interact.Approve) { a.Tool = "bash" }), false},
+		{"other words of the agent", change(func(_ *interact.Request, a *interact.Approve) { a.Description = "safe" }), false},
+		{"an input that is not JSON", change(func(_ *interact.Request, a *interact.Approve) { a.Input = []byte(`{`) }), false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			l := newLine()
+			first := l.add(base, policy.Decision{})
+			second := l.add(test.r, policy.Decision{})
+			if (first == second) != test.same {
+				t.Fatalf("one entry: %v, want %v", first == second, test.same)
+			}
+			if l.size() != 2 {
+				t.Errorf("%d requests wait, want 2", l.size())
+			}
+			if l.drop("1"); l.size() != 1 || l.current == nil {
+				t.Errorf("after the first went: %d wait, current %v", l.size(), l.current)
+			}
+		})
+	}
+	l := newLine()
+	if l.add(base, policy.Decision{Class: policy.Write}) == l.add(change(func(*interact.Request, *interact.Approve) {}), policy.Decision{Class: policy.Destructive}) {
+		t.Error("requests that are shown in different classes are one entry")
+	}
+}
+
+func TestDeadlineIsTheEarliest(t *testing.T) {
+	l := newLine()
+	late, early := bash("1", "x"), bash("2", "x")
+	late.Deadline, early.Deadline = l.time.Add(time.Hour), l.time.Add(time.Minute)
+	l.add(late, policy.Decision{})
+	if got := l.add(early, policy.Decision{}).deadline(); !got.Equal(early.Deadline) {
+		t.Errorf("deadline %v, want %v", got, early.Deadline)
+	}
+	if got := l.add(bash("3", "y"), policy.Decision{}).deadline(); !got.IsZero() {
+		t.Errorf("deadline %v, want none", got)
+	}
+}
+
+func TestOfSession(t *testing.T) {
+	who := func(session string, pid int32, exe string) interact.Request {
+		r := bash(session+exe+string(rune('0'+pid)), "x"+session+exe+string(rune('0'+pid)))
+		r.Requester.Session, r.Requester.Process.PID, r.Requester.Process.Exe = session, pid, exe
+		return r
+	}
+	l := newLine()
+	for _, r := range []interact.Request{
+		who("s1", 1, "/claude"), who("s1", 2, "/claude"), who("s2", 1, "/claude"), who("s1", 1, "/evil"),
+		who("", 5, "/claude"), who("", 6, "/claude"),
+	} {
+		l.add(r, policy.Decision{})
+	}
+	if got := len(l.ofSession(l.entries[0])); got != 2 {
+		t.Errorf("session s1: %d entries, want 2", got)
+	}
+	if got := len(l.ofSession(l.entries[4])); got != 1 {
+		t.Errorf("without a session: %d entries, want the one of the same process", got)
+	}
+}

@@ -1,0 +1,684 @@
+package dialogs
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"nod/interact"
+	"nod/policy"
+)
+
+func TestAllowTakesArmedButton(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.focusWindow()
+	s.pass(699 * time.Millisecond)
+	s.tapText("Allow")
+	s.wantOpen("1") // too early: the wait starts again
+	s.pass(699 * time.Millisecond)
+	s.tapText("Allow")
+	s.wantOpen("1")
+	s.pass(700 * time.Millisecond)
+	s.tapText("Allow")
+	a := s.wantOutcome("1", interact.Allowed)
+	if a.Scope != policy.Once {
+		t.Errorf("scope %q, want once", a.Scope)
+	}
+	if want := interact.Digest([]byte(`{"command":"make"}`)); a.ShownSHA256 != want {
+		t.Errorf("shown_sha256 %s, want %s", a.ShownSHA256, want)
+	}
+}
+
+// What disturbs the prompt after it was armed makes the wait start again.
+func TestDisturbanceDisarms(t *testing.T) {
+	tests := []struct {
+		name string
+		do   func(s *screen)
+	}{
+		{"the focus goes and comes back", func(s *screen) { s.blurWindow(); s.focusWindow() }},
+		{"so fast that nobody noticed", func(s *screen) {
+			f := s.canvas().Focused()
+			f.FocusLost()
+			f.FocusGained()
+			s.settle()
+		}},
+		{"resized", func(s *screen) { s.p.window.win.Resize(fyne.NewSize(700, 700)) }},
+		{"an identical request joins", func(s *screen) { s.open(bash("2", "make")) }},
+		{"next and back", func(s *screen) { s.open(bash("2", "other")); s.chord(fyne.KeyPeriod); s.chord(fyne.KeyComma) }},
+		{"a menu was open", func(s *screen) { s.tap(s.page().head.more); s.key(fyne.KeyEscape) }},
+		{"the scope changed", func(s *screen) { s.tapText("Once"); s.tapText("Always") }},
+		{"the raw input was opened", func(s *screen) { s.tapText("Whole input (JSON)") }},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := newScreen(t)
+			s.open(bash("1", "make"))
+			s.ready()
+			test.do(s)
+			s.chord(fyne.KeyReturn)
+			s.wantOpen("1")
+			s.pass(time.Second)
+			s.chord(fyne.KeyReturn)
+			s.wantOutcome("1", interact.Allowed)
+		})
+	}
+}
+
+func TestNotFocusedIsNeverArmed(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.pass(time.Hour) // shown, but the window system gave it no focus
+	s.chord(fyne.KeyReturn)
+	s.tapText("Allow")
+	s.wantOpen("1")
+	s.ready()
+	s.blurWindow()
+	s.pass(time.Hour)
+	s.chord(fyne.KeyReturn)
+	s.wantOpen("1")
+}
+
+// Another prompt that arrives leaves the one being read alone, armed as it is.
+func TestNewestDoesNotTakeThePlace(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.ready()
+	s.open(bash("2", "rm -rf /"))
+	if got := s.page().entry.request().ID; got != "1" {
+		t.Fatalf("the prompt shows %s", got)
+	}
+	if got := s.page().head.queue.text; got != "1 of 2 ›" {
+		t.Errorf("the queue button says %q", got)
+	}
+	s.chord(fyne.KeyReturn)
+	s.wantOutcome("1", interact.Allowed)
+	s.wantOpen("2")
+}
+
+// No plain key answers an approval, wherever the focus is, armed or not.
+func TestPlainKeysNeverDecide(t *testing.T) {
+	keys := []fyne.KeyName{fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter, fyne.KeyY, fyne.Key1, fyne.KeyUp, fyne.KeyDelete}
+	for _, armed := range []bool{false, true} {
+		s := newScreen(t)
+		s.open(bash("1", "make"))
+		s.focusWindow()
+		if armed {
+			s.pass(time.Second)
+		}
+		stops := s.tabStops()
+		for _, stop := range stops {
+			for _, k := range keys {
+				s.canvas().Focus(stop)
+				s.settle()
+				if armed {
+					s.pass(time.Second)
+				}
+				s.key(k)
+				s.typeText("y1 ")
+				s.wantOpen("1")
+				s.p.window.closeMenu()
+			}
+		}
+	}
+}
+
+// tabStops goes once round with Tab.
+func (s *screen) tabStops() []fyne.Focusable {
+	start := s.canvas().Focused()
+	stops := []fyne.Focusable{start}
+	for {
+		s.canvas().FocusNext()
+		s.settle()
+		f := s.canvas().Focused()
+		if f == start || len(stops) > 50 {
+			return stops
+		}
+		stops = append(stops, f)
+	}
+}
+
+func TestTabOrder(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.open(bash("2", "other"))
+	var names []string
+	for _, f := range s.tabStops() {
+		switch x := f.(type) {
+		case *sheet:
+			names = append(names, "text")
+		case *button:
+			names = append(names, x.text)
+		}
+	}
+	want := "text, Whole input (JSON), Deny, Deny, and say why…, Once, Allow, 1 of 2 ›, "
+	if got := strings.Join(names, ", "); got != want {
+		t.Errorf("Tab goes\n%s, want\n%s", got, want)
+	}
+}
+
+func TestFocusStartsOnTheText(t *testing.T) {
+	for name, r := range samples {
+		s := newScreen(t)
+		s.open(r)
+		if _, isButton := s.canvas().Focused().(*button); isButton || s.canvas().Focused() == nil {
+			t.Errorf("%s: the focus starts on %T", name, s.canvas().Focused())
+		}
+	}
+}
+
+// A click on nothing takes the focus away; it must come back, or nod would not hear of the window's.
+func TestFocusIsNeverNowhere(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.ready()
+	s.canvas().Unfocus()
+	s.settle()
+	if s.canvas().Focused() == nil {
+		t.Fatal("nothing has the focus")
+	}
+	s.chord(fyne.KeyReturn)
+	s.wantOutcome("1", interact.Allowed) // the window never lost it
+}
+
+// Moving the focus within the prompt is no reason to wait again.
+func TestFocusWithinThePromptStaysArmed(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.ready()
+	s.canvas().FocusNext()
+	s.settle()
+	s.canvas().FocusNext()
+	s.settle()
+	s.chord(fyne.KeyReturn)
+	s.wantOutcome("1", interact.Allowed)
+}
+
+func TestDenyNeverWaits(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.tapText("Deny")
+	if a := s.wantOutcome("1", interact.Denied); a.Reason != "" {
+		t.Errorf("reason %q, want none", a.Reason)
+	}
+	s.pass(time.Second)
+	s.open(bash("2", "make"))
+	s.chord(fyne.KeyD)
+	s.wantOutcome("2", interact.Denied)
+}
+
+func TestDenyAndSayWhy(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.tapText("Deny, and say why…")
+	s.typeText("use the Makefile of the shop")
+	s.key(fyne.KeyReturn) // does not decide
+	s.wantOpen("1")
+	s.chord(fyne.KeyD)
+	if a := s.wantOutcome("1", interact.Denied); a.Reason != "use the Makefile of the shop" {
+		t.Errorf("reason %q", a.Reason)
+	}
+}
+
+func TestDismissal(t *testing.T) {
+	tests := []struct {
+		name string
+		do   func(s *screen)
+	}{
+		{"Escape", func(s *screen) { s.key(fyne.KeyEscape) }},
+		{"Escape with nothing focused", func(s *screen) {
+			s.canvas().Unfocus()
+			s.canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape})
+		}},
+		{"closing the window", func(s *screen) { s.p.window.dismiss() }},
+		{"answer in the terminal instead", func(s *screen) {
+			s.tap(s.page().head.more)
+			s.tapText("Answer in the terminal instead")
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := newScreen(t)
+			s.open(bash("1", "make"))
+			s.ready()
+			test.do(s)
+			if a := s.wantOutcome("1", interact.Dismissed); a.Reason == "" {
+				t.Error("the agent is not told that nobody decided")
+			}
+		})
+	}
+}
+
+// Escape takes back one step at a time, from wherever the focus is.
+func TestEscapeUnwinds(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.tapText("Deny, and say why…")
+	s.tap(s.page().head.more)
+	if s.p.window.menu == nil {
+		t.Fatal("no menu")
+	}
+	s.key(fyne.KeyEscape)
+	s.wantOpen("1")
+	if s.p.window.menu != nil {
+		t.Fatal("the menu is still open")
+	}
+	s.canvas().Focus(s.page().refusalField(t))
+	s.key(fyne.KeyEscape)
+	s.wantOpen("1")
+	if s.page().refusalField(t).Visible() {
+		t.Fatal("the reason is still open")
+	}
+	s.key(fyne.KeyEscape)
+	s.wantOutcome("1", interact.Dismissed)
+}
+
+func (p *page) refusalField(t *testing.T) *field {
+	t.Helper()
+	var found *field
+	var look func(o fyne.CanvasObject)
+	look = func(o fyne.CanvasObject) { // hidden ones, too
+		switch x := o.(type) {
+		case *field:
+			found = x
+		case *fyne.Container:
+			for _, c := range x.Objects {
+				look(c)
+			}
+		case *surface:
+			look(x.content)
+		}
+	}
+	look(p.object)
+	if found == nil {
+		t.Fatal("no field for the reason")
+	}
+	return found
+}
+
+// The second half of a double click does not answer the next prompt.
+func TestDoubleClickAnswersOne(t *testing.T) {
+	for _, what := range []string{"Allow", "Deny"} {
+		t.Run(what, func(t *testing.T) {
+			s := newScreen(t)
+			s.open(bash("1", "make"))
+			s.open(bash("2", "rm -rf /"))
+			s.ready()
+			s.tapText(what)
+			if _, answered := s.answer("1"); !answered {
+				t.Fatal("the first tap did nothing")
+			}
+			s.pass(100 * time.Millisecond)
+			s.tapText(what)
+			s.wantOpen("2")
+			s.pass(100 * time.Millisecond)
+			s.chord(fyne.KeyReturn)
+			s.wantOpen("2")
+		})
+	}
+}
+
+// A prompt whose request ended decides nothing, even when a click was on its way.
+func TestLateClick(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.ready()
+	allow, deny, old := s.find("Allow"), s.find("Deny"), s.page()
+	s.p.post(func() { s.p.withdraw("1") })
+	s.tap(allow)
+	s.tap(deny)
+	old.affirm()
+	old.refuse()
+	s.wantOpen("1")
+	if s.p.window.page != nil {
+		t.Error("the prompt is still in the window")
+	}
+
+	s.open(bash("2", "other"))
+	s.ready()
+	old.affirm()
+	s.wantOpen("2")
+}
+
+func TestTitleIsConstant(t *testing.T) {
+	s := newScreen(t)
+	r := bash("1", "make")
+	r.Requester.Agent = "nod: approved"
+	s.open(r)
+	s.open(samples["form"])
+	s.chord(fyne.KeyPeriod)
+	if got := s.p.window.win.Title(); got != "nod" {
+		t.Errorf("title %q, want nod", got)
+	}
+}
+
+func TestTimeOutText(t *testing.T) {
+	tests := []struct {
+		body interact.Body
+		want string
+	}{
+		{interact.Approve{Tool: "Bash", Input: []byte(`{}`)}, "goes back to the terminal in 4:30"},
+		{interact.Confirm{Message: "Sure?"}, "silence means “No” in 4:30"},
+		{interact.Confirm{Message: "Sure?", Default: true, YesLabel: "Go"}, "silence means “Go” in 4:30"},
+		{interact.Ask{Question: "Why?"}, "the agent stops waiting in 4:30"},
+	}
+	for _, test := range tests {
+		s := newScreen(t)
+		s.open(request("1", test.body))
+		if got := s.page().status.Text; got != test.want {
+			t.Errorf("%T: %q, want %q", test.body, got, test.want)
+		}
+		s.pass(time.Minute)
+		if got := s.page().status.Text; !strings.Contains(got, "3:30") {
+			t.Errorf("%T: a minute later: %q", test.body, got)
+		}
+		s.pass(time.Hour) // the broker keeps the time; the window only tells it
+		s.wantOpen("1")
+	}
+}
+
+func TestScope(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.ready()
+	s.tapText("Once")
+	s.tapText("This session")
+	if !s.shows("allow Bash of claude-code with exactly this input (session)") {
+		t.Error("the rule is not shown before Allow")
+	}
+	s.tapText("Allow")
+	s.wantOpen("1")
+	s.pass(time.Second)
+	s.tapText("Allow")
+	if a := s.wantOutcome("1", interact.Allowed); a.Scope != policy.ThisSession {
+		t.Errorf("scope %q", a.Scope)
+	}
+}
+
+// shows reports whether some text in the window has s in it.
+func (s *screen) shows(text string) bool {
+	return strings.Contains(test.RenderToMarkup(s.canvas()), text)
+}
+
+func TestScopesOffered(t *testing.T) {
+	long := strings.Repeat("x", maxGrantInput)
+	tests := []struct {
+		name    string
+		command string
+		session string
+		want    string
+	}{
+		{"plain", "make", "s1", "once session 15m always"},
+		{"without a session", "make", "", "once 15m always"},
+		{"hidden characters", "make\u202e", "s1", "once"},
+		{"too long to be read with care", long, "s1", "once"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := newScreen(t)
+			r := bash("1", test.command)
+			r.Requester.Session = test.session
+			s.open(r)
+			s.tapText("Once")
+			var got []string
+			for _, it := range s.p.window.menu.items {
+				for _, scope := range []policy.Scope{policy.Once, policy.ThisSession, policy.QuarterHour, policy.Always} {
+					if it.item.text == scopeName(scope) {
+						got = append(got, string(scope))
+					}
+				}
+			}
+			if strings.Join(got, " ") != test.want {
+				t.Errorf("offered %v, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// Allow waits until the end of the text has been in view.
+func TestReadToTheEnd(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", strings.Repeat("echo a\n", 200)+"rm -rf ~"))
+	s.ready()
+	s.chord(fyne.KeyReturn)
+	s.tapText("Allow")
+	s.wantOpen("1")
+	s.canvas().FocusPrevious() // the keys scroll the text wherever the focus is
+	if got := s.page().yes.hint; got != "read to the end first" {
+		t.Errorf("the button says %q", got)
+	}
+	for range 100 {
+		s.key(fyne.KeyPageDown)
+	}
+	s.chord(fyne.KeyReturn)
+	s.wantOpen("1") // in view only now
+	s.pass(time.Second)
+	s.chord(fyne.KeyReturn)
+	s.wantOutcome("1", interact.Allowed)
+}
+
+func TestSnooze(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.tapText("Deny, and say why…")
+	s.typeText("draft")
+	s.tap(s.page().head.more)
+	s.tapText("Ask me again in 5 minutes")
+	s.wantOpen("1")
+	if s.page() != nil || s.p.Waiting() != 1 {
+		t.Fatalf("page %v, %d waiting", s.page(), s.p.Waiting())
+	}
+	s.pass(5 * time.Minute)
+	if s.page() == nil {
+		t.Fatal("it did not come back")
+	}
+	if got := s.page().refusalField(t).Text; got != "draft" {
+		t.Errorf("the draft is %q", got)
+	}
+}
+
+func TestShowBringsBackWhatWasSnoozed(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.open(bash("2", "other"))
+	s.p.snooze(s.page().entry, time.Hour)
+	s.p.Show("1")
+	if got := s.page().entry.request().ID; got != "1" {
+		t.Errorf("shows %s", got)
+	}
+	s.p.Show("no such")
+	s.p.Raise()
+}
+
+func TestDraftsSurviveTheQueue(t *testing.T) {
+	s := newScreen(t)
+	s.open(request("1", interact.Ask{Question: "Why?"}))
+	s.open(bash("2", "make"))
+	s.typeText("because")
+	s.chord(fyne.KeyPeriod)
+	s.chord(fyne.KeyPeriod)
+	s.ready()
+	s.chord(fyne.KeyReturn)
+	if a := s.wantOutcome("1", interact.Answered); a.Text != "because" {
+		t.Errorf("answer %q", a.Text)
+	}
+}
+
+func TestQueueList(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.open(samples["confirm"])
+	other := bash("5", "ls")
+	other.Requester.Session = "s2"
+	s.open(other)
+	s.tapText("1 of 3 ›")
+	s.tapText(summaryOf(other))
+	if got := s.page().entry.request().ID; got != "5" {
+		t.Fatalf("shows %s", got)
+	}
+	s.chord(fyne.KeyPeriod)
+	s.tapText("1 of 3 ›")
+
+	menu := s.p.window.menu
+	all := menu.items[len(menu.items)-1]
+	s.canvas().Focus(all)
+	s.key(fyne.KeyReturn) // a plain key does not decide
+	s.wantOpen("1")
+	s.chord(fyne.KeyReturn)
+	s.wantOutcome("1", interact.Denied)
+	s.wantOutcome("3", interact.Dismissed)
+	s.wantOpen("5")
+}
+
+func TestIdenticalRequestsAreAnsweredTogether(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.open(bash("2", "make"))
+	if got := s.page().head.times.text.Text; got != "× 2" {
+		t.Errorf("the counter says %q", got)
+	}
+	s.ready()
+	s.chord(fyne.KeyReturn)
+	s.wantOutcome("1", interact.Allowed)
+	s.wantOutcome("2", interact.Allowed)
+}
+
+// A window that cannot show a prompt ends it as unavailable; nothing is allowed, nothing stays.
+func TestFailingPromptIsUnavailable(t *testing.T) {
+	s := newScreen(t)
+	s.p.options.Log = slog.New(slog.DiscardHandler)
+	to := make(chan reply, 1)
+	s.p.post(func() { s.p.open(request("1", interact.Notify{Message: "x"}), policy.Decision{}, to) })
+	if got := <-to; !errors.Is(got.err, interact.ErrUnavailable) {
+		t.Errorf("got %+v", got)
+	}
+	if s.p.Waiting() != 0 {
+		t.Error("it still waits")
+	}
+	s.open(bash("2", "make"))
+	s.ready()
+	s.chord(fyne.KeyReturn)
+	s.wantOutcome("2", interact.Allowed)
+}
+
+// prompting runs a Prompter whose UI goroutine is whoever holds the lock.
+func prompting(t *testing.T) (p *Prompter, ui func(func())) {
+	a := test.NewTempApp(t)
+	test.ApplyTheme(t, Theme("light"))
+	p = New(a, Options{})
+	var mu sync.Mutex
+	ui = func(f func()) {
+		mu.Lock()
+		defer mu.Unlock()
+		f()
+	}
+	p.do = ui
+	p.later = func(f func()) {}
+	return p, ui
+}
+
+func TestPromptEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, ui := prompting(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() {
+			_, err := p.Prompt(ctx, bash("1", "make"), policy.Decision{})
+			ended <- err
+		}()
+		synctest.Wait()
+		if p.Waiting() != 1 {
+			t.Fatal("it does not wait")
+		}
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+		synctest.Wait()
+		ui(func() {
+			if p.Waiting() != 0 || p.window.page != nil {
+				t.Errorf("%d wait, page %v", p.Waiting(), p.window.page)
+			}
+		})
+	})
+}
+
+// Real timers arm the button and tell the time.
+func TestTimers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, ui := prompting(t)
+		r := bash("1", "make")
+		r.Created = time.Now()
+		r.Deadline = r.Created.Add(time.Minute)
+		answered := make(chan interact.Answer)
+		go func() {
+			a, err := p.Prompt(t.Context(), r, policy.Decision{})
+			if err != nil {
+				t.Error(err)
+			}
+			answered <- a
+		}()
+		synctest.Wait()
+		ui(func() {
+			p.window.win.Canvas().Focused().FocusGained()
+			if p.window.page.yes.ready {
+				t.Error("Allow is ready at once")
+			}
+		})
+		time.Sleep(800 * time.Millisecond)
+		synctest.Wait()
+		ui(func() {
+			if !p.window.page.yes.ready {
+				t.Error("Allow is not ready after 0.8 s")
+			}
+		})
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		ui(func() {
+			if got := p.window.page.status.Text; got != "goes back to the terminal in 0:50" {
+				t.Errorf("the time: %q", got)
+			}
+			p.window.affirm()
+		})
+		if a := <-answered; a.Outcome != interact.Allowed {
+			t.Errorf("answer %+v", a)
+		}
+	})
+}
+
+func TestManyAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, ui := prompting(t)
+		const n = 100
+		ctx, cancel := context.WithCancel(t.Context())
+		var done sync.WaitGroup
+		for i := range n {
+			done.Go(func() {
+				r := bash("r"+string(rune('a'+i)), "echo "+string(rune('a'+i)))
+				if _, err := p.Prompt(ctx, r, policy.Decision{}); !errors.Is(err, context.Canceled) {
+					t.Errorf("error %v", err)
+				}
+			})
+		}
+		synctest.Wait()
+		if p.Waiting() != n {
+			t.Errorf("%d wait, want %d", p.Waiting(), n)
+		}
+		cancel()
+		done.Wait()
+		synctest.Wait()
+		ui(func() {
+			if p.Waiting() != 0 || len(p.replies) != 0 || len(p.window.pages) != 0 {
+				t.Errorf("left over: %d waiting, %d replies, %d pages", p.Waiting(), len(p.replies), len(p.window.pages))
+			}
+		})
+	})
+}

@@ -67,7 +67,7 @@ func TestDenyWithReason(t *testing.T) {
 	n.prompt()
 	n.armed()
 	// From the text: whole input, Deny, "Deny, and say why…".
-	n.press("Tab", "Tab", "Tab", "space")
+	n.after(func() { n.press("Tab", "Tab", "Tab", "space") })
 	n.write("keep the build, run make clean instead")
 	n.armed() // everything is drawn
 	n.shot("deny-reason")
@@ -119,18 +119,12 @@ func TestKeysMeantForAnotherWindow(t *testing.T) {
 		}
 		c := n.send(bash("make all")...)
 		n.press(presses...)
-		n.prompt()
-		n.press(presses...)
 		n.shot("keys-meant-for-another-window")
-		n.send("pending").result() // the keys before this have been handled
-		if out := c.out.String(); strings.Contains(out, "allow") {
-			t.Fatalf("seed %d: keys %q approved: %q", seed, presses, out)
+		n.quit() // ends after it has handled the keys
+		if out, status := c.result(); status == 0 || strings.Contains(out, "allow") {
+			t.Fatalf("seed %d: keys %q approved: %q, status %d", seed, presses, out, status)
 		}
-		n.press("Escape", "Escape", "ctrl+d") // whatever the keys opened, and then the prompt
-		if out, status := c.result(); status == 0 || strings.HasPrefix(out, "allow") {
-			t.Fatalf("seed %d: got %q, status %d", seed, out, status)
-		}
-		n.noWindow()
+		n.startNod()
 	}
 }
 
@@ -160,11 +154,12 @@ func TestQueue(t *testing.T) {
 	n.prompt()
 	n.armed()
 	n.shot("queue")
-	n.press("ctrl+Return")
+	n.after(func() { n.press("ctrl+Return") })
 	calls[0].wants("allow", 0)
-	n.affirm()
+	n.armed()
+	n.after(func() { n.press("ctrl+Return") })
 	calls[1].wants("allow", 0)
-	n.armed() // an answer so soon after another does not count
+	n.armed() // before that, a press could be the second half of a double one and does not count
 	n.press("ctrl+d")
 	calls[2].wants("deny", 1)
 	n.noWindow()

@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -217,21 +218,22 @@ const (
 	settingsTitle = "nod settings"
 )
 
-// prompt waits until the prompt window is on screen and has the keyboard.
+// prompt waits until the prompt window is on screen, drawn, and has the keyboard.
 func (n *nod) prompt() desktop.Window { n.t.Helper(); return n.window(promptTitle) }
 
+// window waits until a window is on screen, drawn, and has the keyboard.
 func (n *nod) window(title string) desktop.Window {
 	n.t.Helper()
 	var found desktop.Window
 	must(n.t, n.Screen.Await(n.ctx, fmt.Sprintf("a window %q with the keyboard", title), func() (bool, error) {
 		all, err := n.Screen.Windows()
-		for _, w := range all {
-			if w.Title == title && w.Active {
-				found = w
-				return true, err
-			}
+		i := slices.IndexFunc(all, func(w desktop.Window) bool { return w.Title == title && w.Active })
+		if err != nil || i < 0 {
+			return false, err
 		}
-		return false, err
+		found = all[i]
+		_, bare, err := n.Screen.Matching(found.Area, func(c color.RGBA) bool { return c == desktop.Background })
+		return bare < found.Area.Dx()*found.Area.Dy()/10, err
 	}))
 	return found
 }
@@ -287,6 +289,31 @@ func (n *nod) affirm() {
 	n.t.Helper()
 	n.armed()
 	n.press("ctrl+Return")
+}
+
+// layoutChange is the number of pixels that change at least when something in a window appears, goes or is
+// picked; the cursor and the time that is left change fewer.
+const layoutChange = 2000
+
+// after does something that changes what the window with the keyboard shows, and waits until it does.
+func (n *nod) after(do func()) {
+	n.t.Helper()
+	before, err := n.Screen.Image()
+	must(n.t, err)
+	do()
+	must(n.t, n.Screen.Await(n.ctx, "a change on the screen", func() (bool, error) {
+		now, err := n.Screen.Image()
+		if err != nil {
+			return false, err
+		}
+		changed := 0
+		for i := 0; i < len(now.Pix); i += 4 {
+			if !bytes.Equal(now.Pix[i:i+4], before.Pix[i:i+4]) {
+				changed++
+			}
+		}
+		return changed >= layoutChange, nil
+	}))
 }
 
 func (n *nod) press(keys ...string) { n.t.Helper(); must(n.t, n.Press(keys...)) }

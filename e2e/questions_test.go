@@ -14,7 +14,7 @@ func TestAskOption(t *testing.T) {
 	n := start(t, settings)
 	c := n.send("ask", "Which database should the new service use?", "--option", "SQLite", "--option", "Postgres", "--agent", "claude-code")
 	n.prompt()
-	n.press("Tab", "Down", "space") // the text has the focus first; then the options
+	n.after(func() { n.press("Tab", "Down", "space") }) // the text has the focus first; then the options
 	n.armed()
 	n.shot("ask-option")
 	n.press("ctrl+Return")
@@ -26,7 +26,7 @@ func TestAskOther(t *testing.T) {
 	n := start(t, settings)
 	c := n.send("ask", "Which database should the new service use?", "--option", "SQLite", "--option", "Postgres")
 	n.prompt()
-	n.press("Tab", "Down", "Down", "space")
+	n.after(func() { n.press("Tab", "Down", "Down", "space") })
 	n.write("DuckDB, in memory")
 	n.armed()
 	n.shot("ask-other")
@@ -122,15 +122,15 @@ func TestForm(t *testing.T) {
 	n.armed()
 	n.shot("form-empty")
 
-	n.press("Tab", "space") // the first option of the first question
-	n.affirm()              // three are required, one is there
+	n.after(func() { n.press("Tab", "space") }) // the first option of the first question
+	n.after(n.affirm)                           // three are required, one is there
 	n.armed()
 	n.shot("form-missing")
 	c.pending()
 
 	// Where an answer is missing, there is the focus: on the first check. Pick it and the next one, pass
 	// "Other", and come to the name.
-	n.press("space", "Tab", "space", "Tab", "Tab")
+	n.after(func() { n.press("space", "Tab", "space", "Tab", "Tab") })
 	n.write("orders")
 	n.armed()
 	n.shot("form")

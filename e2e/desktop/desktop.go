@@ -15,6 +15,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"image/color"
 	"io"
 	"os"
 	"os/exec"
@@ -42,11 +43,11 @@ const (
 	TrayWatcher   = "org.kde.StatusNotifierWatcher"
 )
 
-// The size of a desktop in pixels, and the colour of its background.
-const (
-	width, height = 1280, 800
-	background    = 0x3b4657
-)
+// Background is the colour of a desktop where no window is.
+var Background = color.RGBA{0x3b, 0x46, 0x57, 0xff}
+
+// The size of a desktop in pixels.
+const width, height = 1280, 800
 
 //go:embed config
 var configs embed.FS
@@ -199,7 +200,7 @@ func (d *Desktop) startX(ctx context.Context) error {
 	if d.Screen, err = OpenScreen(d.display, d.authority()); err != nil {
 		return err
 	}
-	return d.Screen.fill(background)
+	return d.Screen.fill(Background)
 }
 
 func (d *Desktop) startBus(ctx context.Context) error {

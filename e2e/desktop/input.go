@@ -30,7 +30,7 @@ func (d *Desktop) Type(text string) error {
 
 // Click moves the pointer to a place on the screen and clicks.
 func (d *Desktop) Click(at image.Point, b Button) error {
-	return d.xdotool("mousemove", "--sync", strconv.Itoa(at.X), strconv.Itoa(at.Y), "click", strconv.Itoa(int(b)))
+	return d.xdotool("mousemove", strconv.Itoa(at.X), strconv.Itoa(at.Y), "click", strconv.Itoa(int(b)))
 }
 
 // PointAt moves the pointer to a place on the screen.

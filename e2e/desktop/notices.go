@@ -5,7 +5,6 @@ package desktop
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/godbus/dbus/v5"
 )
@@ -34,8 +33,8 @@ func (d *Desktop) AwaitNotices(ctx context.Context, count int) error {
 	}, dbus.WithMatchInterface("org.freedesktop.DBus.Properties"), dbus.WithMatchMember("PropertiesChanged"))
 }
 
-// Notices takes all notifications off the screen and lists them with those that were gone already, the
-// oldest first. The daemon tells the text only of notifications that are not on screen.
+// Notices takes all notifications off the screen and lists them with those that were gone already, in no
+// particular order. The daemon tells the text only of notifications that are not on screen.
 func (d *Desktop) Notices() ([]Notice, error) {
 	if err := d.notifications().Call(dunst+".NotificationCloseAll", 0).Err; err != nil {
 		return nil, err
@@ -45,7 +44,7 @@ func (d *Desktop) Notices() ([]Notice, error) {
 		return nil, err
 	}
 	var notices []Notice
-	for _, entry := range slices.Backward(history) {
+	for _, entry := range history {
 		text := func(key string) string {
 			s, _ := entry[key].Value().(string)
 			return s

@@ -143,9 +143,10 @@ func (s *Screen) state() (changed <-chan struct{}, gone bool) {
 // Close disconnects from the display.
 func (s *Screen) Close() { s.conn.Close() }
 
-// fill paints the background of the screen in one colour, 0xRRGGBB.
-func (s *Screen) fill(color uint32) error {
-	err := xproto.ChangeWindowAttributesChecked(s.conn, s.root, xproto.CwBackPixel, []uint32{color}).Check()
+// fill paints the background of the screen in one colour.
+func (s *Screen) fill(c color.RGBA) error {
+	pixel := uint32(c.R)<<16 | uint32(c.G)<<8 | uint32(c.B)
+	err := xproto.ChangeWindowAttributesChecked(s.conn, s.root, xproto.CwBackPixel, []uint32{pixel}).Check()
 	if err != nil {
 		return err
 	}

@@ -84,14 +84,18 @@ func (t *Ticket) Answer() (Answer, bool) {
 	}
 }
 
-// Wait returns the answer. The error is ctx's, when it ends first; the request is still there then.
+// Wait returns the answer. The error is ctx's, when it ends first; the request is still there then. An
+// answer that is there already is returned whatever ctx says.
 func (t *Ticket) Wait(ctx context.Context) (Answer, error) {
 	select {
 	case <-t.e.done:
-		return t.e.answer, nil
 	case <-ctx.Done():
+		if a, ok := t.Answer(); ok {
+			return a, nil
+		}
 		return Answer{}, ctx.Err()
 	}
+	return t.e.answer, nil
 }
 
 // Detach lets the request outlive its callers: its answer waits to be looked up.

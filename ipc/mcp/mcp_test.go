@@ -1,0 +1,358 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"nod/interact"
+	"nod/interact/interacttest"
+	"nod/ipc/mcp"
+	"nod/policy"
+)
+
+// client connects a real MCP client, in memory, to tools that ask p.
+func client(t *testing.T, p interact.Prompter, o *sdk.ClientOptions) (*sdk.ClientSession, *interact.Broker) {
+	t.Helper()
+	b := interacttest.Broker(p, &interacttest.Policy{})
+	server := mcp.NewServer(mcp.Broker{Broker: b}, interact.Requester{CWD: "/src"}, "test", slog.New(slog.DiscardHandler))
+	here, there := sdk.NewInMemoryTransports()
+	ss, err := server.Connect(t.Context(), there, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cs, err := sdk.NewClient(&sdk.Implementation{Name: "claude-code", Version: "1"}, o).Connect(t.Context(), here, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cs.Close()
+		_ = ss.Wait()
+		b.Close()
+	})
+	return cs, b
+}
+
+func callTool(t *testing.T, cs *sdk.ClientSession, name, args string) *sdk.CallToolResult {
+	t.Helper()
+	r, err := cs.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: json.RawMessage(args)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func structured(t *testing.T, r *sdk.CallToolResult) string {
+	t.Helper()
+	b, err := json.Marshal(r.StructuredContent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func textOf(r *sdk.CallToolResult) string { return r.Content[0].(*sdk.TextContent).Text }
+
+func says(a interact.Answer) *interacttest.Prompter {
+	return &interacttest.Prompter{Answer: interacttest.Always(a)}
+}
+
+func answered(a interact.Answer) *interacttest.Prompter {
+	a.Outcome = interact.Answered
+	return says(a)
+}
+
+func TestTools(t *testing.T) {
+	values := func(id string, v interact.Value) interact.Answer {
+		return interact.Answer{Values: map[string]interact.Value{id: v}}
+	}
+	tests := map[string]struct {
+		human      *interacttest.Prompter
+		tool, args string
+		want       string // structured content
+	}{
+		"ask":              {answered(interact.Answer{Text: "42"}), "interact_ask", `{"question":"?"}`, `{"answer":"42"}`},
+		"ask options":      {answered(interact.Answer{Text: "B"}), "interact_ask", `{"question":"?","options":["A","B"]}`, `{"answer":"B"}`},
+		"ask dismissed":    {says(interact.Answer{Outcome: interact.Dismissed}), "interact_ask", `{"question":"?"}`, `{"code":"INTERACT_CANCELLED","message":"nobody decided: the person closed the prompt: nobody decided, and nobody refused"}`},
+		"ask no screen":    {&interacttest.Prompter{Answer: noScreen}, "interact_ask", `{"question":"?"}`, `{"code":"INTERACT_NOT_SUPPORTED","message":"nobody can be asked"}`},
+		"ask nothing":      {nil, "interact_ask", `{}`, `{"code":"INVALID_PATH","message":"question: want a string"}`},
+		"ask blank":        {nil, "interact_ask", `{"question":" "}`, `{"code":"INVALID_PATH","message":"question: want a text that is not blank"}`},
+		"ask a number":     {nil, "interact_ask", `{"question":1}`, `{"code":"INVALID_PATH","message":"question: want a string"}`},
+		"ask bad options":  {nil, "interact_ask", `{"question":"?","options":"yes"}`, `{"code":"INVALID_PATH","message":"options: want an array of strings"}`},
+		"ask bad timeout":  {nil, "interact_ask", `{"question":"?","timeout":-1}`, `{"code":"INTERACT_INVALID_PARAM","message":"timeout: want 0 to 86400 seconds"}`},
+		"confirm yes":      {answered(interact.Answer{Confirmed: true}), "interact_confirm", `{"message":"?"}`, `{"confirmed":true}`},
+		"confirm no":       {answered(interact.Answer{}), "interact_confirm", `{"message":"?","default":true}`, `{"confirmed":false}`},
+		"confirm bad":      {nil, "interact_confirm", `{"message":"?","default":"yes"}`, `{"code":"INTERACT_INVALID_PARAM","message":"default: want true or false"}`},
+		"notify":           {nil, "interact_notify", `{"message":"!"}`, `{"sent":true}`},
+		"notify bad level": {nil, "interact_notify", `{"message":"!","level":"loud"}`, "{\"code\":\"INTERACT_INVALID_PARAM\",\"message\":\"level: `level` must be \\\"info\\\", \\\"warning\\\", or \\\"error\\\", got \\\"loud\\\"\"}"},
+		"form one":         {answered(values("q", interact.ListValue("A"))), "interactive_form_question", `{"questions":[{"id":"q","question":"?","options":["A","B"]}]}`, `{"answer":["A"]}`},
+		"form text":        {answered(values("q", interact.TextValue("x"))), "interactive_form_question", `{"questions":[{"id":"q","question":"?","input_type":"textarea"}]}`, `{"answer":"x"}`},
+		"form no id":       {nil, "interactive_form_question", `{"questions":[{"question":"?"}]}`, `{"code":"INVALID_PATH","message":"questions[0].id: want a text that is not blank"}`},
+		"form bad id":      {nil, "interactive_form_question", `{"questions":[{"id":1,"question":"?"}]}`, `{"code":"INVALID_PATH","message":"questions[0].id: is of the wrong type"}`},
+		"form nothing":     {nil, "interactive_form_question", `{"questions":[]}`, `{"code":"INTERACT_INVALID_PARAM","message":"questions: want a non-empty array of questions"}`},
+		"form not waited":  {nil, "interactive_form_question", `{"questions":[{"id":"q","question":"?"}],"wait":false}`, `{"status":"waiting_for_user_response","id":"…"}`},
+		"approve":          {says(interact.Answer{Outcome: interact.Allowed}), "ask_user_approval", `{"tool":"Bash","input":{"command":"ls"}}`, `{"by":"human","decision":"allow","reason":""}`},
+		"approve denied":   {says(interact.Answer{Outcome: interact.Denied, Reason: "no"}), "ask_user_approval", `{"tool":"Bash","input":{}}`, `{"by":"human","decision":"deny","reason":"no"}`},
+		"approve closed":   {says(interact.Answer{Outcome: interact.Dismissed}), "ask_user_approval", `{"tool":"Bash","input":{}}`, `{"by":"human","decision":"deny","reason":"nobody decided: the person closed the prompt: nobody decided, and nobody refused"}`},
+		"approve no input": {nil, "ask_user_approval", `{"tool":"Bash","input":"x"}`, `{"code":"INTERACT_INVALID_PARAM","message":"input: want a JSON object"}`},
+		"wait for nothing": {nil, "interact_wait", `{"id":"nope"}`, `{"code":"NOT_FOUND","message":"no request of yours has this id"}`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			human := tt.human
+			if human == nil {
+				human = &interacttest.Prompter{}
+			}
+			cs, _ := client(t, human, nil)
+			r := callTool(t, cs, tt.tool, tt.args)
+			got := hideID(structured(t, r))
+			if got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+			if failed := strings.Contains(tt.want, `"code"`); r.IsError != failed {
+				t.Errorf("isError = %v", r.IsError)
+			}
+		})
+	}
+}
+
+func noScreen(interact.Request, policy.Decision) (interact.Answer, error) {
+	return interact.Answer{}, interact.ErrUnavailable
+}
+
+// hideID takes the id of a request, which is new each time, out of a result.
+func hideID(s string) string {
+	var r struct{ Status, ID string }
+	if json.Unmarshal([]byte(s), &r) != nil || r.ID == "" {
+		return s
+	}
+	return `{"status":"` + r.Status + `","id":"…"}`
+}
+
+func TestPermissionPrompt(t *testing.T) {
+	const args = `{"tool_name":"Bash","input":{"command":"ls  -l"},"tool_use_id":"toolu_1"}`
+	tests := map[string]struct {
+		human *interacttest.Prompter
+		args  string
+		want  string
+	}{
+		"allow":     {says(interact.Answer{Outcome: interact.Allowed}), args, `{"behavior":"allow","updatedInput":{"command":"ls  -l"}}`},
+		"deny":      {says(interact.Answer{Outcome: interact.Denied, Reason: "no"}), args, `{"behavior":"deny","message":"no"}`},
+		"dismiss":   {says(interact.Answer{Outcome: interact.Dismissed, Reason: "later"}), args, `{"behavior":"deny","message":"nobody decided: later"}`},
+		"no screen": {&interacttest.Prompter{Answer: noScreen}, args, `{"behavior":"deny","message":"nobody decided: nobody can be asked"}`},
+		"no tool":   {&interacttest.Prompter{}, `{"input":{}}`, `{"behavior":"deny","message":"nobody decided: tool_name: want a string"}`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			cs, _ := client(t, tt.human, nil)
+			r := callTool(t, cs, "approval_prompt", tt.args)
+			if got := textOf(r); got != tt.want || r.IsError || r.StructuredContent != nil {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestTheClientIsNamed(t *testing.T) {
+	human := answered(interact.Answer{Text: "x"})
+	cs, _ := client(t, human, nil)
+	callTool(t, cs, "interact_ask", `{"question":"?"}`)
+	if who := human.Shown()[0].Requester; who.Agent != "claude-code" || who.CWD != "/src" {
+		t.Errorf("requester %+v", who)
+	}
+}
+
+// The spellings that models use for the parts of a form.
+func TestFormSpellings(t *testing.T) {
+	choice := func(multi bool, labels ...string) interact.Question {
+		q := interact.Question{InputType: interact.Choice, MultiSelect: multi}
+		for _, l := range labels {
+			q.Options = append(q.Options, interact.Option{Label: l, Value: l})
+		}
+		return q
+	}
+	text := interact.Question{InputType: interact.Text}
+	tests := map[string]interact.Question{
+		`{"id":"q","question":"?","options":["A","B"]}`:                                          choice(false, "A", "B"),
+		`{"id":"q","title":"?","options":[{"name":"A"},{"text":"B"}]}`:                           choice(false, "A", "B"),
+		`{"id":"q","prompt":"?","inputType":"Radio-Group","options":["A"]}`:                      choice(false, "A"),
+		`{"id":"q","label":"?","question_type":"check boxes","options":["A"]}`:                   choice(false, "A"),
+		`{"id":"q","question":"?","input_type":"checkboxes","options":["A","B"]}`:                choice(true, "A", "B"),
+		`{"id":"q","question":"?","input_type":"Multiple Choice","options":["A"]}`:               choice(true, "A"),
+		`{"id":"q","question":"?","multiSelect":true,"options":["A"]}`:                           choice(true, "A"),
+		`{"id":"q","question":"?","multiple":true,"options":["A"]}`:                              choice(true, "A"),
+		`{"id":"q","question":"?","input_type":"choice"}`:                                        text,
+		`{"id":"q","question":"?","input_type":"checkbox","multi":true}`:                         text,
+		`{"id":"q","question":"?","input_type":"free_text","options":["A"]}`:                     text,
+		`{"id":"q","text":"?","input_type":"wizardry"}`:                                          text,
+		`{"id":"q","question":"?","input_type":"wizardry","options":["A"]}`:                      choice(false, "A"),
+		`{"id":" q ","question":" ? ","options":[" A "]}`:                                        choice(false, "A"),
+		`{"id":"q","question":"?","options":[{"label":"A","value":"A"}],"extra":{"ignored":[]}}`: choice(false, "A"),
+	}
+	for in, want := range tests {
+		t.Run(in, func(t *testing.T) {
+			human := says(interact.Answer{Outcome: interact.Dismissed})
+			cs, _ := client(t, human, nil)
+			callTool(t, cs, "interactive_form_question", `{"questions":[`+in+`]}`)
+			if len(human.Shown()) != 1 {
+				t.Fatal("not asked")
+			}
+			got := human.Shown()[0].Body.(interact.Form).Questions[0]
+			want.ID, want.Question = "q", "?"
+			g, _ := json.Marshal(got)
+			w, _ := json.Marshal(want)
+			if string(g) != string(w) {
+				t.Errorf("got  %s\nwant %s", g, w)
+			}
+		})
+	}
+}
+
+// A question outlives the call: pending, then the answer, however late.
+func TestHoldAndWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		human := &interacttest.Prompter{Delay: 2 * time.Minute, Answer: interacttest.Always(interact.Answer{Outcome: interact.Answered, Text: "42"})}
+		b := interacttest.Broker(human, &interacttest.Policy{})
+		defer b.Close()
+		backend, who := mcp.Broker{Broker: b}, interact.Requester{}
+		r := interact.Request{Body: interact.Ask{Question: "?"}}
+		s, err := backend.Ask(t.Context(), r, mcp.Hold)
+		if err != nil || s.Answer.Outcome != "" || s.ID == "" {
+			t.Fatalf("first: %+v, %v", s, err)
+		}
+		if again, err := backend.Ask(t.Context(), r, time.Second); err != nil || again.ID != s.ID {
+			t.Errorf("asked again: %+v, %v", again, err)
+		}
+		if s, err = backend.Wait(t.Context(), who, s.ID, 10*time.Second); err != nil || s.Answer.Outcome != "" {
+			t.Errorf("still: %+v, %v", s, err)
+		}
+		time.Sleep(time.Hour) // the answer comes while nobody waits
+		if s, err = backend.Wait(t.Context(), who, s.ID, 0); err != nil || s.Answer.Text != "42" {
+			t.Errorf("late: %+v, %v", s, err)
+		}
+		if n := len(human.Shown()); n != 1 {
+			t.Errorf("%d prompts, want 1", n)
+		}
+	})
+}
+
+func TestPendingSaysHowToGoOn(t *testing.T) {
+	cs, b := client(t, &interacttest.Prompter{}, nil)
+	r := callTool(t, cs, "interact_ask", `{"question":"?","hold":0}`)
+	if hideID(structured(t, r)) != `{"status":"pending","id":"…"}` || !strings.Contains(textOf(r), "interact_wait") {
+		t.Errorf("got %s, %q", structured(t, r), textOf(r))
+	}
+	if len(b.Pending()) != 1 {
+		t.Error("the question was taken off the screen")
+	}
+}
+
+func TestCancellationClosesThePrompt(t *testing.T) {
+	human := &interacttest.Prompter{}
+	cs, b := client(t, human, nil)
+	changes, stop := b.Changes()
+	defer stop()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		_, err := cs.CallTool(ctx, &sdk.CallToolParams{Name: "interact_ask", Arguments: json.RawMessage(`{"question":"?"}`)})
+		done <- err
+	}()
+	<-changes // the prompt is up
+	cancel()
+	if err := <-done; err == nil {
+		t.Error("a cancelled call returned")
+	}
+	<-changes // and gone
+	if n := len(b.Pending()); n != 0 {
+		t.Errorf("%d pending", n)
+	}
+}
+
+func TestProgressWhileTheHumanThinks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		progress := make(chan float64, 10)
+		o := &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+			progress <- r.Params.Progress
+		}}
+		human := &interacttest.Prompter{Delay: 40 * time.Second, Answer: interacttest.Always(interact.Answer{Outcome: interact.Answered, Text: "x"})}
+		cs, _ := client(t, human, o)
+		p := &sdk.CallToolParams{Name: "interact_ask", Arguments: json.RawMessage(`{"question":"?"}`)}
+		p.SetProgressToken("tok")
+		if _, err := cs.CallTool(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if len(progress) != 2 || <-progress != 1 || <-progress != 2 {
+			t.Errorf("%d notifications, want 2 rising ones", len(progress))
+		}
+	})
+}
+
+func TestDescriptions(t *testing.T) {
+	cs, _ := client(t, &interacttest.Prompter{}, nil)
+	list, err := cs.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Tools) != 7 {
+		t.Errorf("%d tools", len(list.Tools))
+	}
+	for _, tool := range list.Tools {
+		if tool.Annotations == nil || !tool.Annotations.ReadOnlyHint || *tool.Annotations.DestructiveHint {
+			t.Errorf("%s: annotations %+v", tool.Name, tool.Annotations)
+		}
+		if tool.InputSchema == nil || tool.Description == "" || (tool.OutputSchema == nil) != (tool.Name == "approval_prompt") {
+			t.Errorf("%s: incomplete", tool.Name)
+		}
+	}
+}
+
+// Over HTTP every request proves anew who sends it.
+func TestHTTP(t *testing.T) {
+	human := answered(interact.Answer{Text: "42"})
+	b := interacttest.Broker(human, &interacttest.Policy{})
+	defer b.Close()
+	who := func(*http.Request) interact.Requester {
+		return interact.Requester{Process: interact.Process{PID: 4711, Exe: "/bin/agent"}}
+	}
+	server := httptest.NewServer(mcp.Handler(mcp.Broker{Broker: b}, who, "test", slog.New(slog.DiscardHandler)))
+	defer server.Close()
+	cs, err := sdk.NewClient(&sdk.Implementation{Name: "x", Version: "1"}, nil).Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: server.URL}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cs.Close()
+	if got := structured(t, callTool(t, cs, "interact_ask", `{"question":"?"}`)); got != `{"answer":"42"}` {
+		t.Errorf("got %s", got)
+	}
+	if p := human.Shown()[0].Requester.Process; p.PID != 4711 {
+		t.Errorf("process %+v", p)
+	}
+}
+
+func FuzzArguments(f *testing.F) {
+	for _, s := range []string{`{"questions":[{"id":"q","question":"?","options":["A",{"label":"B"}]}]}`, `{"question":"?","hold":0}`, `[]`, `{"input":{},"tool":"T","hold":0}`} {
+		f.Add("interact_ask", s)
+		f.Add("interactive_form_question", s)
+		f.Add("ask_user_approval", s)
+	}
+	f.Fuzz(func(t *testing.T, tool, args string) {
+		if !json.Valid([]byte(args)) || tool == "interact_wait" {
+			return
+		}
+		cs, _ := client(t, says(interact.Answer{Outcome: interact.Dismissed}), nil)
+		r, err := cs.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
+		if err == nil && (strings.Contains(structured(t, r), `"allow"`) || strings.Contains(textOf(r), `"allow"`)) && !strings.Contains(args, "allow") {
+			t.Fatalf("a dismissed prompt became %s", structured(t, r))
+		}
+	})
+}

@@ -110,7 +110,7 @@ func (a *approvePage) bodyObject() fyne.CanvasObject {
 		details.Add(labelled(tr("agent says:"), says))
 	}
 	details.Add(labelled(tr("asking because:"), plainText(a.entry.why.Reason)))
-	return container.New(approveLayout{}, a.banner, a.view, container.NewVScroll(details))
+	return container.New(approveLayout{a.page}, a.banner, a.view, container.NewVScroll(details))
 }
 
 func (a *approvePage) agentSays() string {
@@ -136,7 +136,7 @@ func (a *approvePage) wantedHeight(width float32) float32 {
 	return height + bodyGap + detailsOf(body).MinSize().Height + 2*bodyMargin
 }
 
-func (a *approvePage) footObject() fyne.CanvasObject {
+func (a *approvePage) footObject() *foot {
 	a.disclosure = newIconButton(a.keys, tr("Whole input (JSON)"), theme.IconNameMenuExpand, a.toggleRaw)
 	a.reason = newField(a.keys, false)
 	a.reason.SetPlaceHolder(tr("Why not? The agent reads this."))
@@ -147,12 +147,15 @@ func (a *approvePage) footObject() fyne.CanvasObject {
 	a.scopes.icon, a.scopes.trailing = theme.IconNameArrowDropDown, true
 	a.yes = newDecision(a.keys, tr("Allow"), affirmativeHint(), strongButton, a.w.affirm)
 	a.rule = container.NewStack()
-	a.rule.Hide()
 	a.showScope()
-
-	refusals := container.New(besideLayout{gap: 14}, newWrapRow(8, 8, deny, a.why), tight(a.status))
-	approvals := container.NewHBox(layout.NewSpacer(), row(8, a.scopes, a.yes))
-	return column(8, container.New(layout.NewCustomPaddedLayout(-6, 0, -10, 0), container.NewHBox(a.disclosure)), a.problem, a.rule, a.reason, refusals, approvals)
+	outdent := layout.NewCustomPaddedLayout(-4, 0, -10, 0) // its text in line with what is below
+	return &foot{
+		split:      true,
+		disclosure: container.New(outdent, a.disclosure),
+		above:      []fyne.CanvasObject{a.rule, a.reason},
+		left:       []fyne.CanvasObject{deny, a.why},
+		right:      []fyne.CanvasObject{a.scopes, a.yes},
+	}
 }
 
 // toggleRaw shows the whole input as JSON in place of the view of it, or goes back.
@@ -175,7 +178,7 @@ func (a *approvePage) toggleRaw() {
 func (a *approvePage) openReason() {
 	a.reason.Show()
 	a.why.Hide()
-	a.object.Refresh()
+	a.w.fit()
 	a.w.disturb()
 	takeFocus(a.reason)
 }
@@ -187,7 +190,7 @@ func (a *approvePage) closeReason() bool {
 	}
 	a.reason.Hide()
 	a.why.Show()
-	a.object.Refresh()
+	a.w.fit()
 	a.w.focus(a.text)
 	return true
 }
@@ -204,7 +207,7 @@ func (a *approvePage) deny() {
 func (a *approvePage) allow() {
 	if a.input.Stale() {
 		a.look()
-		a.object.Refresh()
+		a.w.fit()
 		a.w.disturb()
 		a.say(tr("The file has changed meanwhile: look again."))
 		return
@@ -259,7 +262,7 @@ func scopeName(s policy.Scope) string {
 func (a *approvePage) setScope(s policy.Scope) {
 	a.scope = s
 	a.showScope()
-	a.object.Refresh()
+	a.w.fit()
 	a.w.disturb()
 }
 
@@ -280,76 +283,55 @@ func (a *approvePage) showScope() {
 func newRuleText(rule string) fyne.CanvasObject {
 	l := newLines(plainText(rule), theme.SizeNameCaptionText, widget.MediumImportance)
 	l.TextStyle.Monospace = true
-	return newCard(colorPaper, colorHairline, padded(8, 10, container.New(fixed{height: 54}, container.NewVScroll(tight(l)))))
+	return newCard(colorPaper, colorHairline, padded(8, 10, container.New(fixed{height: 36}, container.NewVScroll(tight(l)))))
 }
 
+// The distances in a body, and when there is little room.
 const (
-	bodyMargin = 18
-	bodyGap    = 10
+	bodyMargin, tightMargin = 18, 8
+	bodyGap, tightGap       = 10, 6
 )
 
 // maxDetails is the part of the body that details may take when the input wants more room than there is.
-const maxDetails = 0.45
+const maxDetails, tightDetails = 0.45, 0.25
+
+// leastInput is the height of the input below which the details go altogether.
+const leastInput = 56
 
 // approveLayout is banner, input, details from top to bottom. The input takes the room that is left; where
 // room is short, the details scroll.
-type approveLayout struct{}
+type approveLayout struct{ p *page }
 
-func (approveLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	var size fyne.Size
-	for _, x := range o {
-		size.Width = max(size.Width, x.MinSize().Width)
-	}
-	return fyne.NewSize(size.Width+2*bodyMargin, minBody)
-}
+func (approveLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
 
-func (approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	banner, input, details := o[0], o[1], o[2]
-	width := size.Width - 2*bodyMargin
-	y, bottom := float32(bodyMargin), size.Height-bodyMargin
+	margin, gap, share := float32(bodyMargin), float32(bodyGap), float32(maxDetails)
+	if l.p.compact {
+		margin, gap, share = tightMargin, tightGap, tightDetails
+	}
+	width := size.Width - 2*margin
+	y, bottom := margin, size.Height-margin
 
 	if h := resizeToWidth(banner, width); h > 0 {
-		banner.Move(fyne.NewPos(bodyMargin, y))
-		y += h + bodyGap
+		banner.Move(fyne.NewPos(margin, y))
+		y += h + gap
 	}
-	content := details.(*container.Scroll).Content
-	wanted := resizeToWidth(content, width)
-	room := max(bottom-y-bodyGap, 0)
-	low := min(wanted, max(room*maxDetails, room-resizeToWidth(input, width)))
-	details.Move(fyne.NewPos(bodyMargin, bottom-low))
+	room := max(bottom-y-gap, 0)
+	wanted := resizeToWidth(details.(*container.Scroll).Content, width)
+	needs := resizeToWidth(input, width)
+	low := min(wanted, max(room*share, room-needs))
+	if room-low < min(leastInput, needs-1) {
+		low = 0
+	}
+	details.Move(fyne.NewPos(margin, bottom-low))
 	details.Resize(fyne.NewSize(width, low))
 	details.Refresh()
-	input.Move(fyne.NewPos(bodyMargin, y))
-	input.Resize(fyne.NewSize(width, max(bottom-low-bodyGap-y, 0)))
+	input.Move(fyne.NewPos(margin, y))
+	input.Resize(fyne.NewSize(width, max(bottom-low-gap-y, 0)))
 }
 
 // detailsOf is the content of the details in a body laid out by approveLayout.
 func detailsOf(body *fyne.Container) fyne.CanvasObject {
 	return body.Objects[2].(*container.Scroll).Content
-}
-
-// besideLayout puts the second object to the right of the first, or under it where the width ends.
-type besideLayout struct{ gap float32 }
-
-func (l besideLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	a, b := o[0].MinSize(), o[1].MinSize()
-	return fyne.NewSize(max(a.Width, b.Width), max(a.Height, b.Height))
-}
-
-// wholeWidth is the width that o takes in one line.
-func wholeWidth(o fyne.CanvasObject) float32 {
-	if c, ok := o.(*fyne.Container); ok {
-		if l, wraps := c.Layout.(*wrapRow); wraps {
-			return l.wholeWidth(c.Objects)
-		}
-	}
-	return o.MinSize().Width
-}
-
-func (l besideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	left := min(wholeWidth(o[0]), size.Width)
-	o[0].Resize(fyne.NewSize(left, size.Height))
-	rest := size.Width - left - l.gap
-	h := resizeToWidth(o[1], max(rest, 0))
-	o[1].Move(fyne.NewPos(left+l.gap, max((size.Height-h)/2, 0)))
 }

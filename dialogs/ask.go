@@ -4,8 +4,6 @@ import (
 	"strings"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 
 	"nod/interact"
 )
@@ -48,7 +46,7 @@ func askInput(keys *keyMap, b interact.Ask) (answer func() string, input fyne.Ca
 }
 
 // questionFoot is the foot of a question or a form: decline or submit.
-func questionFoot(w *window, p *page) fyne.CanvasObject {
+func questionFoot(w *window, p *page) *foot {
 	p.silence = func(left string) string {
 		return tr("the agent stops waiting in {{.Time}}", values{"Time": left})
 	}
@@ -59,5 +57,5 @@ func questionFoot(w *window, p *page) fyne.CanvasObject {
 	}
 	p.yes = newDecision(w.keys, tr("Submit"), affirmativeHint(), strongButton, w.affirm)
 	decline := newDecision(w.keys, tr("Decline"), negativeHint(), plainButton, w.refuse)
-	return column(10, p.problem, tight(p.status), container.NewHBox(decline, layout.NewSpacer(), p.yes))
+	return &foot{left: []fyne.CanvasObject{decline}, right: []fyne.CanvasObject{p.yes}}
 }

@@ -29,6 +29,7 @@ type button struct {
 	trailing   bool               // the icon is behind the text
 	look       buttonLook
 	ready      bool // a strong button that is not ready looks pale
+	compact    bool // no hint
 	decides    bool // no key presses it
 	onTap      func()
 	onResize   func() // its least size has changed
@@ -81,6 +82,13 @@ func (b *button) setReady(v bool, hint string) {
 	}
 }
 
+func (b *button) setCompact(v bool) {
+	if b.compact != v {
+		b.compact = v
+		b.Refresh()
+	}
+}
+
 // CreateRenderer implements [fyne.Widget].
 func (b *button) CreateRenderer() fyne.WidgetRenderer {
 	ground, ring := canvas.NewRectangle(nil), canvas.NewRectangle(nil)
@@ -108,7 +116,7 @@ func (b *button) CreateRenderer() fyne.WidgetRenderer {
 		b.label.Text, b.label.Color, b.label.TextSize = b.text, ink, th.Size(theme.SizeNameText)
 		b.small.Text, b.small.Color, b.small.TextSize = b.hint, mix(fill, ink, 0.72), th.Size(theme.SizeNameCaptionText)
 		setVisible(b.label, b.text != "")
-		setVisible(b.small, b.hint != "")
+		setVisible(b.small, b.hint != "" && !b.compact)
 		setVisible(icon, b.icon != "")
 		if b.icon != "" {
 			b.image.SetResource(theme.NewColoredResource(th.Icon(b.icon), b.iconColor()))

@@ -196,17 +196,17 @@ func (p *picker) addOther(placeholder string) fyne.CanvasObject {
 
 // filtered puts a long list behind a field that narrows it down.
 func (p *picker) filtered(list *fyne.Container) fyne.CanvasObject {
-	scroll := container.NewVScroll(list)
+	scroll := container.NewVScroll(padded(6, 8, list))
 	p.filter = newField(p.keys, false)
 	p.filter.SetPlaceHolder(tr("Filter {{.Count}} options", values{"Count": len(p.choices)}))
 	p.filter.OnChanged = func(s string) {
 		for i, o := range list.Objects {
 			setVisible(o, p.choices[i].matches(s))
 		}
-		list.Refresh()
+		scroll.Refresh()
 		scroll.ScrollToTop()
 	}
-	return column(6, p.filter, container.New(fixed{height: 216}, scroll))
+	return column(6, p.filter, newCard(theme.ColorNameBackground, colorHairline, container.New(fixed{height: 216}, scroll)))
 }
 
 // tap picks, or with several allowed turns, one choice.
@@ -222,7 +222,7 @@ func (p *picker) tap(c *choice) {
 		return
 	}
 	setVisible(p.other, p.otherPicked())
-	p.object.Refresh()
+	p.keys.relayout()
 	if p.isOther(c) && c.picked {
 		takeFocus(p.other)
 	}

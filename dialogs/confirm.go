@@ -3,8 +3,7 @@ package dialogs
 import (
 	"cmp"
 
-	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/theme"
 
 	"nod/dialogs/safetext"
@@ -31,10 +30,9 @@ func newConfirmPage(w *window, e *entry, h *head, b interact.Confirm) *page {
 	p.yes.icon = theme.IconNameConfirm
 	refusal := newDecision(w.keys, no, negativeHint(), plainButton, w.refuse)
 	refusal.icon = theme.IconNameCancel
-	p.assemble(p.scrolling(tight(newMarkdown(b.Message))), column(10, p.problem,
-		tight(p.status),
-		container.NewHBox(refusal, layout.NewSpacer(), p.yes),
-	))
+	p.assemble(p.scrolling(tight(newMarkdown(b.Message))), &foot{
+		left: []fyne.CanvasObject{refusal}, right: []fyne.CanvasObject{p.yes},
+	})
 	return p
 }
 

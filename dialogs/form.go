@@ -52,8 +52,8 @@ func (f *formPage) submit() {
 	case errors.As(err, &missing):
 		f.point(missing.ID, a)
 	case errors.As(err, &invalid):
-		f.complain(tr("One answer will not do yet."))
 		f.view(invalid.ID).complain(tr("This {{.Problem}}.", values{"Problem": tr(invalid.Problem)}))
+		f.complain(tr("One answer will not do yet."))
 		f.w.win.Canvas().Focus(f.view(invalid.ID).focus())
 	default:
 		f.w.finish(f.page, a)
@@ -98,6 +98,7 @@ func missing(q interact.Question, v interact.Value) bool {
 type questionView struct {
 	question interact.Question
 	problem  *widget.Label
+	note     fyne.CanvasObject // holds problem
 	object   *fyne.Container
 	answer   func() interact.Value
 	focus    func() fyne.Focusable // where to go when the answer is missing
@@ -105,8 +106,9 @@ type questionView struct {
 
 func newQuestionView(keys *keyMap, q interact.Question) *questionView {
 	v := &questionView{question: q, problem: newLines("", theme.SizeNameCaptionText, widget.DangerImportance)}
-	v.problem.Hide()
-	v.object = column(8, v.heading(), tight(newMarkdown(q.Question)), v.input(keys), v.problem)
+	v.note = tight(v.problem)
+	v.note.Hide()
+	v.object = column(8, v.heading(), tight(newMarkdown(q.Question)), v.input(keys), v.note)
 	return v
 }
 
@@ -150,6 +152,5 @@ func (v *questionView) textInput(keys *keyMap) fyne.CanvasObject {
 
 func (v *questionView) complain(s string) {
 	v.problem.SetText(s)
-	setVisible(v.problem, s != "")
-	v.object.Refresh()
+	setVisible(v.note, s != "")
 }

@@ -9,6 +9,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -26,7 +27,10 @@ type head struct {
 	queue  *button
 	more   *button
 	times  *words // "× 3" when identical requests are answered together
-	pair   *fyne.Container
+
+	tile    *surface // the icon
+	title   *widget.Label
+	margins *layout.CustomPaddedLayout
 }
 
 func newHead(keys *keyMap, e *entry, openQueue, openMore func()) *head {
@@ -37,32 +41,60 @@ func newHead(keys *keyMap, e *entry, openQueue, openMore func()) *head {
 		times: newWords("", theme.SizeNameText, colorMuted).bold(),
 	}
 	stripe := stripeOf(e)
-	title := newLines(sentenceOf(r), theme.SizeNameSubHeadingText, widget.MediumImportance)
-	title.TextStyle.Bold = true
-	text := column(6, tight(title))
+	h.title = newLines(sentenceOf(r), theme.SizeNameSubHeadingText, widget.MediumImportance)
+	h.title.TextStyle.Bold = true
+	text := column(6, tight(h.title))
 	for _, line := range factLines(r.Requester) {
 		text.Add(line)
 	}
-	h.pair = row(4, h.times, h.queue, h.more)
-	tile := newSurface(stripe, padded(8, 8, container.New(fixed{width: 22, height: 22}, widget.NewIcon(
+	h.tile = newSurface(stripe, padded(8, 8, container.New(fixed{width: 22, height: 22}, widget.NewIcon(
 		theme.NewColoredResource(theme.DefaultTheme().Icon(iconOf(r)), stripe)))))
-	tile.alpha, tile.radius = 0x22, 9
-	line := container.NewBorder(nil, nil, column(0, tile), column(0, h.pair), padded(0, 12, text))
+	h.tile.alpha, h.tile.radius = 0x22, 9
+	h.margins = &layout.CustomPaddedLayout{}
+	line := container.New(&sides{gap: 12}, column(0, h.tile), text, column(0, row(4, h.times, h.queue, h.more)))
 	h.object = column(0,
 		newSurface(stripe, container.New(fixed{height: 4})),
-		newSurface(colorSunken, padded(12, 18, line)),
+		newSurface(colorSunken, container.New(h.margins, line)),
 		newRule(),
 	)
+	h.queue.Hide()
+	h.times.Hide()
+	h.setCompact(false)
 	return h
 }
 
+// setCompact leaves the icon out and makes the sentence smaller.
+func (h *head) setCompact(v bool) {
+	setVisible(h.tile, !v)
+	size, v4, h2 := theme.SizeNameSubHeadingText, float32(12), float32(18)
+	if v {
+		size, v4, h2 = theme.SizeNameText, 6, 12
+	}
+	*h.margins = layout.CustomPaddedLayout{TopPadding: v4, BottomPadding: v4, LeftPadding: h2, RightPadding: h2}
+	if h.title.SizeName != size {
+		h.title.SizeName = size
+		h.title.Refresh()
+	}
+}
+
 // setPosition shows the place in the queue, and how many identical requests this prompt stands for.
-func (h *head) setPosition(place, of, same int) {
-	h.queue.setText(tr("{{.Place}} of {{.Count}} ›", values{"Place": place, "Count": of}))
-	setVisible(h.queue, of > 1)
-	h.times.set(fmt.Sprintf("× %d", same))
-	setVisible(h.times, same > 1)
-	h.pair.Refresh()
+// It reports whether that changed anything.
+func (h *head) setPosition(place, of, same int) bool {
+	where, times := "", ""
+	if of > 1 {
+		where = tr("{{.Place}} of {{.Count}} ›", values{"Place": place, "Count": of})
+	}
+	if same > 1 {
+		times = fmt.Sprintf("× %d", same)
+	}
+	if h.queue.text == where && h.times.text.Text == times {
+		return false
+	}
+	h.queue.setText(where)
+	h.times.set(times)
+	setVisible(h.queue, where != "")
+	setVisible(h.times, times != "")
+	return true
 }
 
 // stripeOf is the colour of the prompt: the class's for an approval, else the accent.
@@ -201,7 +233,7 @@ func home(path string) string {
 func summaryOf(r interact.Request) string {
 	switch b := r.Body.(type) {
 	case interact.Approve:
-		return safetext.Line(b.Tool+" "+string(b.Input), 60)
+		return safetext.Line(b.Tool, maxName) + "  " + safetext.Line(mainPart(b.Input), 60)
 	case interact.Ask:
 		return safetext.Line(b.Question, 60)
 	case interact.Confirm:
@@ -213,6 +245,19 @@ func summaryOf(r interact.Request) string {
 		return safetext.Line(b.Questions[0].Question, 60)
 	}
 	return ""
+}
+
+// mainPart is what a tool's input is mostly about, as far as the names of its fields tell; else all of it.
+func mainPart(input json.RawMessage) string {
+	var fields map[string]any
+	if json.Unmarshal(input, &fields) == nil {
+		for _, name := range []string{"command", "cmd", "file_path", "filePath", "path", "url"} {
+			if s, ok := fields[name].(string); ok {
+				return s
+			}
+		}
+	}
+	return string(input)
 }
 
 // className is a class in a person's words.

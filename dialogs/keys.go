@@ -13,6 +13,7 @@ import (
 type keyMap struct {
 	affirm, refuse, escape, next, previous func()
 	scroll                                 func(ev *fyne.KeyEvent)
+	relayout                               func() // something in the prompt has changed its size
 	focus                                  func(o fyne.Focusable, gained bool)
 	reveal                                 func(o fyne.CanvasObject)
 }

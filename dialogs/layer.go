@@ -42,7 +42,7 @@ func newLayer(keys *keyMap, anchor fyne.CanvasObject, items []menuItem, close fu
 		l.items = append(l.items, line)
 		list.Add(line)
 	}
-	l.card = newCard(theme.ColorNameMenuBackground, colorHairline, padded(6, 6, container.NewVScroll(list)))
+	l.card = newCard(theme.ColorNameMenuBackground, colorHairline, container.NewVScroll(padded(6, 6, list)))
 	l.ExtendBaseWidget(l)
 	return l
 }

@@ -6,6 +6,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -19,10 +20,14 @@ type page struct {
 	keys  *keyMap
 
 	head    *head
-	status  *widget.Label  // what the time-out means and when, or why a press did nothing
-	problem *widget.Label  // what is wrong with the answer
-	yes     *button        // the affirmative
-	text    fyne.Focusable // the text: it has the focus when nothing else has
+	status  *widget.Label     // what the time-out means and when, or why a press did nothing
+	problem *widget.Label     // what is wrong with the answer
+	note    fyne.CanvasObject // holds problem
+	yes     *button           // the affirmative
+	foot    *foot
+	margins *layout.CustomPaddedLayout // around the foot
+	compact bool                       // there is little room
+	text    fyne.Focusable             // the text: it has the focus when nothing else has
 	object  fyne.CanvasObject
 	scroll  *scrollArea // nil when the body does not scroll as a whole
 
@@ -43,15 +48,37 @@ func newPage(e *entry, keys *keyMap, head *head) *page {
 		unwind:  func() bool { return false },
 		seen:    func() bool { return true },
 	}
-	p.problem.Hide()
 	return p
 }
 
 // assemble puts the page together: body between head and foot, in the order in which Tab goes round.
-func (p *page) assemble(body, foot fyne.CanvasObject) {
-	ground := column(0, newRule(), newSurface(colorSunken, padded(14, 18, foot)))
-	p.object = container.New(pageLayout{}, body, ground, p.head.object)
+func (p *page) assemble(body fyne.CanvasObject, f *foot) {
+	p.note = tight(p.problem)
+	p.note.Hide()
+	f.above = append([]fyne.CanvasObject{p.note}, f.above...)
+	f.status = tight(p.status)
+	p.foot = f
+	p.margins = &layout.CustomPaddedLayout{}
+	ground := column(0, newRule(), newSurface(colorSunken, container.New(p.margins, f.object())))
+	p.setCompact(false)
+	p.object = container.New(pageLayout{p}, body, ground, p.head.object)
 	p.yes.onResize = p.object.Refresh
+}
+
+// setCompact makes do with little room: smaller margins, and no hints on the buttons.
+func (p *page) setCompact(v bool) {
+	p.compact, p.foot.compact = v, v
+	v4, h := float32(14), float32(18)
+	if v {
+		v4, h = 8, 12
+	}
+	*p.margins = layout.CustomPaddedLayout{TopPadding: v4, BottomPadding: v4, LeftPadding: h, RightPadding: h}
+	p.head.setCompact(v)
+	for _, o := range append(p.foot.left[:len(p.foot.left):len(p.foot.left)], p.foot.right...) {
+		if b, ok := o.(*button); ok {
+			b.setCompact(v)
+		}
+	}
 }
 
 // scrolling makes a body that scrolls as a whole: the text, which has the focus first, and the rest under it.
@@ -103,8 +130,8 @@ func (p *page) say(s string) {
 // complain says why the answer is not one; "" takes that back.
 func (p *page) complain(s string) {
 	p.problem.SetText(s)
-	setVisible(p.problem, s != "")
-	p.object.Refresh()
+	setVisible(p.note, s != "")
+	p.keys.relayout()
 }
 
 // hint says how to press the affirmative.
@@ -126,27 +153,33 @@ func clock(d time.Duration) string {
 
 // pageLayout gives the head and the foot the height they need and the body the rest. The objects are body,
 // foot, head: that is the order of Tab.
-type pageLayout struct{}
+type pageLayout struct{ p *page }
 
-// minBody is the least height of a body. With it a prompt fits a 900x600 screen at twice the size.
-const minBody = 90
+const (
+	// The least size of a window. It fits a screen of 900x600 pixels at twice the size.
+	minPageWidth = 400
+	leastHeight  = 250
+	slack        = 2   // rounding, to whole pixels
+	roomyBody    = 150 // height of a body below which head and foot get out of its way
+)
 
-func (pageLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	body, foot, head := o[0].MinSize(), o[1].MinSize(), o[2].MinSize()
-	return fyne.NewSize(
-		max(body.Width, foot.Width, head.Width),
-		max(body.Height, minBody)+foot.Height+head.Height,
-	)
+func (pageLayout) MinSize([]fyne.CanvasObject) fyne.Size {
+	return fyne.NewSize(minPageWidth, leastHeight)
 }
 
-func (pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+func (l pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	body, foot, head := o[0], o[1], o[2]
-	top := resizeToWidth(head, size.Width)
-	bottom := resizeToWidth(foot, size.Width)
+	l.p.setCompact(false)
+	top, bottom := resizeToWidth(head, size.Width), resizeToWidth(foot, size.Width)
+	body.Resize(fyne.NewSize(size.Width, max(size.Height-top-bottom, 0)))
+	if size.Height-top-bottom+slack < min(l.p.wanted(size.Width), roomyBody) {
+		l.p.setCompact(true)
+		top, bottom = resizeToWidth(head, size.Width), resizeToWidth(foot, size.Width)
+	}
 	head.Move(fyne.Position{})
 	foot.Move(fyne.NewPos(0, size.Height-bottom))
 	body.Move(fyne.NewPos(0, top))
-	body.Resize(fyne.NewSize(size.Width, size.Height-top-bottom))
+	body.Resize(fyne.NewSize(size.Width, max(size.Height-top-bottom, 0)))
 }
 
 // The size of the window: as high as the prompt needs, within limits that suit a small screen.

@@ -243,6 +243,32 @@ func (l rowLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
+// sides is a layout of three objects: one at the left, text that wraps, and one at the right.
+type sides struct{ gap float32 }
+
+func (l *sides) MinSize(o []fyne.CanvasObject) fyne.Size {
+	left, middle, right := o[0].MinSize(), o[1].MinSize(), o[2].MinSize()
+	return fyne.NewSize(l.indent(left)+middle.Width+l.indent(right), max(left.Height, middle.Height, right.Height))
+}
+
+func (l *sides) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	left, right := o[0].MinSize(), o[2].MinSize()
+	o[0].Resize(left)
+	o[0].Move(fyne.Position{})
+	o[2].Resize(right)
+	o[2].Move(fyne.NewPos(size.Width-right.Width, 0))
+	o[1].Move(fyne.NewPos(l.indent(left), 0))
+	resizeToWidth(o[1], max(size.Width-l.indent(left)-l.indent(right), 0))
+}
+
+// indent is what an object at the side takes from the middle; nothing when it is hidden.
+func (l *sides) indent(side fyne.Size) float32 {
+	if side.Width == 0 {
+		return 0
+	}
+	return side.Width + l.gap
+}
+
 // fixed is a layout of a given least size; 0 leaves that side to the content.
 type fixed struct{ width, height float32 }
 

@@ -2,6 +2,7 @@ package dialogs
 
 import (
 	"fmt"
+	"math"
 	"runtime/debug"
 	"time"
 
@@ -30,6 +31,7 @@ type window struct {
 	pages map[*entry]*page
 	menu  *layer // nil when none is open
 
+	given   fyne.Size      // the size that nod gave the window last
 	placing bool           // nod itself moves the focus: that says nothing about the window's
 	left    fyne.Focusable // lost the focus just now; nobody knows yet whether the window did
 
@@ -41,7 +43,7 @@ func newWindow(p *Prompter) *window {
 	w.keys = &keyMap{
 		affirm: w.affirm, refuse: w.refuse, escape: w.escape,
 		next: func() { w.step(+1) }, previous: func() { w.step(-1) },
-		scroll: w.scroll, focus: w.focusMoved, reveal: w.reveal,
+		scroll: w.scroll, relayout: w.fit, focus: w.focusMoved, reveal: w.reveal,
 	}
 	w.win = p.app.NewWindow(title)
 	w.win.SetPadded(false)
@@ -83,7 +85,9 @@ func (w *window) update() {
 	if w.page == nil || w.page.entry != e { // it could not be shown, and what comes next is already
 		return
 	}
-	w.page.head.setPosition(w.placeOf(e))
+	if w.page.head.setPosition(w.placeOf(e)) {
+		w.page.object.Refresh()
+	}
 	w.tick()
 	w.rearm()
 }
@@ -120,18 +124,38 @@ func (w *window) show(e *entry) {
 	size := pg.size()
 	w.root.Refresh()
 	w.arm.begin(w.p.options.Config().ArmAfter, pg.seen())
-	switch {
-	case !w.arm.visible:
+	if w.arm.visible {
+		w.resize(size)
+	} else {
 		w.appear(size)
-	case size.Height > w.win.Canvas().Size().Height:
-		w.win.Resize(w.win.Canvas().Size().Max(size))
 	}
 	w.focus(pg.start())
+}
+
+// resize makes the window as large as the next prompt wants it, unless the human or the window manager has
+// given it another size than nod.
+func (w *window) resize(wanted fyne.Size) {
+	const rounding = 2 // a window has whole pixels
+	now := w.win.Canvas().Size()
+	if math.Abs(float64(now.Width-w.given.Width)) > rounding || math.Abs(float64(now.Height-w.given.Height)) > rounding {
+		return
+	}
+	w.win.Resize(wanted)
+	w.given = wanted
+}
+
+// fit lays the prompt out again after something in it has changed its size.
+func (w *window) fit() {
+	if w.page != nil {
+		w.resize(w.page.size())
+		w.root.Refresh()
+	}
 }
 
 // appear puts the window on the screen.
 func (w *window) appear(size fyne.Size) {
 	w.win.Resize(size)
+	w.given = size
 	w.win.CenterOnScreen()
 	if top, ok := w.win.(desktop.Window); ok && w.p.options.Config().OnTop {
 		top.RequestAlwaysOnTop()

@@ -4,6 +4,8 @@ package e2e
 
 import (
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -43,6 +45,7 @@ func TestApproveByClick(t *testing.T) {
 
 func TestApproveEdit(t *testing.T) {
 	n := start(t, settings)
+	must(t, os.WriteFile(filepath.Join(n.Home(), "README.md"), []byte("# shop\n\nRun the server:\n\n    shop serve\n"), 0o600))
 	c := n.send("approve", "--tool", "Edit", "--agent", "claude-code", "--description", "Say how to choose the port",
 		"--input", `{"file_path":"README.md","old_string":"Run the server:\n\n    shop serve\n","new_string":"Run the server on a port of your own:\n\n    shop serve --port 8080\n"}`)
 	n.prompt()
@@ -120,12 +123,39 @@ func TestKeysMeantForAnotherWindow(t *testing.T) {
 		c := n.send(bash("make all")...)
 		n.press(presses...)
 		n.shot("keys-meant-for-another-window")
-		n.quit() // ends after it has handled the keys
+		if !n.closePrompt() { // the keys have put it off
+			must(t, c.cmd.Process.Kill())
+		}
 		if out, status := c.result(); status == 0 || strings.Contains(out, "allow") {
 			t.Fatalf("seed %d: keys %q approved: %q, status %d", seed, presses, out, status)
 		}
-		n.startNod()
+		n.noWindow()
 	}
+}
+
+// closePrompt closes the prompt as its title bar does, and reports whether there was one. It comes after the
+// keys that were pressed before.
+func (n *nod) closePrompt() bool {
+	n.t.Helper()
+	all, err := n.Screen.Windows()
+	must(n.t, err)
+	for _, w := range all {
+		must(n.t, n.Screen.CloseWindow(w))
+	}
+	return len(all) > 0
+}
+
+func TestCloseDismisses(t *testing.T) {
+	n := start(t, settings)
+	c := n.send(bash("make all")...)
+	n.prompt()
+	n.armed()
+	n.shot("close-before")
+	n.closePrompt()
+	if out, status := c.result(); status != 4 || strings.Contains(out, "allow") {
+		t.Errorf("after closing the window: %q, status %d, want status 4", out, status)
+	}
+	n.noWindow()
 }
 
 func TestEarlyChordApprovesNothing(t *testing.T) {

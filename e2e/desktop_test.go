@@ -67,7 +67,7 @@ func TestTrayShowsWhatWaits(t *testing.T) {
 	if !slices.ContainsFunc(items, func(i desktop.MenuItem) bool { return strings.Contains(i.Label, "claude-code") }) {
 		t.Errorf("the menu does not list the request: %+v", items)
 	}
-	n.press("Escape") // closes the menu, not the prompt
+	must(t, n.CloseTrayMenu(n.ctx)) // with Escape, which is not for the prompt
 	c.pending()
 	n.click(n.prompt().Area) // takes the keyboard back
 	n.press("ctrl+d")
@@ -88,7 +88,7 @@ func TestTrayMenuOpensSettings(t *testing.T) {
 	n := start(t, settings)
 	must(t, n.OpenTrayMenu(n.ctx))
 	n.shot("tray-menu")
-	n.press("Escape")
+	must(t, n.CloseTrayMenu(n.ctx))
 	must(t, n.PickFromTray(n.ctx, "Settings…"))
 	n.window(settingsTitle)
 	n.awayWithThePointer()

@@ -354,7 +354,7 @@ func (n *nod) report() {
 
 func (n *nod) openLog(name string) *os.File {
 	n.t.Helper()
-	f, err := os.Create(filepath.Join(n.Home(), name))
+	f, err := os.OpenFile(filepath.Join(n.Home(), name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	must(n.t, err)
 	n.t.Cleanup(func() { f.Close() })
 	return f

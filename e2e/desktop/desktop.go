@@ -227,6 +227,13 @@ func (d *Desktop) startBus(ctx context.Context) error {
 }
 
 func (d *Desktop) startWindowManager(ctx context.Context) error {
+	theme := filepath.Join(d.Home(), ".themes", "plain", "openbox-3")
+	if err := os.MkdirAll(theme, 0o700); err != nil {
+		return err
+	}
+	if _, err := d.install("themerc", filepath.Join(theme, "themerc")); err != nil {
+		return err
+	}
 	config, err := d.install("openbox.xml", filepath.Join(d.dir, "openbox.xml"))
 	if err != nil {
 		return err

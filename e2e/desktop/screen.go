@@ -37,7 +37,8 @@ type Screen struct {
 // atomNames are the properties that a Screen reads (Extended Window Manager Hints).
 var atomNames = []string{
 	"_NET_SUPPORTING_WM_CHECK", "_NET_CLIENT_LIST", "_NET_ACTIVE_WINDOW", "_NET_WM_NAME", "_NET_WM_PID",
-	"_NET_WM_STATE", "_NET_WM_STATE_ABOVE", "UTF8_STRING",
+	"_NET_WM_STATE", "_NET_WM_STATE_ABOVE", "_NET_CLOSE_WINDOW",
+	"_NET_WM_WINDOW_TYPE", "_NET_WM_WINDOW_TYPE_POPUP_MENU", "_NET_WM_WINDOW_TYPE_DROPDOWN_MENU",
 }
 
 // xgb reports the end of a connection to standard error as well as to its caller.

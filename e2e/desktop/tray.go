@@ -127,37 +127,49 @@ func (d *Desktop) OpenTrayMenu(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	before, err := d.Screen.popUps()
-	if err != nil {
-		return err
-	}
 	if err := d.Click(icon.Min.Add(icon.Max).Div(2), RightButton); err != nil {
 		return err
 	}
-	return d.Screen.Await(ctx, "the tray's menu", func() (bool, error) {
-		now, err := d.Screen.popUps()
-		return now > before, err
+	return d.Screen.Await(ctx, "the tray's menu", d.Screen.menuOpen)
+}
+
+// CloseTrayMenu closes the menu again by keyboard.
+func (d *Desktop) CloseTrayMenu(ctx context.Context) error {
+	if err := d.Press("Escape"); err != nil {
+		return err
+	}
+	return d.Screen.Await(ctx, "the menu to close", func() (bool, error) {
+		open, err := d.Screen.menuOpen()
+		return !open, err
 	})
 }
 
-// popUps counts what is on screen past the window manager: menus, tooltips, notifications.
-func (s *Screen) popUps() (int, error) {
+// menuOpen reports whether a menu is on the screen. Menus are past the window manager, so they are not
+// among its windows.
+func (s *Screen) menuOpen() (bool, error) {
 	tree, err := xproto.QueryTree(s.conn, s.root).Reply()
 	if err != nil {
-		return 0, err
+		return false, err
 	}
-	count := 0
 	for _, id := range tree.Children {
-		a, err := xproto.GetWindowAttributes(s.conn, id).Reply()
-		if _, closed := err.(xproto.WindowError); closed {
+		menu, err := s.isOpenMenu(id)
+		if _, closed := err.(xproto.WindowError); closed { // since the list was read
 			continue
 		}
-		if err != nil {
-			return 0, err
-		}
-		if a.OverrideRedirect && a.MapState == xproto.MapStateViewable && a.Class == xproto.WindowClassInputOutput {
-			count++
+		if err != nil || menu {
+			return menu, err
 		}
 	}
-	return count, nil
+	return false, nil
+}
+
+func (s *Screen) isOpenMenu(id xproto.Window) (bool, error) {
+	attributes, err := xproto.GetWindowAttributes(s.conn, id).Reply()
+	if err != nil || attributes.MapState != xproto.MapStateViewable {
+		return false, err
+	}
+	types, err := s.numbers(id, "_NET_WM_WINDOW_TYPE")
+	menu := slices.Contains(types, uint32(s.atoms["_NET_WM_WINDOW_TYPE_POPUP_MENU"])) ||
+		slices.Contains(types, uint32(s.atoms["_NET_WM_WINDOW_TYPE_DROPDOWN_MENU"]))
+	return menu, err
 }

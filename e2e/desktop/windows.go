@@ -108,6 +108,17 @@ func (s *Screen) place(id xproto.Window) (image.Rectangle, error) {
 	return image.Rectangle{corner, corner.Add(image.Pt(int(size.Width), int(size.Height)))}, nil
 }
 
+// CloseWindow asks the window manager to close a window, as the button in its title bar does.
+func (s *Screen) CloseWindow(w Window) error {
+	const fromPager = 2 // the source that window managers obey (Extended Window Manager Hints)
+	message := xproto.ClientMessageEvent{
+		Format: 32, Window: w.ID, Type: s.atoms["_NET_CLOSE_WINDOW"],
+		Data: xproto.ClientMessageDataUnionData32New([]uint32{uint32(xproto.TimeCurrentTime), fromPager, 0, 0, 0}),
+	}
+	mask := uint32(xproto.EventMaskSubstructureNotify | xproto.EventMaskSubstructureRedirect)
+	return xproto.SendEventChecked(s.conn, false, s.root, mask, string(message.Bytes())).Check()
+}
+
 // managed reports whether a window manager has taken charge of the screen.
 func (s *Screen) managed() (bool, error) {
 	check, err := s.numbers(s.root, "_NET_SUPPORTING_WM_CHECK")

@@ -129,7 +129,7 @@ func labelled(label, text string) fyne.CanvasObject {
 // wantedHeight is the height of the body at which the whole input is in view.
 func (a *approvePage) wantedHeight(width float32) float32 {
 	body := a.object.(*fyne.Container).Objects[0].(*fyne.Container)
-	height := a.input.Object().MinSize().Height
+	height := a.view.Objects[0].MinSize().Height
 	if b := body.Objects[0].MinSize().Height; b > 0 {
 		height += b + bodyGap
 	}
@@ -171,6 +171,7 @@ func (a *approvePage) toggleRaw() {
 		a.put(a.input.Object(), a.input.Focus())
 	}
 	a.disclosure.Refresh()
+	a.w.fit()
 	a.w.disturb()
 }
 

@@ -20,9 +20,9 @@ type foot struct {
 }
 
 const (
-	footGap     = 8  // between buttons, and between lines
-	footTight   = 6  // the same when there is little room
-	footMinimal = 40 // room that a status beside buttons must have, in letters of a few pixels
+	footGap     = 8   // between buttons, and between lines
+	footTight   = 6   // the same when there is little room
+	footMinimal = 120 // width that a status beside buttons must have; with less it goes under them
 )
 
 // object is the foot with its objects in the order in which Tab goes round.

@@ -212,8 +212,7 @@ func row(gap float32, o ...fyne.CanvasObject) *fyne.Container {
 	return container.New(rowLayout{gap: gap}, o...)
 }
 
-// rowLayout is a horizontal box that leaves objects their own height. What is too wide for the row goes on
-// in the next one.
+// rowLayout is a horizontal box that leaves objects their own height.
 type rowLayout struct{ gap float32 }
 
 func (l rowLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
@@ -320,11 +319,6 @@ func (l *wrapRow) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 		o.Resize(o.MinSize())
 		o.Move(p)
 	})
-}
-
-// wholeWidth is the width of everything in one line.
-func (l *wrapRow) wholeWidth(objects []fyne.CanvasObject) float32 {
-	return rowLayout{gap: l.gap}.MinSize(objects).Width
 }
 
 // place calls put with each object's place and returns the height of all.

@@ -93,7 +93,9 @@ func (p *Prompter) Prepare() {
 	p.post(func() {
 		if err := p.ready(); err != nil {
 			p.options.Log.Error("the window for prompts could not be made", "error", err)
+			return
 		}
+		p.window.warm()
 	})
 }
 

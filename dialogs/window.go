@@ -54,6 +54,14 @@ func newWindow(p *Prompter) *window {
 	return w
 }
 
+// warm lays out a prompt that nobody sees: it loads the fonts, which takes a while the first time.
+func (w *window) warm() {
+	e := &entry{requests: []interact.Request{{Body: interact.Approve{Tool: "warm", Input: []byte(`{"command":"true"}`)}}}}
+	if pg, err := w.build(e); err == nil {
+		pg.size()
+	}
+}
+
 // watchSize fills its container, and tells when that changes size.
 type watchSize struct {
 	size    fyne.Size
@@ -433,7 +441,7 @@ func (w *window) openMore() {
 	}
 	if pg.entry.request().Body.Kind() == interact.KindApprove {
 		items = append(items, menuItem{
-			text: tr("Answer in the terminal instead"), parted: true,
+			text: tr("Answer in the terminal instead"), small: affirmativeHint(), parted: true, decides: true,
 			do: func() { w.handBack(pg) },
 		})
 	}

@@ -1,0 +1,53 @@
+package shell
+
+import (
+	"path"
+	"regexp"
+	"strings"
+)
+
+// climbs matches a relative path that leads up to the root and into a system folder.
+var climbs = regexp.MustCompile(`(?i)^(\.\.?/+)*\.\./+(proc|dev|sys|\.vol|net)(/|$)`)
+
+// climbsByPattern matches one that leads up and then into whatever a pattern matches.
+var climbsByPattern = regexp.MustCompile(`^(\.\.?/+)*\.\./+[^/]*[*?[]`)
+
+// hiddenByPattern matches a pattern for hidden files: they are where secrets are kept.
+var hiddenByPattern = regexp.MustCompile(`(^|/)\.[^/]*[*?[]|(^|/)\[[^/]*\.`)
+
+// Special reports whether path is a device or a file of the system rather than an ordinary file. [Analyze]
+// asks about such paths as the command spells them; a caller that resolves a path should ask again.
+func Special(path string) bool { return specialPath(path, false) != "" }
+
+// specialPath says why p is no ordinary file or folder. deep means that all below p is read.
+//
+// Reading a device may never end or may act on it; files below /proc show the environment of programs.
+func specialPath(p string, deep bool) string {
+	if p == "/dev/null" {
+		return ""
+	}
+	clean := path.Clean(p)
+	if strings.HasPrefix(p, "//") {
+		return quote(p) + " may be on another machine."
+	}
+	if hiddenByPattern.MatchString(p) {
+		return "The pattern " + quote(p) + " may match hidden files."
+	}
+	if climbs.MatchString(clean) || climbsByPattern.MatchString(clean) {
+		return quote(p) + " may be a device or a file of the system."
+	}
+	if deep && (clean == "/" || strings.Trim(clean, "./") == "" && strings.HasPrefix(clean, "..")) {
+		return "It reads all files below " + quote(p) + "."
+	}
+	if !strings.HasPrefix(clean, "/") || procFiles[p] {
+		return ""
+	}
+	first, _, _ := strings.Cut(clean[1:], "/")
+	switch {
+	case strings.ContainsAny(first, "*?["):
+		return "The pattern " + quote(p) + " may match devices."
+	case strings.EqualFold(first, "dev"), strings.EqualFold(first, "proc"), strings.EqualFold(first, "sys"), first == ".vol", first == "net":
+		return quote(p) + " is a device or a file of the system, not an ordinary file."
+	}
+	return ""
+}

@@ -1,0 +1,312 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxNested is how deep scripts inside scripts are read.
+const maxNested = 4
+
+// survey tells what a call does that is not read-only, as far as its words show.
+func (w *walk) survey(words []word, at places) {
+	name := baseName(words[0].text)
+	args := literals(words[1:])
+	w.Network = w.Network || reachesNetwork(name, args)
+	w.Deletes = w.Deletes || deletes(name, args)
+	w.Reads = append(w.Reads, w.likelyReads(name, args, at)...)
+	w.surveyWrites(name, args, at)
+	switch {
+	case shells[name]:
+		w.interprets = true
+		w.surveyShell(name, args, at)
+	case interprets(name):
+		w.interprets, w.Opaque = true, true
+	case name == "find" || name == "fd" || name == "fdfind":
+		w.surveyFind(words[1:], at)
+	}
+	if wrap, ok := wrappers[name]; ok {
+		w.interprets = true
+		first := len(w.Programs)
+		w.unwrap(wrap, words[1:], at)
+		if name == "xargs" || name == "parallel" { // they add words of their own
+			for i := range w.Programs[first:] {
+				w.Programs[first+i].Whole = false
+			}
+		}
+	}
+}
+
+func interprets(name string) bool { return interpreters[name] || interpreters[unversioned(name)] }
+
+// baseName is the program that a name or path stands for.
+func baseName(name string) string {
+	return strings.TrimSuffix(strings.ToLower(path.Base(name)), ".exe")
+}
+
+// unversioned removes the version from names such as python3.11.
+func unversioned(name string) string { return strings.TrimRight(name, "0123456789.-") }
+
+// literals are the texts of the words that are known.
+func literals(words []word) []string {
+	var out []string
+	for _, w := range words {
+		if w.known {
+			out = append(out, w.text)
+		}
+	}
+	return out
+}
+
+func reachesNetwork(name string, args []string) bool {
+	subs, ok := reaches[name]
+	return ok && (subs == nil || slices.ContainsFunc(args, func(a string) bool { return subs[a] }))
+}
+
+func deletes(name string, args []string) bool {
+	if writers[name].deletes {
+		return true
+	}
+	return slices.ContainsFunc(args, func(a string) bool { return deletingWords[name][a] })
+}
+
+// likelyReads are the operands that look like paths.
+func (w *walk) likelyReads(name string, args []string, at places) []string {
+	var found []string
+	if writers[name].deletes || name == "cd" {
+		return nil
+	}
+	for _, arg := range args {
+		if value, ok := valueOfFlag(arg); ok {
+			arg = value
+		}
+		if strings.HasPrefix(arg, "-") || !looksLikePath(arg) {
+			continue
+		}
+		for _, p := range addPath(nil, at, arg) {
+			if !slices.Contains(w.Reads, p) && !slices.Contains(found, p) {
+				found = append(found, p)
+			}
+		}
+	}
+	return found
+}
+
+// valueOfFlag returns the value in --flag=value and name=value, and what follows an @ as curl reads it.
+func valueOfFlag(arg string) (string, bool) {
+	_, value, ok := strings.Cut(arg, "=")
+	if !ok {
+		value, ok = strings.CutPrefix(arg, "@")
+	}
+	return strings.TrimPrefix(value, "@"), ok
+}
+
+func looksLikePath(s string) bool {
+	return len(s) < 4096 && !strings.Contains(s, "://") && !strings.ContainsAny(s, " \n;|&<>") &&
+		(strings.ContainsAny(s, "/.") || s == "~")
+}
+
+// surveyWrites notes the files that the program writes.
+func (w *walk) surveyWrites(name string, args []string, at places) {
+	flags := strings.Fields(outputFlags[name])
+	for i, arg := range args {
+		for _, f := range flags {
+			if value, ok := outputOf(arg, f); ok && value != "" {
+				w.writes(at, value)
+			} else if ok && i+1 < len(args) {
+				w.writes(at, args[i+1])
+			}
+		}
+		if value, ok := strings.CutPrefix(arg, "of="); ok && name == "dd" {
+			w.writes(at, value)
+		}
+	}
+	rule, ok := writers[name]
+	if !ok || rule.needs != "" && !hasAny(args, strings.Fields(rule.needs)) {
+		return
+	}
+	w.writtenOperands(rule, operandsOf(args), at)
+	if name == "mv" {
+		w.Deletes = w.Deletes || slices.Contains(args, "/dev/null")
+	}
+}
+
+// outputOf reports whether arg is the flag f, and the value that is glued to it.
+func outputOf(arg, f string) (value string, ok bool) {
+	if arg == f {
+		return "", true
+	}
+	if strings.HasPrefix(f, "--") {
+		return strings.CutPrefix(arg, f+"=")
+	}
+	if strings.HasPrefix(arg, "--") || len(f) != 2 {
+		return "", false
+	}
+	return strings.CutPrefix(arg, f)
+}
+
+func hasAny(args, flags []string) bool {
+	return slices.ContainsFunc(args, func(a string) bool {
+		return slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(a, f) })
+	})
+}
+
+// operandsOf are the words that are no flags.
+func operandsOf(args []string) []string {
+	var out []string
+	for i, a := range args {
+		if a == "--" {
+			return append(out, args[i+1:]...)
+		}
+		if !strings.HasPrefix(a, "-") || a == "-" {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+func (w *walk) writtenOperands(rule writer, operands []string, at places) {
+	if len(operands) <= rule.skip {
+		return
+	}
+	operands = operands[rule.skip:]
+	last := operands[len(operands)-1]
+	switch {
+	case !rule.reads && !rule.moves:
+		for _, p := range operands {
+			w.writes(at, p)
+		}
+		return
+	case len(operands) == 1 && rule.reads && !rule.moves: // uniq IN
+		return
+	}
+	w.writes(at, last)
+	for _, p := range operands[:len(operands)-1] {
+		if rule.moves { // last may be a folder
+			w.writes(at, strings.TrimSuffix(last, "/")+"/"+path.Base(p))
+		}
+		if !rule.reads {
+			w.writes(at, p)
+		}
+	}
+}
+
+// surveyShell reads the script in sh -c SCRIPT.
+func (w *walk) surveyShell(name string, args []string, at places) {
+	for i, a := range args {
+		if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.ContainsRune(a, 'c') && i+1 < len(args) {
+			w.script(args[i+1], at)
+			return
+		}
+	}
+	w.Opaque = true
+}
+
+// script goes through a script that stands in a word.
+func (w *walk) script(text string, at places) {
+	if w.nested == maxNested || len(text) > MaxLength {
+		w.Opaque = true
+		return
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(stringReader(text), "")
+	if err != nil {
+		w.Opaque = true
+		return
+	}
+	w.nested++
+	w.statements(file.Stmts, at)
+	w.nested--
+}
+
+// surveyFind goes through the programs that find runs.
+func (w *walk) surveyFind(words []word, at places) {
+	for i, word := range words {
+		switch word.text {
+		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch":
+			end := slices.IndexFunc(words[i+1:], isExecEnd)
+			if end < 0 {
+				end = len(words) - i - 1
+			}
+			w.inner(words[i+1:i+1+end], at)
+		case "-delete":
+			for _, p := range operandsOf(literals(words[:i])) {
+				w.writes(at, p)
+			}
+		}
+	}
+}
+
+func isExecEnd(w word) bool { return w.text == ";" || w.text == "+" }
+
+// unwrap goes through the program that a wrapper runs.
+func (w *walk) unwrap(wrap wrapper, words []word, at places) {
+	if wrap.text {
+		w.script(strings.Join(literals(words), " "), at)
+		return
+	}
+	skip := wrap.skip
+	for i := 0; i < len(words); i++ {
+		text := words[i].text
+		switch {
+		case !words[i].known:
+			w.Opaque = true
+			return
+		case text == "--":
+		case strings.HasPrefix(text, "-"):
+			if len(text) == 2 && strings.Contains(wrap.value, text[1:]) {
+				i++
+			}
+			if last := len(text) - 1; i < len(words) && last > 0 && (text[last] == 'c' || strings.HasPrefix(text, "-S")) && !strings.HasPrefix(text, "--") {
+				w.script(strings.TrimPrefix(words[i].text, "-S"), at) // script -c, su -c, env -S
+			}
+		case strings.Contains(text, "=") && !strings.HasPrefix(text, "="):
+		case skip > 0:
+			skip--
+		default:
+			w.inner(words[i:], at)
+			return
+		}
+	}
+}
+
+// inner goes through a program that another one runs.
+func (w *walk) inner(words []word, at places) {
+	if len(words) == 0 || w.nested == maxNested {
+		w.Opaque = true
+		return
+	}
+	w.nested++
+	w.call(words, false, at)
+	w.nested--
+}
+
+// describeProgram says what a program does that is not in the table.
+func describeProgram(words []word) string {
+	name := baseName(words[0].text)
+	args := literals(words[1:])
+	shown := quote(words[0].text)
+	_, writes := writers[name]
+	_, wraps := wrappers[name]
+	switch {
+	case strings.Contains(words[0].text, "/"):
+		return shown + " names a program by its path, which may be any file."
+	case drives(name, args):
+		return shown + " presses keys, moves the pointer or speaks to other programs."
+	case writers[name].deletes:
+		return shown + " removes files."
+	case shells[name], interprets(name):
+		return shown + " runs a program that it is given."
+	case wraps:
+		return shown + " runs another program."
+	case reachesNetwork(name, args):
+		return shown + " reaches the network."
+	case writes:
+		return shown + " writes files."
+	case name == "env", name == "printenv", name == "set":
+		return shown + " shows the environment, which may hold secrets."
+	}
+	return "nod does not know " + shown + " to be harmless."
+}

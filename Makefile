@@ -7,6 +7,8 @@ TAGS      := migrated_fynedo,release
 # ci: Fyne's test driver in place of OpenGL.
 TESTTAGS  := ci
 FUZZTIME  ?= 20s
+# How long the requests of make demo wait for answers.
+DEMOTIME  ?= 5m
 # The packages that are tested without a screen.
 UNITS     := go list . ./app/... ./assets/... ./cmd/... ./dialogs/... ./interact/... ./ipc/... ./policy/...
 # The version comes from LDFLAGS: without this, go build fails in a clone that another user owns.
@@ -20,7 +22,7 @@ run: setup-run build bin/virtual ## build nod and start it; without a display on
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then exec bin/nod-desktop; else exec bin/virtual run bin/nod-desktop; fi
 
 demo: build ## send one real request of each kind to the running nod
-	@scripts/demo bin/nod
+	@scripts/demo bin/nod $(DEMOTIME)
 
 screenshot: bin/virtual ## save what the virtual display shows to build/screenshot.png
 	@bin/virtual screenshot build/screenshot.png

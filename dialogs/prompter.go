@@ -28,7 +28,8 @@ type Options struct {
 	// GrantText is the rule that an allow for that scope will save, word for word. Nil means that only
 	// "once" is offered.
 	GrantText func(policy.Call, policy.Scope) string
-	// Changed, if not nil, is called on the UI goroutine whenever the number of waiting requests changed.
+	// Changed, if not nil, is called on the UI goroutine whenever what waits may have changed. Of the
+	// Prompter it may call Waiting only.
 	Changed func()
 	// Log takes what goes wrong inside a prompt. Nil means the default logger.
 	Log *slog.Logger

@@ -2,8 +2,11 @@ package dialogs
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -686,4 +689,37 @@ func TestManyAtOnce(t *testing.T) {
 			}
 		})
 	})
+}
+
+// When the file that an edit was compared with changes before the click, nothing is approved: what would
+// happen is shown anew.
+func TestChangedFileIsShownAgain(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "main.go")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a\nb\n")
+	input, err := json.Marshal(map[string]string{"file_path": file, "old_string": "b", "new_string": "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newScreen(t)
+	r := request("1", interact.Approve{Tool: "Edit", Input: input})
+	r.Requester.CWD = dir
+	s.open(r)
+	s.ready()
+	write("something else, b\n")
+	s.chord(fyne.KeyReturn)
+	s.wantOpen("1")
+	if got := s.page().status.Text; got != "The file has changed meanwhile: look again." {
+		t.Errorf("the prompt says %q", got)
+	}
+	s.chord(fyne.KeyReturn)
+	s.wantOpen("1")
+	s.pass(time.Second)
+	s.chord(fyne.KeyReturn)
+	s.wantOutcome("1", interact.Allowed)
 }

@@ -3,6 +3,9 @@
 package e2e
 
 import (
+	"context"
+	"errors"
+	"image/color"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -193,4 +196,99 @@ func TestQueue(t *testing.T) {
 	n.press("ctrl+d")
 	calls[2].wants("deny", 1)
 	n.noWindow()
+}
+
+// long is a command that does not fit the window.
+var long = strings.Repeat("echo a line that says little;\\n", 60) + "rm -rf build"
+
+// TestLongInputMustBeSeen lets a request that is longer than the window wait without scrolling: it never
+// becomes possible to allow it, be it alone or after a short one in the same window. Scrolled through, it does.
+func TestLongInputMustBeSeen(t *testing.T) {
+	n := start(t, settings)
+	alone := n.send(bash(long, "--timeout", "4s")...)
+	n.prompt()
+	n.shot("long-input")
+	n.neverArmed(alone)
+	alone.wants("deny", 3)
+	n.noWindow()
+
+	short := n.send(bash("make all")...)
+	n.prompt()
+	n.armed()
+	next := n.send(bash(long, "--timeout", "6s")...)
+	n.send("status").result()
+	n.after(func() { n.press("ctrl+Return") })
+	short.wants("allow", 0)
+	n.shot("long-input-next")
+	n.neverArmed(next)
+	next.wants("deny", 3)
+	n.noWindow()
+
+	seen := n.send(bash(long)...)
+	n.prompt()
+	for range 20 {
+		n.press("Page_Down")
+	}
+	n.armed()
+	n.shot("long-input-seen")
+	n.press("ctrl+Return")
+	seen.wants("allow", 0)
+}
+
+// neverArmed fails the test if the affirmative works at any time before the call ends.
+func (n *nod) neverArmed(c *call) {
+	n.t.Helper()
+	if n.everArmed(c) {
+		n.shot("armed-too-early")
+		n.t.Error("it can be allowed before all of it was in view: build/shots/armed-too-early.png")
+	}
+}
+
+// everArmed waits until the affirmative works, or the call ends, and reports which.
+func (n *nod) everArmed(c *call) bool {
+	n.t.Helper()
+	ctx, cancel := context.WithCancel(n.ctx)
+	defer cancel()
+	go func() {
+		<-c.ended
+		cancel()
+	}()
+	err := n.Screen.Await(ctx, "the affirmative to work", func() (bool, error) {
+		_, works, err := n.affirmative()
+		return works, err
+	})
+	if !errors.Is(err, context.Canceled) {
+		must(n.t, err)
+	}
+	return err == nil
+}
+
+// TestLastLineMustBeSeen has a mark on the last line of commands about as long as the window: when one can be
+// allowed without scrolling, the mark is on the screen.
+func TestLastLineMustBeSeen(t *testing.T) {
+	n := start(t, settings)
+	for lines := 6; lines <= 14; lines += 2 {
+		command := strings.Repeat(`echo a line;\n`, lines-1) + `echo p\u0430ypal` // a Cyrillic a, drawn on orange
+		c := n.send(bash(command, "--timeout", "3s")...)
+		n.prompt()
+		if n.everArmed(c) && !n.markShown() {
+			n.shot("armed-too-early")
+			t.Errorf("%d lines: can be allowed though the last is not in view: build/shots/armed-too-early.png", lines)
+		}
+		n.shot("last-line")
+		n.closePrompt()
+		if out, status := c.result(); status == 0 {
+			t.Errorf("%d lines: %q, status %d", lines, out, status)
+		}
+		n.noWindow()
+	}
+}
+
+// markShown reports whether a character is on the screen that is drawn on orange because it looks like another.
+func (n *nod) markShown() bool {
+	n.t.Helper()
+	orange := func(c color.RGBA) bool { return c.R >= 200 && c.G > c.B && c.R-c.B >= 24 && c.R-c.G <= 16 }
+	_, count, err := n.Screen.Matching(n.prompt().Area, orange)
+	must(n.t, err)
+	return count >= 40 // of a cell of 8 x 17 pixels, less the character in it
 }

@@ -266,20 +266,24 @@ const (
 	buttonArea = 1200 // pixels in the accent's colour that make a button, not a ring or a mark
 )
 
-// armed waits until the affirmative of the prompt works, which shows in its colour, and returns where it is.
-func (n *nod) armed() image.Rectangle {
+// affirmative returns where the affirmative of the prompt is, if it works: that shows in its colour.
+func (n *nod) affirmative() (button image.Rectangle, works bool, err error) {
+	all, err := n.Screen.Windows()
+	if err != nil || len(all) == 0 || all[len(all)-1].Title != promptTitle {
+		return button, false, err
+	}
+	foot := all[len(all)-1].Area
+	foot.Min.Y = foot.Max.Y - footHeight
+	button, count, err := n.Screen.Matching(foot, func(c color.RGBA) bool { return c == accent })
+	return button, count >= buttonArea, err
+}
+
+// armed waits until the affirmative of the prompt works, and returns where it is.
+func (n *nod) armed() (button image.Rectangle) {
 	n.t.Helper()
-	var button image.Rectangle
-	must(n.t, n.Screen.Await(n.ctx, "the affirmative to work", func() (bool, error) {
-		all, err := n.Screen.Windows()
-		if err != nil || len(all) == 0 || all[len(all)-1].Title != promptTitle {
-			return false, err
-		}
-		foot := all[len(all)-1].Area
-		foot.Min.Y = foot.Max.Y - footHeight
-		var count int
-		button, count, err = n.Screen.Matching(foot, func(c color.RGBA) bool { return c == accent })
-		return count >= buttonArea, err
+	must(n.t, n.Screen.Await(n.ctx, "the affirmative to work", func() (works bool, err error) {
+		button, works, err = n.affirmative()
+		return works, err
 	}))
 	return button
 }

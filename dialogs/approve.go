@@ -31,7 +31,8 @@ type approvePage struct {
 	rawShown   bool
 	scope      policy.Scope
 	scopes     *button
-	rule       *fyne.Container // the rule that a wider scope will save
+	rule       *fyne.Container // holds ruleText under a heading
+	ruleText   *sheet          // the rule that a wider scope will save; nil for once
 	why        *button
 	reason     *field
 }
@@ -46,7 +47,7 @@ func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 		return tr("goes back to the terminal in {{.Time}}", values{"Time": left})
 	}
 	a.page.wanted = a.wantedHeight
-	a.page.seen = func() bool { return a.input.AllSeen() }
+	a.page.look, a.page.seen = a.lookAtAll, a.allSeen
 	a.look()
 	a.assemble(a.bodyObject(), a.footObject())
 	return a.page
@@ -58,6 +59,7 @@ func (a *approvePage) look() {
 	a.input.OnSeen(a.w.rearm)
 	a.rawShown = false
 	a.input.UseKeys(a.keys)
+	a.input.SeenWhile(a.w.inView)
 	a.put(a.input.Object(), a.input.Focus())
 	a.banner.Objects = nil
 	for _, s := range a.input.Warnings() {
@@ -110,7 +112,7 @@ func (a *approvePage) bodyObject() fyne.CanvasObject {
 		details.Add(labelled(tr("agent says:"), says))
 	}
 	details.Add(labelled(tr("asking because:"), plainText(a.entry.why.Reason)))
-	return container.New(approveLayout{a.page}, a.banner, a.view, container.NewVScroll(details))
+	return container.New(approveLayout{a}, a.banner, a.view, container.NewVScroll(details))
 }
 
 func (a *approvePage) agentSays() string {
@@ -165,7 +167,7 @@ func (a *approvePage) toggleRaw() {
 	if a.rawShown {
 		a.disclosure.icon = theme.IconNameArrowDropDown
 		raw := newRawView(a.body.Input).(*sheet)
-		raw.keys = a.keys
+		raw.keys, raw.inView = a.keys, a.w.inView
 		a.put(raw, raw)
 	} else {
 		a.put(a.input.Object(), a.input.Focus())
@@ -238,13 +240,17 @@ func (a *approvePage) chooseScope() {
 
 // offered lists the scopes. Wider than once takes an input that can be read in full, and a rule to show.
 func (a *approvePage) offered() []policy.Scope {
-	if a.w.p.options.GrantText == nil || len(a.body.Input) > maxGrantInput || a.input.HasHidden() {
-		return []policy.Scope{policy.Once}
+	scopes := []policy.Scope{policy.Once}
+	if len(a.body.Input) > maxGrantInput || a.input.HasHidden() {
+		return scopes
 	}
-	if a.request.Requester.Session == "" {
-		return []policy.Scope{policy.Once, policy.QuarterHour, policy.Always}
+	for _, s := range []policy.Scope{policy.ThisSession, policy.QuarterHour, policy.Always} {
+		named := s != policy.ThisSession || a.request.Requester.Session != ""
+		if named && a.grantText(s) != "" {
+			scopes = append(scopes, s)
+		}
 	}
-	return []policy.Scope{policy.Once, policy.ThisSession, policy.QuarterHour, policy.Always}
+	return scopes
 }
 
 func scopeName(s policy.Scope) string {
@@ -269,23 +275,51 @@ func (a *approvePage) setScope(s policy.Scope) {
 
 func (a *approvePage) showScope() {
 	a.scopes.setText(scopeName(a.scope))
-	a.rule.Objects = nil
+	a.rule.Objects, a.ruleText = nil, nil
 	setVisible(a.rule, a.scope != policy.Once)
 	if a.scope == policy.Once {
 		return
 	}
-	rule := a.w.p.options.GrantText(callOf(a.request, a.body), a.scope)
+	rule := a.grantText(a.scope)
+	a.ruleText = newSheet(unnumbered("", rule, lineText), rule)
+	a.ruleText.keys, a.ruleText.inView, a.ruleText.onSeen = a.keys, a.w.inView, a.w.rearm
 	heading := newLines(tr("Allow will save this rule:"), theme.SizeNameCaptionText, widget.MediumImportance)
-	text := newRuleText(rule)
-	a.rule.Add(column(4, tight(heading), text))
+	a.rule.Add(column(4, tight(heading), container.New(atMost{height: maxRule}, a.ruleText)))
 }
 
-// newRuleText shows a rule word for word.
-func newRuleText(rule string) fyne.CanvasObject {
-	l := newLines(plainText(rule), theme.SizeNameCaptionText, widget.MediumImportance)
-	l.TextStyle.Monospace = true
-	return newCard(colorPaper, colorHairline, padded(8, 10, container.New(fixed{height: 36}, container.NewVScroll(tight(l)))))
+// grantText is the rule that an allow for that scope saves; "" when there cannot be one.
+func (a *approvePage) grantText(s policy.Scope) string {
+	if a.w.p.options.GrantText == nil {
+		return ""
+	}
+	return a.w.p.options.GrantText(callOf(a.request, a.body), s)
 }
+
+// lookAtAll takes note of what is in view.
+func (a *approvePage) lookAtAll() {
+	a.input.Look()
+	if a.ruleText != nil {
+		a.ruleText.noteSeen()
+	}
+}
+
+// allSeen reports whether the whole input, and the whole rule if one will be saved, has been in view.
+func (a *approvePage) allSeen() bool {
+	return a.input.AllSeen() && (a.ruleText == nil || a.ruleText.allSeen())
+}
+
+// maxRule is the height up to which a rule takes room from the rest; a longer one scrolls.
+const maxRule = 84
+
+// atMost is a layout that keeps its content from asking for more than a height.
+type atMost struct{ height float32 }
+
+func (l atMost) MinSize(o []fyne.CanvasObject) fyne.Size {
+	size := o[0].MinSize()
+	return fyne.NewSize(size.Width, min(size.Height, l.height))
+}
+
+func (l atMost) Layout(o []fyne.CanvasObject, size fyne.Size) { fixed{}.Layout(o, size) }
 
 // The distances in a body, and when there is little room.
 const (
@@ -301,14 +335,14 @@ const leastInput = 56
 
 // approveLayout is banner, input, details from top to bottom. The input takes the room that is left; where
 // room is short, the details scroll.
-type approveLayout struct{ p *page }
+type approveLayout struct{ a *approvePage }
 
 func (approveLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
 
 func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	banner, input, details := o[0], o[1], o[2]
 	margin, gap, share := float32(bodyMargin), float32(bodyGap), float32(maxDetails)
-	if l.p.compact {
+	if l.a.compact {
 		margin, gap, share = tightMargin, tightGap, tightDetails
 	}
 	width := size.Width - 2*margin
@@ -320,7 +354,8 @@ func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 	room := max(bottom-y-gap, 0)
 	wanted := resizeToWidth(details.(*container.Scroll).Content, width)
-	needs := resizeToWidth(input, width)
+	var needs float32
+	l.a.w.unseen(func() { needs = resizeToWidth(input, width) })
 	low := min(wanted, max(room*share, room-needs))
 	if room-low < min(leastInput, needs-1) {
 		low = 0

@@ -18,6 +18,7 @@ type arming struct {
 	after time.Duration
 
 	visible, focused, seen bool
+	looked                 bool // the prompt has been looked at once, so that what was in view at once is known
 
 	since time.Time // since when nothing has disturbed the view
 	quiet time.Time // until when nothing decides, after an answer
@@ -28,9 +29,20 @@ func newArming(now func() time.Time) *arming {
 }
 
 // begin starts with a new prompt, which needs after (never less than [minArmAfter]) to arm.
-func (a *arming) begin(after time.Duration, seen bool) {
-	a.after, a.seen = max(after, minArmAfter), seen
+func (a *arming) begin(after time.Duration) {
+	a.after = max(after, minArmAfter)
+	a.seen, a.looked = false, false
 	a.disturb()
+}
+
+// look says whether the whole input has been in view. When it was so at the first look there is nothing
+// more to wait for; when the end comes into view later, the wait starts then.
+func (a *arming) look(seen bool) {
+	if a.looked {
+		a.set(&a.seen, seen)
+		return
+	}
+	a.seen, a.looked = seen, true
 }
 
 // disturb starts the wait again: the window was resized, or something in it changed.
@@ -38,7 +50,6 @@ func (a *arming) disturb() { a.since = a.now() }
 
 func (a *arming) setVisible(v bool) { a.set(&a.visible, v) }
 func (a *arming) setFocused(v bool) { a.set(&a.focused, v) }
-func (a *arming) setSeen(v bool)    { a.set(&a.seen, v) }
 
 func (a *arming) set(state *bool, v bool) {
 	if *state == v {

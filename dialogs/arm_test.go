@@ -17,7 +17,7 @@ func TestArming(t *testing.T) {
 		{"in time", func(a *arming, wait func(time.Duration)) { wait(700 * ms) }, true},
 		{"not visible", func(a *arming, wait func(time.Duration)) { a.setVisible(false); wait(time.Hour) }, false},
 		{"not focused", func(a *arming, wait func(time.Duration)) { a.setFocused(false); wait(time.Hour) }, false},
-		{"not read to the end", func(a *arming, wait func(time.Duration)) { a.setSeen(false); wait(time.Hour) }, false},
+		{"not read to the end", func(a *arming, wait func(time.Duration)) { a.look(false); wait(time.Hour) }, false},
 		{"focus comes back", func(a *arming, wait func(time.Duration)) {
 			wait(time.Second)
 			a.setFocused(false)
@@ -36,9 +36,9 @@ func TestArming(t *testing.T) {
 			wait(100 * ms)
 		}, false},
 		{"end of the text only now in view", func(a *arming, wait func(time.Duration)) {
-			a.setSeen(false)
+			a.look(false)
 			wait(time.Second)
-			a.setSeen(true)
+			a.look(true)
 			wait(699 * ms)
 		}, false},
 		{"an early press starts the wait again", func(a *arming, wait func(time.Duration)) {
@@ -57,20 +57,23 @@ func TestArming(t *testing.T) {
 			wait(time.Second)
 			a.setFocused(true)
 			a.setVisible(true)
-			a.setSeen(true)
+			a.look(true)
 		}, true},
 		{"the next prompt", func(a *arming, wait func(time.Duration)) {
 			wait(time.Second)
 			a.answered()
-			a.begin(0, true)
+			a.begin(0)
+			a.look(true)
 			wait(699 * ms)
 		}, false},
 		{"a longer wait was configured", func(a *arming, wait func(time.Duration)) {
-			a.begin(3*time.Second, true)
+			a.begin(3 * time.Second)
+			a.look(true)
 			wait(2999 * ms)
 		}, false},
 		{"a shorter wait cannot be configured", func(a *arming, wait func(time.Duration)) {
-			a.begin(10*ms, true)
+			a.begin(10 * ms)
+			a.look(true)
 			wait(699 * ms)
 		}, false},
 		{"the clock goes back", func(a *arming, wait func(time.Duration)) { wait(-time.Hour) }, false},
@@ -79,7 +82,8 @@ func TestArming(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			now := time.Unix(1_900_000_000, 0)
 			a := newArming(func() time.Time { return now })
-			a.begin(0, true)
+			a.begin(0)
+			a.look(true)
 			a.setVisible(true)
 			a.setFocused(true)
 			test.do(a, func(d time.Duration) { now = now.Add(d) })

@@ -58,6 +58,13 @@ func (v *inputView) AllSeen() bool { return v.sheet.allSeen() }
 // OnSeen sets what is called, once, when the whole input has been in view.
 func (v *inputView) OnSeen(f func()) { v.sheet.onSeen = f }
 
+// SeenWhile makes only that count as seen which is laid out while inView reports true: a layout can be
+// a mere measurement, or of a window that is not on the screen yet.
+func (v *inputView) SeenWhile(inView func() bool) { v.sheet.inView = inView }
+
+// Look takes note of what is in view now.
+func (v *inputView) Look() { v.sheet.noteSeen() }
+
 // Warnings are sentences of nod's own to show above the input.
 func (v *inputView) Warnings() []string { return v.content.warnings }
 

@@ -37,6 +37,7 @@ type page struct {
 	silence func(left string) string    // what happens when the time is over
 	wanted  func(width float32) float32 // height of the body at which nothing scrolls
 	first   fyne.Focusable              // has the focus first, in place of text
+	look    func()                      // takes note of what of it is in view now
 	seen    func() bool                 // the whole of what is to be judged has been in view
 }
 
@@ -46,6 +47,7 @@ func newPage(e *entry, keys *keyMap, head *head) *page {
 		status:  newLines("", theme.SizeNameCaptionText, widget.LowImportance),
 		problem: newLines("", theme.SizeNameCaptionText, widget.DangerImportance),
 		unwind:  func() bool { return false },
+		look:    func() {},
 		seen:    func() bool { return true },
 	}
 	return p
@@ -132,14 +134,6 @@ func (p *page) complain(s string) {
 	p.problem.SetText(s)
 	setVisible(p.note, s != "")
 	p.keys.relayout()
-}
-
-// hint says how to press the affirmative.
-func (p *page) hint() string {
-	if !p.seen() {
-		return tr("read to the end first")
-	}
-	return affirmativeHint()
 }
 
 // clock writes a time that is left: 4:30, or 1:04:30.

@@ -25,6 +25,7 @@ type sheet struct {
 	capped   bool   // too long to show: it never counts as seen
 	keys     *keyMap
 	onSeen   func()
+	inView   func() bool // the human can see the sheet as it is laid out now; nil: always
 
 	scroll  *container.Scroll
 	page    *sheetPage
@@ -70,6 +71,10 @@ func (s *sheet) scrolled() {
 
 // noteSeen records the rows that are wholly in view.
 func (s *sheet) noteSeen() {
+	if s.inView != nil && !s.inView() {
+		s.updateState()
+		return
+	}
 	const slack = 1 // rounding, in pixels
 	top, bottom := s.scroll.Offset.Y-slack, s.scroll.Offset.Y+s.scroll.Size().Height+slack
 	for _, r := range s.page.rowsBetween(top, bottom) {
@@ -97,7 +102,7 @@ func (s *sheet) updateState() {
 	case s.seenAll:
 		s.state.Text = tr("All of it has been in view.")
 	default:
-		s.state.Text = tr("{{.Rows}} rows have not been in view yet.", values{"Rows": unseen})
+		s.state.Text = tr("Rows not in view yet: {{.Rows}}", values{"Rows": unseen})
 	}
 	if s.seenAll || unseen == 0 {
 		s.onward.Disable()

@@ -31,6 +31,9 @@ type window struct {
 	pages map[*entry]*page
 	menu  *layer // nil when none is open
 
+	measuring bool      // the page is laid out only to learn its size
+	settled   time.Time // until then the window manager may still change the window
+
 	given   fyne.Size      // the size that nod gave the window last
 	placing bool           // nod itself moves the focus: that says nothing about the window's
 	left    fyne.Focusable // lost the focus just now; nobody knows yet whether the window did
@@ -58,7 +61,7 @@ func newWindow(p *Prompter) *window {
 func (w *window) warm() {
 	e := &entry{requests: []interact.Request{{Body: interact.Approve{Tool: "warm", Input: []byte(`{"command":"true"}`)}}}}
 	if pg, err := w.build(e); err == nil {
-		pg.size()
+		w.measure(pg)
 	}
 }
 
@@ -129,9 +132,9 @@ func (w *window) show(e *entry) {
 	w.page = pg
 	w.root.Objects = []fyne.CanvasObject{pg.object}
 	pg.head.setPosition(w.placeOf(e))
-	size := pg.size()
+	size := w.measure(pg)
 	w.root.Refresh()
-	w.arm.begin(w.p.options.Config().ArmAfter, pg.seen())
+	w.arm.begin(w.p.options.Config().ArmAfter)
 	if w.arm.visible {
 		w.resize(size)
 	} else {
@@ -148,6 +151,7 @@ func (w *window) resize(wanted fyne.Size) {
 	if math.Abs(float64(now.Width-w.given.Width)) > rounding || math.Abs(float64(now.Height-w.given.Height)) > rounding {
 		return
 	}
+	w.settling()
 	w.win.Resize(wanted)
 	w.given = wanted
 }
@@ -155,13 +159,40 @@ func (w *window) resize(wanted fyne.Size) {
 // fit lays the prompt out again after something in it has changed its size.
 func (w *window) fit() {
 	if w.page != nil {
-		w.resize(w.page.size())
+		w.resize(w.measure(w.page))
 		w.root.Refresh()
 	}
 }
 
+// measure learns the size at which the page looks best.
+func (w *window) measure(pg *page) (size fyne.Size) {
+	w.unseen(func() { size = pg.size() })
+	return size
+}
+
+// unseen runs f, which lays something out only to learn its size: nobody sees that.
+func (w *window) unseen(f func()) {
+	before := w.measuring
+	w.measuring = true
+	f()
+	w.measuring = before
+}
+
+// inView reports whether the human sees the page as it is laid out. A window that was just shown or resized
+// may still get another size from the window manager, so it does not count at once.
+func (w *window) inView() bool {
+	return w.arm.visible && !w.measuring && !w.p.now().Before(w.settled)
+}
+
+// settling says that the window manager has something to do.
+func (w *window) settling() { w.settled = w.p.now().Add(settleTime) }
+
+// settleTime is how long a window manager takes at most to give a window its size.
+const settleTime = 250 * time.Millisecond
+
 // appear puts the window on the screen.
 func (w *window) appear(size fyne.Size) {
+	w.settling()
 	w.win.Resize(size)
 	w.given = size
 	w.win.CenterOnScreen()
@@ -169,6 +200,7 @@ func (w *window) appear(size fyne.Size) {
 		top.RequestAlwaysOnTop()
 	}
 	w.win.Show()
+	w.settling() // again: the first time the window is made here, which takes a while
 	w.arm.setVisible(true)
 }
 
@@ -284,12 +316,26 @@ func (w *window) rearm() {
 	if w.page == nil {
 		return
 	}
-	w.arm.setSeen(w.page.seen())
-	w.page.yes.setReady(w.arm.armed(), w.page.hint())
+	if w.inView() {
+		w.page.look()
+		w.arm.look(w.page.seen())
+	}
+	w.page.yes.setReady(w.arm.armed(), w.hint())
 	left, possible := w.arm.remaining()
+	if wait := w.settled.Sub(w.p.now()); wait > 0 {
+		left, possible = wait, true
+	}
 	if possible && left > 0 {
 		w.armTimer = time.AfterFunc(left, func() { w.p.post(w.rearm) })
 	}
+}
+
+// hint says how to press the affirmative.
+func (w *window) hint() string {
+	if w.arm.looked && !w.arm.seen {
+		return tr("read to the end first")
+	}
+	return affirmativeHint()
 }
 
 // tick keeps the remaining time up to date, once a second.

@@ -723,3 +723,23 @@ func TestChangedFileIsShownAgain(t *testing.T) {
 	s.chord(fyne.KeyReturn)
 	s.wantOutcome("1", interact.Allowed)
 }
+
+// Only what the human could see counts as seen: not the layout that measures the prompt, and not the size
+// that nod asked for when the window manager gives it another one.
+func TestMeasuringIsNotSeeing(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", manyLines))
+	s.p.window.win.Resize(small) // by the window manager, a moment after the window was mapped
+	s.ready()
+	s.chord(fyne.KeyReturn)
+	s.wantOpen("1")
+	if s.page().seen() {
+		t.Error("lines that were never on the screen count as seen")
+	}
+	for range 10 {
+		s.key(fyne.KeyPageDown)
+	}
+	s.pass(time.Second)
+	s.chord(fyne.KeyReturn)
+	s.wantOutcome("1", interact.Allowed)
+}

@@ -113,7 +113,7 @@ func lookAlike(run string) bool {
 }
 
 // latinTwins are the Greek and Cyrillic letters that look like an ASCII letter or digit.
-const latinTwins = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧΪΫαγικνορτυχϊ" + "АВЕЗКМНОРСТУХЬавегзикмнорстухьё"
+const latinTwins = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧΪΫαγικνορτυχϊ" + "АВЕЗКМНОРСТУХЬавезкмнорстухьё"
 
 // stringReader keeps the parser from copying the command.
 func stringReader(s string) io.Reader { return strings.NewReader(s) }

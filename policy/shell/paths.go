@@ -13,7 +13,7 @@ var climbs = regexp.MustCompile(`(?i)^(\.\.?/+)*\.\./+(proc|dev|sys|\.vol|net)(/
 var climbsByPattern = regexp.MustCompile(`^(\.\.?/+)*\.\./+[^/]*[*?[]`)
 
 // hiddenByPattern matches a pattern for hidden files: they are where secrets are kept.
-var hiddenByPattern = regexp.MustCompile(`(^|/)\.[^/]*[*?[]|(^|/)\[[^/]*\.`)
+var hiddenByPattern = regexp.MustCompile(`(^|/)\.[^/]*[*?[]`)
 
 // Special reports whether path is a device or a file of the system rather than an ordinary file. [Analyze]
 // asks about such paths as the command spells them; a caller that resolves a path should ask again.

@@ -27,10 +27,10 @@ func readWord(w *syntax.Word) word {
 			text.WriteString(out.unquoted(part.Value, i == 0, i == len(w.Parts)-1))
 		case *syntax.SglQuoted:
 			out.plain = false
-			text.WriteString(out.single(part))
+			text.WriteString(out.single(part, len(w.Parts) == 1))
 		case *syntax.DblQuoted:
 			out.plain = false
-			text.WriteString(out.double(part))
+			text.WriteString(out.double(part, len(w.Parts) == 1))
 		default:
 			out.unknown(describePart(part))
 		}
@@ -114,10 +114,10 @@ func hasBlankByte(enc string) bool {
 
 // tilde judges a ~ at place i of s. The home folder (~ and ~/...) and a ~ that cannot be one (HEAD~2) pass.
 func (w *word) tilde(s string, i int, first, last bool) {
+	if i > 0 && s[i-1] != '=' && s[i-1] != ':' {
+		return
+	}
 	if i > 0 || !first {
-		if i > 0 && s[i-1] != '=' && s[i-1] != ':' {
-			return
-		}
 		w.unknown("It holds a ~ that some shells expand and others do not.")
 		return
 	}
@@ -128,17 +128,17 @@ func (w *word) tilde(s string, i int, first, last bool) {
 }
 
 // single evaluates a part in single quotes.
-func (w *word) single(q *syntax.SglQuoted) string {
+func (w *word) single(q *syntax.SglQuoted, alone bool) string {
 	if q.Dollar {
 		w.unknown("It spells text in $'...' quotes.")
 		return ""
 	}
-	w.quoted(q.Value)
+	w.quoted(q.Value, alone)
 	return q.Value
 }
 
 // double evaluates a part in double quotes.
-func (w *word) double(q *syntax.DblQuoted) string {
+func (w *word) double(q *syntax.DblQuoted, alone bool) string {
 	if q.Dollar {
 		w.unknown("It spells text in $\"...\" quotes, which are translated.")
 	}
@@ -154,11 +154,15 @@ func (w *word) double(q *syntax.DblQuoted) string {
 		}
 		text.WriteString(unescape(lit.Value, "$`\"\\"))
 	}
-	w.quoted(text.String())
+	w.quoted(text.String(), alone)
 	return text.String()
 }
 
-func (w *word) quoted(s string) {
+// quoted judges the text of a part in quotes.
+func (w *word) quoted(s string, alone bool) {
+	if s == "" && !alone {
+		w.refuse("It holds empty quotes inside a word.")
+	}
 	if strings.ContainsRune(s, '\n') {
 		w.refuse("It holds a line end inside quotes.")
 	}

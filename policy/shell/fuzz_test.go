@@ -1,0 +1,76 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// FuzzAnalyze holds every text to what must be true of any analysis.
+func FuzzAnalyze(f *testing.F) {
+	for _, s := range allSamples(f) {
+		f.Add(s.command)
+	}
+	f.Fuzz(func(t *testing.T, command string) {
+		trusted, untrusted := Analyze(command, true), Analyze(command, false)
+		if untrusted.ReadOnly && !trusted.ReadOnly {
+			t.Errorf("%q is read-only only without trust", command)
+		}
+		checkHonest(t, command, trusted)
+		if trusted.ReadOnly {
+			checkAccepted(t, command, trusted)
+		}
+	})
+}
+
+// checkHonest holds an analysis to itself.
+func checkHonest(t *testing.T, command string, a Analysis) {
+	t.Helper()
+	if a.ReadOnly != (len(a.Reasons) == 0) {
+		t.Errorf("%q: read-only %v with reasons %q", command, a.ReadOnly, a.Reasons)
+	}
+	for _, reason := range a.Reasons {
+		if !utf8.ValidString(reason) || strings.ContainsFunc(reason, unicode.IsControl) || len(reason) > 400 {
+			t.Errorf("%q: reason %q cannot be shown", command, reason)
+		}
+	}
+	if a.ReadOnly && (len(a.Programs) == 0 || len(a.Writes) > 0 || a.Deletes || a.Network || a.Opaque || a.Unreadable || DrivesScreen(a)) {
+		t.Errorf("%q: read-only, but %+v", command, a)
+	}
+	for _, p := range a.Programs {
+		if prefix := p.Prefix(); prefix != nil && (len(prefix) < 2 || BannedPrefix(prefix) || !slices.Equal(prefix, p.Argv[:len(prefix)])) {
+			t.Errorf("%q: program %+v has the prefix %q", command, p, prefix)
+		}
+	}
+}
+
+// checkAccepted holds what must be true of every command that is read-only.
+func checkAccepted(t *testing.T, command string, a Analysis) {
+	t.Helper()
+	for _, r := range command {
+		if r != '\n' && (r < ' ' || r == 0x7f || r >= utf8.RuneSelf && !unicode.IsLetter(r)) {
+			t.Errorf("%q is accepted with %q in it", command, r)
+		}
+	}
+	for _, p := range a.Programs {
+		if tools[p.Name] == nil && p.Name != "git" && p.Name != "cd" {
+			t.Errorf("%q is accepted with the program %q", command, p.Name)
+		}
+	}
+	if !analyze(command, true, syntax.LangZsh).ReadOnly {
+		t.Errorf("%q is accepted for bash, but not for zsh", command)
+	}
+	// POSIX shells read &> as & and >, which TestBothOutputs holds to the same programs.
+	if posix := strings.ReplaceAll(command, "&>", ">"); !analyze(posix, true, syntax.LangPOSIX).ReadOnly {
+		t.Errorf("%q is accepted for bash, but not for POSIX shells", command)
+	}
+	for _, more := range []string{"; x", "\nx", " > f", " $(x)", " | x", " &", " `x`", " && x", " || x", "\rx", "\x00", " # x", ">f", ";x", "&", "|x"} {
+		if Analyze(command+more, true).ReadOnly {
+			t.Errorf("%q is accepted with %q behind it", command, more)
+		}
+	}
+}

@@ -330,8 +330,8 @@ const (
 // maxDetails is the part of the body that details may take when the input wants more room than there is.
 const maxDetails, tightDetails = 0.45, 0.25
 
-// leastInput is the height of the input below which the details go altogether.
-const leastInput = 56
+// leastInput is the height of the input, some rows and its foot, below which the details go altogether.
+const leastInput = 76
 
 // approveLayout is banner, input, details from top to bottom. The input takes the room that is left; where
 // room is short, the details scroll.

@@ -47,7 +47,10 @@ type chinese struct {
 }
 
 func (c chinese) Font(s fyne.TextStyle) fyne.Resource {
-	if s.Bold {
+	switch {
+	case s.Monospace:
+		return c.Theme.Font(s)
+	case s.Bold:
 		return c.bold
 	}
 	return c.regular

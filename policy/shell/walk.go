@@ -255,7 +255,7 @@ func (w *walk) call(words []word, fine bool, at places) outcome {
 		w.Unreadable = true
 		w.refuse("The program's name " + quote(name.text) + " holds letters outside ASCII.")
 	case name.text == "cd":
-		return w.cd(words[1:], fine, at)
+		return w.cd(words[1:], at)
 	}
 	accepted := w.judge(words, at)
 	if !accepted || !fine {
@@ -306,14 +306,17 @@ func (w *walk) judge(words []word, at places) bool {
 }
 
 // cd follows the shell into a folder below. Anything else would leave the folder that the human knows.
-func (w *walk) cd(words []word, fine bool, at places) outcome {
+func (w *walk) cd(words []word, at places) outcome {
 	w.changesFolder = true
-	if len(words) != 1 || !words[0].known || words[0].glob {
-		w.Opaque = w.Opaque || len(words) > 0 // cd alone goes home
+	to := "~"
+	switch {
+	case len(words) == 1 && words[0].known && !words[0].glob && words[0].text != "-":
+		to = words[0].text
+	case len(words) > 0:
+		w.Opaque = true
 		w.refuse("It changes the folder in a way that nod does not follow.")
 		return outcome{at, at}
 	}
-	to := words[0].text
 	if w.inPipe > 0 {
 		w.refuse("It changes the folder inside a pipeline, which lasts in some shells only.")
 	}

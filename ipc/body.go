@@ -34,7 +34,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 		defer free()
 	}
 	control := http.NewResponseController(w)
-	if err := control.SetReadDeadline(time.Now().Add(s.bodyTimeout)); err != nil {
+	if err := control.SetReadDeadline(time.Now().Add(bodyTimeout)); err != nil {
 		return nil, err
 	}
 	text, err := readAll(http.MaxBytesReader(w, r.Body, maxBody), r.ContentLength)
@@ -54,7 +54,7 @@ func readAll(r io.Reader, length int64) ([]byte, error) {
 
 // bigBody takes a place for a long body and returns how to give it back.
 func (s *Server) bigBody(ctx context.Context) (free func(), err error) {
-	timer := time.NewTimer(s.bodyTimeout)
+	timer := time.NewTimer(bodyTimeout)
 	defer timer.Stop()
 	select {
 	case s.bigBodies <- struct{}{}:
@@ -82,6 +82,10 @@ func bodyProblem(w http.ResponseWriter, err error) error {
 func (s *Server) reply(w http.ResponseWriter, rep reply) {
 	if rep.location != "" {
 		w.Header().Set("Location", rep.location)
+	}
+	if rep.code() == http.StatusNoContent {
+		w.WriteHeader(http.StatusNoContent)
+		return
 	}
 	s.write(w, "application/json", rep.code(), rep.body)
 }

@@ -48,7 +48,7 @@ func (s *Server) browser(r *http.Request, from *peer) string {
 		return "the Host header does not name this server"
 	}
 	for _, header := range []string{"Origin", "Referer", "Sec-Fetch-Site"} {
-		if r.Header.Values(header) != nil {
+		if r.Header.Values(header) != nil && !(header == "Origin" && s.isOwnOrigin(r)) {
 			return "the " + header + " header says that a web page is asking"
 		}
 	}
@@ -56,6 +56,17 @@ func (s *Server) browser(r *http.Request, from *peer) string {
 		return "OPTIONS is what a web page asks with"
 	}
 	return ""
+}
+
+// isOwnOrigin reports whether the request is one of MCP's with the listener's own address as its origin,
+// which that protocol wants a server to take. Nothing is served that could run a script there.
+func (s *Server) isOwnOrigin(r *http.Request) bool {
+	origins := r.Header.Values("Origin")
+	host, isHTTP := "", false
+	if len(origins) == 1 {
+		host, isHTTP = strings.CutPrefix(origins[0], "http://")
+	}
+	return r.URL.Path == mcpPath && isHTTP && s.hosts[host]
 }
 
 // authorized reports whether the request carries the token, in constant time.

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
-	"sync"
 
 	"github.com/swaggest/jsonschema-go"
 	"github.com/swaggest/openapi-go"
@@ -17,7 +16,7 @@ import (
 
 // describe serves the description of this interface.
 func describe(s *Server, _ *http.Request, _ []byte) (reply, error) {
-	text, err := description(s.endpoint.Version)
+	text, err := s.description()
 	return reply{body: json.RawMessage(text)}, err
 }
 
@@ -29,24 +28,13 @@ var everyone = []int{
 // posting lists those that every route with a body has besides.
 var posting = []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
 
-var (
-	descriptionOnce sync.Once
-	descriptionText []byte
-	errDescription  error
-)
-
-// description is the OpenAPI 3.1 document of the interface, made from the table of routes at its first use:
-// it takes milliseconds, and most runs never need it.
-func description(version string) ([]byte, error) {
-	descriptionOnce.Do(func() { descriptionText, errDescription = buildDescription(version) })
-	return descriptionText, errDescription
-}
-
+// buildDescription makes the OpenAPI 3.1 document of the interface from the table of routes.
 func buildDescription(version string) ([]byte, error) {
 	r := openapi31.NewReflector()
 	r.DefaultOptions = append(r.DefaultOptions,
 		jsonschema.InterceptDefName(func(t reflect.Type, _ string) string { return schemaName(t) }),
 		jsonschema.InterceptSchema(interceptSchema),
+		jsonschema.InterceptNullability(neverNull),
 	)
 	r.Spec.Info.WithTitle("nod").WithVersion(version).WithDescription(
 		"Local agents ask their human through this interface: approve this tool call, answer this question. " +
@@ -58,7 +46,7 @@ func buildDescription(version string) ([]byte, error) {
 			return nil, fmt.Errorf("describe %s %s: %w", route.method, route.path, err)
 		}
 	}
-	return json.MarshalIndent(r.Spec, "", "  ")
+	return json.Marshal(r.Spec)
 }
 
 func addOperation(r *openapi31.Reflector, route route) error {
@@ -74,11 +62,7 @@ func addOperation(r *openapi31.Reflector, route route) error {
 	if params := parametersOf(route); params != nil {
 		op.AddReqStructure(params)
 	}
-	if route.reply != nil {
-		op.AddRespStructure(route.reply)
-	} else {
-		op.AddRespStructure(nil, func(u *openapi.ContentUnit) { u.ContentType, u.HTTPStatus = "application/json", http.StatusOK })
-	}
+	op.AddRespStructure(route.reply)
 	if route.later {
 		op.AddRespStructure(pendingReply{}, openapi.WithHTTPStatus(http.StatusAccepted))
 	}
@@ -89,10 +73,16 @@ func addOperation(r *openapi31.Reflector, route route) error {
 	for _, status := range append(statuses, route.problems...) {
 		op.AddRespStructure(problem{}, openapi.WithHTTPStatus(status), openapi.WithContentType("application/problem+json"))
 	}
-	return r.AddOperation(op)
+	if err := r.AddOperation(op); err != nil {
+		return err
+	}
+	if body := op.(openapi31.OperationExposer).Operation().RequestBody; body != nil {
+		body.RequestBodyEns().WithRequired(true)
+	}
+	return nil
 }
 
-// operationID names an operation for those who generate clients: askHuman is not it, ask is.
+// operationID names an operation for those who generate clients.
 func operationID(route route) string {
 	name := strings.TrimPrefix(route.path, "/v1/")
 	switch route.method + " " + name {
@@ -104,6 +94,8 @@ func operationID(route route) string {
 		return "withdrawRequest"
 	case "GET openapi.json":
 		return "describe"
+	case "POST hooks/{agent}/{event}":
+		return "hook"
 	}
 	return name
 }
@@ -117,7 +109,15 @@ func parametersOf(route route) any {
 		id
 		Wait float64 `query:"wait" minimum:"0" maximum:"60" description:"seconds to wait for an end"`
 	}
+	type hooking struct {
+		Agent    string `path:"agent" description:"as in: nod hook AGENT"`
+		Event    string `path:"event" description:"as the agent names it"`
+		Headless bool   `query:"headless" description:"the agent runs without a terminal"`
+		Gate     bool   `query:"gate" description:"the agent's own prompt is switched off"`
+	}
 	switch {
+	case strings.Contains(route.path, "{agent}"):
+		return hooking{}
 	case len(route.query) > 0:
 		return waiting{}
 	case strings.Contains(route.path, "{id}"):
@@ -126,26 +126,60 @@ func parametersOf(route route) any {
 	return nil
 }
 
-// schemaName names a type in the document: "Ask" for askRequest's body would be a surprise, AskRequest not.
+// schemaName names a type in the document.
 func schemaName(t reflect.Type) string {
 	name := t.Name()
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// interceptSchema says what reflection cannot see: that objects are closed, and what writes its own JSON.
+// interceptSchema says what reflection cannot see: what writes its own JSON, that the objects that are sent
+// are closed, and which members a reply always has.
 func interceptSchema(p jsonschema.InterceptSchemaParams) (bool, error) {
-	switch p.Value.Type() {
-	case reflect.TypeFor[interact.Value]():
-		text := jsonschema.String.ToSchemaOrBool()
-		list := jsonschema.Array.ToSchemaOrBool()
+	t := p.Value.Type()
+	switch {
+	case t == reflect.TypeFor[interact.Value]():
+		text, list := jsonschema.String.ToSchemaOrBool(), jsonschema.Array.ToSchemaOrBool()
 		list.TypeObject.ItemsEns().WithSchemaOrBool(text)
 		*p.Schema = jsonschema.Schema{}
 		p.Schema.WithOneOf(text, list)
 		return true, nil
-	case rawType:
+	case t == rawType:
 		*p.Schema = jsonschema.Schema{}
 		p.Schema.WithType(jsonschema.Object.Type())
 		return true, nil
+	case !p.Processed || t.Kind() != reflect.Struct:
+		return false, nil
+	case isSent(t):
+		closed := jsonschema.SchemaOrBool{}
+		p.Schema.WithAdditionalProperties(*closed.WithTypeBoolean(false))
+	default:
+		p.Schema.WithRequired(always(t)...)
 	}
 	return false, nil
 }
+
+// isSent reports whether objects of type t are what callers send.
+func isSent(t reflect.Type) bool {
+	for _, route := range routes() {
+		if reflect.TypeOf(route.request) == t {
+			return true
+		}
+	}
+	return t.PkgPath() == reflect.TypeFor[interact.Form]().PkgPath()
+}
+
+// always lists the members that a reply of type t always has.
+func always(t reflect.Type) []string {
+	var names []string
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name != "" && !strings.Contains(options, "omit") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// neverNull takes back that a pointer or a slice may be null: a body that holds a null is refused, and a
+// reply holds none.
+func neverNull(p jsonschema.InterceptNullabilityParams) { p.Schema.RemoveType(jsonschema.Null) }

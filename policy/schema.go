@@ -51,6 +51,7 @@ var (
 			{"theme", text, "NOD_LOOK_THEME"},
 			{"language", text, "NOD_LOOK_LANGUAGE"},
 		}}},
+		{name: "agents", schema: &schema{keys: []field{{name: "strict", schema: texts}}}},
 		{name: "policy", schema: &schema{keys: []field{
 			{name: "auto_allow", schema: texts}, {name: "ask_everything", schema: boolean},
 			{name: "trusted_agents", schema: texts}, {name: "rules", schema: &schema{item: ruleSchema}},

@@ -31,6 +31,11 @@ func (c Config) problems() []*FieldError {
 	add("prompt.arm_after", checkRange(c.Prompt.ArmAfter, 700*time.Millisecond, 10*time.Second))
 	add("look.theme", checkOneOf(c.Look.Theme, "system", "light", "dark"))
 	add("look.language", checkOneOf(c.Look.Language, "system", "en", "zh-CN"))
+	for i, agent := range c.Agents.Strict {
+		key := fmt.Sprintf("agents.strict[%d]", i)
+		add(key, checkAgent(agent))
+		add(key, checkFirst(c.Agents.Strict, i))
+	}
 	return append(found, c.Policy.problems()...)
 }
 

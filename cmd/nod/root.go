@@ -47,10 +47,12 @@ It can only ask: nothing here answers a request or changes a rule.
 	root.AddGroup(
 		&cobra.Group{ID: "ask", Title: "Ask the human:"},
 		&cobra.Group{ID: "later", Title: "Fetch or take back what was asked:"},
+		&cobra.Group{ID: "agents", Title: "Coding agents:"},
 		&cobra.Group{ID: "nod", Title: "nod itself:"},
 	)
 	add(root, "ask", c.approve(), c.ask(), c.confirm(), c.form(), c.notify())
 	add(root, "later", c.wait(), c.withdraw(), c.pending())
+	add(root, "agents", c.agents(), c.hook(), c.mcp())
 	add(root, "nod", c.start(), c.status(), c.evaluate(), c.policy(), c.completion(), c.versionCommand())
 	root.SetHelpCommandGroupID("nod")
 	return root

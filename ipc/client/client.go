@@ -104,6 +104,33 @@ func (c *Client) httpClient() *http.Client {
 	return c.http
 }
 
+// HTTPClient returns a client for protocols of their own beside the routes that this package knows: it
+// dials like this one, and carries the token and these headers in every request.
+func (c *Client) HTTPClient(headers map[string]string) *http.Client {
+	inner := *c.httpClient()
+	next := inner.Transport
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	inner.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+		r = r.Clone(r.Context())
+		r.Header.Set("Authorization", "Bearer "+c.Endpoint.Token)
+		for name, value := range headers {
+			if value != "" {
+				r.Header.Set(name, value)
+			}
+		}
+		return next.RoundTrip(r)
+	})
+	return &inner
+}
+
+// roundTrip makes a function a [http.RoundTripper].
+type roundTrip func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements [http.RoundTripper].
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
 // Close closes the connections that wait for a next call.
 func (c *Client) Close() { c.httpClient().CloseIdleConnections() }
 
@@ -187,6 +214,8 @@ func checkStatus(resp *http.Response, body []byte) error {
 	}
 	switch {
 	case resp.StatusCode == http.StatusOK && media == "application/json":
+		return nil
+	case resp.StatusCode == http.StatusNoContent && len(body) == 0: // a hook's "no decision"
 		return nil
 	case resp.StatusCode == http.StatusAccepted && media == "application/json":
 		return parsePending(body)

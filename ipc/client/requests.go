@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -206,4 +207,28 @@ func (c *Client) Health(ctx context.Context) (HealthReply, error) {
 		return HealthReply{}, err
 	}
 	return parseHealth(text)
+}
+
+// Hook passes on the payload of an agent's hook and returns the agent's own reply; nil is "no decision".
+// headless and gate are as in [nod/ipc/hooks.Call].
+func (c *Client) Hook(ctx context.Context, agent, event string, payload []byte, headless, gate bool) ([]byte, error) {
+	if !json.Valid(payload) {
+		return nil, errors.New("the hook's payload is not JSON")
+	}
+	query := url.Values{}
+	if headless {
+		query.Set("headless", "1")
+	}
+	if gate {
+		query.Set("gate", "1")
+	}
+	at := url.URL{Path: "/v1/hooks/" + url.PathEscape(agent) + "/" + url.PathEscape(event), RawQuery: query.Encode()}
+	text, err := c.call(ctx, http.MethodPost, at.String(), json.RawMessage(payload))
+	if err != nil || len(text) == 0 {
+		return nil, err
+	}
+	if !json.Valid(text) {
+		return nil, badReply("not JSON")
+	}
+	return bytes.TrimSpace(text), nil
 }

@@ -237,3 +237,24 @@ func cut(s string, n int) string {
 	}
 	return string(r[:n-1]) + "…"
 }
+
+// Refuse returns the reply with which an agent's hook denies on its own, when nod cannot be asked. It is nil
+// for an event that decides nothing.
+func Refuse(agent, event, reason string) ([]byte, error) {
+	var reply any
+	switch {
+	case agent == "gemini-cli" && event == "BeforeTool":
+		reply = geminiDeny(reason)
+	case agent == "opencode" && event == "permission.asked":
+		reply = map[string]string{"reply": "reject", "message": reason}
+	case agent == "gemini-cli", agent == "opencode":
+		return nil, nil
+	case event == "PermissionRequest":
+		reply = claude{}.permission(decision{Behavior: "deny", Message: reason})
+	case event == "PreToolUse":
+		reply = claude{}.preTool(decision{Behavior: "deny", Message: reason})
+	default:
+		return nil, nil
+	}
+	return json.Marshal(reply)
+}

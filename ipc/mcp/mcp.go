@@ -48,12 +48,20 @@ type State struct {
 
 // NewServer returns an MCP server whose tools ask through b, for the process that who describes.
 func NewServer(b Backend, who interact.Requester, version string, log *slog.Logger) *mcp.Server {
+	return newServer(context.Background(), b, who, version, log)
+}
+
+// newServer returns a server whose calls end with life at the latest.
+func newServer(life context.Context, b Backend, who interact.Requester, version string, log *slog.Logger) *mcp.Server {
 	s := mcp.NewServer(
 		&mcp.Implementation{Name: "nod", Title: "nod", Version: version},
 		&mcp.ServerOptions{Instructions: instructions, Logger: log},
 	)
 	for _, t := range tools {
 		s.AddTool(t.describe(), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			defer context.AfterFunc(life, cancel)()
 			c := call{backend: b, who: caller(who, req), req: req, args: parseArguments(req.Params.Arguments)}
 			stop := c.reportProgress(ctx)
 			defer stop()
@@ -69,9 +77,10 @@ A time-out means that the human is away, not that the human refused.`
 
 // Handler serves the tools over streamable HTTP. describe says who is on the other end of a request.
 func Handler(b Backend, describe func(*http.Request) interact.Requester, version string, log *slog.Logger) http.Handler {
-	server := func(r *http.Request) *mcp.Server { return NewServer(b, describe(r), version, log) }
-	// One server for each request, with the requester that this very connection proves: a session would
-	// lend the first caller's name to all who learn its id.
+	// One server for each request, with the requester that this very connection proves (a session would lend
+	// the first caller's name to all who learn its id), and gone with it: a caller that hangs up has
+	// withdrawn what it asked.
+	server := func(r *http.Request) *mcp.Server { return newServer(r.Context(), b, describe(r), version, log) }
 	return mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
 		Stateless: true, Logger: log, MaxRequestBodyBytes: 1 << 20,
 	})

@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -336,6 +337,78 @@ func TestHTTP(t *testing.T) {
 	}
 	if p := human.Shown()[0].Requester.Process; p.PID != 4711 {
 		t.Errorf("process %+v", p)
+	}
+}
+
+func TestHangUpOverHTTPClosesThePrompt(t *testing.T) {
+	b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
+	defer b.Close()
+	server := httptest.NewServer(mcp.Handler(mcp.Broker{Broker: b}, func(*http.Request) interact.Requester { return interact.Requester{} }, "test", slog.New(slog.DiscardHandler)))
+	defer server.Close()
+	changes, stop := b.Changes()
+	defer stop()
+	ctx, hangUp := context.WithCancel(t.Context())
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"interact_ask","arguments":{"question":"?"}}}`
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if resp, err := http.DefaultClient.Do(req); err == nil {
+			resp.Body.Close()
+		}
+	}()
+	<-changes // the prompt is up
+	hangUp()
+	<-done
+	<-changes // and gone
+	if n := len(b.Pending()); n != 0 {
+		t.Errorf("%d pending", n)
+	}
+}
+
+func TestProxy(t *testing.T) {
+	human := answered(interact.Answer{Text: "42"})
+	b := interacttest.Broker(human, &interacttest.Policy{})
+	defer b.Close()
+	server := httptest.NewServer(mcp.Handler(mcp.Broker{Broker: b}, func(*http.Request) interact.Requester { return interact.Requester{} }, "test", slog.New(slog.DiscardHandler)))
+	defer server.Close()
+	away := false
+	connect := func(ctx context.Context, name string, o *sdk.ClientOptions) (*sdk.ClientSession, error) {
+		if away {
+			return nil, errors.New("nod-desktop is not running")
+		}
+		return sdk.NewClient(&sdk.Implementation{Name: name, Version: "1"}, o).Connect(ctx, &sdk.StreamableClientTransport{Endpoint: server.URL}, nil)
+	}
+	here, there := sdk.NewInMemoryTransports()
+	ss, err := mcp.NewProxy(connect, "test", slog.New(slog.DiscardHandler)).Connect(t.Context(), there, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cs, err := sdk.NewClient(&sdk.Implementation{Name: "claude-code", Version: "1"}, nil).Connect(t.Context(), here, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { cs.Close(); _ = ss.Wait() }()
+	if got := structured(t, callTool(t, cs, "interact_ask", `{"question":"?"}`)); got != `{"answer":"42"}` {
+		t.Errorf("got %s", got)
+	}
+	away = true
+	tests := map[string]string{
+		"interact_ask":    `{"code":"INTERACT_NOT_SUPPORTED","message":"nod-desktop is not running"}`,
+		"interact_notify": `{"sent":false}`,
+	}
+	for tool, want := range tests {
+		if got := structured(t, callTool(t, cs, tool, `{"question":"?","message":"!"}`)); got != want {
+			t.Errorf("%s, away: %s", tool, got)
+		}
+	}
+	if got := textOf(callTool(t, cs, "approval_prompt", `{"tool_name":"T","input":{}}`)); got != `{"behavior":"deny","message":"nobody decided: nod-desktop is not running"}` {
+		t.Errorf("approval_prompt, away: %s", got)
 	}
 }
 

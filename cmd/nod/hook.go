@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"nod/ipc/client"
+	"nod/ipc/hooks"
+	"nod/ipc/hooks/install"
+	"nod/policy"
+)
+
+// maxPayload is the most bytes that a hook reads from its agent.
+const maxPayload = 1 << 20
+
+// hook returns the command that agents run.
+func (c *console) hook() *cobra.Command {
+	return &cobra.Command{
+		Use:   "hook AGENT",
+		Short: "Answer a coding agent's hook: what nod agents install makes the agent run",
+		Long: `Read a hook's payload from standard input, pass it on to nod-desktop, and print the agent's own reply:
+one JSON object, or nothing, which means "no decision". The exit status is always 0: an agent would show
+anything else as an error.
+
+While nod-desktop is away the hook says nothing, and the agent asks in its own way. For the agents listed
+under agents.strict in the configuration it denies instead, with a reason that says how to start nod.`,
+		Args: oneArg("agent"),
+		RunE: runs(func(ctx context.Context, args []string) error { return c.answerHook(ctx, args[0]) }),
+	}
+}
+
+// answerHook never fails: whatever goes wrong is no decision, or what strict makes of one.
+func (c *console) answerHook(ctx context.Context, agent string) error {
+	payload, err := io.ReadAll(io.LimitReader(c.in, maxPayload+1))
+	if err != nil || len(payload) > maxPayload {
+		return c.away(agent, "", errors.New("the payload could not be read"))
+	}
+	event := eventOf(payload)
+	reply, err := passOn(ctx, agent, event, payload)
+	if err != nil {
+		return c.away(agent, event, err)
+	}
+	return c.printHook(reply)
+}
+
+func passOn(ctx context.Context, agent, event string, payload []byte) ([]byte, error) {
+	cl, err := client.Discover()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, hooks.MaxWait+grace, errHung)
+	defer cancel()
+	// Claude Code says in its hooks' environment how it was started: "cli" is its terminal.
+	entry := os.Getenv("CLAUDE_CODE_ENTRYPOINT")
+	return cl.Hook(ctx, agent, event, payload, entry != "" && entry != "cli", isGate(agent))
+}
+
+// eventOf reads the event's name from the payload: agents put it in one of two fields.
+func eventOf(payload []byte) string {
+	var p struct {
+		Event string `json:"hook_event_name"`
+		Type  string `json:"type"`
+	}
+	if json.Unmarshal(payload, &p) != nil {
+		return "unknown"
+	}
+	for _, name := range []string{p.Event, p.Type} {
+		if name != "" {
+			return name
+		}
+	}
+	return "unknown"
+}
+
+// isGate reports whether the agent's own prompt is switched off, so that nod alone decides.
+func isGate(agent string) bool {
+	if agent != "gemini-cli" {
+		return false
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return false
+	}
+	_, err = os.Stat(install.GeminiGate(home))
+	return err == nil
+}
+
+// away is what the agent reads when nod-desktop cannot be asked.
+func (c *console) away(agent, event string, cause error) error {
+	if !isGate(agent) && !isStrict(agent) {
+		return nil
+	}
+	reason := "nod-desktop cannot be asked, so this is denied. The person has not refused. To start it: nod start"
+	if !errors.Is(cause, client.ErrNotRunning) {
+		reason = fmt.Sprintf("nod-desktop gave no answer (%v), so this is denied. The person has not refused.", cause)
+	}
+	reply, err := hooks.Refuse(agent, event, reason)
+	if err != nil || reply == nil {
+		return err
+	}
+	return c.printHook(reply)
+}
+
+// isStrict reads the configuration only when it matters. One that cannot be read makes nobody stricter than
+// the agent's own prompt, which is what decides then.
+func isStrict(agent string) bool {
+	path, err := policy.DefaultPath()
+	if err != nil {
+		return false
+	}
+	cfg, err := policy.Check(path)
+	return err == nil && slices.Contains(cfg.Agents.Strict, agent)
+}
+
+// printHook prints exactly one JSON object, or nothing.
+func (c *console) printHook(reply []byte) error {
+	if len(reply) == 0 {
+		return nil
+	}
+	_, err := c.out.Write(append(bytes.TrimSpace(reply), '\n'))
+	return err
+}

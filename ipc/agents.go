@@ -1,0 +1,70 @@
+package ipc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"nod/interact"
+	"nod/ipc/hooks"
+)
+
+// hookPayload is whatever an agent sends to its hooks.
+type hookPayload map[string]any
+
+// hookReply is whatever the agent wants to read.
+type hookReply map[string]any
+
+// hook answers a coding agent's hook. The payload is the agent's own, so its unknown fields pass.
+func hook(s *Server, r *http.Request, payload []byte) (reply, error) {
+	if s.hooks == nil {
+		return reply{}, notFound("hooks are not served here")
+	}
+	out, err := s.hooks.Handle(r.Context(), hooks.Call{
+		Agent: r.PathValue("agent"), Event: r.PathValue("event"), Payload: payload,
+		Who: requester(r, common{}), Headless: r.URL.Query().Get("headless") == "1", Gate: r.URL.Query().Get("gate") == "1",
+	})
+	switch {
+	case errors.Is(err, hooks.ErrUnknownAgent):
+		return reply{}, notFound(err.Error())
+	case r.Context().Err() != nil:
+		panic(http.ErrAbortHandler) // the caller has gone: there is nobody to reply to
+	case err != nil:
+		return reply{}, err
+	case len(out) == 0:
+		return reply{status: http.StatusNoContent}, nil
+	}
+	return reply{body: json.RawMessage(out)}, nil
+}
+
+// mcpPath is where the Model Context Protocol is spoken. It can do what the routes can: ask.
+const mcpPath = "/mcp"
+
+// serveMCP hands a request to the MCP server, within the same limits as every other.
+func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
+	defer s.recovered(w, r)
+	if r.Method == http.MethodPost {
+		body, err := s.readBody(w, r)
+		if err != nil {
+			s.refuse(w, problemOf(err))
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // an answer takes as long as a person does
+	s.mcp.ServeHTTP(w, r)
+}
+
+// mcpRequester says who is on the other end of an MCP request. nod's own proxy names the folder it was
+// started in; like every folder that a caller names, it is a claim.
+func mcpRequester(r *http.Request) interact.Requester {
+	var claims common
+	if cwd := r.Header.Get("Nod-Cwd"); filepath.IsAbs(cwd) {
+		claims.CWD = cwd
+	}
+	return requester(r, claims)
+}

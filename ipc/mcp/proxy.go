@@ -1,0 +1,75 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Connect opens a session with the running nod-desktop's MCP endpoint, in the name of the given client. Its
+// error is what the model reads when there is nobody to ask.
+type Connect func(ctx context.Context, clientName string, o *mcp.ClientOptions) (*mcp.ClientSession, error)
+
+// NewProxy returns an MCP server with nod's tools that passes every call on to nod-desktop. It looks for
+// nod-desktop anew at each call, so that nod may come and go while the client's session lasts.
+func NewProxy(connect Connect, version string, log *slog.Logger) *mcp.Server {
+	s := mcp.NewServer(
+		&mcp.Implementation{Name: "nod", Title: "nod", Version: version},
+		&mcp.ServerOptions{Instructions: instructions, Logger: log},
+	)
+	for _, t := range tools {
+		s.AddTool(t.describe(), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return pass(ctx, connect, req), nil
+		})
+	}
+	return s
+}
+
+// pass hands one call over and its result back.
+func pass(ctx context.Context, connect Connect, req *mcp.CallToolRequest) *mcp.CallToolResult {
+	name := ""
+	if p := req.Session.InitializeParams(); p != nil && p.ClientInfo != nil {
+		name = p.ClientInfo.Name
+	}
+	token := req.Params.GetProgressToken()
+	there, err := connect(ctx, name, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(ctx context.Context, r *mcp.ProgressNotificationClientRequest) {
+			p := *r.Params
+			p.ProgressToken = token
+			_ = req.Session.NotifyProgress(ctx, &p) // a client that is gone needs no progress
+		},
+	})
+	if err != nil {
+		return absent(req, err)
+	}
+	defer there.Close()
+	params := &mcp.CallToolParams{Name: req.Params.Name, Arguments: orEmpty(req.Params.Arguments)}
+	if token != nil {
+		params.SetProgressToken("nod")
+	}
+	r, err := there.CallTool(ctx, params)
+	if err != nil {
+		return absent(req, err)
+	}
+	return r
+}
+
+func orEmpty(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("{}")
+	}
+	return raw
+}
+
+// absent is the result of a call that nobody took.
+func absent(req *mcp.CallToolRequest, err error) *mcp.CallToolResult {
+	switch req.Params.Name {
+	case "interact_notify":
+		return result(map[string]bool{"sent": false}, nil)
+	case "approval_prompt":
+		return result(verdict{Behavior: "deny", Message: "nobody decided: " + err.Error()}, nil)
+	}
+	return result(nil, &Error{codeUnsupported, err.Error()})
+}

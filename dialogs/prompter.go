@@ -42,8 +42,9 @@ type Prompter struct {
 	waits   stdatomic.Int64
 
 	now   func() time.Time
-	do    func(func()) // runs a function on the UI goroutine
-	later func(func()) // runs a function soon, after the event at hand
+	do    func(func())                            // runs a function on the UI goroutine
+	later func(func())                            // runs a function soon, after the event at hand
+	timer func(time.Duration, func()) *time.Timer // [time.AfterFunc]
 
 	// mu keeps functions sent to the UI goroutine apart once Fyne's loop is over: then Fyne runs them on the
 	// goroutine that sent them.
@@ -71,6 +72,7 @@ func New(a fyne.App, o Options) *Prompter {
 	return &Prompter{
 		app: a, options: o, now: time.Now, do: fyne.Do,
 		later:   func(f func()) { f() },
+		timer:   time.AfterFunc,
 		queue:   &queue{now: time.Now},
 		replies: map[interact.ID]chan<- reply{},
 	}
@@ -133,6 +135,11 @@ func (p *Prompter) post(f func()) {
 		defer p.mu.Unlock()
 		f()
 	})
+}
+
+// after runs f on the UI goroutine in a while.
+func (p *Prompter) after(d time.Duration, f func()) *time.Timer {
+	return p.timer(d, func() { p.post(f) })
 }
 
 // ready makes the window if there is none. Without a display Fyne panics.
@@ -200,7 +207,7 @@ func (p *Prompter) snooze(e *entry, d time.Duration) {
 func (p *Prompter) changed() {
 	stop(p.wake)
 	if next := p.queue.wake(); !next.IsZero() {
-		p.wake = time.AfterFunc(next.Sub(p.now()), func() { p.post(p.changed) })
+		p.wake = p.after(next.Sub(p.now()), p.changed)
 	}
 	p.waits.Store(int64(p.queue.size()))
 	if p.window != nil {

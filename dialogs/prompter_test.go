@@ -37,13 +37,7 @@ func newScreen(t *testing.T) *screen {
 	s.p.queue.now = s.p.now
 	s.p.do = func(f func()) { f() }
 	s.p.later = func(f func()) { s.soon = append(s.soon, f) }
-	t.Cleanup(func() { // no timer may outlive the test
-		stop(s.p.wake)
-		if w := s.p.window; w != nil {
-			stop(w.armTimer)
-			stop(w.tickTimer)
-		}
-	})
+	s.p.timer = func(time.Duration, func()) *time.Timer { return nil } // the test turns the clock
 	return s
 }
 

@@ -326,7 +326,7 @@ func (w *window) rearm() {
 		left, possible = wait, true
 	}
 	if possible && left > 0 {
-		w.armTimer = time.AfterFunc(left, func() { w.p.post(w.rearm) })
+		w.armTimer = w.p.after(left, w.rearm)
 	}
 }
 
@@ -345,7 +345,7 @@ func (w *window) tick() {
 		return
 	}
 	w.page.tick(w.p.now())
-	w.tickTimer = time.AfterFunc(time.Second, func() { w.p.post(w.tick) })
+	w.tickTimer = w.p.after(time.Second, w.tick)
 }
 
 func stop(t *time.Timer) {

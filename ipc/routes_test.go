@@ -427,8 +427,11 @@ func TestHooks(t *testing.T) {
 	d := open(t)
 	const path = "/v1/hooks/claude-code/PermissionRequest"
 	d.human.Answer = interacttest.Always(interact.Answer{Outcome: interact.Denied, Reason: "no"})
-	d.post(path, samples["/v1/hooks/{agent}/{event}"]).want(t, 200, map[string]any{"hookSpecificOutput": map[string]any{
-		"hookEventName": "PermissionRequest", "decision": map[string]any{"behavior": "deny", "message": "no"}}})
+	got := d.post(path, samples["/v1/hooks/{agent}/{event}"])
+	want := `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"no"}}}` + "\n"
+	if got.text != want {
+		t.Errorf("got %swant %s", got.text, want)
+	}
 	d.human.Answer = interacttest.Always(interact.Answer{Outcome: interact.Dismissed})
 	for path, want := range map[string]int{
 		path:                             204,

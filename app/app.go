@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,7 @@ import (
 	"nod/interact"
 	"nod/ipc"
 	"nod/ipc/endpoint"
+	"nod/ipc/hooks"
 	"nod/policy"
 )
 
@@ -49,11 +51,12 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer logs.Close()
 	slog.SetDefault(logs.Logger) // what libraries log goes there too
-	if err := run(ctx, o, logs); err != nil {
-		logs.Error("end", "err", err)
-		return err
+	err = run(ctx, o, logs)
+	var running *RunningError
+	if err != nil && !errors.As(err, &running) {
+		logs.Error("nod ends", "err", err)
 	}
-	return nil
+	return err
 }
 
 func run(ctx context.Context, o Options, logs *logFile) error {
@@ -127,6 +130,10 @@ func newProgram(ctx context.Context, o Options, logs *logFile, dir string) (*pro
 	})
 	server, err := ipc.Listen(ipc.Config{
 		Address: p.store.Config().IPC.Address, Dir: dir, Broker: p.broker, Version: o.Version, Log: p.log,
+		Hooks: hooks.New(hooks.Config{
+			Broker: p.broker, Log: p.log, OpenURL: p.openURL,
+			Timeout: func() time.Duration { return p.store.Config().Prompt.Timeout },
+		}),
 	})
 	if err != nil {
 		return nil, errors.Join(err, p.store.Close())
@@ -136,6 +143,15 @@ func newProgram(ctx context.Context, o Options, logs *logFile, dir string) (*pro
 		return nil, errors.Join(err, p.store.Close())
 	}
 	return p, nil
+}
+
+// openURL shows an address in the person's browser.
+func (p *program) openURL(address string) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return err
+	}
+	return p.fyne.OpenURL(u)
 }
 
 // run shows the tray and handles events until nod quits.

@@ -141,6 +141,7 @@ func verified(who interact.Requester) string {
 	if name == "" {
 		return lang.L("an unknown program")
 	}
+	name = strings.TrimSuffix(name, " (deleted)") // Linux says so of a program that was replaced while it runs
 	return safetext.Line(filepath.Base(name), nameLimit)
 }
 

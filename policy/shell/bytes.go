@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -114,6 +113,3 @@ func lookAlike(run string) bool {
 
 // latinTwins are the Greek and Cyrillic letters that look like an ASCII letter or digit.
 const latinTwins = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧΪΫαγικνορτυχϊ" + "АВЕЗКМНОРСТУХЬавезкмнорстухьё"
-
-// stringReader keeps the parser from copying the command.
-func stringReader(s string) io.Reader { return strings.NewReader(s) }

@@ -1,8 +1,6 @@
 package shell
 
-import (
-	"strings"
-)
+import "strings"
 
 // tool says how a program may be called and still only read. The zero value of every field is the strict
 // one: what is not listed is not accepted.
@@ -19,7 +17,7 @@ type tool struct {
 	operands  operands
 	ordered   bool                 // flags come before operands, for BSD reads later ones as operands
 	glob      globs                // where unquoted patterns may stand
-	recursive string               // flags of one letter that make it read whole folders; * is always
+	recursive string               // flags of one letter that make it read whole folders, or always
 	here      bool                 // without a path it reads the current folder
 	judge     func(c *call) string // further conditions; returns a problem or ""
 
@@ -30,10 +28,13 @@ type tool struct {
 
 // operands says what the operands of a tool are.
 type operands struct {
-	max   int // the most that are accepted
-	text  int // how many of the first are text, not paths
-	flags string
+	max  int    // the most that are accepted
+	text int    // how many of the first are text, not paths
+	flag string // with this flag or --regexp, none is text
 }
+
+// always, as tool.recursive, means without any flag.
+const always = "*"
 
 const many = 1 << 30
 
@@ -43,7 +44,8 @@ var (
 	files            = operands{max: many}
 	oneFile          = operands{max: 1}
 	twoFiles         = operands{max: 2}
-	patternThenFiles = operands{max: many, text: 1, flags: "e"} // no pattern operand when -e gave it
+	textThenFiles    = operands{max: many, text: 1}
+	patternThenFiles = operands{max: many, text: 1, flag: "e"}
 )
 
 // globs says where unquoted patterns may stand. A pattern may become any file's name, "-delete" too.
@@ -227,28 +229,32 @@ func (c *call) notListed(text string) string {
 // judgeOperands counts the operands and takes the paths among them.
 func (c *call) judgeOperands() string {
 	rule := c.tool.operands
-	text := rule.text
-	for i := range len(rule.flags) {
-		if c.has(rule.flags[i:i+1], "regexp") {
-			text = 0
-		}
-	}
 	if len(c.operands) > rule.max {
 		return "It gives " + c.name + " more operands than nod knows to be harmless."
 	}
+	c.deep = c.tool.recursive == always || c.tool.recursive != "" && c.has("recursive", "dereference-recursive")
+	for i := range len(c.tool.recursive) {
+		c.deep = c.deep || c.has(c.tool.recursive[i:i+1])
+	}
+	text := rule.text
+	if rule.flag != "" && c.has(rule.flag, "regexp") {
+		text = 0
+	}
+	c.takePaths(text)
+	return ""
+}
+
+// takePaths takes the operands behind the first text ones for paths, and every pattern.
+func (c *call) takePaths(text int) {
+	c.paths = nil
 	for i, w := range c.operands {
 		if (i >= text || w.glob) && w.text != "-" && w.text != "" {
 			c.paths = append(c.paths, w.text)
 		}
 	}
-	for i := range len(c.tool.recursive) {
-		c.deep = c.deep || c.tool.recursive[i] == '*' || c.has(c.tool.recursive[i:i+1])
-	}
-	c.deep = c.deep || c.tool.recursive != "" && c.has("recursive", "dereference-recursive")
 	if (c.tool.here || c.deep) && len(c.paths) == 0 {
 		c.paths = append(c.paths, ".")
 	}
-	return ""
 }
 
 func digits(s string) bool {

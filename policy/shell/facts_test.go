@@ -8,29 +8,30 @@ import (
 
 func TestReads(t *testing.T) {
 	for command, want := range map[string]string{
-		"ls":                                  ".",
-		"ls -la src docs":                     "src docs",
-		"cat a.txt ~/.ssh/id_rsa":             "a.txt ~/.ssh/id_rsa",
-		"cat -- -x":                           "-x",
-		"cat - a":                             "a",
-		"echo .env":                           "",
-		"echo *.pem":                          "*.pem",
-		"cat .env | head -5":                  ".env",
-		"grep -rn KEY .env src":               ".env src",
-		"grep -r KEY":                         ".",
-		"grep KEY":                            "",
-		"grep -e KEY .env":                    ".env",
-		"grep --regexp=KEY .env":              ".env",
-		"rg KEY":                              ".",
-		"rg -g '*.go' KEY src":                "src",
-		"rg --files .ssh":                     ".ssh",
-		"rg --files":                          ".",
-		"fd key .ssh":                         ".ssh",
-		"find":                                ".",
-		"find . .ssh -name '*.pem'":           ". .ssh",
-		"find -L src -newer .env":             "src .env",
-		"find -name x":                        ".",
-		"sed -n 1,5p .env":                    ".env",
+		"ls":                        ".",
+		"ls -la src docs":           "src docs",
+		"cat a.txt ~/.ssh/id_rsa":   "a.txt ~/.ssh/id_rsa",
+		"cat -- -x":                 "-x",
+		"cat - a":                   "a",
+		"echo .env":                 "",
+		"echo *.pem":                "*.pem",
+		"cat .env | head -5":        ".env",
+		"grep -rn KEY .env src":     ".env src",
+		"grep -r KEY":               ".",
+		"grep KEY":                  "",
+		"grep -e KEY .env":          ".env",
+		"grep --regexp=KEY .env":    ".env",
+		"rg KEY":                    ".",
+		"rg -g '*.go' KEY src":      "src",
+		"rg --files .ssh":           ".ssh",
+		"rg --files":                ".",
+		"fd key .ssh":               ".ssh",
+		"find":                      ".",
+		"find . .ssh -name '*.pem'": ". .ssh",
+		"find -L src -newer .env":   "src .env",
+		"find -name x":              ".",
+		"sed -n 1,5p .env":          ".env",
+		"jq -e .name token.json":    "token.json", "fd -e go key src": "src", "ls --recursive": ".", "rg -e KEY .env": ".env",
 		"jq . token.json":                     "token.json",
 		"head -n 5 a b":                       "a b",
 		"sort -k 2 a":                         "a",
@@ -64,6 +65,17 @@ func TestReads(t *testing.T) {
 	} {
 		if got := Analyze(command, true).Reads; !sameSet(got, strings.Fields(want)) {
 			t.Errorf("Analyze(%q).Reads = %q, want %q", command, got, strings.Fields(want))
+		}
+	}
+}
+
+func TestDeep(t *testing.T) {
+	for command, want := range map[string]bool{
+		"grep -r x .": true, "grep -Rn x": true, "grep --recursive x": true, "rg x": true, "diff -r a b": true, "git grep x": true,
+		"ls -R": false, "ls --recursive": false, "grep x a": false, "find .": false, "diff a b": false, "git status": false, "ls | grep -r x": true,
+	} {
+		if got := Analyze(command, true).Deep; got != want {
+			t.Errorf("Analyze(%q).Deep = %v, want %v", command, got, want)
 		}
 	}
 }
@@ -354,6 +366,25 @@ func TestSpecial(t *testing.T) {
 	} {
 		if got := Special(path); got != want {
 			t.Errorf("Special(%q) = %v, want %v", path, got, want)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	for command, want := range map[string]bool{
+		strings.Repeat("ls; ", 50):                                  true,
+		strings.Repeat("ls; ", 51):                                  false,
+		"echo " + strings.Repeat("a", MaxLength-len("echo ")):       true,
+		"echo " + strings.Repeat("a", MaxLength-len("echo ")+1):     false,
+		strings.Repeat("cd a; ", 3) + "cat x":                       true,
+		"cd a; cd b; cd c; cd d; cd e; cat x":                       false,
+		strings.Repeat("cd a && ", 20) + "cat x":                    true,
+		strings.Repeat("(", 3000):                                   false,
+		strings.Repeat("sudo ", 1000) + "ls":                        false,
+		strings.Repeat("echo $(", 1000) + strings.Repeat(")", 1000): false,
+	} {
+		if got := Analyze(command, true); got.ReadOnly != want {
+			t.Errorf("Analyze(%.40q) is read-only %v, want %v; reasons %q", command, got.ReadOnly, want, got.Reasons)
 		}
 	}
 }

@@ -12,6 +12,7 @@ package shell
 
 import (
 	"slices"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -30,12 +31,12 @@ const maxReasons = 8
 // A path in Reads and Writes is as the command spells it, joined to the literal folders that cd went to
 // before; it is relative to where the shell starts, absolute, or starts with "~/". It is not cleaned:
 // "link/../x" is not "x" when link is a symbolic link. A path with *, ? or [ stands for every file that it
-// matches. When ReadOnly is true, Reads names every file and folder that the command is told to read; a
-// folder stands for all that is in it.
+// matches. When ReadOnly is true, Reads names every file and folder that the command is told to read.
 type Analysis struct {
 	ReadOnly bool      // certain to change nothing, run nothing else, reach no network and end by itself
 	Programs []Program // in the order of the command, with those that a wrapper such as sudo or sh -c starts
 	Reads    []string  // paths that are read
+	Deep     bool      // folders in Reads are read with all files in them, as grep -r does, not only listed
 	Writes   []string  // paths that are written, made or removed
 	Deletes  bool      // something is removed
 	Network  bool      // a program that reaches the network is started
@@ -72,7 +73,7 @@ func analyze(command string, trusted bool, lang syntax.LangVariant) Analysis {
 	}
 	w.refuse(doubtful(command))
 	parser := syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(true))
-	file, err := parser.Parse(stringReader(command), "")
+	file, err := parser.Parse(strings.NewReader(command), "")
 	if err != nil {
 		return unread("The command is not valid shell, or not in a form that nod can read.")
 	}

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -28,6 +27,7 @@ func spread[T any](table map[string]T) map[string]T {
 
 var (
 	smallNumber = regexp.MustCompile(`^[0-9]{1,7}(\.[0-9]{1,4})?$`)
+	shortWait   = regexp.MustCompile(`^([0-9]|10)$`)
 	dateShift   = regexp.MustCompile(`^[+-]?[0-9]{1,6}[ymwdHMS]$`)
 	sedPrint    = regexp.MustCompile(`^([0-9]+|\$)(,([0-9]+|\$))?p$`)
 	lookupName  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
@@ -45,7 +45,7 @@ func judgeSeq(c *call) string {
 
 // judgeSleep keeps the wait short.
 func judgeSleep(c *call) string {
-	if len(c.operands) == 1 && (digits(c.operands[0].text) && len(c.operands[0].text) == 1 || c.operands[0].text == "10") {
+	if len(c.operands) == 1 && shortWait.MatchString(c.operands[0].text) {
 		return ""
 	}
 	return "It waits longer than ten seconds, or nod cannot tell how long."
@@ -97,11 +97,10 @@ func judgeStrings(c *call) string {
 	return ""
 }
 
-// judgeRipgrep: with --files or --type-list the first operand is a path too.
+// judgeRipgrep: with --files or --type-list the first operand is no pattern but a path.
 func judgeRipgrep(c *call) string {
-	if c.has("files", "type-list") && len(c.operands) > 0 && !slices.Contains(c.paths, c.operands[0].text) {
-		c.paths = slices.DeleteFunc(c.paths, func(p string) bool { return p == "." && len(c.operands) == 1 })
-		c.paths = append(c.paths, c.operands[0].text)
+	if c.has("files", "type-list") {
+		c.takePaths(0)
 	}
 	return ""
 }
@@ -208,7 +207,8 @@ func readGit(args []word, trusted bool) (*call, string) {
 var headRevision = regexp.MustCompile(`^HEAD([~^][0-9]*)*$`)
 
 // gitPaths takes the paths out of git's operands: revisions may hold one behind a colon, and a word that nod
-// cannot tell from a revision counts as a path.
+// cannot tell from a revision counts as a path. REV:PATH starts at the repository's top; nod reports PATH as if it
+// started here, for it knows no better.
 func (c *call) gitPaths() {
 	paths := []string{"."}
 	for _, p := range c.paths {

@@ -211,7 +211,7 @@ func (w *walk) script(text string, at places) {
 		w.Opaque = true
 		return
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(stringReader(text), "")
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		w.Opaque = true
 		return

@@ -48,7 +48,7 @@ var tools = compile(map[string]tool{
 	"readlink": {short: "femnqsvz", long: "canonicalize canonicalize-existing canonicalize-missing no-newline quiet silent verbose zero", glob: anyGlobs, operands: files},
 	"realpath": {short: "emLPqsz", long: "canonicalize-existing canonicalize-missing logical physical quiet strip no-symlinks zero relative-to= relative-base=", glob: anyGlobs, operands: files},
 	"find":     {raw: true, operands: files, judge: judgeFind},
-	"fd|fdfind": {short: "HIusigFapL01", value: "dtejE", operands: patternThenFiles, here: true, // not -x -X; not -l, which runs ls
+	"fd|fdfind": {short: "HIusigFapL01", value: "dtejE", operands: textThenFiles, here: true, // not -x -X; not -l, which runs ls
 		long: "hidden no-ignore no-ignore-vcs unrestricted case-sensitive ignore-case glob regex fixed-strings absolute-path follow full-path print0 max-depth= min-depth= exact-depth= type= extension= exclude= size= changed-within= changed-before= color= max-results= threads= quiet"},
 	"tree": {short: "adfixpshugDFqNQrtcUvnCASJX", value: "LPI", apart: true, operands: files, here: true, // not -o; not -R, which writes with -H
 		long: "dirsfirst filesfirst noreport prune matchdirs ignore-case gitignore du si inodes device sort[=]"},
@@ -82,10 +82,10 @@ var tools = compile(map[string]tool{
 	"cmp": {short: "bls", value: "in", long: "print-bytes ignore-initial= verbose bytes= quiet silent", operands: twoFiles},
 	"grep|egrep|fgrep": {short: "EFGPivywxcLlnoqshHbrRaUzTI", value: "meABC", number: true, glob: anyGlobs, operands: patternThenFiles, recursive: "rR",
 		long: "extended-regexp fixed-strings basic-regexp perl-regexp regexp= ignore-case no-ignore-case invert-match word-regexp line-regexp count color[=] colour[=] files-without-match files-with-matches max-count= only-matching quiet silent no-messages byte-offset with-filename no-filename label= line-number initial-tab null after-context= before-context= context= text binary-files= exclude= exclude-dir= include= recursive dereference-recursive line-buffered null-data"},
-	"rg": {short: "aciFlLnNopPqsSuUvwxHIh0", value: "eEgjmMrtTABC", operands: patternThenFiles, recursive: "*", judge: judgeRipgrep, // not -z --pre --hostname-bin -f
+	"rg": {short: "aciFlLnNopPqsSuUvwxHIh0", value: "eEgjmMrtTABC", operands: patternThenFiles, recursive: always, judge: judgeRipgrep, // not -z --pre --hostname-bin -f
 		long: "after-context= before-context= binary block-buffered byte-offset case-sensitive color= colors= column context= context-separator= count count-matches crlf encoding= engine= field-context-separator= field-match-separator= files files-with-matches files-without-match fixed-strings follow glob= glob-case-insensitive heading hidden iglob= ignore-case include-zero invert-match json line-buffered line-number line-regexp max-columns= max-columns-preview max-count= max-depth= maxdepth= max-filesize= mmap multiline multiline-dotall no-config no-filename no-heading no-hidden no-ignore no-ignore-dot no-ignore-exclude no-ignore-files no-ignore-global no-ignore-messages no-ignore-parent no-ignore-vcs no-line-number no-messages no-mmap no-unicode null null-data one-file-system only-matching passthru path-separator= pcre2 pretty quiet regexp= replace= smart-case sort= sortr= stats text threads= trim type= type-list type-not= unrestricted vimgrep with-filename word-regexp"},
 	"sed": {raw: true, operands: operands{max: 3, text: 2}, judge: judgeSed},
-	"jq": {short: "nrjascCMSeR", operands: patternThenFiles, judge: judgeJQ, // not -f -L --slurpfile --rawfile
+	"jq": {short: "nrjascCMSeR", operands: textThenFiles, judge: judgeJQ, // not -f -L --slurpfile --rawfile
 		long: "null-input raw-output join-output ascii-output slurp compact-output color-output monochrome-output sort-keys exit-status raw-input tab indent="},
 
 	// Checksums and encodings.
@@ -135,7 +135,7 @@ var gitCommands = compile(map[string]tool{
 	"count-objects":        {short: "vH", long: "verbose human-readable", operands: none},
 	"check-ignore":         {short: "vnq", long: "verbose non-matching quiet no-index", operands: files},
 	"diff-tree|diff-index": {short: "prtscm", value: "USG", long: gitDiffLong + " cached root no-commit-id cc", operands: files},
-	"grep": {short: "nilwEFGPcvhHIaoLpWqz", value: "eABCm", number: true, operands: patternThenFiles, recursive: "*", // not -O --open-files-in-pager --no-index --ext-grep -f --textconv
+	"grep": {short: "nilwEFGPcvhHIaoLpWqz", value: "eABCm", number: true, operands: patternThenFiles, recursive: always, // not -O --open-files-in-pager --no-index --ext-grep -f --textconv
 		long: "cached text ignore-case word-regexp invert-match full-name extended-regexp basic-regexp perl-regexp fixed-strings line-number column files-with-matches name-only files-without-match only-matching count color[=] no-color break heading show-function context= after-context= before-context= max-count= function-context all-match and or not quiet max-depth= recursive"},
 })
 

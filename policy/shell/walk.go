@@ -31,12 +31,13 @@ type places []string
 // outcome is where the shell may be after a command that worked, and after one that failed.
 type outcome struct{ ok, failed places }
 
-const maxPlaces = 16
+// maxPlaces bounds how many places a cd is followed from: each cd may double them.
+const maxPlaces = 8
 
 func (p places) and(q places) places {
 	out := slices.Clone(p)
 	for _, place := range q {
-		if !slices.Contains(out, place) && len(out) < maxPlaces {
+		if !slices.Contains(out, place) {
 			out = append(out, place)
 		}
 	}
@@ -298,6 +299,7 @@ func (w *walk) judge(words []word, at places) bool {
 		return false
 	}
 	w.refuse(problem)
+	w.Deep = w.Deep || c.deep
 	for _, p := range c.paths {
 		w.refuse(specialPath(p, c.deep))
 		w.reads(at, p)
@@ -315,6 +317,11 @@ func (w *walk) cd(words []word, at places) outcome {
 	case len(words) > 0:
 		w.Opaque = true
 		w.refuse("It changes the folder in a way that nod does not follow.")
+		return outcome{at, at}
+	}
+	if len(at) > maxPlaces {
+		w.Opaque = true
+		w.refuse("It changes the folder too often to follow.")
 		return outcome{at, at}
 	}
 	if w.inPipe > 0 {

@@ -104,12 +104,7 @@ func (w *word) unquoted(s string, first, last bool) string {
 const ordinary = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:@%+="
 
 func hasBlankByte(enc string) bool {
-	for i := range len(enc) {
-		if enc[i] == 0x85 || enc[i] == 0xa0 {
-			return true
-		}
-	}
-	return false
+	return strings.IndexByte(enc, 0x85) >= 0 || strings.IndexByte(enc, 0xa0) >= 0
 }
 
 // tilde judges a ~ at place i of s. The home folder (~ and ~/...) and a ~ that cannot be one (HEAD~2) pass.

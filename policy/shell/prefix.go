@@ -37,7 +37,7 @@ func BannedPrefix(words []string) bool {
 	}
 	name = strings.TrimSuffix(name, ".exe")
 	pair := name + ":" + words[1]
-	if bannedPairs[pair] || deepPairs[pair] && len(words) < 3 {
+	if bannedPairs[pair] || deepPairs[pair] && (len(words) < 3 || bannedThird[words[2]]) {
 		return true
 	}
 	return !namedTasks[name] && (bannedProgram(name) || bannedProgram(unversioned(name)))

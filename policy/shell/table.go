@@ -198,7 +198,7 @@ var outputFlags = map[string]string{
 	"sort": "-o --output", "tree": "-o", "curl": "-o --output -D --dump-header -c --cookie-jar", "wget": "-O --output-document -o --output-file -P --directory-prefix",
 	"tar": "-C --directory -f --file", "unzip": "-d", "shuf": "-o --output", "iconv": "-o --output", "base64": "-o --output",
 	"cp": "-t --target-directory", "mv": "-t --target-directory", "ln": "-t --target-directory", "install": "-t --target-directory",
-	"find": "-fprint -fprint0 -fprintf -fls", "git": "-o --output", "gcc": "-o", "cc": "-o", "clang": "-o", "go": "-o -coverprofile", "openssl": "-out", "pandoc": "-o --output", "ffmpeg": "",
+	"find": "-fprint -fprint0 -fprintf -fls", "git": "-o --output", "gcc": "-o", "cc": "-o", "clang": "-o", "go": "-o -coverprofile", "openssl": "-out", "pandoc": "-o --output",
 }
 
 // deletingWords are pairs of a program and a word that make it remove something.
@@ -206,7 +206,7 @@ var deletingWords = map[string]map[string]bool{
 	"find":   set("-delete"),
 	"git":    set("clean rm drop clear prune -D --delete remove"),
 	"docker": set("rm rmi prune"), "podman": set("rm rmi prune"), "kubectl": set("delete"),
-	"rsync": set("--delete --remove-source-files"), "fd": set("-x -X"),
+	"rsync": set("--delete --remove-source-files"),
 }
 
 // reaches are programs that reach the network; with words, only when one of them is there.
@@ -278,6 +278,9 @@ var bannedPairs = set("git:config git:bisect git:submodule git:filter-branch git
 var deepPairs = set("npm:run npm:run-script pnpm:run yarn:run bun:run docker:compose docker:image docker:container docker:volume docker:network podman:image podman:container " +
 	"go:mod git:stash git:remote git:notes git:lfs gh:pr gh:issue gh:run gh:repo gh:release gh:workflow gh:label glab:mr glab:issue glab:ci kubectl:get kubectl:describe kubectl:rollout helm:repo terraform:state terraform:workspace " +
 	"aws:s3 aws:ec2 aws:iam aws:lambda aws:logs gcloud:projects gcloud:run az:group az:account cargo:nextest composer:run composer:run-script poetry:env uv:cache dotnet:ef dotnet:nuget flutter:pub")
+
+// bannedThird are words behind a deepPairs pair that run anything: docker compose exec.
+var bannedThird = set("run exec cp create eval shell console ssh")
 
 // screenPrograms press keys, move the pointer, click or speak for the human on the screen, in a terminal or
 // on the session bus. They could answer nod's own prompts.

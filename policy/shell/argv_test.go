@@ -20,7 +20,7 @@ printf '%s\n' "$line" >>"$ARGV_LOG"
 exit "$ARGV_EXIT"
 `
 
-// TestShellsBuildTheSameWords gives every accepted sample to bash, dash and zsh, with stubs for all programs
+// TestShellsBuildTheSameWords gives every accepted sample, and what fuzzing found, to bash, dash and zsh, with stubs for all programs
 // on PATH, and sees them start the programs with the words that Analyze found.
 func TestShellsBuildTheSameWords(t *testing.T) {
 	if testing.Short() {
@@ -28,7 +28,7 @@ func TestShellsBuildTheSameWords(t *testing.T) {
 	}
 	dir := t.TempDir()
 	bin := makeStubs(t, dir)
-	commands := accepted(t)
+	commands := append(accepted(t), corpus(t)...)
 	for _, shell := range []struct {
 		name string
 		args []string

@@ -1,7 +1,10 @@
 package shell
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -25,6 +28,31 @@ func FuzzAnalyze(f *testing.F) {
 			checkAccepted(t, command, trusted)
 		}
 	})
+}
+
+// corpus are the commands that fuzzing found worth keeping and that are read-only in a trusted folder.
+func corpus(t *testing.T) []string {
+	t.Helper()
+	names, err := filepath.Glob("testdata/fuzz/FuzzAnalyze/*")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no corpus: %v", err)
+	}
+	var out []string
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, value, _ := strings.Cut(strings.TrimSpace(string(data)), "string(")
+		command, err := strconv.Unquote(strings.TrimSuffix(value, ")"))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if Analyze(command, true).ReadOnly {
+			out = append(out, command)
+		}
+	}
+	return out
 }
 
 // checkHonest holds an analysis to itself.

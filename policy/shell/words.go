@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -181,6 +182,8 @@ func (w *word) wholeWord(from *syntax.Word) {
 	switch {
 	case !bare && (w.text == "~" || strings.HasPrefix(w.text, "~/")):
 		w.refuse("It names a file called ~ in quotes, which is easily taken for the home folder.")
+	case w.glob && !evenSets.MatchString(w.text):
+		w.refuse("It holds a pattern with a [ or ] of its own, which zsh refuses.")
 	case !strings.ContainsAny(w.text, "~^"), !hasBare(from, "~^"):
 	case w.glob:
 		w.refuse("It mixes a pattern with ~ or ^, which zsh reads differently.")
@@ -188,6 +191,9 @@ func (w *word) wholeWord(from *syntax.Word) {
 		w.refuse("It holds ~ or ^ in a flag, which zsh may read as a pattern.")
 	}
 }
+
+// evenSets matches patterns in which every [ opens a plain set such as [a-z].
+var evenSets = regexp.MustCompile(`^([^\[\]]|\[[^\[\]/]+\])*$`)
 
 // hasBare reports whether one of chars stands outside quotes.
 func hasBare(from *syntax.Word, chars string) bool {

@@ -93,7 +93,7 @@ func checkAccepted(t *testing.T, command string, a Analysis) {
 		t.Errorf("%q is accepted for bash, but not for zsh", command)
 	}
 	// POSIX shells read &> as & and >, which TestBothOutputs holds to the same programs.
-	if posix := strings.ReplaceAll(command, "&>", ">"); !analyze(posix, true, syntax.LangPOSIX).ReadOnly {
+	if posix := strings.ReplaceAll(command, "&>", " >"); !analyze(posix, true, syntax.LangPOSIX).ReadOnly {
 		t.Errorf("%q is accepted for bash, but not for POSIX shells", command)
 	}
 	for _, more := range []string{"; x", "\nx", " > f", " $(x)", " | x", " &", " `x`", " && x", " || x", "\rx", "\x00", " # x", ">f", ";x", "&", "|x"} {

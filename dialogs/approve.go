@@ -30,6 +30,7 @@ type approvePage struct {
 	disclosure *button
 	rawShown   bool
 	scope      policy.Scope
+	suggestion int // the agent's own rule to keep, counted from 1, in place of a wider scope; 0: none
 	scopes     *button
 	rule       *fyne.Container // holds ruleText under a heading
 	ruleText   *sheet          // the rule that a wider scope will save; nil for once
@@ -216,7 +217,7 @@ func (a *approvePage) allow() {
 		return
 	}
 	answer := human(interact.Allowed)
-	answer.Scope = a.scope
+	answer.Scope, answer.Suggestion = a.scope, a.suggestion
 	a.w.finish(a.page, a.stamped(answer))
 }
 
@@ -226,11 +227,19 @@ func (a *approvePage) stamped(answer interact.Answer) interact.Answer {
 	return answer
 }
 
-// chooseScope opens the list of scopes.
+// chooseScope opens the list of scopes, with the rules that the agent itself would keep below nod's own.
 func (a *approvePage) chooseScope() {
 	var items []menuItem
 	for _, s := range a.offered() {
-		items = append(items, menuItem{text: scopeName(s), marked: s == a.scope, do: func() { a.setScope(s) }})
+		items = append(items, menuItem{text: scopeName(s), marked: s == a.scope && a.suggestion == 0, do: func() { a.setScope(s, 0) }})
+	}
+	if a.mayKeep() {
+		for i, text := range a.body.Suggestions {
+			items = append(items, menuItem{
+				text: a.suggestionName(), small: plainText(text), marked: a.suggestion == i+1,
+				do: func() { a.setScope(policy.Once, i+1) },
+			})
+		}
 	}
 	if len(items) == 1 {
 		items[0].small = tr("nothing wider is offered for this input")
@@ -238,10 +247,20 @@ func (a *approvePage) chooseScope() {
 	a.w.openMenu(a.scopes, items)
 }
 
+// mayKeep reports whether the input can be read in full: only then is anything wider than once offered.
+func (a *approvePage) mayKeep() bool {
+	return len(a.body.Input) <= maxGrantInput && !a.input.HasHidden()
+}
+
+// suggestionName says where a rule of the agent's own is kept.
+func (a *approvePage) suggestionName() string {
+	return tr("Always, in {{.Agent}}", values{"Agent": plainText(a.request.Requester.Agent)})
+}
+
 // offered lists the scopes. Wider than once takes an input that can be read in full, and a rule to show.
 func (a *approvePage) offered() []policy.Scope {
 	scopes := []policy.Scope{policy.Once}
-	if len(a.body.Input) > maxGrantInput || a.input.HasHidden() {
+	if !a.mayKeep() {
 		return scopes
 	}
 	for _, s := range []policy.Scope{policy.ThisSession, policy.QuarterHour, policy.Always} {
@@ -265,26 +284,38 @@ func scopeName(s policy.Scope) string {
 	return tr("Once")
 }
 
-// setScope chooses a scope and shows the rule that it saves; the wait for Allow starts again.
-func (a *approvePage) setScope(s policy.Scope) {
-	a.scope = s
+// setScope chooses a scope, or one of the agent's suggestions, and shows the rule that it saves; the wait for
+// Allow starts again.
+func (a *approvePage) setScope(s policy.Scope, suggestion int) {
+	a.scope, a.suggestion = s, suggestion
 	a.showScope()
 	a.w.fit()
 	a.w.disturb()
 }
 
 func (a *approvePage) showScope() {
-	a.scopes.setText(scopeName(a.scope))
+	name, heading, rule := a.chosen()
+	a.scopes.setText(name)
 	a.rule.Objects, a.ruleText = nil, nil
-	setVisible(a.rule, a.scope != policy.Once)
-	if a.scope == policy.Once {
+	setVisible(a.rule, rule != "")
+	if rule == "" {
 		return
 	}
-	rule := a.grantText(a.scope)
 	a.ruleText = newSheet(unnumbered("", rule, lineText), rule)
 	a.ruleText.keys, a.ruleText.inView, a.ruleText.onSeen = a.keys, a.w.inView, a.w.rearm
-	heading := newLines(tr("Allow will save this rule:"), theme.SizeNameCaptionText, widget.MediumImportance)
-	a.rule.Add(column(4, tight(heading), container.New(atMost{height: maxRule}, a.ruleText)))
+	above := newLines(heading, theme.SizeNameCaptionText, widget.MediumImportance)
+	a.rule.Add(column(4, tight(above), container.New(atMost{height: maxRule}, a.ruleText)))
+}
+
+// chosen is what the scope button says and, for more than once, the rule that will be saved.
+func (a *approvePage) chosen() (name, heading, rule string) {
+	switch {
+	case a.suggestion > 0:
+		return a.suggestionName(), tr("Allow will have the agent keep this rule of its own:"), a.body.Suggestions[a.suggestion-1]
+	case a.scope == policy.Once:
+		return scopeName(a.scope), "", ""
+	}
+	return scopeName(a.scope), tr("Allow will save this rule:"), a.grantText(a.scope)
 }
 
 // grantText is the rule that an allow for that scope saves; "" when there cannot be one.

@@ -411,6 +411,30 @@ func TestScope(t *testing.T) {
 	}
 }
 
+// The agent's own rules stand below nod's, and what is kept is shown word for word before Allow works.
+func TestSuggestion(t *testing.T) {
+	s := newScreen(t)
+	r := bash("1", "make")
+	body := r.Body.(interact.Approve)
+	body.Suggestions = []string{"allow Bash(make) · this project", "allow Bash(make:*) · all projects"}
+	r.Body = body
+	s.open(r)
+	s.ready()
+	s.tapText("Once")
+	items := s.p.window.menu.items
+	s.tap(items[len(items)-1])
+	if !s.shows("Bash(make:*)") {
+		t.Error("the agent's rule is not shown before Allow")
+	}
+	s.tapText("Allow")
+	s.wantOpen("1")
+	s.pass(time.Second)
+	s.tapText("Allow")
+	if a := s.wantOutcome("1", interact.Allowed); a.Suggestion != 2 || a.Scope != policy.Once {
+		t.Errorf("suggestion %d, scope %q", a.Suggestion, a.Scope)
+	}
+}
+
 // shows reports whether some text in the window has s in it.
 func (s *screen) shows(text string) bool {
 	return strings.Contains(test.RenderToMarkup(s.canvas()), text)

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"html"
 	"log/slog"
@@ -16,7 +15,6 @@ import (
 	"nod/assets"
 	"nod/dialogs/safetext"
 	"nod/interact"
-	"nod/policy"
 )
 
 const (
@@ -130,14 +128,9 @@ func source(who interact.Requester) string {
 	return verified(who)
 }
 
-// verified names the program that asks, as nod found out itself: the nearest one that does not merely pass
-// on what another wants, as a shell does.
+// verified names the program that asks, as nod found out itself.
 func verified(who interact.Requester) string {
-	programs := []string{who.Process.Exe}
-	for _, parent := range who.Process.Parents {
-		programs = append(programs, parent.Exe)
-	}
-	name := cmp.Or(policy.Call{Programs: programs}.Program(), who.Process.Exe)
+	name := who.Process.Caller().Exe
 	if name == "" {
 		return lang.L("an unknown program")
 	}

@@ -137,8 +137,8 @@ func agentOf(who interact.Requester) string {
 	switch {
 	case who.Agent != "":
 		return safetext.Line(who.Agent, maxName)
-	case who.Process.Exe != "":
-		return safetext.Line(filepath.Base(who.Process.Exe), maxName)
+	case who.Process.Caller().Exe != "":
+		return safetext.Line(filepath.Base(who.Process.Caller().Exe), maxName)
 	}
 	return tr("Somebody")
 }
@@ -191,11 +191,12 @@ func factLines(who interact.Requester) []fyne.CanvasObject {
 	if p.PID == 0 {
 		return []fyne.CanvasObject{factLine(tr("not verified"), theme.ColorNameWarning, place(who.CWD))}
 	}
-	exe := p.Exe
+	caller := p.Caller()
+	exe := caller.Exe
 	if exe == "" {
 		exe = tr("unknown program")
 	}
-	facts := place(fmt.Sprintf("%s (pid %d)", home(exe), p.PID))
+	facts := place(fmt.Sprintf("%s (pid %d)", home(exe), caller.PID))
 	if p.CWD != "" {
 		facts = place(home(p.CWD)) + " · " + facts
 	}

@@ -9,6 +9,7 @@ package interact
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"time"
 
 	"nod/policy"
@@ -64,6 +65,22 @@ type Process struct {
 	CWD     string    `json:"cwd,omitempty"`
 	Started time.Time `json:"started,omitzero"`  // with PID it survives the reuse of process ids
 	Parents []Parent  `json:"parents,omitempty"` // nearest first
+}
+
+// Caller is the process that stands for the requester: the nearest, from the requesting process up, that is
+// more than a go-between. Agents start their hooks through a shell and nod's own command, which say nothing
+// about who asks. Where there is no such process it is the requesting one.
+func (p Process) Caller() Parent {
+	self := Parent{PID: p.PID, Name: filepath.Base(p.Exe), Exe: p.Exe}
+	if p.Exe != "" && !policy.IsGoBetween(p.Exe) {
+		return self
+	}
+	for _, parent := range p.Parents {
+		if parent.Exe != "" && !policy.IsGoBetween(parent.Exe) {
+			return parent
+		}
+	}
+	return self
 }
 
 // Parent is an ancestor of the requesting process.

@@ -269,3 +269,21 @@ func FuzzValue(f *testing.F) {
 		}
 	})
 }
+
+func TestCaller(t *testing.T) {
+	claude := interact.Parent{PID: 7, Name: "claude", Exe: "/opt/claude"}
+	tests := map[string]struct {
+		p    interact.Process
+		want int32
+	}{
+		"the process itself":    {interact.Process{PID: 1, Exe: "/usr/bin/python3", Parents: []interact.Parent{claude}}, 1},
+		"behind nod and shells": {interact.Process{PID: 1, Exe: "/opt/nod/nod", Parents: []interact.Parent{{PID: 2, Exe: "/bin/sh"}, {PID: 3}, claude}}, 7},
+		"nothing but shells":    {interact.Process{PID: 1, Exe: "/bin/bash", Parents: []interact.Parent{{PID: 2, Exe: "/bin/sh"}}}, 1},
+		"nothing verified":      {interact.Process{}, 0},
+	}
+	for name, tt := range tests {
+		if got := tt.p.Caller(); got.PID != tt.want {
+			t.Errorf("%s: pid %d, want %d", name, got.PID, tt.want)
+		}
+	}
+}

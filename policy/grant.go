@@ -25,15 +25,16 @@ const (
 // the agent itself; tying a grant to /bin/sh would hand it to everybody. Empty when nothing was verified.
 func (c Call) Program() string {
 	for _, program := range c.Programs {
-		if program != "" && !isGoBetween(program) {
+		if program != "" && !IsGoBetween(program) {
 			return program
 		}
 	}
 	return ""
 }
 
-// isGoBetween knows the programs that only start others.
-func isGoBetween(program string) bool {
+// IsGoBetween reports whether a program is one that only starts others: nod's own command, a shell, env.
+func IsGoBetween(program string) bool {
+	program = strings.TrimSuffix(program, " (deleted)") // Linux says so of one that was replaced while it runs
 	name := strings.ToLower(program[strings.LastIndexAny(program, `/\`)+1:])
 	switch strings.TrimSuffix(name, ".exe") {
 	case "nod", "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "busybox", "env",

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // bash is a request for a shell command, which no rule allows by itself.
@@ -226,13 +227,36 @@ func TestLongInputMustBeSeen(t *testing.T) {
 
 	seen := n.send(bash(long)...)
 	n.prompt()
-	for range 20 {
-		n.press("Page_Down")
-	}
-	n.armed()
+	n.readToTheEnd()
 	n.shot("long-input-seen")
 	n.press("ctrl+Return")
 	seen.wants("allow", 0)
+}
+
+// readToTheEnd pages through the prompt until the affirmative works. A page counts that has been on the screen
+// once the window manager had placed the window: what came too early is read again, as a person would.
+func (n *nod) readToTheEnd() {
+	n.t.Helper()
+	const pageTime = 2 * time.Second // in which a page appears, if there is another
+	for works := false; !works; {
+		before, err := n.Screen.Image()
+		must(n.t, err)
+		n.press("Page_Down")
+		ctx, cancel := context.WithTimeout(n.ctx, pageTime)
+		err = n.Screen.Await(ctx, "another page, or the affirmative", func() (bool, error) {
+			if _, works, err = n.affirmative(); works || err != nil {
+				return works, err
+			}
+			now, err := n.Screen.Image()
+			return err == nil && changes(before, now) >= layoutChange, err
+		})
+		cancel()
+		if errors.Is(err, context.DeadlineExceeded) && n.ctx.Err() == nil {
+			n.press("Home")
+			continue
+		}
+		must(n.t, err)
+	}
 }
 
 // neverArmed fails the test if the affirmative works at any time before the call ends.

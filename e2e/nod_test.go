@@ -307,17 +307,19 @@ func (n *nod) after(do func()) {
 	do()
 	must(n.t, n.Screen.Await(n.ctx, "a change on the screen", func() (bool, error) {
 		now, err := n.Screen.Image()
-		if err != nil {
-			return false, err
-		}
-		changed := 0
-		for i := 0; i < len(now.Pix); i += 4 {
-			if !bytes.Equal(now.Pix[i:i+4], before.Pix[i:i+4]) {
-				changed++
-			}
-		}
-		return changed >= layoutChange, nil
+		return err == nil && changes(before, now) >= layoutChange, err
 	}))
+}
+
+// changes counts the pixels that are not the same.
+func changes(before, now *image.RGBA) int {
+	count := 0
+	for i := 0; i < len(now.Pix); i += 4 {
+		if !bytes.Equal(now.Pix[i:i+4], before.Pix[i:i+4]) {
+			count++
+		}
+	}
+	return count
 }
 
 func (n *nod) press(keys ...string) { n.t.Helper(); must(n.t, n.Press(keys...)) }

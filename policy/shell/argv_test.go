@@ -163,7 +163,8 @@ func TestBothOutputs(t *testing.T) {
 		"&>/dev/null ls":                false,
 		"cd src &>/dev/null && cat x":   false,
 		"cd src && cat x &>/dev/null":   false,
-		"ls 1&>/dev/null":               true, // the 1 is an operand
+		"ls 1&>/dev/null":               false, // a word for bash, a descriptor for zsh
+		"ls a0&>/dev/null":              false,
 		"ls &>/dev/null & touch x":      false,
 		"ls a &>/dev/null >out":         false,
 		"ls a &>/dev/null | xargs rm":   false,

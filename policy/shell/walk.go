@@ -158,7 +158,7 @@ func (w *walk) redirect(r *syntax.Redirect, s *syntax.Stmt, at places) {
 	if r.Hdoc != nil {
 		w.compound(r.Hdoc, at)
 	}
-	if harmlessRedirect(r, s) {
+	if w.harmlessRedirect(r, s) {
 		w.bothOutputs = w.bothOutputs || r.Op == syntax.RdrAll || r.Op == syntax.AppAll
 		return
 	}
@@ -186,7 +186,7 @@ func (w *walk) redirect(r *syntax.Redirect, s *syntax.Stmt, at places) {
 }
 
 // harmlessRedirect reports whether r throws output away or joins standard output and error.
-func harmlessRedirect(r *syntax.Redirect, s *syntax.Stmt) bool {
+func (w *walk) harmlessRedirect(r *syntax.Redirect, s *syntax.Stmt) bool {
 	if r.N != nil && r.N.Value != "1" && r.N.Value != "2" {
 		return false
 	}
@@ -196,10 +196,18 @@ func harmlessRedirect(r *syntax.Redirect, s *syntax.Stmt) bool {
 	case syntax.DplOut:
 		return target == "1" || target == "2"
 	case syntax.RdrAll, syntax.AppAll:
-		// dash reads "a &>/dev/null b" as "a &", then "b": nothing may follow.
-		return r.N == nil && target == "/dev/null" && !slices.ContainsFunc(callWords(s), func(word *syntax.Word) bool { return word.Pos().After(r.OpPos) })
+		// zsh reads "0&>" as a redirection of 0, bash as the word 0. dash reads "a &>/dev/null b" as "a &", then
+		// "b": nothing may follow.
+		return target == "/dev/null" && !w.digitBefore(r.OpPos) && !slices.ContainsFunc(callWords(s), func(word *syntax.Word) bool { return word.Pos().After(r.OpPos) })
 	}
 	return false
+}
+
+// digitBefore reports whether a digit stands right before a place of the source. A script inside a word has
+// other places, but is never read-only.
+func (w *walk) digitBefore(at syntax.Pos) bool {
+	i := int(at.Offset()) - 1
+	return i >= 0 && i < len(w.source) && digit(w.source[i])
 }
 
 func callWords(s *syntax.Stmt) []*syntax.Word {

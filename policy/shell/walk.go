@@ -194,7 +194,8 @@ func (w *walk) harmlessRedirect(r *syntax.Redirect, s *syntax.Stmt) bool {
 	case syntax.RdrOut, syntax.AppOut:
 		return target == "/dev/null"
 	case syntax.DplOut:
-		return target == "1" || target == "2"
+		// dash and zsh read ">&1>" as ">&" and "1>".
+		return (target == "1" || target == "2") && !w.arrowAt(r.Word.End())
 	case syntax.RdrAll, syntax.AppAll:
 		// zsh reads "0&>" as a redirection of 0, bash as the word 0. dash reads "a &>/dev/null b" as "a &", then
 		// "b": nothing may follow.
@@ -208,6 +209,12 @@ func (w *walk) harmlessRedirect(r *syntax.Redirect, s *syntax.Stmt) bool {
 func (w *walk) digitBefore(at syntax.Pos) bool {
 	i := int(at.Offset()) - 1
 	return i >= 0 && i < len(w.source) && digit(w.source[i])
+}
+
+// arrowAt reports whether another redirection stands right at a place of the source.
+func (w *walk) arrowAt(at syntax.Pos) bool {
+	i := int(at.Offset())
+	return i < len(w.source) && (w.source[i] == '>' || w.source[i] == '<')
 }
 
 func callWords(s *syntax.Stmt) []*syntax.Word {

@@ -18,12 +18,14 @@ import (
 	"testing"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"nod/interact"
 	"nod/interact/interacttest"
 	"nod/ipc"
 	"nod/ipc/endpoint"
+	"nod/ipc/hooks"
 	"nod/policy"
 )
 
@@ -48,6 +50,7 @@ func TestScripts(t *testing.T) {
 			"closed":    closedCommand,
 			"quit":      quitCommand,
 			"shown":     shownCommand,
+			"mcp":       mcpCommand,
 		},
 	})
 }
@@ -184,6 +187,10 @@ func startDesktop(dir string, words []string) (_ *human, stop func(), _ error) {
 	}
 	server, err := ipc.Listen(ipc.Config{
 		Address: "127.0.0.1:0", Dir: dir, Broker: broker, Version: version, Log: slog.New(slog.DiscardHandler),
+		Hooks: hooks.New(hooks.Config{
+			Broker: broker, Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slog.DiscardHandler),
+			OpenURL: func(string) error { return nil },
+		}),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -296,6 +303,33 @@ func shownCommand(ts *testscript.TestScript, neg bool, args []string) {
 	want := strings.ReplaceAll(ts.ReadFile(args[0]), "$WORK", ts.Getenv("WORK"))
 	if string(got) != strings.TrimSpace(want) {
 		ts.Fatalf("shown:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// mcpCommand is the script command "mcp TOOL ARGUMENTS WANT": a client that calls itself claude-code starts
+// nod mcp, calls a tool, and gets this structured content back.
+func mcpCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: mcp TOOL ARGUMENTS WANT")
+	}
+	program, err := exec.LookPath(filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "nod"))
+	ts.Check(err)
+	cmd := exec.Command(program, "mcp")
+	cmd.Dir = ts.Getenv("WORK")
+	for _, name := range []string{"HOME", "PATH", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"} {
+		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "claude-code", Version: "1"}, nil).Connect(ctx, &sdk.CommandTransport{Command: cmd}, nil)
+	ts.Check(err)
+	defer session.Close()
+	result, err := session.CallTool(ctx, &sdk.CallToolParams{Name: args[0], Arguments: json.RawMessage(args[1])})
+	ts.Check(err)
+	got, err := json.Marshal(result.StructuredContent)
+	ts.Check(err)
+	if string(got) != args[2] {
+		ts.Fatalf("got %s, want %s", got, args[2])
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 
@@ -33,7 +34,7 @@ func serveMCP(ctx context.Context) error {
 		return connectMCP(ctx, name, cwd, o)
 	}
 	err := mcp.NewProxy(connect, buildVersion(), slog.New(slog.DiscardHandler)).Run(ctx, &sdk.StdioTransport{})
-	if err != nil && ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil && !errors.Is(err, io.EOF) { // a client that closes our input is done
 		return fmt.Errorf("speak MCP: %w", err)
 	}
 	return nil

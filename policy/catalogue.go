@@ -12,12 +12,13 @@ type tool struct {
 type trait uint8
 
 const (
-	shell    trait = 1 << iota // runs a command line, so its class is unknown until somebody reads the command
-	question                   // asks the human something: an allow without answers would answer it with nothing
-	inFolder                   // works in the current folder when its input names no path
-	contents                   // reads the contents of everything under the path it is given
-	patch                      // its text names the files it changes
-	globs                      // its pattern or include field may lead to another folder
+	runsShell trait = 1 << iota // runs a command line, so its class is unknown until somebody reads the command
+	question                    // asks the human something: an allow without answers would answer it with nothing
+	inFolder                    // works in the current folder when its input names no path
+	contents                    // reads the contents of everything under the path it is given
+	patch                       // its text names the files it changes
+	globs                       // its pattern or include field may lead to another folder
+	posix                       // its command line is for bash, zsh or sh, and nothing else runs it first
 )
 
 // catalogue knows the tools of the agents it lists, by the exact names that those agents send. An agent
@@ -84,9 +85,9 @@ var claudeCode = map[string]tool{
 	"CronDelete":   {Destructive, 0},
 	"ExitWorktree": {Destructive, 0},
 
-	"Bash":            {Unknown, shell},
-	"PowerShell":      {Unknown, shell},
-	"Monitor":         {Unknown, shell},
+	"Bash":            {Unknown, runsShell | posix},
+	"PowerShell":      {Unknown, runsShell},
+	"Monitor":         {Unknown, runsShell},
 	"AskUserQuestion": {Unknown, question},
 }
 
@@ -110,15 +111,15 @@ var codex = map[string]tool{
 
 	"web_search": {Network, 0},
 
-	"Bash":               {Unknown, shell},
-	"shell":              {Unknown, shell},
-	"local_shell":        {Unknown, shell},
-	"shell_command":      {Unknown, shell},
-	"container.exec":     {Unknown, shell},
-	"exec_command":       {Unknown, shell},
-	"unified_exec":       {Unknown, shell},
-	"write_stdin":        {Unknown, shell},
-	"js_repl":            {Unknown, shell},
+	"Bash":               {Unknown, runsShell | posix},
+	"shell":              {Unknown, runsShell},
+	"local_shell":        {Unknown, runsShell},
+	"shell_command":      {Unknown, runsShell | posix},
+	"container.exec":     {Unknown, runsShell},
+	"exec_command":       {Unknown, runsShell | posix},
+	"unified_exec":       {Unknown, runsShell},
+	"write_stdin":        {Unknown, runsShell},
+	"js_repl":            {Unknown, runsShell},
 	"request_user_input": {Unknown, question},
 }
 
@@ -156,7 +157,7 @@ var geminiCLI = map[string]tool{
 	"web_fetch":         {Network, 0},
 	"google_web_search": {Network, 0},
 
-	"run_shell_command": {Unknown, shell},
+	"run_shell_command": {Unknown, runsShell | posix},
 	"ask_user":          {Unknown, question},
 }
 
@@ -186,13 +187,13 @@ var openCode = map[string]tool{
 	"websearch":  {Network, 0},
 	"codesearch": {Network, 0},
 
-	"bash":     {Unknown, shell},
+	"bash":     {Unknown, runsShell | posix},
 	"question": {Unknown, question},
 }
 
 // shells and questions hold what the catalogue says of any agent: whoever sends a tool of that name, nod
 // does not take it for anything more harmless.
-var shells, questions = namesWith(shell), namesWith(question)
+var shells, questions = namesWith(runsShell), namesWith(question)
 
 func namesWith(want trait) map[string]bool {
 	names := map[string]bool{}

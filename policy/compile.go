@@ -15,7 +15,8 @@ type Compiled struct {
 	guard    guard
 	places   Places
 	trusted  map[string]bool
-	auto     [6]bool // by place in [Classes]
+	roots    []pattern // trusted folders, with all that is below
+	auto     [6]bool   // by place in [Classes]
 	askAll   bool
 	isBroken bool
 }
@@ -32,6 +33,12 @@ func Compile(p Policy, places Places) (*Compiled, error) {
 	}
 	for _, agent := range p.TrustedAgents {
 		c.trusted[agent] = true
+	}
+	for _, root := range p.TrustedRoots {
+		if problem := checkPattern(root); problem != "" {
+			return nil, fmt.Errorf("trusted_roots: %q: %s", root, problem)
+		}
+		c.roots = append(c.roots, newPattern(root, places.Home, true))
 	}
 	for _, class := range p.AutoAllow {
 		known, err := ParseClass(string(class))

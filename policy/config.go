@@ -46,6 +46,7 @@ type Policy struct {
 	AutoAllow     []Class  `yaml:"auto_allow" mapstructure:"auto_allow"`         // classes that pass without a prompt
 	AskEverything bool     `yaml:"ask_everything" mapstructure:"ask_everything"` // every allow becomes ask
 	TrustedAgents []string `yaml:"trusted_agents" mapstructure:"trusted_agents"` // agents believed when they classify a tool nod does not know
+	TrustedRoots  []string `yaml:"trusted_roots" mapstructure:"trusted_roots"`   // folders that a class may read in, and where git may be believed; none: everywhere, and git nowhere
 	Rules         []Rule   `yaml:"rules" mapstructure:"rules"`
 }
 

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"nod/policy/shell"
 )
 
 // Ids of what decides when no rule and no grant does. A rule's id cannot hold a colon, so they never meet.
@@ -20,6 +22,9 @@ const (
 	builtinGuarded   = "builtin:guarded"
 	builtinLost      = "builtin:lost_path"
 	builtinSecrets   = "builtin:secrets"
+	builtinShell     = "builtin:shell"
+	builtinScreen    = "builtin:screen"
+	builtinOutside   = "builtin:outside"
 	reasonNothing    = "no rule matches"
 	reasonBroken     = "the configuration file is broken, so everything is asked about"
 	reasonAskAll     = `"ask about everything" is on`
@@ -29,6 +34,8 @@ const (
 	reasonOwn        = "it would change nod's own files"
 	reasonLost       = "nobody can tell where a path in the input leads"
 	reasonSecrets    = "the path may hold keys, passwords or tokens"
+	reasonScreen     = "it can control your screen, and so click for you"
+	reasonOutside    = "the path is outside your trusted folders"
 )
 
 // Decide says what a policy makes of one call: what the strictest rule that matches says, in whatever order
@@ -74,7 +81,7 @@ func (r *compiledRule) decision() Decision {
 // namedTraits are those that a tool's name alone earns it, when the agent is nobody that nod knows.
 func namedTraits(name string) trait {
 	if isShell(name) {
-		return shell
+		return runsShell
 	}
 	return 0
 }
@@ -92,6 +99,10 @@ func (f *facts) mustAsk() (id, reason string) {
 		return builtinLong, longReason
 	case isQuestion(f.call.Tool):
 		return builtinQuestion, reasonQuestion
+	case f.line != nil && f.line.Unreadable:
+		return builtinShell, f.line.why()
+	case f.line != nil && shell.DrivesScreen(f.line.Analysis):
+		return builtinScreen, reasonScreen
 	case f.class == ReadOnly:
 		return "", ""
 	}
@@ -101,7 +112,7 @@ func (f *facts) mustAsk() (id, reason string) {
 var longReason = fmt.Sprintf("the input is longer than %d characters", maxInput)
 
 func (f *facts) mustAskToChange() (id, reason string) {
-	for _, p := range f.places() {
+	for _, p := range f.changed() {
 		if id, reason := f.policy.guard.judge(p); id != "" {
 			return id, reason
 		}
@@ -115,7 +126,7 @@ func (f *facts) mustAskToChange() (id, reason string) {
 // byClass decides what no rule decided.
 func (f *facts) byClass() Decision {
 	if !f.policy.auto[f.class.care()] {
-		return Decision{Effect: Ask, Reason: reasonNothing}
+		return Decision{Effect: Ask, Reason: f.nothing()}
 	}
 	if id, reason := f.mayLeak(); id != "" {
 		return Decision{Effect: Ask, Rule: id, Reason: reason}
@@ -140,6 +151,10 @@ func (f *facts) mayLeak() (id, reason string) {
 			return builtinLost, reasonLost
 		case f.leaks(p.clean), p.real != "" && p.real != p.clean && f.leaks(p.real):
 			return builtinSecrets, reasonSecrets
+		case shell.Special(p.clean), shell.Special(p.real):
+			return builtinLost, reasonLost
+		case !f.policy.isTrustedPlace(p):
+			return builtinOutside, reasonOutside
 		}
 	}
 	return "", ""
@@ -147,7 +162,8 @@ func (f *facts) mayLeak() (id, reason string) {
 
 func (f *facts) leaks(path string) bool {
 	g := &f.policy.guard
-	if f.tool.traits&contents != 0 && (g.holdsHome(path) || g.holdsOwn(path)) {
+	deep := f.tool.traits&contents != 0 || f.line != nil && f.line.Deep
+	if deep && (g.holdsHome(path) || g.holdsOwn(path)) {
 		return true
 	}
 	return g.isOwn(path) || holdsSecrets(path)
@@ -161,6 +177,7 @@ type facts struct {
 	class  Class
 	tool   tool
 	input  input
+	line   *commandLine // what a shell would run; nil when the tool is none
 
 	located   []place
 	isLocated bool
@@ -174,6 +191,7 @@ func newFacts(call *Call, p *Compiled) *facts {
 	f.class = Classify(call.Agent, call.Tool, call.Declared, p.trusted[call.Agent])
 	f.tool, _ = lookup(call.Agent, call.Tool)
 	f.input.read(call.Input, f.tool.traits|namedTraits(call.Tool))
+	f.readCommandLine()
 	return f
 }
 
@@ -185,6 +203,9 @@ func (f *facts) places() []place {
 	f.isLocated, f.located = true, f.buf[:0]
 	for _, path := range f.input.paths {
 		f.located = append(f.located, locate(path, f.call.CWD, f.policy.places.Home))
+	}
+	if f.line != nil {
+		f.located = append(append(f.located, f.line.reads...), f.line.writes...)
 	}
 	if len(f.located) == 0 && f.tool.traits&inFolder != 0 {
 		f.located = append(f.located, f.cwd())

@@ -71,7 +71,7 @@ func TestDecide(t *testing.T) {
 		rule   string
 		reason string
 	}{
-		{"nothing matches", nil, bash("make"), Ask, "", "no rule matches"},
+		{"nothing matches", nil, bash("make"), Ask, "", `no rule matches, and the command is not read-only: "make" runs a program that it is given`},
 		{"a tool that only looks", nil, readme, Allow, "class:read_only", "class read_only passes without a prompt"},
 		{"a tool that writes", nil, file("Write", "/home/u/src/shop/a"), Ask, "", "no rule matches"},
 
@@ -121,7 +121,7 @@ func TestDecide(t *testing.T) {
 		{"ask beats allow", append(allow(Rule{Tool: "Bash"}), Rule{ID: "a", Effect: Ask, Command: "make"}), bash("make"), Ask, "a", ""},
 		{"every matcher must match", allow(Rule{Tool: "Bash", Agent: "claude-code", Command: "make", CWD: "/srv"}), bash("make"), Ask, "", ""},
 
-		{"an allow by path never lets a shell pass", allow(Rule{Path: "~/src/**"}), bash("").with(holding(`{"command":"rm -rf /","path":"/home/u/src/a"}`)), Ask, "", ""},
+		{"an allow by path never lets a shell pass", allow(Rule{Path: "~/src/**"}), bash("").with(holding(`{"command":"rm -rf /srv","path":"/home/u/src/a"}`)), Ask, "", ""},
 		{"nor whatever else takes a command", allow(Rule{Path: "~/src/**"}), bash("").with(func(c *Call) {
 			c.Tool, c.Input = "mcp__x__run", []byte(`{"command":"rm -rf /","path":"/home/u/src/a"}`)
 		}), Ask, "", ""},

@@ -92,6 +92,7 @@ func sameConfig(a, b Config) bool {
 	a.Agents, b.Agents = AgentsConfig{}, AgentsConfig{}
 	return reflect.DeepEqual(a, b) && strict && pa.AskEverything == pb.AskEverything &&
 		slices.Equal(pa.AutoAllow, pb.AutoAllow) && slices.Equal(pa.TrustedAgents, pb.TrustedAgents) &&
+		slices.Equal(pa.TrustedRoots, pb.TrustedRoots) &&
 		slices.Equal(pa.Rules, pb.Rules)
 }
 
@@ -103,6 +104,11 @@ func (d *document) setPolicy(from, to Policy) error {
 	}
 	if !slices.Equal(from.TrustedAgents, to.TrustedAgents) {
 		if err := d.setList("policy", "trusted_agents", to.TrustedAgents); err != nil {
+			return err
+		}
+	}
+	if !slices.Equal(from.TrustedRoots, to.TrustedRoots) {
+		if err := d.setList("policy", "trusted_roots", to.TrustedRoots); err != nil {
 			return err
 		}
 	}

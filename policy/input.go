@@ -173,7 +173,7 @@ func (in *input) field(key, value string, depth int) {
 	switch {
 	case depth == 0 && isCommandKey(key) && !in.isRun:
 		in.command, in.isRun = value, true
-	case depth == 0 && isFolderKey(key) && in.traits&shell != 0:
+	case depth == 0 && isFolderKey(key) && in.traits&runsShell != 0:
 		in.folder = value
 		return
 	}

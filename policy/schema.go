@@ -54,7 +54,7 @@ var (
 		{name: "agents", schema: &schema{keys: []field{{name: "strict", schema: texts}}}},
 		{name: "policy", schema: &schema{keys: []field{
 			{name: "auto_allow", schema: texts}, {name: "ask_everything", schema: boolean},
-			{name: "trusted_agents", schema: texts}, {name: "rules", schema: &schema{item: ruleSchema}},
+			{name: "trusted_agents", schema: texts}, {name: "trusted_roots", schema: texts}, {name: "rules", schema: &schema{item: ruleSchema}},
 		}}},
 	}}
 )

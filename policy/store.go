@@ -87,6 +87,11 @@ func (s *Store) Decide(c Call) Decision {
 	return d
 }
 
+// Explain says what the policy makes of a call, and every step that led there. No grant is used by it.
+func (s *Store) Explain(c Call) (Decision, []string) {
+	return Explain(c, s.current.Load().rules, s.now())
+}
+
 // Config returns the last good configuration. While the file is broken its policy is empty.
 func (s *Store) Config() Config {
 	now := s.current.Load()
@@ -100,7 +105,9 @@ func (s *Store) Config() Config {
 func (c Config) clone() Config {
 	c.Policy.AutoAllow = slices.Clone(c.Policy.AutoAllow)
 	c.Policy.TrustedAgents = slices.Clone(c.Policy.TrustedAgents)
+	c.Policy.TrustedRoots = slices.Clone(c.Policy.TrustedRoots)
 	c.Policy.Rules = slices.Clone(c.Policy.Rules)
+	c.Agents.Strict = slices.Clone(c.Agents.Strict)
 	return c
 }
 

@@ -54,6 +54,10 @@ func (p Policy) problems() []*FieldError {
 		add(checkAgent(agent), "policy.trusted_agents[%d]", i)
 		add(checkFirst(p.TrustedAgents, i), "policy.trusted_agents[%d]", i)
 	}
+	for i, root := range p.TrustedRoots {
+		add(checkPattern(root), "policy.trusted_roots[%d]", i)
+		add(checkFirst(p.TrustedRoots, i), "policy.trusted_roots[%d]", i)
+	}
 	if len(p.Rules) > maxRules {
 		add(fmt.Sprintf("%d rules: want at most %d", len(p.Rules), maxRules), "policy.rules")
 		return found

@@ -1,27 +1,36 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"nod/policy"
+	"nod/policy/shell"
 )
 
 // policy returns the command for the policy file.
 func (c *console) policy() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Check the file with the rules",
+		Short: "Check the file with the rules, and explain what they make of a call",
 		Args:  cobra.ArbitraryArgs,
 		RunE:  c.needCommand,
 
 		SuggestionsMinimumDistance: suggestDistance,
 	}
-	cmd.AddCommand(c.policyCheck())
+	cmd.AddCommand(c.policyCheck(), c.policyExplain(), c.policyShell())
 	return cmd
 }
 
@@ -64,4 +73,142 @@ func checkConfig(path string) error {
 		return nil
 	}
 	return err
+}
+
+// policyExplain returns the command that says what the rules make of a call, and why.
+func (c *console) policyExplain() *cobra.Command {
+	var who policy.Call
+	cmd := &cobra.Command{
+		Use:   "explain --tool NAME --input JSON",
+		Short: "Print what the rules make of a tool call, with every step that led there",
+		Long: `Print what the rules make of a tool call, with every step that led there. This reads the same files as
+nod-desktop, which need not run; it knows of no program that asks, and of no grant for less than always.
+The exit status is 0 for allow and 1 for the others.`,
+		Example: `  nod policy explain --agent claude-code --tool Bash --input '{"command":"git status"}'`,
+		Args:    noArgs,
+	}
+	flags := newCallFlags(cmd)
+	cmd.Flags().StringVar(&who.Agent, "agent", "", "who asks, as it calls itself")
+	cmd.Flags().StringVar(&who.Session, "session", "", "the agent's session")
+	cmd.Flags().StringVar(&who.CWD, "cwd", "", "`folder` the agent works in (default: the current one)")
+	cmd.RunE = runs(func(context.Context, []string) error {
+		a, err := flags.read(c)
+		if err != nil {
+			return err
+		}
+		if who.CWD, err = folderOr(who.CWD); err != nil {
+			return err
+		}
+		who.Tool, who.Input, who.Declared = a.Tool, a.Input, a.Class
+		return c.explainCall(who)
+	})
+	return cmd
+}
+
+// folderOr makes a folder absolute, or returns the current one.
+func folderOr(folder string) (string, error) {
+	if folder == "" {
+		return os.Getwd()
+	}
+	return filepath.Abs(folder)
+}
+
+func (c *console) explainCall(call policy.Call) error {
+	path, err := policy.DefaultPath()
+	if err != nil {
+		return err
+	}
+	grants, err := policy.DefaultGrantsPath()
+	if err != nil {
+		return err
+	}
+	store, err := policy.OpenStore(path, grants, nil)
+	if err != nil {
+		return err
+	}
+	d, steps := store.Explain(call)
+	for _, step := range steps {
+		if err := c.print(step + "\n"); err != nil {
+			return err
+		}
+	}
+	if d.Effect != policy.Allow {
+		return &verdict{status: exitNo}
+	}
+	return nil
+}
+
+// policyShell returns the command that reads shell commands without running them.
+func (c *console) policyShell() *cobra.Command {
+	return &cobra.Command{
+		Use:   "shell",
+		Short: "Say of shell commands whether they only read",
+		Long: `Read JSON lines {"command": "…", "trusted": true|false} from standard input, and write for each one line
+{"read_only": …, "programs": […], "reason": "…"}, in the same order. Nothing is run, and no file is opened.
+trusted says that the folder is one of those whose git repositories may be believed. A line that is no such
+object is not read-only.`,
+		Args: noArgs,
+		RunE: runs(func(context.Context, []string) error { return c.readCommands() }),
+	}
+}
+
+// verdictLine is what nod policy shell says of one command.
+type verdictLine struct {
+	ReadOnly bool     `json:"read_only"`
+	Programs []string `json:"programs"`
+	Reason   string   `json:"reason"`
+}
+
+func (c *console) readCommands() error {
+	in := bufio.NewReader(c.in)
+	for {
+		line, err := in.ReadBytes('\n')
+		if len(line) > 0 {
+			if err := c.printLine(judgeLine(line)); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read standard input: %w", err)
+		}
+	}
+}
+
+// judgeLine judges one line. A file that keeps secrets is not for reading without a prompt, whatever reads it.
+func judgeLine(line []byte) verdictLine {
+	var in struct {
+		Command *string `json:"command"`
+		Trusted bool    `json:"trusted"`
+	}
+	if err := json.Unmarshal(line, &in); err != nil || in.Command == nil {
+		return verdictLine{Programs: []string{}, Reason: `The line is not {"command": "…", "trusted": true|false}.`}
+	}
+	if !utf8.Valid(line) { // the decoder would replace what is not
+		return verdictLine{Programs: []string{}, Reason: "The command is not valid UTF-8."}
+	}
+	a := shell.Analyze(*in.Command, in.Trusted)
+	v := verdictLine{ReadOnly: a.ReadOnly, Programs: []string{}, Reason: strings.Join(a.Reasons, " ")}
+	for _, p := range a.Programs {
+		v.Programs = append(v.Programs, p.Name)
+	}
+	for _, path := range a.Reads {
+		if a.ReadOnly && (policy.HoldsSecrets(path) || shell.Special(path)) {
+			v.ReadOnly, v.Reason = false, fmt.Sprintf("%q may hold keys, passwords or tokens.", path)
+		}
+	}
+	return v
+}
+
+// printLine writes v as one line of JSON.
+func (c *console) printLine(v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	return c.print(b.String())
 }

@@ -1,0 +1,94 @@
+package policy
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// What a shell command means for the decision.
+func TestCommandLines(t *testing.T) {
+	home := tree(t)
+	places := Places{Home: home, Own: []string{filepath.Join(home, ".config", "nod")}}
+	if err := os.WriteFile(filepath.Join(home, "src", "shop", "server.pem"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	anywhere := Policy{AutoAllow: []Class{ReadOnly}}
+	bounded := Policy{AutoAllow: []Class{ReadOnly}, TrustedRoots: []string{"~/src"}}
+	allowed := func(command string) Policy {
+		return Policy{Rules: []Rule{{ID: "r", Effect: Allow, Tool: "Bash", Command: command}}}
+	}
+	tests := []struct {
+		name    string
+		policy  Policy
+		command string
+		effect  Effect
+		rule    string
+	}{
+		{"reads", anywhere, "cat a.go | grep func", Allow, "class:read_only"},
+		{"reads above", anywhere, "ls -la ..", Allow, "class:read_only"},
+		{"writes", anywhere, "touch b.go", Ask, ""},
+		{"reads and writes", anywhere, "cat a.go && rm a.go", Ask, ""},
+		{"reads a secret", anywhere, "cat ~/.ssh/id_rsa", Ask, "builtin:secrets"},
+		{"reads a secret by its pattern", anywhere, "cat *.pem", Ask, "builtin:secrets"},
+		{"reads a secret among others", anywhere, "cat *", Ask, "builtin:secrets"},
+		{"reads nod's own files", anywhere, "cat ~/.config/nod/config.yaml", Ask, "builtin:secrets"},
+		{"reads all of home", anywhere, "grep -r x ~", Ask, "builtin:secrets"},
+		{"reads a device", anywhere, "cat /proc/self/environ", Ask, ""},
+		{"git without trust", anywhere, "git status", Ask, ""},
+		{"git in a trusted folder", bounded, "git status", Allow, "class:read_only"},
+		{"inside", bounded, "cat a.go", Allow, "class:read_only"},
+		{"outside", bounded, "cat /usr/share/dict/words", Ask, "builtin:outside"},
+		{"out through a link", bounded, "cat ../link/secret", Ask, "builtin:outside"},
+		{"unreadable", allowed("ls && ("), "ls && (", Ask, "builtin:shell"},
+		{"drives the screen", allowed("xdotool key Return"), "xdotool key Return", Ask, "builtin:screen"},
+		{"types into another prompt", allowed("tmux send-keys y Enter"), "tmux send-keys y Enter", Ask, "builtin:screen"},
+		{"changes nod's own files", allowed("touch ~/.config/nod/x"), "touch ~/.config/nod/x", Ask, "builtin:own_files"},
+		{"changes them after cd", allowed("cd ../../.config && touch nod/x"), "cd ../../.config && touch nod/x", Ask, "builtin:own_files"},
+		{"changes a git hook", allowed("echo x > .git/hooks/pre-commit"), "echo x > .git/hooks/pre-commit", Ask, "builtin:guarded"},
+		{"exactly what a rule allows", allowed("make test"), "make test", Allow, "r"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := Compile(tt.policy, places)
+			if err != nil {
+				t.Fatal(err)
+			}
+			call := bash(tt.command)
+			call.CWD = filepath.Join(home, "src", "shop")
+			if d := Decide(call, p, testNow); d.Effect != tt.effect || d.Rule != tt.rule {
+				t.Errorf("%q: %s by %q (%s), want %s by %q", tt.command, d.Effect, d.Rule, d.Reason, tt.effect, tt.rule)
+			}
+		})
+	}
+}
+
+// Only what an agent that nod knows hands to a POSIX shell, with nothing beside it, is read.
+func TestOnlyPlainShellsAreRead(t *testing.T) {
+	p := compiled(t, Policy{AutoAllow: []Class{ReadOnly}})
+	call := func(agent, tool, input string) Call {
+		return Call{Agent: agent, Tool: tool, CWD: "/home/u/src", Input: json.RawMessage(input)}
+	}
+	tests := map[string]struct {
+		call Call
+		want Effect
+	}{
+		"plain":             {call("claude-code", "Bash", `{"command":"ls","description":"List"}`), Allow},
+		"another agent":     {call("gemini-cli", "run_shell_command", `{"command":"ls"}`), Allow},
+		"no agent":          {call("", "Bash", `{"command":"ls"}`), Ask},
+		"unknown agent":     {call("mallory", "Bash", `{"command":"ls"}`), Ask},
+		"PowerShell":        {call("claude-code", "PowerShell", `{"command":"ls"}`), Ask},
+		"a watcher":         {call("claude-code", "Monitor", `{"command":"ls"}`), Ask},
+		"look-alike":        {call("claude-code", "bash", `{"command":"ls"}`), Ask},
+		"with environment":  {call("claude-code", "Bash", `{"command":"ls","env":{"LD_PRELOAD":"x"}}`), Ask},
+		"declared stricter": {Call{Agent: "claude-code", Tool: "Bash", Declared: Execute, Input: json.RawMessage(`{"command":"ls"}`)}, Ask},
+		"argument vector":   {call("codex", "Bash", `{"command":["ls"]}`), Ask},
+		"said twice":        {call("claude-code", "Bash", `{"command":"ls","command":"rm x"}`), Ask},
+	}
+	for name, tt := range tests {
+		if d := Decide(tt.call, p, testNow); d.Effect != tt.want {
+			t.Errorf("%s: %s (%s), want %s", name, d.Effect, d.Reason, tt.want)
+		}
+	}
+}

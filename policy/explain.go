@@ -1,0 +1,81 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Explain returns the decision on a call and every step that led to it, as sentences for a person. It
+// weighs what [Decide] weighs, but looks at all rules where Decide stops at the strictest.
+func Explain(call Call, p *Compiled, now time.Time) (Decision, []string) {
+	f := newFacts(&call, p)
+	var steps []string
+	say := func(format string, args ...any) { steps = append(steps, fmt.Sprintf(format, args...)) }
+
+	if known, ok := lookup(call.Agent, call.Tool); ok {
+		say("nod knows the tool %s of %s: class %s", plain(call.Tool), plain(call.Agent), known.class)
+	} else {
+		say("nod does not know a tool %s of agent %s: class %s", plain(call.Tool), plain(call.Agent), Unknown)
+	}
+	if call.Declared != "" {
+		say("the caller declares class %s", call.Declared)
+	}
+	f.explainCommand(say)
+	say("the class that counts is %s", f.class)
+	for _, place := range f.places() {
+		say("path %s", place.describe())
+	}
+	for i := range p.rules {
+		if r := &p.rules[i]; r.matches(f) {
+			say("%s", r.reason)
+		}
+	}
+	if p.isBroken {
+		say("%s", reasonBroken)
+	}
+	if id, reason := f.mustAsk(); id != "" {
+		say("no rule but a deny can decide this: %s", reason)
+	}
+	if g := p.grants.find(f, now); g != nil {
+		say("%s", g.reason())
+	}
+	d := Decide(call, p, now)
+	say("so the decision is %s: %s", d.Effect, d.Reason)
+	return d, steps
+}
+
+func (f *facts) explainCommand(say func(string, ...any)) {
+	if f.line == nil {
+		return
+	}
+	var names []string
+	for _, program := range f.line.Programs {
+		names = append(names, program.Name)
+	}
+	if len(names) > 0 {
+		say("the command runs %s", strings.Join(names, ", "))
+	}
+	if f.line.ReadOnly {
+		say("the command surely only reads")
+	}
+	for _, reason := range f.line.Reasons {
+		say("the command is not read-only: %s", strings.TrimSuffix(reason, "."))
+	}
+}
+
+// describe says where a path leads, for a sentence.
+func (p place) describe() string {
+	switch {
+	case p.lost:
+		return p.clean + " leads nobody knows where"
+	case p.afloat:
+		return p.clean + " is relative to a folder that the caller did not name"
+	case p.real != p.clean:
+		return p.clean + " leads to " + p.real
+	}
+	return p.clean
+}
+
+// HoldsSecrets reports whether a path is, or is inside of, something that keeps keys, passwords or tokens.
+func HoldsSecrets(path string) bool { return holdsSecrets(path) }

@@ -1,0 +1,31 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestExplain(t *testing.T) {
+	p := compiled(t, Policy{AutoAllow: []Class{ReadOnly}, Rules: []Rule{
+		{ID: "shop", Effect: Allow, Tool: "Bash", Command: "rm -rf build"},
+		{ID: "careful", Effect: Ask, Tool: "B*"},
+		{ID: "other", Effect: Deny, Tool: "Write"},
+	}})
+	d, steps := Explain(bash("rm -rf build"), p, testNow)
+	if want := Decide(bash("rm -rf build"), p, testNow); d != want {
+		t.Errorf("explained %+v, decided %+v", d, want)
+	}
+	text := strings.Join(steps, "\n")
+	for _, want := range []string{
+		"nod knows the tool Bash of claude-code: class unknown", "the command runs rm", "the class that counts is unknown",
+		"path /home/u/src/shop/build", `rule "careful" says ask`, `rule "shop" allows it`, `so the decision is ask: rule "careful" says ask`,
+	} {
+		if !slices.Contains(steps, want) {
+			t.Errorf("%q is not in:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "other") {
+		t.Errorf("a rule that does not match is named:\n%s", text)
+	}
+}

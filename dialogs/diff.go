@@ -134,6 +134,9 @@ func (w *diffWriter) unchanged(c difflib.OpCode, after, before bool) {
 	if before {
 		tail = max(c.I2-diffContext, head)
 	}
+	if tail-head == 1 {
+		head = tail // the line itself takes no more room than saying that it is left out
+	}
 	shift := c.J1 - c.I1
 	w.write(' ', c.I1, head, shift)
 	if n := tail - head; n > 0 {
@@ -155,7 +158,7 @@ func (w *diffWriter) write(sign byte, from, to, shift int) {
 	for i := from; i < to; i++ {
 		row := w.context.Render(lines[i])[0]
 		w.out = append(w.out, sheetLine{lead: w.lead(sign, i+1, shift), spans: row.Spans, style: style, end: "\n"})
-		if !strings.HasSuffix(lines[i], "\n") {
+		if w.width > 0 && !strings.HasSuffix(lines[i], "\n") {
 			w.out = append(w.out, note(tr("no line break at the end")))
 		}
 	}

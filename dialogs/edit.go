@@ -74,7 +74,7 @@ func editsOf(args arguments) (edits []edit, used []string, ok bool) {
 func fileHead(path string) []sheetLine {
 	lines := unnumbered("", path, lineKey)
 	lines[len(lines)-1].end = "\n"
-	return lines
+	return append(lines, rule(""))
 }
 
 // newFileContent starts the content for a change of the file at path.
@@ -96,7 +96,7 @@ func writeContent(path, text, cwd string) content {
 	c.original = text
 	switch {
 	case b.problem != "":
-		c.lines = append(c.lines, numbered(text, lineText)...)
+		c.lines = append(c.lines, fileText(text)...)
 		c.facts = append(c.facts, fact{tr("replaces what is there"), factCaution}, sizeFact(text))
 	case !b.exists:
 		c.lines = append(c.lines, fileText(text)...)

@@ -3,11 +3,13 @@ package dialogs
 import (
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"nod/dialogs/safetext"
 	"nod/policy"
+	"nod/policy/shell"
 )
 
 // fact is one thing that nod worked out from a request itself, shown as a short badge beside the input. Its
@@ -127,4 +129,57 @@ func commandFacts(args arguments, cwd string) []fact {
 		facts = append(facts, fact{tr("outside the sandbox"), factDanger})
 	}
 	return facts
+}
+
+// maxPrograms is how many of a command's programs are named.
+const maxPrograms = 6
+
+// shellFacts says what a command line would do, as far as reading it tells.
+func shellFacts(command, cwd string) []fact {
+	a := shell.Analyze(command, false)
+	var facts []fact
+	if names := programNames(a); names != "" {
+		facts = append(facts, fact{tr("runs {{.Programs}}", values{"Programs": names}), factNeutral})
+	}
+	if a.Deletes {
+		facts = append(facts, fact{tr("deletes"), factDanger})
+	}
+	if a.Network {
+		facts = append(facts, fact{tr("reaches the network"), factCaution})
+	}
+	if shell.DrivesScreen(a) {
+		facts = append(facts, fact{tr("can control your screen"), factDanger})
+	}
+	if a.Opaque || a.Unreadable {
+		facts = append(facts, fact{tr("not all of it can be foreseen"), factCaution})
+	}
+	return append(facts, writtenFacts(a, cwd)...)
+}
+
+// programNames lists the programs that a command starts, each once.
+func programNames(a shell.Analysis) string {
+	var names []string
+	for _, p := range a.Programs {
+		if p.Name != "" && !slices.Contains(names, p.Name) {
+			names = append(names, p.Name)
+		}
+	}
+	if len(names) > maxPrograms {
+		names = append(names[:maxPrograms], "…")
+	}
+	return plainText(strings.Join(names, ", "))
+}
+
+// writtenFacts says where the paths lead that a command writes: the worst of each kind once.
+func writtenFacts(a shell.Analysis, cwd string) []fact {
+	var facts []fact
+	for _, path := range a.Writes {
+		for _, f := range placeFacts(policy.Locate(path, cwd)) {
+			if !slices.Contains(facts, f) {
+				facts = append(facts, f)
+			}
+		}
+	}
+	outside := slices.ContainsFunc(facts, func(f fact) bool { return f.Level > factNeutral })
+	return slices.DeleteFunc(facts, func(f fact) bool { return outside && f.Level == factNeutral })
 }

@@ -121,7 +121,7 @@ func commandContent(_ interact.Approve, args arguments, cwd string) (content, bo
 	key, command, ok := args.text(commandKeys...)
 	if ok {
 		c.lines, c.original = numbered(command, lineText), command
-		c.facts = append(c.facts, sizeFact(command))
+		c.facts = append(shellFacts(command, cwd), append(c.facts, sizeFact(command))...)
 	} else if key, ok = c.showArgv(args); !ok {
 		return content{}, false
 	}

@@ -1,15 +1,414 @@
 package dialogs
 
 import (
+	"net/url"
+	"strconv"
+	"strings"
+
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
 
 	"nod/dialogs/safetext"
 )
 
-// newMarkdown shows text as light, safe Markdown.
-func newMarkdown(text string) fyne.CanvasObject {
-	l := widget.NewLabel(safetext.OneLine(text, 1<<20))
-	l.Wrapping = fyne.TextWrapWord
-	return l
+const (
+	maxMarkdownBytes  = 64 << 10 // a longer text is shown as it is, without its beauty
+	maxMarkdownDepth  = 12       // blocks and emphasis within one another; deeper ones are shown as their source
+	maxMarkdownBlocks = 2000
+)
+
+// newMarkdown shows text as light Markdown: paragraphs, headings, bold, emphasis, code, lists and quotes.
+//
+// The text is a requester's, so this is a walk over an allow-list of its syntax tree, never Fyne's own
+// reading of Markdown, which loads pictures from the network and opens any link. Here nothing is loaded; a
+// link shows its whole target and opens on a click, after asking; everything else is the text that it is.
+func newMarkdown(source string) fyne.CanvasObject {
+	if len(source) > maxMarkdownBytes {
+		return proseLabel(source)
+	}
+	m := markdown{source: []byte(source)}
+	root := goldmark.DefaultParser().Parse(text.NewReader(m.source))
+	blocks := m.blocks(root, 0)
+	if len(blocks) == 0 {
+		return proseLabel(source)
+	}
+	return container.New(blockLayout{}, blocks...)
+}
+
+// proseLabel shows source without reading anything into it.
+func proseLabel(source string) fyne.CanvasObject {
+	return richText(proseSegments(source, widget.RichTextStyleInline))
+}
+
+// markdown turns a syntax tree into objects.
+type markdown struct {
+	source []byte
+	count  int // blocks so far
+}
+
+// blocks shows the children of n one below the other.
+func (m *markdown) blocks(n ast.Node, depth int) []fyne.CanvasObject {
+	var objects []fyne.CanvasObject
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if o := m.block(c, depth); o != nil {
+			objects = append(objects, o)
+		}
+	}
+	return objects
+}
+
+func (m *markdown) block(n ast.Node, depth int) fyne.CanvasObject {
+	if m.count++; m.count > maxMarkdownBlocks || depth > maxMarkdownDepth {
+		return m.literal(n)
+	}
+	switch n := n.(type) {
+	case *ast.Paragraph, *ast.TextBlock:
+		return richText(m.inlines(n, widget.RichTextStyleInline, 0))
+	case *ast.Heading:
+		style := widget.RichTextStyleInline
+		style.TextStyle.Bold = true
+		return richText(m.inlines(n, style, 0))
+	case *ast.CodeBlock, *ast.FencedCodeBlock:
+		return codeBlock(m.raw(n))
+	case *ast.List:
+		return m.list(n, depth)
+	case *ast.Blockquote:
+		return inset(container.NewBorder(nil, nil, newPaper(theme.ColorNameSeparator, 1), nil, container.New(blockLayout{}, m.blocks(n, depth+1)...)))
+	case *ast.ThematicBreak:
+		return inset(widget.NewSeparator())
+	case *ast.LinkReferenceDefinition:
+		return m.literal(n)
+	}
+	return m.literal(n)
+}
+
+// list shows the items of a list behind bullets or numbers.
+func (m *markdown) list(list *ast.List, depth int) fyne.CanvasObject {
+	var items []fyne.CanvasObject
+	number := list.Start
+	for item := list.FirstChild(); item != nil; item = item.NextSibling() {
+		bullet := "•"
+		if list.IsOrdered() {
+			bullet = strconv.Itoa(number) + "."
+			number++
+		}
+		mark := container.NewVBox(richText([]widget.RichTextSegment{&widget.TextSegment{Text: bullet, Style: widget.RichTextStyleInline}}))
+		items = append(items, container.New(itemLayout{}, mark, container.New(blockLayout{}, m.blocks(item, depth+1)...)))
+	}
+	return container.New(blockLayout{}, items...)
+}
+
+// literal shows the source of a block, markup and all.
+func (m *markdown) literal(n ast.Node) fyne.CanvasObject {
+	source := m.raw(n)
+	if strings.TrimSpace(source) == "" {
+		return nil
+	}
+	return proseLabel(strings.TrimRight(source, "\n"))
+}
+
+// raw is the source of a block and of those in it.
+func (m *markdown) raw(n ast.Node) string {
+	var b strings.Builder
+	m.writeRaw(&b, n)
+	return b.String()
+}
+
+func (m *markdown) writeRaw(b *strings.Builder, n ast.Node) {
+	if n.Type() != ast.TypeInline {
+		for i := range n.Lines().Len() {
+			line := n.Lines().At(i)
+			b.Write(line.Value(m.source))
+		}
+	}
+	if html, ok := n.(*ast.HTMLBlock); ok && html.HasClosure() {
+		b.Write(html.ClosureLine.Value(m.source))
+	}
+	if n.Lines().Len() > 0 {
+		return
+	}
+	for c := n.FirstChild(); c != nil && c.Type() != ast.TypeInline; c = c.NextSibling() {
+		m.writeRaw(b, c)
+	}
+}
+
+// inlines shows the text within a block.
+func (m *markdown) inlines(n ast.Node, style widget.RichTextStyle, depth int) []widget.RichTextSegment {
+	var out []widget.RichTextSegment
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		out = append(out, m.inline(c, style, depth)...)
+	}
+	return out
+}
+
+func (m *markdown) inline(n ast.Node, style widget.RichTextStyle, depth int) []widget.RichTextSegment {
+	if depth > maxMarkdownDepth {
+		return proseSegments(m.innerText(n), style)
+	}
+	switch n := n.(type) {
+	case *ast.Text:
+		s := string(unescape(n, m.source))
+		if n.SoftLineBreak() || n.HardLineBreak() {
+			s += "\n" // agents mean the line breaks that they write
+		}
+		return proseSegments(s, style)
+	case *ast.String:
+		return proseSegments(string(n.Value), style)
+	case *ast.Emphasis:
+		if n.Level >= 2 {
+			style.TextStyle.Bold = true
+		} else {
+			style.TextStyle.Italic = true
+		}
+		return m.inlines(n, style, depth+1)
+	case *ast.CodeSpan:
+		style.TextStyle = fyne.TextStyle{Monospace: true}
+		return spanSegments(safetext.Render(m.innerText(n)), style)
+	case *ast.Link:
+		return m.link(m.inlines(n, style, depth+1), m.innerText(n), string(n.Destination), style)
+	case *ast.AutoLink:
+		return m.link(nil, "", string(n.URL(m.source)), style)
+	case *ast.Image:
+		alt := m.innerText(n) + " (" + string(n.Destination) + ")"
+		return proseSegments(alt, style)
+	case *ast.RawHTML:
+		var b strings.Builder
+		for i := range n.Segments.Len() {
+			part := n.Segments.At(i)
+			b.Write(part.Value(m.source))
+		}
+		return proseSegments(b.String(), style)
+	}
+	return proseSegments(m.innerText(n), style)
+}
+
+// unescape is the text of n, without the backslashes that keep its characters from being markup.
+func unescape(n *ast.Text, source []byte) []byte {
+	value := n.Segment.Value(source)
+	if n.IsRaw() {
+		return value
+	}
+	var out []byte
+	for i := 0; i < len(value); i++ {
+		if value[i] == '\\' && i+1 < len(value) && strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", value[i+1]) >= 0 {
+			i++
+		}
+		out = append(out, value[i])
+	}
+	return out
+}
+
+// innerText is the text within n, without markup.
+func (m *markdown) innerText(n ast.Node) string {
+	var b strings.Builder
+	var walk func(ast.Node)
+	walk = func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.Text:
+			b.Write(n.Segment.Value(m.source))
+			if n.SoftLineBreak() {
+				b.WriteByte(' ')
+			}
+		case *ast.String:
+			b.Write(n.Value)
+		}
+		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+			walk(c)
+		}
+	}
+	walk(n)
+	return b.String()
+}
+
+// link shows a link: its text, then its whole target. Only the target can be clicked, and only when it is
+// an address of the web that all programs read alike.
+func (m *markdown) link(label []widget.RichTextSegment, labelText, target string, style widget.RichTextStyle) []widget.RichTextSegment {
+	around := label != nil && labelText != target
+	var out []widget.RichTextSegment
+	if around {
+		out = append(label, &widget.TextSegment{Text: " (", Style: style})
+	}
+	out = append(out, targetSegments(target, style)...)
+	if around {
+		out = append(out, &widget.TextSegment{Text: ")", Style: style})
+	}
+	return out
+}
+
+func targetSegments(target string, style widget.RichTextStyle) []widget.RichTextSegment {
+	u := webAddress(target)
+	if u == nil {
+		return spanSegments(safetext.Render(target), style)
+	}
+	link := &widget.HyperlinkSegment{Text: safetext.Render(target)[0].String()}
+	link.OnTapped = func() { askToOpen(u, target) }
+	return []widget.RichTextSegment{link}
+}
+
+// webAddress is target when it is an address that may be opened, else nil.
+func webAddress(target string) *url.URL {
+	host, u := hostOf(target)
+	if host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return nil
+	}
+	return u
+}
+
+// askToOpen shows the whole address and opens it when the human says so.
+func askToOpen(u *url.URL, target string) {
+	windows := fyne.CurrentApp().Driver().AllWindows()
+	for _, w := range windows {
+		if w.Content() == nil || !w.Content().Visible() {
+			continue
+		}
+		newOpenQuestion(w.Canvas(), u, target).Show()
+		return
+	}
+}
+
+// newOpenQuestion asks whether to open an address.
+func newOpenQuestion(c fyne.Canvas, u *url.URL, target string) *widget.PopUp {
+	title := widget.NewLabelWithStyle(tr("Open this address in the browser?"), fyne.TextAlignLeading, fyne.TextStyle{Bold: true})
+	address := newSheet(append(append(unnumbered("", u.Host, lineTitle), rule("")), unnumbered("", target, lineText)...), target)
+	var popup *widget.PopUp
+	cancel := widget.NewButton(tr("Cancel"), func() { popup.Hide() })
+	open := widget.NewButton(tr("Open"), func() {
+		popup.Hide()
+		_ = fyne.CurrentApp().OpenURL(u) // the desktop tells when it cannot
+	})
+	popup = widget.NewModalPopUp(container.NewBorder(title,
+		container.NewHBox(layout.NewSpacer(), cancel, open), nil, nil, address), c)
+	popup.Resize(fyne.NewSize(min(520, c.Size().Width-40), popup.MinSize().Height))
+	return popup
+}
+
+// codeBlock shows code in a box, wrapped.
+func codeBlock(code string) fyne.CanvasObject {
+	style := widget.RichTextStyleInline
+	style.TextStyle = fyne.TextStyle{Monospace: true}
+	body := richText(spanSegments(safetext.Render(strings.TrimRight(code, "\n")), style))
+	return inset(container.NewStack(newPaper(colorPaper, theme.InputRadiusSize()), body))
+}
+
+// inset gives o the padding that texts bring with them.
+func inset(o fyne.CanvasObject) fyne.CanvasObject {
+	p := theme.InnerPadding()
+	return container.New(layout.NewCustomPaddedLayout(p, p, p, p), o)
+}
+
+// paper is a coloured area of the theme.
+type paper struct {
+	widget.BaseWidget
+	fill   fyne.ThemeColorName
+	radius float32
+}
+
+func newPaper(fill fyne.ThemeColorName, radius float32) *paper {
+	p := &paper{fill: fill, radius: radius}
+	p.ExtendBaseWidget(p)
+	return p
+}
+
+// MinSize implements [fyne.CanvasObject]: it also serves as a bar.
+func (p *paper) MinSize() fyne.Size { return fyne.NewSize(3, 3) }
+
+// CreateRenderer implements [fyne.Widget].
+func (p *paper) CreateRenderer() fyne.WidgetRenderer {
+	back := canvas.NewRectangle(nil)
+	return newPainted(back, func() { back.FillColor, back.CornerRadius = colorOf(p, p.fill), p.radius })
+}
+
+// proseSegments shows s with what is hidden spelled out.
+func proseSegments(s string, style widget.RichTextStyle) []widget.RichTextSegment {
+	return spanSegments(safetext.Prose(s), style)
+}
+
+// spanSegments makes segments of rendered text. What was hidden is in the error colour.
+func spanSegments(rows []safetext.Row, style widget.RichTextStyle) []widget.RichTextSegment {
+	var out []widget.RichTextSegment
+	var plain strings.Builder
+	flush := func() {
+		if plain.Len() > 0 {
+			out = append(out, &widget.TextSegment{Text: plain.String(), Style: style})
+			plain.Reset()
+		}
+	}
+	for i, row := range rows {
+		if i > 0 {
+			plain.WriteByte('\n')
+		}
+		for _, s := range row.Spans {
+			if s.Kind != safetext.Hidden {
+				plain.WriteString(s.Text)
+				continue
+			}
+			flush()
+			odd := style
+			odd.ColorName, odd.TextStyle = theme.ColorNameError, fyne.TextStyle{Monospace: true}
+			out = append(out, &widget.TextSegment{Text: s.Text, Style: odd})
+		}
+	}
+	flush()
+	return out
+}
+
+func richText(segments []widget.RichTextSegment) *widget.RichText {
+	t := widget.NewRichText(segments...)
+	t.Wrapping = fyne.TextWrapWord
+	return t
+}
+
+// blockLayout puts blocks below one another. Texts bring an inner padding of their own, which between two
+// of them would count twice.
+type blockLayout struct{}
+
+func (blockLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	var size fyne.Size
+	for i, o := range objects {
+		m := o.MinSize()
+		size.Width = max(size.Width, m.Width)
+		size.Height += m.Height
+		if i > 0 {
+			size.Height -= theme.InnerPadding()
+		}
+	}
+	return size
+}
+
+func (blockLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	y := float32(0)
+	for _, o := range objects {
+		o.Resize(fyne.NewSize(size.Width, o.MinSize().Height)) // a text wraps first, then it is as high as it is
+		height := o.MinSize().Height
+		o.Resize(fyne.NewSize(size.Width, height))
+		o.Move(fyne.NewPos(0, y))
+		y += height - theme.InnerPadding()
+	}
+}
+
+// itemLayout puts the bullet of a list's item left of its blocks.
+type itemLayout struct{}
+
+func (itemLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	bullet, body := objects[0].MinSize(), objects[1].MinSize()
+	return fyne.NewSize(bulletWidth(objects)+body.Width, max(bullet.Height, body.Height))
+}
+
+func (itemLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	left := bulletWidth(objects)
+	objects[0].Resize(fyne.NewSize(left+theme.InnerPadding(), objects[0].MinSize().Height))
+	objects[1].Move(fyne.NewPos(left, 0))
+	objects[1].Resize(fyne.NewSize(size.Width-left, size.Height))
+}
+
+// bulletWidth is the room for a bullet; the padding between it and the text counts once.
+func bulletWidth(objects []fyne.CanvasObject) float32 {
+	return max(26, objects[0].MinSize().Width-theme.InnerPadding())
 }

@@ -84,8 +84,11 @@ func (p *sheetPage) wrap(width float32) {
 func (p *sheetPage) wrapLine(index int, l sheetLine) {
 	f := p.face(l.style)
 	height := f.height()
-	if l.style == lineRule && l.text() == "" {
+	if l.style == lineRule {
 		height = ruleHeight
+		if l.text() != "" {
+			height += f.height() / 2
+		}
 	}
 	starts := wrapLine(l.spans, f, max(p.width-p.leadWidth(l)-scrollbarRoom, 4*f.width('M')))
 	start := spot{}
@@ -172,7 +175,7 @@ func (p *sheetPage) drawRow(r sheetRow) []fyne.CanvasObject {
 func (p *sheetPage) drawRule(r sheetRow, l sheetLine) []fyne.CanvasObject {
 	rule := canvas.NewRectangle(colorOf(p.sheet, colorHairline))
 	title := p.newText(l.text(), lineRule, colorOf(p.sheet, colorMuted))
-	title.Move(fyne.NewPos(0, r.y))
+	title.Move(fyne.NewPos(0, r.y+(r.height-title.MinSize().Height)/2))
 	left := float32(0)
 	if title.Text != "" {
 		left = title.MinSize().Width + sheetPad
@@ -281,7 +284,7 @@ func (d *rowDrawer) lead() {
 		name = theme.ColorNameError
 	}
 	t := d.page.newText(text, lineText, colorOf(d.page.sheet, name))
-	t.Move(fyne.NewPos(0, d.row.y))
+	t.Move(fyne.NewPos(0, d.row.y+rowAir))
 	d.objects = append(d.objects, t)
 }
 
@@ -360,7 +363,7 @@ func (d *rowDrawer) piece(text string, c color.Color) {
 		}
 		return
 	}
-	t.Move(fyne.NewPos(d.x, d.row.y))
+	t.Move(fyne.NewPos(d.x, d.row.y+rowAir))
 	d.objects = append(d.objects, t)
 	d.x += width
 }
@@ -372,7 +375,7 @@ func (d *rowDrawer) markBlankEnds() {
 	left := d.page.leadWidth(d.line)
 	dot := func(x float32) {
 		t := d.page.newText("·", d.line.style, tint(colorOf(d.page.sheet, colorMuted), 0xb0))
-		t.Move(fyne.NewPos(x, d.row.y))
+		t.Move(fyne.NewPos(x, d.row.y+rowAir))
 		d.objects = append(d.objects, t)
 	}
 	if d.line.style == lineNote {

@@ -1,6 +1,7 @@
 package dialogs
 
 import (
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -47,10 +48,12 @@ func (f *face) measure(s string) float32 {
 	return w
 }
 
-// height is the height of a line.
+// height is the height of a row, a whole number so that the backgrounds of rows meet.
 func (f *face) height() float32 {
-	return fyne.MeasureText("M", f.size, f.style).Height
+	return float32(math.Ceil(float64(fyne.MeasureText("M", f.size, f.style).Height))) + 2*rowAir
 }
+
+const rowAir = 1 // above and below the text of a row
 
 // spot is a position in the drawn text of a line: a span, and a byte of its text.
 type spot struct{ span, at int }
@@ -79,8 +82,9 @@ func wrapLine(spans []safetext.Span, f *face, width float32) []spot {
 		}
 		for at, c := range s.Text {
 			w := f.width(c)
-			if x+w > width && x > 0 {
-				if blank.span >= 0 && filled >= width*goodFill && c != ' ' {
+			hangs := c == ' ' && x <= width // beyond the edge there is room for a dot
+			if x+w > width && x > 0 && !hangs {
+				if blank.span >= 0 && filled >= width*goodFill {
 					breakAt(blank, x-filled)
 				} else {
 					breakAt(spot{i, at}, 0)

@@ -19,7 +19,7 @@ func Line(s string, max int) string {
 	drawn, shown := 0, 0 // characters drawn, bytes of s that they stand for
 	for i, l := range Render(head) {
 		if i > 0 {
-			l.Spans = append([]Span{{Text: "⟨newline⟩", Kind: Run, Source: "\n"}}, l.Spans...)
+			l.Spans = append([]Span{{Text: "‹newline›", Kind: Run, Source: "\n"}}, l.Spans...)
 		}
 		for _, span := range l.Spans {
 			text, source := fit(span, max-drawn)
@@ -57,7 +57,7 @@ func fit(span Span, room int) (string, int) {
 
 func cut(b *strings.Builder, rest string) string {
 	n := utf8.RuneCountInString(rest)
-	fmt.Fprintf(b, "… ⟨%d more %s⟩", n, plural(n, "character", "characters"))
+	fmt.Fprintf(b, "… ‹%d more %s›", n, plural(n, "character", "characters"))
 	return b.String()
 }
 
@@ -73,37 +73,36 @@ func prefix(s string, n int) string {
 
 // Prose renders a text that is a sentence to a human, not something to be acted on: the spaces of French and
 // Chinese typography, line ends of Windows and joined emoji show the way their writer meant them. Everything
-// else that is hidden is spelled out as [Render] does.
-func Prose(s string) string {
-	var b strings.Builder
-	for i, l := range Render(s) {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		for _, span := range l.Spans {
-			b.WriteString(prose(span))
+// else that is hidden is spelled out as [Render] does. It does not lead back to the original.
+func Prose(s string) []Row {
+	rows := Render(s)
+	for _, row := range rows {
+		for i := range row.Spans {
+			row.Spans[i] = prose(row.Spans[i])
 		}
 	}
-	return b.String()
+	return rows
 }
 
-func prose(s Span) string {
+func prose(s Span) Span {
 	switch s.Source {
 	case "\t":
-		return "    "
+		return Span{Text: "    ", Source: s.Source}
+	case "\u00A0", "\u202F", "\u3000":
+		return Span{Text: " ", Source: s.Source}
 	case "\r":
 		if s.Kind == Run {
-			return ""
+			return Span{Source: s.Source}
 		}
-	case "\u00A0", "\u202F", "\u3000":
-		return " "
+	}
+	if s.Kind != Run {
+		return s
 	}
 	c, size := utf8.DecodeRuneInString(s.Source)
-	if s.Kind == Run && size == len(s.Source) && emojiJoint(c) {
-		return s.Source
+	joint := size == len(s.Source) && emojiJoint(c)
+	blanks := len(s.Source) <= maxSpaces && strings.Trim(s.Source, " ") == ""
+	if joint || blanks {
+		return Span{Text: s.Source, Source: s.Source}
 	}
-	if s.Kind == Run && len(s.Source) <= maxSpaces && strings.Trim(s.Source, " ") == "" {
-		return s.Source
-	}
-	return s.Text
+	return s
 }

@@ -1,9 +1,9 @@
 // Package safetext makes a text fit to be judged by a human: whatever does not show, or shows as something
-// else than it is, gets spelled out. A right-to-left override reads ⟨U+202E⟩, a run of blanks ⟨312 spaces⟩, a
+// else than it is, gets spelled out. A right-to-left override reads ‹U+202E›, a run of blanks ‹312 spaces›, a
 // tab ⇥. Nothing is ever dropped: a view with something missing would not be what gets executed.
 //
 // The rendering is injective: two different texts never render alike, and [Unrender] gets the original back
-// from the rendered characters alone. That holds because the two characters that open nod's own marks, ⟨ and
+// from the rendered characters alone. That holds because the two characters that open nod's own marks, ‹ and
 // ⇥, are themselves spelled out where a text contains them.
 //
 // [Render] is for input that will be acted on, [Line] for labels, [Prose] for sentences to a human.
@@ -58,10 +58,11 @@ const (
 	maxMarks      = 2  // combining marks on one letter; more are a stack
 )
 
-// The characters that open nod's own marks, and the one that closes them.
+// The characters that open nod's own marks, and the one that closes them. They are in every font that comes
+// with Fyne, so no label shows a box in their place.
 const (
-	open    = '⟨'
-	closing = '⟩'
+	open    = '‹'
+	closing = '›'
 	tab     = '⇥'
 )
 
@@ -81,7 +82,7 @@ func (c Context) Render(s string) []Row {
 	lines := make([]Row, 0, len(source))
 	for i := 0; i < len(source); {
 		if n := emptyLines(source[i:]); n > maxEmptyLines {
-			mark := fmt.Sprintf("⟨%d empty lines⟩", n)
+			mark := fmt.Sprintf("‹%d empty lines›", n)
 			lines = append(lines, Row{Count: n, Spans: []Span{{Text: mark, Kind: Run, Source: strings.Repeat("\n", n-1)}}})
 			i += n
 			continue
@@ -140,7 +141,7 @@ func (r *renderer) step(i int) int {
 	case c == '\t':
 		return r.tabs(i)
 	case c == '\r' && i == len(r.line)-1 && !r.last:
-		return r.add(Run, "⟨CR⟩", i, 1)
+		return r.add(Run, "‹CR›", i, 1)
 	case c == open || c == tab:
 		return r.add(Suspicious, codePoint(c), i, size)
 	case emojiJoint(c) && wasEmoji && r.joins(c, i+size):
@@ -173,9 +174,9 @@ func (r *renderer) hidden(i int, c rune, size int) int {
 // repeated adds name once, or n times when they are many as one counted mark.
 func (r *renderer) repeated(name string, i, n, size int) int {
 	if n > maxRepeats {
-		return r.add(Hidden, fmt.Sprintf("⟨%s×%d⟩", name, n), i, n*size)
+		return r.add(Hidden, fmt.Sprintf("‹%s×%d›", name, n), i, n*size)
 	}
-	return r.add(Hidden, "⟨"+name+"⟩", i, size)
+	return r.add(Hidden, "‹"+name+"›", i, size)
 }
 
 // spaces renders a run of spaces: as they are, or counted when they are many or end the line unseen.
@@ -186,14 +187,14 @@ func (r *renderer) spaces(i int) int {
 	if n <= maxSpaces && !ends {
 		return r.plain(i, n)
 	}
-	return r.add(Run, "⟨"+strconv.Itoa(n)+plural(n, " space⟩", " spaces⟩"), i, n)
+	return r.add(Run, "‹"+strconv.Itoa(n)+plural(n, " space›", " spaces›"), i, n)
 }
 
 // tabs renders a run of tabs: each as an arrow that reaches to the next tab stop, or counted.
 func (r *renderer) tabs(i int) int {
 	n := repeats(r.line[i:], "\t")
 	if n > maxTabs {
-		return r.add(Run, fmt.Sprintf("⟨%d tabs⟩", n), i, n)
+		return r.add(Run, fmt.Sprintf("‹%d tabs›", n), i, n)
 	}
 	return r.add(Run, string(tab)+strings.Repeat(" ", tabPadding(r.column)), i, 1)
 }
@@ -288,7 +289,7 @@ func repeats(s, unit string) int {
 	return n
 }
 
-func codePoint(c rune) string { return fmt.Sprintf("⟨U+%04X⟩", c) }
+func codePoint(c rune) string { return fmt.Sprintf("‹U+%04X›", c) }
 
 func plural(n int, one, many string) string {
 	if n == 1 {

@@ -26,63 +26,63 @@ func TestRender(t *testing.T) {
 		{"accents", "größer café", "größer café"},
 		{"emoji", "🚀 go", "🚀 go"},
 
-		{"null", "a\x00b", "a⟨U+0000⟩b"},
-		{"escape sequence", "\x1b[24D\x1b[K", "⟨U+001B⟩[24D⟨U+001B⟩[K"},
-		{"backspace", "rm\b\bls", "rm⟨U+0008⟩⟨U+0008⟩ls"},
-		{"delete", "a\x7f", "a⟨U+007F⟩"},
-		{"C1", "a\u009bm", "a⟨U+009B⟩m"},
-		{"right-to-left override", "safe\u202Efdp.exe", "safe⟨U+202E⟩fdp.exe"},
-		{"isolates", "\u2066a\u2069", "⟨U+2066⟩a⟨U+2069⟩"},
-		{"arabic letter mark", "\u061C", "⟨U+061C⟩"},
-		{"zero width", "pay\u200bpal\uFEFF", "pay⟨U+200B⟩pal⟨U+FEFF⟩"},
-		{"joiners", "a\u200d\u200cb", "a⟨U+200D⟩⟨U+200C⟩b"},
-		{"word joiner", "a\u2060", "a⟨U+2060⟩"},
-		{"tags", "ls\U000E0020\U000E0072", "ls⟨U+E0020⟩⟨U+E0072⟩"},
-		{"variation selectors", "a\uFE01\U000E0100", "a⟨U+FE01⟩⟨U+E0100⟩"},
-		{"Hangul fillers", "\u3164\u115F\u1160\uFFA0", "⟨U+3164⟩⟨U+115F⟩⟨U+1160⟩⟨U+FFA0⟩"},
-		{"blank Braille", "\u2800", "⟨U+2800⟩"},
-		{"no-break space", "a\u00a0b", "a⟨U+00A0⟩b"},
-		{"ideographic space", "a\u3000b", "a⟨U+3000⟩b"},
-		{"line separator", "a\u2028b\u2029", "a⟨U+2028⟩b⟨U+2029⟩"},
-		{"next line", "a\u0085b", "a⟨U+0085⟩b"},
-		{"soft hyphen", "a\u00adb", "a⟨U+00AD⟩b"},
-		{"private use", "\ue0b0", "⟨U+E0B0⟩"},
-		{"unassigned", "\u0378", "⟨U+0378⟩"},
-		{"noncharacter", "\uffff", "⟨U+FFFF⟩"},
-		{"bad bytes", "a\xff\xfeb", "a⟨0xFF⟩⟨0xFE⟩b"},
-		{"half a character", "\xe2\x80", "⟨0xE2⟩⟨0x80⟩"},
-		{"surrogate", "\xed\xa0\x80", "⟨0xED⟩⟨0xA0⟩⟨0x80⟩"},
-		{"many", strings.Repeat("\u200b", 312), "⟨U+200B×312⟩"},
-		{"many bytes", strings.Repeat("\xff", 5), "⟨0xFF×5⟩"},
+		{"null", "a\x00b", "a‹U+0000›b"},
+		{"escape sequence", "\x1b[24D\x1b[K", "‹U+001B›[24D‹U+001B›[K"},
+		{"backspace", "rm\b\bls", "rm‹U+0008›‹U+0008›ls"},
+		{"delete", "a\x7f", "a‹U+007F›"},
+		{"C1", "a\u009bm", "a‹U+009B›m"},
+		{"right-to-left override", "safe\u202Efdp.exe", "safe‹U+202E›fdp.exe"},
+		{"isolates", "\u2066a\u2069", "‹U+2066›a‹U+2069›"},
+		{"arabic letter mark", "\u061C", "‹U+061C›"},
+		{"zero width", "pay\u200bpal\uFEFF", "pay‹U+200B›pal‹U+FEFF›"},
+		{"joiners", "a\u200d\u200cb", "a‹U+200D›‹U+200C›b"},
+		{"word joiner", "a\u2060", "a‹U+2060›"},
+		{"tags", "ls\U000E0020\U000E0072", "ls‹U+E0020›‹U+E0072›"},
+		{"variation selectors", "a\uFE01\U000E0100", "a‹U+FE01›‹U+E0100›"},
+		{"Hangul fillers", "\u3164\u115F\u1160\uFFA0", "‹U+3164›‹U+115F›‹U+1160›‹U+FFA0›"},
+		{"blank Braille", "\u2800", "‹U+2800›"},
+		{"no-break space", "a\u00a0b", "a‹U+00A0›b"},
+		{"ideographic space", "a\u3000b", "a‹U+3000›b"},
+		{"line separator", "a\u2028b\u2029", "a‹U+2028›b‹U+2029›"},
+		{"next line", "a\u0085b", "a‹U+0085›b"},
+		{"soft hyphen", "a\u00adb", "a‹U+00AD›b"},
+		{"private use", "\ue0b0", "‹U+E0B0›"},
+		{"unassigned", "\u0378", "‹U+0378›"},
+		{"noncharacter", "\uffff", "‹U+FFFF›"},
+		{"bad bytes", "a\xff\xfeb", "a‹0xFF›‹0xFE›b"},
+		{"half a character", "\xe2\x80", "‹0xE2›‹0x80›"},
+		{"surrogate", "\xed\xa0\x80", "‹0xED›‹0xA0›‹0x80›"},
+		{"many", strings.Repeat("\u200b", 312), "‹U+200B×312›"},
+		{"many bytes", strings.Repeat("\xff", 5), "‹0xFF×5›"},
 
-		{"accent on a Latin letter", "cafe\u0301", "cafe⟨U+0301⟩"},
-		{"stack", "ก\u0e34\u0e48\u0e49\u0e4a", "กิ่⟨U+0E49⟩⟨U+0E4A⟩"},
+		{"accent on a Latin letter", "cafe\u0301", "cafe‹U+0301›"},
+		{"stack", "ก\u0e34\u0e48\u0e49\u0e4a", "กิ่‹U+0E49›‹U+0E4A›"},
 		{"Thai", "ที่", "ที่"},
 		{"Hindi", "हिन्दी", "हिन्दी"},
 		{"Arabic", "بَيت", "بَيت"},
-		{"stroke", "=\u0338", "=⟨U+0338⟩"},
-		{"keycap", "1\u20e3", "1⟨U+20E3⟩"},
-		{"accent on nothing", "\u0301a", "⟨U+0301⟩a"},
+		{"stroke", "=\u0338", "=‹U+0338›"},
+		{"keycap", "1\u20e3", "1‹U+20E3›"},
+		{"accent on nothing", "\u0301a", "‹U+0301›a"},
 		{"Korean", "한국어", "한국어"},
-		{"Korean in pieces", "\u1112\u1161", "⟨U+1112⟩⟨U+1161⟩"},
+		{"Korean in pieces", "\u1112\u1161", "‹U+1112›‹U+1161›"},
 
 		{"tab", "a\tb", "a⇥  b"},
 		{"tab at a stop", "abcd\te", "abcd⇥   e"},
 		{"tabs in front", "\t\tx", "⇥   ⇥   x"},
-		{"many tabs", strings.Repeat("\t", 40) + "x", "⟨40 tabs⟩x"},
+		{"many tabs", strings.Repeat("\t", 40) + "x", "‹40 tabs›x"},
 		{"indented", "    x", "    x"},
-		{"padding", "ls" + strings.Repeat(" ", 312) + "; rm x", "ls⟨312 spaces⟩; rm x"},
-		{"blank at the end", "a \nb  ", "a⟨1 space⟩ / b⟨2 spaces⟩"},
-		{"blank line", "a\n    \nb", "a / ⟨4 spaces⟩ / b"},
-		{"Windows line ends", "a\r\nb\r\n", "a⟨CR⟩ / b⟨CR⟩ / "},
-		{"blank before a Windows line end", "a \r\n", "a⟨1 space⟩⟨CR⟩ / "},
-		{"lone CR", "evil\rgood", "evil⟨U+000D⟩good"},
-		{"CR at the end", "a\r", "a⟨U+000D⟩"},
+		{"padding", "ls" + strings.Repeat(" ", 312) + "; rm x", "ls‹312 spaces›; rm x"},
+		{"blank at the end", "a \nb  ", "a‹1 space› / b‹2 spaces›"},
+		{"blank line", "a\n    \nb", "a / ‹4 spaces› / b"},
+		{"Windows line ends", "a\r\nb\r\n", "a‹CR› / b‹CR› / "},
+		{"blank before a Windows line end", "a \r\n", "a‹1 space›‹CR› / "},
+		{"lone CR", "evil\rgood", "evil‹U+000D›good"},
+		{"CR at the end", "a\r", "a‹U+000D›"},
 		{"few empty lines", "a\n\n\nb", "a /  /  / b"},
-		{"many empty lines", "a\n" + strings.Repeat("\n", 300) + "b", "a / ⟨300 empty lines⟩ / b"},
+		{"many empty lines", "a\n" + strings.Repeat("\n", 300) + "b", "a / ‹300 empty lines› / b"},
 
-		{"nod's own marks", "⟨U+202E⟩ ⇥", "⟨U+27E8⟩U+202E⟩ ⟨U+21E5⟩"},
-		{"emoji joints", "👩\u200d💻 ❤\ufe0f", "👩⟨U+200D⟩💻 ❤⟨U+FE0F⟩"},
+		{"nod's own marks", "‹U+202E› ⇥", "‹U+2039›U+202E› ‹U+21E5›"},
+		{"emoji joints", "👩\u200d💻 ❤\ufe0f", "👩‹U+200D›💻 ❤‹U+FE0F›"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := drawn(tt.in); got != tt.want {
@@ -121,7 +121,7 @@ func TestKinds(t *testing.T) {
 		{"Greek question mark", "ls\u037e", false, "\u037e"},
 		{"option with a dash", "rm –rf", false, "–"},
 		{"dash in a sentence", "this — and that – too", false, ""},
-		{"imitation of a mark", "⟨3 spaces⟩", false, "⟨U+27E8⟩"},
+		{"imitation of a mark", "‹3 spaces›", false, "‹U+2039›"},
 		{"umlauts", "größe naïve", false, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -142,13 +142,13 @@ func TestKinds(t *testing.T) {
 }
 
 func TestFindings(t *testing.T) {
-	found := Findings(Render("a\n\n\n\n\n\n\n\u202Eb pаy ⟨ \xff e\u0301"))
+	found := Findings(Render("a\n\n\n\n\n\n\n\u202Eb pаy ‹ \xff e\u0301"))
 	want := []Finding{
-		{8, "⟨U+202E⟩", Hidden, "changes the direction of text"},
+		{8, "‹U+202E›", Hidden, "changes the direction of text"},
 		{8, "а", Suspicious, "looks like a"},
-		{8, "⟨U+27E8⟩", Suspicious, "imitates a mark of nod"},
-		{8, "⟨0xFF⟩", Hidden, "not UTF-8"},
-		{8, "⟨U+0301⟩", Hidden, "accent on nothing, or a stack of accents"},
+		{8, "‹U+2039›", Suspicious, "imitates a mark of nod"},
+		{8, "‹0xFF›", Hidden, "not UTF-8"},
+		{8, "‹U+0301›", Hidden, "accent on nothing, or a stack of accents"},
 	}
 	if len(found) != len(want) {
 		t.Fatalf("got %d findings: %v", len(found), found)
@@ -187,14 +187,14 @@ func TestLine(t *testing.T) {
 	}{
 		{"short", 10, "short"},
 		{"", 10, ""},
-		{"two\nlines", 40, "two⟨newline⟩lines"},
-		{"⟨newline⟩", 40, "⟨U+27E8⟩newline⟩"},
-		{"abcdefghij", 4, "abcd… ⟨6 more characters⟩"},
-		{"abcde", 4, "abcd… ⟨1 more character⟩"},
-		{"ab\u202Ecd", 4, "ab… ⟨3 more characters⟩"},
-		{"日本語日本語", 2, "日本… ⟨4 more characters⟩"},
-		{strings.Repeat("x", 1<<20), 3, "xxx… ⟨1048573 more characters⟩"},
-		{strings.Repeat("\xff", 1<<20), 5, "… ⟨1048576 more characters⟩"},
+		{"two\nlines", 40, "two‹newline›lines"},
+		{"‹newline›", 40, "‹U+2039›newline›"},
+		{"abcdefghij", 4, "abcd… ‹6 more characters›"},
+		{"abcde", 4, "abcd… ‹1 more character›"},
+		{"ab\u202Ecd", 4, "ab… ‹3 more characters›"},
+		{"日本語日本語", 2, "日本… ‹4 more characters›"},
+		{strings.Repeat("x", 1<<20), 3, "xxx… ‹1048573 more characters›"},
+		{strings.Repeat("\xff", 1<<20), 5, "… ‹1048576 more characters›"},
 	} {
 		if got := Line(tt.in, tt.max); got != tt.want {
 			t.Errorf("Line(%.20q, %d)\n got %s\nwant %s", tt.in, tt.max, got, tt.want)
@@ -206,12 +206,16 @@ func TestProse(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"Tout va bien\u00a0?\r\nOui\u202f!", "Tout va bien ?\nOui !"},
 		{"👩\u200d💻 ❤\ufe0f", "👩\u200d💻 ❤\ufe0f"},
-		{"a\u202Eb", "a⟨U+202E⟩b"},
+		{"a\u202Eb", "a‹U+202E›b"},
 		{"a\tb  ", "a    b  "},
-		{"a" + strings.Repeat(" ", 99) + "b", "a⟨99 spaces⟩b"},
-		{"x\u200dy", "x⟨U+200D⟩y"},
+		{"a" + strings.Repeat(" ", 99) + "b", "a‹99 spaces›b"},
+		{"x\u200dy", "x‹U+200D›y"},
 	} {
-		if got := Prose(tt.in); got != tt.want {
+		var lines []string
+		for _, row := range Prose(tt.in) {
+			lines = append(lines, row.String())
+		}
+		if got := strings.Join(lines, "\n"); got != tt.want {
 			t.Errorf("Prose(%q)\n got %q\nwant %q", tt.in, got, tt.want)
 		}
 	}
@@ -219,7 +223,7 @@ func TestProse(t *testing.T) {
 
 func TestUnrenderRefusesForgeries(t *testing.T) {
 	for _, text := range []string{
-		"⟨", "⟨x⟩", "⟨U+110000⟩", "⟨U+D800⟩", "⟨0x100⟩", "⟨U+200B×2⟩", "⟨0 spaces⟩", "⟨-1 tabs⟩", "⇥", "⟨U+zz⟩", "⟨⟩",
+		"‹", "‹x›", "‹U+110000›", "‹U+D800›", "‹0x100›", "‹U+200B×2›", "‹0 spaces›", "‹-1 tabs›", "⇥", "‹U+zz›", "‹›",
 	} {
 		if got, err := Unrender([]Row{{Spans: []Span{{Text: text}}, Count: 1}}); err == nil {
 			t.Errorf("Unrender(%q) = %q, want an error", text, got)
@@ -261,8 +265,8 @@ func checkRoundTrip(t *testing.T, s string) {
 // FuzzRenderInjective proves that no two texts render alike: what is drawn leads back to the one text.
 func FuzzRenderInjective(f *testing.F) {
 	for _, s := range []string{
-		"", "ls\n", "a\u202Eb", "⟨U+202E⟩", "⟨3 spaces⟩   ", "\t \t", "a\r\n\r", "\xff\xff\xff\xff\xff",
-		"\n\n\n\n\n\n\n\n", "e\u0301\u0301\u0301", "pаypal", "👩\u200d💻\u200d", "⇥   ", "\u200b\u200b\u200b\u200b⟩",
+		"", "ls\n", "a\u202Eb", "‹U+202E›", "‹3 spaces›   ", "\t \t", "a\r\n\r", "\xff\xff\xff\xff\xff",
+		"\n\n\n\n\n\n\n\n", "e\u0301\u0301\u0301", "pаypal", "👩\u200d💻\u200d", "⇥   ", "\u200b\u200b\u200b\u200b›",
 	} {
 		f.Add(s)
 	}

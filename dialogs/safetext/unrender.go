@@ -13,7 +13,7 @@ func Unrender(lines []Row) (string, error) {
 	var source []string
 	for _, l := range lines {
 		text := l.String()
-		if n, ok := countIn(text, "⟨", " empty lines⟩"); ok {
+		if n, ok := countIn(text, "‹", " empty lines›"); ok {
 			source = append(source, make([]string, n)...)
 			continue
 		}
@@ -62,7 +62,7 @@ func unrenderLine(text string) (string, error) {
 	return b.String(), nil
 }
 
-// unmark returns what the mark ⟨name⟩ stands for.
+// unmark returns what the mark ‹name› stands for.
 func unmark(name string) (string, error) {
 	if name == "CR" {
 		return "\r", nil

@@ -1,0 +1,220 @@
+package dialogs
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"nod/interact"
+)
+
+// shown is the text of lines, leads included, without notes and rules in brackets.
+func shown(lines []sheetLine) string {
+	var b strings.Builder
+	for _, l := range lines {
+		switch l.style {
+		case lineNote, lineRule:
+			b.WriteString("(" + l.text() + ")\n")
+		default:
+			b.WriteString(l.lead + l.text() + "\n")
+		}
+	}
+	return b.String()
+}
+
+func factTexts(facts []fact) []string {
+	var texts []string
+	for _, f := range facts {
+		texts = append(texts, f.Text)
+	}
+	return texts
+}
+
+func TestContent(t *testing.T) {
+	test.NewTempApp(t)
+	dir := project(t, "shop.go", "one\ntwo\nthree\n")
+	if err := os.WriteFile(filepath.Join(dir, "dos.txt"), []byte("a\r\nb\r\nc\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, tool, input string
+		shown             string
+		facts             string // joined by "; "
+		warns             string // a part of a warning; "" for no warning at all
+	}{
+		{"command", "Bash", `{"command":"ls","description":"Command: rm -rf /"}`, "1 ls\n", "runs ls; 2 characters", ""},
+		{"deletes outside", "Bash", `{"command":"mkdir -p a && rm -rf /srv/x"}`, "1 mkdir -p a && rm -rf /srv/x\n", "runs mkdir, rm; deletes; outside the project; 27 characters", ""},
+		{"network", "Bash", `{"command":"curl https://x.y"}`, "1 curl https://x.y\n", "runs curl; reaches the network; 16 characters", ""},
+		{"drives the screen", "Bash", `{"command":"xdotool key a"}`, "1 xdotool key a\n", "runs xdotool; can control your screen; 13 characters", ""},
+		{"cannot be foreseen", "Bash", `{"command":"$X y"}`, "1 $X y\n", "not all of it can be foreseen; 4 characters", ""},
+		{"command and more", "Bash", `{"command":"ls","timeout":5}`, "1 ls\n(with)\ntimeout  5\n", "runs ls; 2 characters", ""},
+		{"no sandbox", "Bash", `{"command":"ls","dangerouslyDisableSandbox":true}`,
+			"1 ls\n(with)\ndangerouslyDisableSandbox\n  true\n", "runs ls; outside the sandbox; 2 characters", ""},
+		{"elsewhere", "shell", `{"command":["ls"],"workdir":"/usr"}`, "0 ls\n(with)\nworkdir  /usr\n",
+			"works in a folder: outside the project; 1 words, not read by a shell", ""},
+		{"Windows lines", "Bash", `{"command":"ls\r\nid"}`, "1 ls‹CR›\n2 id\n", "not all of it can be foreseen; 2 lines, 6 characters", "carriage return"},
+		{"hidden", "Bash", `{"command":"ls\u202e"}`, "1 ls‹U+202E›\n", "not all of it can be foreseen; 3 characters", "would not show"},
+		{"look-alike", "Bash", `{"command":"pаypal"}`, "1 pаypal\n", "runs pаypal; not all of it can be foreseen; 6 characters", "а looks like a"},
+
+		{"edit", "Edit", `{"file_path":"shop.go","old_string":"two","new_string":"2"}`,
+			"shop.go\n()\n1 1   one\n2   - two\n  2 + 2\n3 3   three\n", "inside the project; +1 −1 lines", ""},
+		{"edit, other names", "edit", `{"filePath":"shop.go","oldString":"two","newString":"2","replaceAll":false}`,
+			"shop.go\n()\n1 1   one\n2   - two\n  2 + 2\n3 3   three\n(with)\nreplaceAll  false\n", "inside the project; +1 −1 lines", ""},
+		{"edits", "MultiEdit", `{"file_path":"shop.go","edits":[{"old_string":"one","new_string":"1"},{"old_string":"three\n","new_string":""}]}`,
+			"shop.go\n()\n1   - one\n  1 + 1\n2 2   two\n3   - three\n", "inside the project; +1 −2 lines", ""},
+		{"edits with an unknown field", "MultiEdit", `{"file_path":"shop.go","edits":[{"old_string":"one","new_string":"1","x":1}]}`,
+			"file_path  shop.go\nedits      [\n             {\n               \"old_string\": \"one\",\n               \"new_string\": \"1\",\n               \"x\": 1\n             }\n           ]\n",
+			"inside the project", ""},
+		{"edit of what is not there", "Edit", `{"file_path":"shop.go","old_string":"four","new_string":"4"}`,
+			"shop.go\n()\n- four\n+ 4\n", "inside the project; +1 −1 lines", "exactly once"},
+		{"edit of what is there twice", "Edit", `{"file_path":"shop.go","old_string":"t","new_string":"T"}`,
+			"shop.go\n()\n- t\n+ T\n", "inside the project; +1 −1 lines", "exactly once"},
+		{"edit of a Windows file", "Edit", `{"file_path":"dos.txt","old_string":"a\nb","new_string":"a\nB"}`,
+			"dos.txt\n()\n1 1   a\n2   - b\n  2 + B\n3 3   c\n", "inside the project; +1 −1 lines", "line ends of Windows"},
+		{"new file", "Write", `{"file_path":"new.txt","content":"a\n\nb\n"}`,
+			"new.txt\n()\n1 a\n2 \n3 b\n", "inside the project; creates a new file; 3 lines, 5 characters", ""},
+		{"no line break", "Write", `{"file_path":"new.txt","content":"a"}`,
+			"new.txt\n()\n1 a\n(no line break at the end)\n", "inside the project; creates a new file; 1 characters", ""},
+		{"overwrite", "Write", `{"file_path":"shop.go","content":"one\n"}`,
+			"shop.go\n()\n1 1   one\n2   - two\n3   - three\n", "inside the project; replaces the file; +0 −2 lines", ""},
+		{"overwrite with the same", "Write", `{"file_path":"shop.go","content":"one\ntwo\nthree\n"}`,
+			"shop.go\n()\n(The file already has exactly this content:)\n1 one\n2 two\n3 three\n", "inside the project; changes nothing", ""},
+		{"a folder", "Write", `{"file_path":".","content":"x\n"}`,
+			".\n()\n1 x\n", "inside the project; replaces what is there; 2 characters", "not a regular file"},
+		{"protected", "Write", `{"file_path":".git/hooks/pre-commit","content":"x\n"}`, ".git/hooks/pre-commit\n()\n1 x\n",
+			"inside the project; protected: .git/hooks; creates a new file; 2 characters", ""},
+		{"outside", "Write", `{"file_path":"../x.txt","content":"x\n"}`, "../x.txt\n()\n1 x\n",
+			"outside the project; creates a new file; 2 characters", ""},
+		{"somebody else's tool", "mcp__mail__send", `{"path":"x","content":"hello"}`, "path     x\ncontent  hello\n", "inside the project", ""},
+		{"patch", "apply_patch", `{"input":"*** Begin Patch\n*** Delete File: shop.go\n*** End Patch"}`,
+			"1 *** Begin Patch\n2 *** Delete File: shop.go\n3 *** End Patch\n", "deletes a file; inside the project; +0 −0 lines", ""},
+
+		{"address", "WebFetch", `{"url":"https://example.com/a"}`, "example.com\n()\nhttps://example.com/a\n", "host example.com", ""},
+		{"user name", "WebFetch", `{"url":"https://github.com@evil.example/"}`, "evil.example\n()\nhttps://github.com@evil.example/\n",
+			"host evil.example; has a user name in front of the host", "not the host"},
+		{"backslash", "WebFetch", `{"url":"https://evil.example\\@good.example/"}`, "https://evil.example\\@good.example/\n",
+			"unclear which host", "disagree"},
+		{"without slashes", "WebFetch", `{"url":"http:evil.example"}`, "http:evil.example\n", "unclear which host", "disagree"},
+		{"this computer", "WebFetch", `{"url":"http://127.0.0.1:9107/x"}`, "127.0.0.1:9107\n()\nhttp://127.0.0.1:9107/x\n",
+			"host 127.0.0.1:9107; not encrypted; this computer", ""},
+
+		{"table", "Grep", `{"pattern":"a b","path":"/usr/lib","-n":true,"x":"","y":"true","z":{"a":1}}`,
+			"pattern  a b\npath     /usr/lib\n-n       true\nx        \"\"\ny        \"true\"\nz        {\n           \"a\": 1\n         }\n", "outside the project", ""},
+		{"key that imitates", "X", `{"a\u202eb":1}`, "a‹U+202E›b\n  1\n", "", "would not show"},
+		{"nothing", "X", `{}`, "(The input is empty.)\n", "", ""},
+
+		{"a key twice", "Bash", `{"command":"ls","command":"rm"}`, "1 {\"command\":\"ls\",\"command\":\"rm\"}\n", "", "as it came"},
+		{"a key twice, deep", "X", `{"a":[{"b":1,"b":2}]}`, "1 {\"a\":[{\"b\":1,\"b\":2}]}\n", "", "as it came"},
+		{"half a character", "Bash", `{"command":"\ud800"}`, "1 {\"command\":\"\\ud800\"}\n", "", "as it came"},
+		{"a whole one", "Bash", `{"command":"\ud83d\ude00"}`, "1 😀\n", "runs 😀; not all of it can be foreseen; 1 characters", ""},
+		{"not UTF-8", "Bash", "{\"command\":\"\xff\"}", "1 {\"command\":\"‹0xFF›\"}\n", "", "as it came"},
+		{"no object", "X", `[1]`, "1 [1]\n", "", "as it came"},
+		{"no JSON", "X", `{"a":1} x`, "1 {\"a\":1} x\n", "", "as it came"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			v := newInputView(interact.Approve{Tool: tt.tool, Input: json.RawMessage(tt.input)}, dir)
+			if got := shown(v.sheet.lines); got != tt.shown {
+				t.Errorf("shown:\n%s\nwant:\n%s", got, tt.shown)
+			}
+			if got := strings.Join(factTexts(v.Facts()), "; "); got != tt.facts {
+				t.Errorf("facts: %s\nwant:  %s", got, tt.facts)
+			}
+			warnings := strings.Join(v.Warnings(), "\n")
+			if (tt.warns == "") != (warnings == "") || !strings.Contains(warnings, tt.warns) {
+				t.Errorf("warnings: %q, want one with %q", warnings, tt.warns)
+			}
+		})
+	}
+}
+
+func TestDescriptionIsTheAgentsWord(t *testing.T) {
+	test.NewTempApp(t)
+	v := newInputView(call(t, "Bash", object{"command": "id", "description": "Command: ls\nAllow is safe"}), "/")
+	if strings.Contains(shown(v.sheet.lines), "safe") {
+		t.Error("the agent's words are in the primary block")
+	}
+	if v.AgentSays() != "Command: ls\nAllow is safe" {
+		t.Errorf("AgentSays() = %q", v.AgentSays())
+	}
+}
+
+func TestStale(t *testing.T) {
+	test.NewTempApp(t)
+	for _, tt := range []struct {
+		name   string
+		input  object
+		change func(dir string) error
+		want   bool
+	}{
+		{"nothing happened", object{"file_path": "f", "content": "new"}, func(string) error { return nil }, false},
+		{"written again with the same", object{"file_path": "f", "content": "new"}, func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "f"), []byte("text\n"), 0o600)
+		}, false},
+		{"other text", object{"file_path": "f", "old_string": "text", "new_string": "x"}, func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "f"), []byte("tixt\n"), 0o600)
+		}, true},
+		{"gone", object{"file_path": "f", "content": "new"}, func(dir string) error { return os.Remove(filepath.Join(dir, "f")) }, true},
+		{"come", object{"file_path": "g", "content": "new"}, func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "g"), nil, 0o600)
+		}, true},
+		{"now a link elsewhere", object{"file_path": "g", "content": "new"}, func(dir string) error {
+			return os.Symlink("/nowhere", filepath.Join(dir, "g"))
+		}, true},
+		{"a command", object{"command": "cat f"}, func(dir string) error { return os.Remove(filepath.Join(dir, "f")) }, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := project(t, "f", "text\n")
+			v := newInputView(call(t, "Write", tt.input), dir)
+			if err := tt.change(dir); err != nil {
+				t.Fatal(err)
+			}
+			if got := v.Stale(); got != tt.want {
+				t.Errorf("Stale() = %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestLinkIsTold(t *testing.T) {
+	test.NewTempApp(t)
+	dir := project(t, "f", "text\n")
+	outside := t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(dir, "link")); err != nil {
+		t.Skip("no links here:", err)
+	}
+	v := newInputView(call(t, "Write", object{"file_path": "link/x", "content": "new"}), dir)
+	if !slices.Contains(factTexts(v.Facts()), "outside the project") {
+		t.Errorf("facts: %v", factTexts(v.Facts()))
+	}
+	if !strings.Contains(strings.Join(v.Warnings(), " "), "through a link") {
+		t.Errorf("warnings: %v", v.Warnings())
+	}
+}
+
+// FuzzInput: whatever comes, something is shown, nothing is lost on the way to a copy, nothing panics.
+func FuzzInput(f *testing.F) {
+	for _, s := range []string{
+		`{"command":"ls"}`, `{"file_path":"x","content":"y"}`, `{"url":"http://a@b"}`, `{"a":{"b":[1,2]}}`, `{`,
+		`{"file_path":"x","edits":[{"old_string":"","new_string":"z"}]}`, `{"input":"*** Begin Patch\n*** Add File: a\n+b"}`,
+	} {
+		f.Add("Edit", s)
+	}
+	test.NewApp().Settings().SetTheme(Theme("light"))
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, tool, input string) {
+		v := newInputView(interact.Approve{Tool: tool, Input: json.RawMessage(input)}, dir)
+		if len(v.sheet.lines) == 0 {
+			t.Error("nothing is shown")
+		}
+		v.sheet.Resize(fyne.NewSize(400, 200))
+		if !v.AllSeen() && v.sheet.page.unseenRows(v.sheet.seen) == 0 && !v.sheet.capped {
+			t.Error("every row has been in view, but the input has not")
+		}
+	})
+}

@@ -1,0 +1,271 @@
+package dialogs
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/test"
+
+	"nod/dialogs/safetext"
+)
+
+// newTestSheet lays out text in a sheet of 400 by 200.
+func newTestSheet(t *testing.T, text string) *sheet {
+	t.Helper()
+	test.NewTempApp(t)
+	test.ApplyTheme(t, Theme("light"))
+	s := newSheet(numbered(text, lineText), text)
+	w := test.NewTempWindow(t, s)
+	w.SetPadded(false)
+	w.Resize(fyne.NewSize(400, 200))
+	return s
+}
+
+func lines(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "line %d\n", i+1)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func TestSeenAtOnceWhenItFits(t *testing.T) {
+	s := newTestSheet(t, lines(3))
+	if !s.allSeen() {
+		t.Error("a text that fits has not been seen")
+	}
+	if s.onward.Visible() {
+		t.Error("a text that fits has a foot")
+	}
+}
+
+func TestSeenOnlyAfterEveryRowWasInView(t *testing.T) {
+	s := newTestSheet(t, lines(60))
+	told := 0
+	s.onSeen = func() { told++ }
+	s.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEnd})
+	if s.allSeen() {
+		t.Fatal("a jump to the end counts as seeing everything")
+	}
+	s.TypedKey(&fyne.KeyEvent{Name: fyne.KeyHome})
+	for range 60 {
+		s.TypedKey(&fyne.KeyEvent{Name: fyne.KeyPageDown})
+	}
+	if !s.allSeen() || told != 1 {
+		t.Errorf("after paging through: seen %v, told %d times; want true, 1", s.allSeen(), told)
+	}
+}
+
+func TestNextPartLeadsToTheEnd(t *testing.T) {
+	s := newTestSheet(t, lines(100))
+	steps := 0
+	for ; !s.allSeen() && steps < 100; steps++ {
+		test.Tap(s.onward)
+	}
+	if !s.allSeen() || !s.onward.Disabled() {
+		t.Errorf("after %d steps: seen %v", steps, s.allSeen())
+	}
+}
+
+func TestPaddingCannotHideTheEnd(t *testing.T) {
+	for _, text := range []string{
+		"ls" + strings.Repeat(" ", 4000) + "; touch y",
+		"ls" + strings.Repeat("\n", 4000) + "; touch y",
+		"ls" + strings.Repeat("\t", 4000) + "; touch y",
+		"ls" + strings.Repeat("\u00a0", 4000) + "; touch y",
+	} {
+		s := newTestSheet(t, text)
+		if !s.allSeen() {
+			t.Errorf("%.6q…: the padding was not folded", text)
+		}
+		last := s.page.rows[len(s.page.rows)-1]
+		if got := s.page.rowText(last); !strings.Contains(got, "touch y") {
+			t.Errorf("%.6q…: the last row is %q", text, got)
+		}
+	}
+	mixed := newTestSheet(t, "ls"+strings.Repeat(" \t", 4000)+"; touch y") // cannot be folded, must be scrolled
+	if mixed.allSeen() {
+		t.Error("400 rows of blanks count as seen")
+	}
+}
+
+func TestRewrapKeepsWhatWasSeen(t *testing.T) {
+	s := newTestSheet(t, lines(30))
+	for !s.allSeen() {
+		s.showNextPart()
+	}
+	s.Resize(fyne.NewSize(300, 120))
+	if !s.allSeen() {
+		t.Error("a narrower window makes what was seen unseen")
+	}
+	fresh := newTestSheet(t, strings.Repeat("word ", 300))
+	fresh.Resize(fyne.NewSize(900, 600))
+	if !fresh.allSeen() {
+		t.Error("a larger window that shows everything does not count")
+	}
+}
+
+func TestTooLongIsNeverSeen(t *testing.T) {
+	for name, text := range map[string]string{
+		"bytes": strings.Repeat("x", maxShownBytes+1), "lines": lines(maxShownLines + 1),
+	} {
+		s := newTestSheet(t, text)
+		for range 2000 {
+			s.showNextPart()
+		}
+		if s.allSeen() || !s.capped || !s.file.Visible() {
+			t.Errorf("%s: seen %v, capped %v, offered as file %v", name, s.allSeen(), s.capped, s.file.Visible())
+		}
+	}
+	test.NewTempApp(t)
+	v := newInputView(call(t, "Bash", object{"command": strings.Repeat("x", maxShownBytes+1)}), "/")
+	if !strings.Contains(strings.Join(v.Warnings(), ""), "not allowed") {
+		t.Errorf("warnings: %q", v.Warnings())
+	}
+}
+
+func TestLongLineIsVirtual(t *testing.T) {
+	s := newTestSheet(t, strings.Repeat("abcdefghi ", 10_000))
+	if n := len(s.page.rows); n < 1000 {
+		t.Errorf("100 kB in one line make %d rows", n)
+	}
+	if n := len(pageRenderer{s.page}.Objects()); n > 100 {
+		t.Errorf("%d objects are drawn for a view of 200 pixels", n)
+	}
+}
+
+func TestNoRowIsWiderThanTheView(t *testing.T) {
+	s := newTestSheet(t, "ls "+strings.Repeat("unbreakable", 50)+" \u202e größe "+strings.Repeat("ش", 80)+strings.Repeat("\u200b\u200c", 40))
+	for _, o := range (pageRenderer{s.page}).Objects() {
+		if right := o.Position().X + o.Size().Width; right > s.page.width {
+			t.Errorf("an object at %v reaches to %v, the page to %v", o.Position(), right, s.page.width)
+		}
+	}
+}
+
+// Wrapping loses nothing, whatever the text and the width.
+func TestWrapCoversEverything(t *testing.T) {
+	test.NewTempApp(t)
+	alphabet := []rune("ab  /-\tß日\u202e\u200b‹" + "\u00a0")
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		var text strings.Builder
+		for range random.IntN(200) {
+			text.WriteRune(alphabet[random.IntN(len(alphabet))])
+		}
+		s := newSheet(numbered(text.String(), lineText), text.String())
+		s.page.wrap(float32(80 + random.IntN(400)))
+		var drawn strings.Builder
+		for i, r := range s.page.rows {
+			if i > 0 && (r.from != s.page.rows[i-1].to || r.from >= r.to) {
+				t.Fatalf("%q: row %d covers %d to %d, the one before ends at %d", text.String(), i, r.from, r.to, s.page.rows[i-1].to)
+			}
+			drawn.WriteString(s.page.rowText(r))
+		}
+		var want strings.Builder
+		for _, l := range safetext.Render(text.String()) {
+			want.WriteString(l.String())
+		}
+		if drawn.String() != want.String() {
+			t.Fatalf("the rows of %q hold\n%q, want\n%q", text.String(), drawn.String(), want.String())
+		}
+	}
+}
+
+func TestCopyGivesTheOriginal(t *testing.T) {
+	const text = "a\tb\u202e c  \n\n\n\n\n\n\nend ‹x›"
+	s := newTestSheet(t, text)
+	s.TypedShortcut(&fyne.ShortcutSelectAll{})
+	s.TypedShortcut(&fyne.ShortcutCopy{})
+	if got := fyne.CurrentApp().Clipboard().Content(); got != text {
+		t.Errorf("copied %q, want %q", got, text)
+	}
+	// Without the short cut for everything, from its places.
+	all := *s.page.selection
+	if got := all.text(s.lines); got != text {
+		t.Errorf("selected %q, want %q", got, text)
+	}
+}
+
+func TestSelectByDragging(t *testing.T) {
+	s := newTestSheet(t, "first line\nsecond \u202eline")
+	cell, row := s.page.face(lineText).cell, s.page.rows[0].height
+	left := s.page.leadWidth(s.lines[0])
+	at := func(column, line float32) fyne.Position { return fyne.NewPos(left+column*cell, (line+0.5)*row) }
+
+	s.page.MouseDown(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: at(6, 0)}, Button: desktop.MouseButtonPrimary})
+	s.page.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: at(7+8+2, 1)}})
+	s.page.DragEnd()
+	if got, want := s.page.selected(), "line\nsecond \u202eli"; got != want {
+		t.Errorf("selected %q, want %q", got, want)
+	}
+}
+
+func TestKeysThatAreNotForTheSheet(t *testing.T) {
+	s := newTestSheet(t, "x")
+	escaped, affirmed := 0, 0
+	nothing := func() {}
+	s.keys = &keyMap{
+		escape: func() { escaped++ }, affirm: func() { affirmed++ }, refuse: nothing, next: nothing, previous: nothing,
+		focus: func(fyne.Focusable, bool) {}, reveal: func(fyne.CanvasObject) {},
+	}
+	for _, key := range []fyne.KeyName{fyne.KeyEscape, fyne.KeyReturn, fyne.KeySpace, fyne.KeyY} {
+		s.TypedKey(&fyne.KeyEvent{Name: key})
+	}
+	s.TypedRune('y')
+	s.TypedShortcut(shortcut(fyne.KeyReturn))
+	if escaped != 1 || affirmed != 1 {
+		t.Errorf("escaped %d times, affirmed %d times; want once each", escaped, affirmed)
+	}
+}
+
+func TestSeenRanges(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 500 {
+		const size = 40
+		var ranges seenRanges
+		var want [size]bool
+		for range random.IntN(12) {
+			from := random.IntN(size)
+			to := from + random.IntN(size-from+1)
+			ranges.add(from, to)
+			for i := from; i < to; i++ {
+				want[i] = true
+			}
+		}
+		var got [size]bool
+		end := -1
+		for _, r := range ranges {
+			if r.from <= end || r.from >= r.to {
+				t.Fatalf("ranges are not in order or touch: %v", ranges)
+			}
+			end = r.to
+			for i := r.from; i < r.to; i++ {
+				got[i] = true
+			}
+		}
+		if got != want {
+			t.Fatalf("%v covers %v, want %v", ranges, got, want)
+		}
+		gap := 0
+		for gap < size && want[gap] {
+			gap++
+		}
+		if ranges.firstGap() != gap || ranges.covers(size) != (gap == size) {
+			t.Fatalf("%v: first gap %d, want %d", ranges, ranges.firstGap(), gap)
+		}
+	}
+}
+
+func BenchmarkSheetHalfMegabyte(b *testing.B) {
+	test.NewApp().Settings().SetTheme(Theme("light"))
+	text := strings.Repeat(strings.Repeat("word ", 50)+"\n", maxShownBytes/251)
+	for b.Loop() {
+		s := newSheet(numbered(text, lineText), text)
+		s.Resize(fyne.NewSize(600, 300))
+	}
+}

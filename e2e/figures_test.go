@@ -40,7 +40,7 @@ func TestFigures(t *testing.T) {
 	empty := buildEmpty(t)
 	nothing := median(50, func() { must(t, n.Command(empty).Run()) })
 	allowed := median(50, func() {
-		must(t, n.program("nod", "approve", "--tool", "Read", "--input", `{"file_path":"README.md"}`).Run())
+		must(t, n.program("nod", "approve", "--tool", "Read", "--input", `{"file_path":"README.md"}`, "--agent", "claude-code").Run())
 	})
 	fmt.Printf("nod approve, auto-allowed:     %v median of 50; an empty Go program: %v\n", allowed, nothing)
 

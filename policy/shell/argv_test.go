@@ -95,7 +95,7 @@ func makeStubs(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	names := []string{"git", "cd"}
-	for name := range tools {
+	for name := range tools() {
 		names = append(names, name)
 	}
 	for _, name := range names {

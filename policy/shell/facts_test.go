@@ -403,7 +403,7 @@ func TestReasons(t *testing.T) {
 
 // TestTables holds the tables to their form: nothing accepted may be a program that writes without saying so.
 func TestTables(t *testing.T) {
-	for name, tool := range tools {
+	for name, tool := range tools() {
 		for i := range len(tool.short) {
 			if strings.Contains(tool.value, tool.short[i:i+1]) {
 				t.Errorf("%s: -%c both with and without a value", name, tool.short[i])
@@ -416,7 +416,7 @@ func TestTables(t *testing.T) {
 			t.Errorf("%s is both harmless and a writer", name)
 		}
 	}
-	for name := range gitCommands {
+	for name := range gitCommands() {
 		if deletingWords["git"][name] || reaches["git"][name] && name != "remote" {
 			t.Errorf("git %s is both harmless and not", name)
 		}

@@ -85,7 +85,7 @@ func checkAccepted(t *testing.T, command string, a Analysis) {
 		}
 	}
 	for _, p := range a.Programs {
-		if tools[p.Name] == nil && p.Name != "git" && p.Name != "cd" {
+		if tools()[p.Name] == nil && p.Name != "git" && p.Name != "cd" {
 			t.Errorf("%q is accepted with the program %q", command, p.Name)
 		}
 	}

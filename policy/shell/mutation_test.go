@@ -23,7 +23,7 @@ var disguises = map[string]func(command string) []string{
 	},
 	"bundled flags": func(c string) []string {
 		name, _, _ := strings.Cut(c, " ")
-		known, ok := tools[name]
+		known, ok := tools()[name]
 		return eachWord(c, func(w string) []string {
 			var out []string
 			for i := 0; ok && len(w) > 1 && w[0] == '-' && w[1] != '-' && i < len(known.short); i++ {

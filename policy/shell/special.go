@@ -184,11 +184,11 @@ func readGit(args []word, trusted bool) (*call, string) {
 	}
 	name, rest := args[0].text, args[1:]
 	if len(rest) > 0 {
-		if _, ok := gitCommands[name+" "+rest[0].text]; ok {
+		if _, ok := gitCommands()[name+" "+rest[0].text]; ok {
 			name, rest = name+" "+rest[0].text, rest[1:]
 		}
 	}
-	t, ok := gitCommands[name]
+	t, ok := gitCommands()[name]
 	if !ok {
 		return c, "nod does not know git " + quote(name) + " to only read; it may be an alias."
 	}

@@ -307,7 +307,7 @@ func (w *walk) judge(words []word, at places) bool {
 	if name == "git" {
 		w.git = true
 		c, problem = readGit(words[1:], w.trusted)
-	} else if t, ok := tools[name]; ok {
+	} else if t, ok := tools()[name]; ok {
 		c, problem = t.read(name, words[1:])
 	} else {
 		w.refuse(describeProgram(words))

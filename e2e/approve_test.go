@@ -49,7 +49,7 @@ func TestApproveByClick(t *testing.T) {
 
 func TestApproveEdit(t *testing.T) {
 	n := start(t, settings)
-	must(t, os.WriteFile(filepath.Join(n.Home(), "README.md"), []byte("# shop\n\nRun the server:\n\n    shop serve\n"), 0o600))
+	must(t, os.WriteFile(filepath.Join(n.project(), "README.md"), []byte("# shop\n\nRun the server:\n\n    shop serve\n"), 0o600))
 	c := n.send("approve", "--tool", "Edit", "--agent", "claude-code", "--description", "Say how to choose the port",
 		"--input", `{"file_path":"README.md","old_string":"Run the server:\n\n    shop serve\n","new_string":"Run the server on a port of your own:\n\n    shop serve --port 8080\n"}`)
 	n.prompt()
@@ -295,11 +295,11 @@ func TestLastLineMustBeSeen(t *testing.T) {
 		command := strings.Repeat(`echo a line;\n`, lines-1) + `echo p\u0430ypal` // a Cyrillic a, drawn on orange
 		c := n.send(bash(command, "--timeout", "3s")...)
 		n.prompt()
+		n.shot("last-line")
 		if n.everArmed(c) && !n.markShown() {
 			n.shot("armed-too-early")
 			t.Errorf("%d lines: can be allowed though the last is not in view: build/shots/armed-too-early.png", lines)
 		}
-		n.shot("last-line")
 		n.closePrompt()
 		if out, status := c.result(); status == 0 {
 			t.Errorf("%d lines: %q, status %d", lines, out, status)

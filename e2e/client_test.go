@@ -32,7 +32,7 @@ func TestInterruptWithdraws(t *testing.T) {
 	n := start(t, settings)
 	c := n.send("ask", "Which one?", "--option", "a", "--option", "b")
 	n.prompt()
-	must(t, c.cmd.Process.Signal(syscall.SIGINT))
+	must(t, syscall.Kill(-c.cmd.Process.Pid, syscall.SIGINT)) // the whole group, as a terminal does
 	if _, status := c.result(); status != 4 {
 		t.Errorf("status %d, want 4: interrupted", status)
 	}

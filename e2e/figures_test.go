@@ -58,7 +58,7 @@ func TestFigures(t *testing.T) {
 // timeToWindow is the time from the start of a nod command to its prompt on the screen.
 func (n *nod) timeToWindow() time.Duration {
 	begin := time.Now()
-	c := n.send(bash("make all")...)
+	c := n.launch(n.program("nod", bash("make all")...))
 	must(n.t, n.Screen.Await(n.ctx, "a window", func() (bool, error) {
 		all, err := n.Screen.Windows()
 		return len(all) > 0, err

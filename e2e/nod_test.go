@@ -33,7 +33,12 @@ const patience = 60 * time.Second
 // bin is the folder with the two programs.
 var bin string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == agentName {
+		os.Exit(beAgent(os.Args[1:]))
+	}
+	os.Exit(run(m))
+}
 
 func run(m *testing.M) int {
 	if missing := desktop.Missing(); missing != nil {
@@ -110,6 +115,7 @@ func startDesktop(t *testing.T) *nod {
 	d, err := desktop.Start(ctx, dir)
 	must(t, err)
 	n := &nod{Desktop: d, t: t, ctx: ctx}
+	must(t, os.MkdirAll(n.project(), 0o700))
 	t.Cleanup(func() {
 		if t.Failed() {
 			n.report()
@@ -142,10 +148,16 @@ func (n *nod) startNod() {
 
 // program prepares one of nod's programs. Its address is free, whatever runs on the machine.
 func (n *nod) program(name string, args ...string) *exec.Cmd {
-	cmd := n.Command(filepath.Join(bin, name), args...)
-	cmd.Env = append(cmd.Env, "NOD_IPC_ADDRESS=127.0.0.1:0")
+	return n.inProject(n.Command(filepath.Join(bin, name), args...))
+}
+
+func (n *nod) inProject(cmd *exec.Cmd) *exec.Cmd {
+	cmd.Env, cmd.Dir = append(cmd.Env, "NOD_IPC_ADDRESS=127.0.0.1:0"), n.project()
 	return cmd
 }
+
+// project is the folder that agents work in.
+func (n *nod) project() string { return filepath.Join(n.Home(), "src", "shop") }
 
 // configPath is where nod's policy file is.
 func (n *nod) configPath() string { return filepath.Join(n.Config(), "nod", "config.yaml") }
@@ -168,10 +180,16 @@ type call struct {
 	out, errout bytes.Buffer
 }
 
-// send starts a nod command.
+// send has the agent run a nod command.
 func (n *nod) send(args ...string) *call {
 	n.t.Helper()
-	c := &call{t: n.t, ctx: n.ctx, cmd: n.program("nod", args...)}
+	return n.launch(n.agent(append([]string{filepath.Join(bin, "nod")}, args...)...))
+}
+
+// launch starts a nod command.
+func (n *nod) launch(cmd *exec.Cmd) *call {
+	n.t.Helper()
+	c := &call{t: n.t, ctx: n.ctx, cmd: cmd}
 	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.errout
 	var err error
 	c.ended, err = n.Launch(c.cmd)
@@ -196,8 +214,8 @@ func (c *call) wants(line string, status int) {
 	out, got := c.result()
 	first, _, _ := strings.Cut(out, "\n")
 	if first != line || got != status {
-		c.t.Errorf("nod %s:\n got %q, status %d\nwant %q, status %d\nstderr: %s",
-			c.cmd.Args[1], first, got, line, status, c.errout.String())
+		c.t.Errorf("%q:\n got %q, status %d\nwant %q, status %d\nstderr: %s",
+			c.cmd.Args[1:], first, got, line, status, c.errout.String())
 	}
 }
 
@@ -206,8 +224,8 @@ func (c *call) pending() {
 	c.t.Helper()
 	select {
 	case <-c.ended:
-		c.t.Fatalf("nod %s ended: %q, status %d, stderr %q",
-			c.cmd.Args[1], c.out.String(), c.cmd.ProcessState.ExitCode(), c.errout.String())
+		c.t.Fatalf("%q ended: %q, status %d, stderr %q",
+			c.cmd.Args[1:], c.out.String(), c.cmd.ProcessState.ExitCode(), c.errout.String())
 	default:
 	}
 }
@@ -320,6 +338,20 @@ func changes(before, now *image.RGBA) int {
 		}
 	}
 	return count
+}
+
+// blink waits until the screen has changed twice, as the cursor of a field makes it do, so that what was typed
+// before is drawn.
+func (n *nod) blink() {
+	n.t.Helper()
+	for range 2 {
+		before, err := n.Screen.Image()
+		must(n.t, err)
+		must(n.t, n.Screen.Await(n.ctx, "any change on the screen", func() (bool, error) {
+			now, err := n.Screen.Image()
+			return err == nil && changes(before, now) > 0, err
+		}))
+	}
 }
 
 func (n *nod) press(keys ...string) { n.t.Helper(); must(n.t, n.Press(keys...)) }

@@ -89,9 +89,9 @@ func TestAlwaysIsRemembered(t *testing.T) {
 	n.prompt()
 	n.armed()
 	// From the text: whole input, Deny, "Deny, and say why…", the scope.
-	n.press("Tab", "Tab", "Tab", "Tab", "space")
+	n.after(func() { n.press("Tab", "Tab", "Tab", "Tab", "space") })
 	n.shot("scope-menu")
-	n.press("Up", "space") // from the first to the last: always
+	n.after(func() { n.press("Up", "space") }) // from the first to the last: always
 	n.armed()
 	n.shot("scope-always")
 	n.press("ctrl+Return")

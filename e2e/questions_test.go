@@ -29,6 +29,7 @@ func TestAskOther(t *testing.T) {
 	n.after(func() { n.press("Tab", "Down", "Down", "space") })
 	n.write("DuckDB, in memory")
 	n.armed()
+	n.blink()
 	n.shot("ask-other")
 	n.press("ctrl+Return")
 	c.wants("DuckDB, in memory", 0)
@@ -40,6 +41,7 @@ func TestAskFreeText(t *testing.T) {
 	n.prompt()
 	n.write("fix/late-reply") // the field has the focus
 	n.armed()
+	n.blink()
 	n.shot("ask-text")
 	n.press("ctrl+Return")
 	c.wants("fix/late-reply", 0)
@@ -53,6 +55,7 @@ func TestAskManyLines(t *testing.T) {
 	n.press("Return") // a line break, never an answer
 	n.write("Second line")
 	n.armed()
+	n.blink()
 	n.shot("ask-multiline")
 	n.press("ctrl+Return")
 	out, status := c.result()
@@ -132,7 +135,7 @@ func TestForm(t *testing.T) {
 	// "Other", and come to the name.
 	n.after(func() { n.press("space", "Tab", "space", "Tab", "Tab") })
 	n.write("orders")
-	n.armed()
+	n.blink()
 	n.shot("form")
 	n.press("ctrl+Return")
 	out, status := c.result()

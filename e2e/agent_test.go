@@ -1,0 +1,58 @@
+//go:build linux
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"syscall"
+)
+
+// agentName is the name of the program that stands in for a coding agent: nod shows it as the one who asks.
+// It is this test's own binary under that name.
+const agentName = "claude"
+
+// agent prepares the agent to run a command.
+func (n *nod) agent(args ...string) *exec.Cmd {
+	n.t.Helper()
+	path := filepath.Join(n.Home(), ".local", "bin", agentName)
+	if _, err := os.Stat(path); err != nil {
+		self, err := os.Executable()
+		must(n.t, err)
+		must(n.t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(n.t, copyProgram(self, path))
+	}
+	return n.inProject(n.Command(path, args...))
+}
+
+// copyProgram makes the program at from available at to. A symbolic link would not do: the kernel tells of
+// a process where its program really is.
+func copyProgram(from, to string) error {
+	if os.Link(from, to) == nil {
+		return nil
+	}
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o700)
+}
+
+// beAgent runs a command and returns its exit status. The command dies with the agent.
+func beAgent(args []string) int {
+	runtime.LockOSThread() // the kernel ties the child's end to that of the thread
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt) // which reach the command as well, and are for it
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Run(); cmd.ProcessState == nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 127
+	}
+	return cmd.ProcessState.ExitCode()
+}

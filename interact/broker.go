@@ -104,10 +104,10 @@ func NewBroker(cfg BrokerConfig) *Broker {
 
 // The causes with which a pending request's context ends.
 var (
-	causeTimedOut  = errors.New("timed out")
-	causeCancelled = errors.New("caller went away")
-	causeWithdrawn = errors.New("withdrawn")
-	causeClosed    = errors.New("nod is shutting down")
+	errTimedOut   = errors.New("timed out")
+	errCallerGone = errors.New("caller went away")
+	errWithdrawn  = errors.New("withdrawn")
+	errClosing    = errors.New("nod is shutting down")
 )
 
 // Do asks and waits. When ctx ends first the request is withdrawn and the error is ctx's.
@@ -136,7 +136,7 @@ func (b *Broker) Begin(ctx context.Context, r Request) (*Ticket, error) {
 		return t, err
 	}
 	if b.ctx.Err() != nil {
-		return b.finishAtOnce(ctx, e, e.ended(causeClosed)), nil
+		return b.finishAtOnce(ctx, e, e.ended(errClosing)), nil
 	}
 	if a, ok := r.Body.(Approve); ok {
 		e.call = callOf(r.Requester, a)
@@ -233,7 +233,7 @@ func (b *Broker) full(who Requester) error {
 // prompter that does not return keeps nobody waiting.
 func (b *Broker) run(ctx context.Context, e *entry) {
 	defer e.cancel(nil)
-	ctx, cancel := context.WithDeadlineCause(ctx, e.req.Deadline, causeTimedOut)
+	ctx, cancel := context.WithDeadlineCause(ctx, e.req.Deadline, errTimedOut)
 	defer cancel()
 	if a := b.opened(ctx, e, Answer{}); a.Outcome != "" {
 		b.settle(e, a)
@@ -411,7 +411,7 @@ func (b *Broker) Withdraw(owner Requester, id ID) error {
 		return err
 	}
 	if t.e.cancel != nil {
-		t.e.cancel(causeWithdrawn)
+		t.e.cancel(errWithdrawn)
 	}
 	<-t.e.done
 	return nil
@@ -424,7 +424,7 @@ func (b *Broker) WithdrawWhere(owner Requester, over func(Request) bool) {
 	defer b.mu.Unlock()
 	for _, e := range b.pending {
 		if owns(owner, e.req.Requester) && over(e.req) {
-			e.cancel(causeWithdrawn)
+			e.cancel(errWithdrawn)
 		}
 	}
 }
@@ -482,7 +482,7 @@ func (b *Broker) signal() {
 // What begins afterwards ends at once, the same way.
 func (b *Broker) Close() {
 	b.mu.Lock() // so that no prompt starts once Wait has begun
-	b.close(causeClosed)
+	b.close(errClosing)
 	b.mu.Unlock()
 	b.runs.Wait()
 }

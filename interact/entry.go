@@ -37,16 +37,16 @@ func (e *entry) ended(cause error) Answer {
 		return o.Answer
 	}
 	switch cause {
-	case causeTimedOut:
+	case errTimedOut:
 		a := Answer{Outcome: TimedOut, By: ByTimeout, Reason: fmt.Sprintf(
 			"nobody answered within %s: the person is away and has not refused", e.req.Deadline.Sub(e.req.Created).Round(time.Second))}
 		if c, ok := e.req.Body.(Confirm); ok {
 			a.Confirmed, a.Defaulted = c.Default, true
 		}
 		return a
-	case causeCancelled:
+	case errCallerGone:
 		return Answer{Outcome: Cancelled, Reason: "the caller went away before anybody answered"}
-	case causeWithdrawn:
+	case errWithdrawn:
 		return Answer{Outcome: Withdrawn, Reason: "the request was taken back before anybody answered"}
 	}
 	return unavailable("nod is shutting down: nobody decided")
@@ -110,7 +110,7 @@ func (t *Ticket) Detach() {
 func (t *Ticket) Release() {
 	t.release.Do(func() {
 		if t.attached && t.b.left(t.e) && t.e.cancel != nil {
-			t.e.cancel(causeCancelled)
+			t.e.cancel(errCallerGone)
 		}
 	})
 }

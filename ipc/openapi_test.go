@@ -226,7 +226,7 @@ func (r rooted) keyword(keyword string, want, v any) error {
 
 func checkType(want string, v any) error {
 	got := "null"
-	switch v.(type) {
+	switch v := v.(type) {
 	case map[string]any:
 		got = "object"
 	case []any:
@@ -237,7 +237,7 @@ func checkType(want string, v any) error {
 		got = "boolean"
 	case json.Number:
 		got = "number"
-		if want == "integer" && !strings.ContainsAny(v.(json.Number).String(), ".eE") {
+		if want == "integer" && !strings.ContainsAny(v.String(), ".eE") {
 			got = "integer"
 		}
 	}

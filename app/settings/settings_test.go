@@ -3,7 +3,6 @@ package settings
 import (
 	"errors"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 
 // fakeStore is a store in memory. What the policy file itself does is tested with the real one.
 type fakeStore struct {
-	mu     sync.Mutex
 	config policy.Config
 	grants []policy.Grant
 	err    error // the file is broken

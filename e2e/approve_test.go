@@ -32,6 +32,7 @@ func TestApproveByKeys(t *testing.T) {
 	}
 	n.armed()
 	n.shot("approve")
+	n.picture("approve", w)
 	n.press("ctrl+Return")
 	c.wants("allow", 0)
 	n.noWindow()

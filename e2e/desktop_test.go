@@ -85,14 +85,23 @@ func (n *nod) pixels(area image.Rectangle) []uint8 {
 }
 
 func TestTrayMenuOpensSettings(t *testing.T) {
-	n := start(t, settings)
+	n := start(t, makeRule)
 	must(t, n.OpenTrayMenu(n.ctx))
 	n.shot("tray-menu")
 	must(t, n.CloseTrayMenu(n.ctx))
 	must(t, n.PickFromTray(n.ctx, "Settings…"))
-	n.window(settingsTitle)
+	w := n.window(settingsTitle)
 	n.awayWithThePointer()
 	n.shot("settings")
+	for _, tab := range []struct {
+		name string
+		at   image.Point // in the window
+	}{{"auto-allow", image.Pt(175, 22)}, {"about", image.Pt(270, 22)}} {
+		n.after(func() { must(t, n.Click(w.Area.Min.Add(tab.at), desktop.LeftButton)) })
+		n.awayWithThePointer()
+		n.shot("settings-" + tab.name)
+		n.picture("settings-"+tab.name, w)
+	}
 }
 
 func TestTrayMenuQuits(t *testing.T) {

@@ -374,6 +374,15 @@ func (n *nod) shot(name string) {
 	must(n.t, n.Screen.Save(filepath.Join(shots, name+".png")))
 }
 
+// picture saves what is seen of a window, with its title bar, for the README.
+func (n *nod) picture(name string, w desktop.Window) {
+	n.t.Helper()
+	const titleBar = 25 // pixels, with themerc
+	frame := w.Area.Inset(-1)
+	frame.Min.Y -= titleBar
+	must(n.t, n.Screen.SaveArea(filepath.Join(shots, "pictures", name+".png"), frame))
+}
+
 // report shows what there is to learn from after a failure.
 func (n *nod) report() {
 	name := "failed-" + strings.ReplaceAll(n.t.Name(), "/", "-")

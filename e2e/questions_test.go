@@ -121,12 +121,14 @@ func TestForm(t *testing.T) {
 	path := filepath.Join(n.Home(), "form.json")
 	must(t, os.WriteFile(path, []byte(form), 0o600))
 	c := n.send("form", path, "--agent", "claude-code")
-	n.prompt()
+	w := n.prompt()
 	n.armed()
 	n.shot("form-empty")
 
 	n.after(func() { n.press("Tab", "space") }) // the first option of the first question
-	n.after(n.affirm)                           // three are required, one is there
+	n.armed()
+	n.picture("form", w)
+	n.after(n.affirm) // three are required, one is there
 	n.armed()
 	n.shot("form-missing")
 	c.pending()

@@ -204,8 +204,11 @@ func (s *Screen) ImageOf(area image.Rectangle) (*image.RGBA, error) {
 }
 
 // Save writes what the screen shows now to a PNG file, and makes its folder.
-func (s *Screen) Save(path string) error {
-	img, err := s.Image()
+func (s *Screen) Save(path string) error { return s.SaveArea(path, s.area) }
+
+// SaveArea writes what an area of the screen shows now to a PNG file, and makes its folder.
+func (s *Screen) SaveArea(path string, area image.Rectangle) error {
+	img, err := s.ImageOf(area)
 	if err != nil {
 		return err
 	}

@@ -55,15 +55,15 @@ func (p *aboutPage) head() fyne.CanvasObject {
 }
 
 // ask asks the desktop what it shows, and does not hold the window up.
-func (p *aboutPage) ask() {
+func (p *aboutPage) ask(aside func(func())) {
 	about := p.about
-	go func() {
+	aside(func() {
 		tray, notifications := about.Tray(), about.Notifications()
 		fyne.Do(func() {
 			p.tray.SetText(shownOr(tray, lang.L("This desktop shows none. Start nod again to open this window; on GNOME the AppIndicator extension helps.")))
 			p.notifications.SetText(shownOr(notifications, lang.L("This desktop has no notification service; prompts show as windows only.")))
 		})
-	}()
+	})
 }
 
 func shownOr(shown bool, otherwise string) string {

@@ -72,6 +72,7 @@ func openWindow(t *testing.T, s Store, theme string) *Window {
 			Tray: func() bool { return true }, Notifications: func() bool { return false },
 		},
 	})
+	w.aside = func(f func()) { f() }
 	w.Show()
 	w.win.Resize(fyne.NewSize(900, 600))
 	return w
@@ -101,6 +102,7 @@ func TestLooks(t *testing.T) {
 		}
 		w.allow.edit(w.opts.Store.Config().Policy.Rules[0])
 		w.tabs.SelectIndex(1)
+		w.win.Resize(fyne.NewSize(900, 760)) // all of the form in view
 		test.AssertImageMatches(t, "editor-"+theme+".png", w.win.Canvas().Capture())
 	}
 }

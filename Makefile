@@ -10,7 +10,7 @@ DEMOTIME  ?= 5m
 # The packages that run on many goroutines are tested with the race detector. Those that draw are tested with
 # Fyne's test driver, without OpenGL (ci) or C: that driver races with itself, so the detector would only find it.
 HEART     := ./cmd/... ./dialogs/safetext/... ./interact/... ./ipc/... ./policy/...
-WINDOWS   := . ./app/... ./assets/... ./dialogs
+WINDOWS   := ./app/... ./assets/... ./dialogs
 WITHOUT_C := CGO_ENABLED=0 go test -tags ci
 # -trimpath everywhere, so that what one step compiles serves the next.
 # The version comes from LDFLAGS: without this, go build fails in a clone that another user owns.
@@ -37,6 +37,7 @@ test: setup-test build lint unit e2e ## run every test
 unit: setup-test ## run the tests that need no screen
 	go test -race $(HEART)
 	$(WITHOUT_C) $(WINDOWS)
+	go test -tags $(TAGS) .
 
 e2e: setup-test build ## test the built programs on virtual desktops, with real keys and clicks
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 10m ./e2e/...

@@ -108,6 +108,7 @@ type program struct {
 	settings  *settings.Window
 
 	foreground atomic.Bool
+	isUp       atomic.Bool // the display has taken nod in
 	firstRun   bool
 	parts      sync.WaitGroup // goroutines that end with ctx
 	stopping   sync.Once
@@ -159,7 +160,11 @@ func (p *program) run() (err error) {
 	// Fyne panics when the display server takes a connection and then refuses to talk, as X does without
 	// the right authority.
 	defer func() {
-		if r := recover(); r != nil {
+		r := recover()
+		if r != nil && p.isUp.Load() {
+			panic(r) // this is no refusal: it happened long after
+		}
+		if r != nil {
 			err = fmt.Errorf("%w: the display server refused nod (%v); check DISPLAY and XAUTHORITY", ErrNoDisplay, r)
 		}
 	}()
@@ -173,6 +178,7 @@ func (p *program) run() (err error) {
 
 // started runs on the UI goroutine, once the tray is up.
 func (p *program) started() {
+	p.isUp.Store(true)
 	p.parts.Go(func() { p.notifier.run(p.ctx) })
 	p.parts.Go(p.watchStore)
 	p.parts.Go(p.watchRequests)
@@ -213,6 +219,9 @@ func (p *program) snapshot() snapshot {
 
 // refresh brings everything on screen up to date. It runs on the UI goroutine.
 func (p *program) refresh() {
+	if p.park.done.Load() {
+		return // Fyne has quit, and the tray with it
+	}
 	p.tray.update(p.snapshot())
 	p.settings.Refresh()
 	p.park.settle()
@@ -312,7 +321,10 @@ func (p *program) quit() {
 			case <-time.After(quitPatience):
 				p.log.Warn("prompts did not leave the screen in time")
 			}
-			p.onUI(p.fyne.Quit)
+			p.onUI(func() {
+				p.park.done.Store(true)
+				p.fyne.Quit()
+			})
 		}()
 	})
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -19,6 +20,7 @@ type park struct {
 	busy func() bool     // something is on screen, or about to be; called on the UI goroutine
 	wake chan struct{}   // cap 1
 	on   bool            // a turn is queued; for the UI goroutine
+	done atomic.Bool     // the loop is about to end: what is queued then runs at once, and must not queue itself
 }
 
 func newPark(ctx context.Context, busy func() bool) *park {
@@ -36,7 +38,7 @@ func (p *park) Wake() {
 // settle parks the loop when nothing is on screen. It runs on the UI goroutine, after every change of what
 // is on screen.
 func (p *park) settle() {
-	if p.on || p.busy() {
+	if p.on || p.done.Load() || p.busy() {
 		return
 	}
 	p.on = true
@@ -53,7 +55,7 @@ func (p *park) turn() {
 
 // sleep waits until there may be something to do. It reports whether to go on parking.
 func (p *park) sleep() bool {
-	if p.ctx.Err() != nil || p.busy() {
+	if p.ctx.Err() != nil || p.done.Load() || p.busy() {
 		return false
 	}
 	timer := time.NewTimer(parkTurn)

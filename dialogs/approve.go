@@ -184,7 +184,7 @@ func (a *approvePage) openReason() {
 	a.why.Hide()
 	a.w.fit()
 	a.w.disturb()
-	takeFocus(a.reason)
+	a.keys.enter(a.reason)
 }
 
 // closeReason closes it again. What was typed stays, but is not sent.

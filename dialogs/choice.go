@@ -224,7 +224,7 @@ func (p *picker) tap(c *choice) {
 	setVisible(p.other, p.otherPicked())
 	p.keys.relayout()
 	if p.isOther(c) && c.picked {
-		takeFocus(p.other)
+		p.keys.enter(p.other)
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 type keyMap struct {
 	affirm, refuse, escape, next, previous func()
 	scroll                                 func(ev *fyne.KeyEvent)
-	relayout                               func() // something in the prompt has changed its size
+	relayout                               func()               // something in the prompt has changed its size
+	enter                                  func(fyne.Focusable) // focus what has just appeared: its canvas does not know it yet
 	focus                                  func(o fyne.Focusable, gained bool)
 	reveal                                 func(o fyne.CanvasObject)
 }

@@ -47,6 +47,7 @@ func newWindow(p *Prompter) *window {
 		affirm: w.affirm, refuse: w.refuse, escape: w.escape,
 		next: func() { w.step(+1) }, previous: func() { w.step(-1) },
 		scroll: w.scroll, relayout: w.fit, focus: w.focusMoved, reveal: w.reveal,
+		enter: func(f fyne.Focusable) { w.win.Canvas().Focus(f) },
 	}
 	w.win = p.app.NewWindow(title)
 	w.win.SetPadded(false)

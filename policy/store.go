@@ -68,7 +68,10 @@ func OpenStore(path, grantsPath string, log *slog.Logger) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	start := Default()
+	start, err := parse(nil, path, s.getenv) // what the environment says holds also while the file is broken
+	if err != nil {
+		start = Default()
+	}
 	start.Policy = Policy{}
 	s.current.Store(&snapshot{config: start, good: good, rules: good.broken(), err: errors.New("not read yet")})
 	s.Reload()

@@ -58,8 +58,12 @@ func (s snapshot) status(now time.Time) string {
 	if s.Broken {
 		said = append(said, lang.L("The policy file has an error: everything is asked about"))
 	}
-	if n := len(s.Pending); n > 0 {
-		said = append(said, lang.N("{{.Count}} requests wait for you", n, map[string]any{"Count": n}))
+	switch n := len(s.Pending); n {
+	case 0:
+	case 1:
+		said = append(said, lang.L("One request waits for you"))
+	default:
+		said = append(said, lang.L("{{.Count}} requests wait for you", map[string]any{"Count": n}))
 	}
 	if s.Pause.On {
 		said = append(said, pausedStatus(s.Pause, now))
@@ -104,7 +108,7 @@ func (s snapshot) pendingItems(do trayActions) []*fyne.MenuItem {
 	var items []*fyne.MenuItem
 	for i, r := range s.Pending {
 		if i == menuPending {
-			more := lang.N("{{.Count}} more…", len(s.Pending)-i, map[string]any{"Count": len(s.Pending) - i})
+			more := lang.L("{{.Count}} more…", map[string]any{"Count": len(s.Pending) - i})
 			return append(items, fyne.NewMenuItem(more, do.Raise))
 		}
 		items = append(items, fyne.NewMenuItem(pendingLabel(r), func() { do.Show(r.ID) }))

@@ -74,7 +74,7 @@ func about(g policy.Grant, now time.Time) string {
 	}
 	parts := []string{safetext.Line(g.Tool, 40), who, safetext.Line(g.CWD, 60), holds(g, now)}
 	if g.Uses > 0 {
-		parts = append(parts, lang.N("used {{.Count}} times", g.Uses, map[string]any{"Count": g.Uses}))
+		parts = append(parts, lang.L("used {{.Count}} times", map[string]any{"Count": g.Uses}))
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }

@@ -47,3 +47,23 @@ type Answer struct {
 	ShownSHA256 string           `json:"shown_sha256,omitempty"` // approve: of the input's bytes that were judged or shown
 	At          time.Time        `json:"at,omitzero"`
 }
+
+// Refusal is the reason that a model reads where a denies. It is never empty: some agents take a deny
+// without a reason for none.
+func (a Answer) Refusal() string {
+	switch {
+	case a.Reason != "":
+		return a.Reason
+	case a.By == ByPolicy:
+		return "denied by the rules in nod"
+	}
+	return "the person denied this and gave no reason"
+}
+
+// Undecided is the reason that a model reads where nobody decided and that must be a no.
+func (a Answer) Undecided() string {
+	if a.Reason != "" {
+		return "nobody decided: " + a.Reason
+	}
+	return "nobody decided, so it did not happen; the person has not refused"
+}

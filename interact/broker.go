@@ -286,7 +286,7 @@ func (b *Broker) accept(e *entry, a Answer) Answer {
 	}
 	a.By = ByHuman
 	if a.Outcome == Dismissed && a.Reason == "" {
-		a.Reason = "the person closed the prompt: nobody decided, and nobody refused"
+		a.Reason = "the person closed the prompt and has not refused"
 	}
 	return a
 }

@@ -215,20 +215,8 @@ func replyToApprove(h head, a interact.Answer) (any, *problem) {
 // reasonOf is the reason of an answer, for the model to read. Where nobody decided it says so, lest the
 // model takes silence for a refusal.
 func reasonOf(a interact.Answer) string {
-	if a.Reason != "" {
+	if a.Outcome == interact.Allowed || a.Outcome == interact.Denied {
 		return a.Reason
 	}
-	switch a.Outcome {
-	case interact.TimedOut:
-		return "nobody decided: the person is away and has not refused"
-	case interact.Dismissed:
-		return "nobody decided: the person closed the prompt and has not refused"
-	case interact.Withdrawn:
-		return "nobody decided: the request was taken back"
-	case interact.Cancelled:
-		return "nobody decided: the caller went away"
-	case interact.Unavailable:
-		return "nobody decided: nobody can be asked now"
-	}
-	return ""
+	return a.Undecided()
 }

@@ -86,7 +86,7 @@ func (p claude) permissionRequest(s step) (step, error) {
 			}
 			return p.permission(allow)
 		case interact.Denied:
-			return p.permission(decision{Behavior: "deny", Message: refusal(a)})
+			return p.permission(decision{Behavior: "deny", Message: a.Refusal()})
 		}
 		return nil
 	}
@@ -115,7 +115,7 @@ func (p claude) preToolUse(s step, headless bool) (step, error) {
 		case interact.Allowed:
 			return p.preTool(decision{Behavior: "allow", Message: a.Reason})
 		case interact.Denied:
-			return p.preTool(decision{Behavior: "deny", Message: refusal(a)})
+			return p.preTool(decision{Behavior: "deny", Message: a.Refusal()})
 		}
 		return nil
 	}

@@ -23,7 +23,7 @@ func readCodex(c Call) (step, error) {
 			case interact.Allowed:
 				return p.permission(decision{Behavior: "allow"})
 			case interact.Denied:
-				return p.permission(decision{Behavior: "deny", Message: refusal(a)})
+				return p.permission(decision{Behavior: "deny", Message: a.Refusal()})
 			}
 			return nil
 		}
@@ -32,7 +32,7 @@ func readCodex(c Call) (step, error) {
 		s.judge = &a
 		s.reply = func(a interact.Answer) any {
 			if a.Outcome == interact.Denied {
-				return p.preTool(decision{Behavior: "deny", Message: refusal(a)})
+				return p.preTool(decision{Behavior: "deny", Message: a.Refusal()})
 			}
 			return nil // "allow" and "ask" are not supported here: silence lets Codex's own rules decide
 		}

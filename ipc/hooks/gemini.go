@@ -55,7 +55,7 @@ func (p gemini) beforeTool(s step, gate bool) (step, error) {
 		s.judge = &a
 		s.reply = func(a interact.Answer) any {
 			if a.Outcome == interact.Denied {
-				return geminiDeny(refusal(a))
+				return geminiDeny(a.Refusal())
 			}
 			return nil
 		}
@@ -67,9 +67,9 @@ func (p gemini) beforeTool(s step, gate bool) (step, error) {
 		case interact.Allowed:
 			return map[string]string{"decision": "allow"}
 		case interact.Denied:
-			return geminiDeny(refusal(a))
+			return geminiDeny(a.Refusal())
 		}
-		return geminiDeny(undecided(a))
+		return geminiDeny(a.Undecided())
 	}
 	return s, nil
 }

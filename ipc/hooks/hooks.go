@@ -190,26 +190,6 @@ func (h *Hooks) mayNotice(who interact.Requester, kind string) bool {
 	return true
 }
 
-// refusal is the reason that the model reads when the answer is no. It is never empty: some agents take a
-// deny without a reason for none.
-func refusal(a interact.Answer) string {
-	switch {
-	case a.Reason != "":
-		return a.Reason
-	case a.By == interact.ByPolicy:
-		return "denied by the rules in nod"
-	}
-	return "the person denied this and gave no reason"
-}
-
-// undecided is the reason that the model reads where a question without an answer must be a no.
-func undecided(a interact.Answer) string {
-	if a.Reason != "" {
-		return "nobody decided: " + a.Reason
-	}
-	return "nobody decided, so it did not happen; the person has not refused"
-}
-
 // everything picks all requests of a session.
 func everything(interact.Request) bool { return true }
 

@@ -132,7 +132,7 @@ func TestReplies(t *testing.T) {
 		{agent: "gemini-cli", file: "00-BeforeTool-run_shell_command", human: allow, call: gate, want: `{"decision":"allow"}`, prompts: 1},
 		{agent: "gemini-cli", file: "00-BeforeTool-run_shell_command", human: deny, call: gate, want: `{"decision":"deny","reason":"not now"}`, prompts: 1},
 		{agent: "gemini-cli", file: "00-BeforeTool-run_shell_command", human: dismiss, call: gate, prompts: 1,
-			want: `{"decision":"deny","reason":"nobody decided: the person closed the prompt: nobody decided, and nobody refused"}`},
+			want: `{"decision":"deny","reason":"nobody decided: the person closed the prompt and has not refused"}`},
 		{agent: "gemini-cli", file: "06-BeforeTool-ask_user", human: answered(list("SQLite")), prompts: 1,
 			want: `{"decision":"deny","reason":"This is not a refusal: the person has answered in another window.\nWhich db?: SQLite"}`},
 		{agent: "gemini-cli", file: "06-BeforeTool-ask_user", human: dismiss, want: "", prompts: 1},

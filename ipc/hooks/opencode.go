@@ -76,7 +76,7 @@ func (p opencode) permission(s step) (step, error) {
 		case a.Outcome == interact.Allowed:
 			return reply{Reply: "once"}
 		case a.Outcome == interact.Denied:
-			return reply{Reply: "reject", Message: refusal(a)}
+			return reply{Reply: "reject", Message: a.Refusal()}
 		}
 		return nil
 	}

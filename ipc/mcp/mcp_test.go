@@ -82,7 +82,7 @@ func TestTools(t *testing.T) {
 	}{
 		"ask":              {answered(interact.Answer{Text: "42"}), "interact_ask", `{"question":"?"}`, `{"answer":"42"}`},
 		"ask options":      {answered(interact.Answer{Text: "B"}), "interact_ask", `{"question":"?","options":["A","B"]}`, `{"answer":"B"}`},
-		"ask dismissed":    {says(interact.Answer{Outcome: interact.Dismissed}), "interact_ask", `{"question":"?"}`, `{"code":"INTERACT_CANCELLED","message":"nobody decided: the person closed the prompt: nobody decided, and nobody refused"}`},
+		"ask dismissed":    {says(interact.Answer{Outcome: interact.Dismissed}), "interact_ask", `{"question":"?"}`, `{"code":"INTERACT_CANCELLED","message":"nobody decided: the person closed the prompt and has not refused"}`},
 		"ask no screen":    {&interacttest.Prompter{Answer: noScreen}, "interact_ask", `{"question":"?"}`, `{"code":"INTERACT_NOT_SUPPORTED","message":"nobody can be asked"}`},
 		"ask nothing":      {nil, "interact_ask", `{}`, `{"code":"INVALID_PATH","message":"question: want a string"}`},
 		"ask blank":        {nil, "interact_ask", `{"question":" "}`, `{"code":"INVALID_PATH","message":"question: want a text that is not blank"}`},
@@ -102,7 +102,7 @@ func TestTools(t *testing.T) {
 		"form not waited":  {nil, "interactive_form_question", `{"questions":[{"id":"q","question":"?"}],"wait":false}`, `{"status":"waiting_for_user_response","id":"…"}`},
 		"approve":          {says(interact.Answer{Outcome: interact.Allowed}), "ask_user_approval", `{"tool":"Bash","input":{"command":"ls"}}`, `{"by":"human","decision":"allow","reason":""}`},
 		"approve denied":   {says(interact.Answer{Outcome: interact.Denied, Reason: "no"}), "ask_user_approval", `{"tool":"Bash","input":{}}`, `{"by":"human","decision":"deny","reason":"no"}`},
-		"approve closed":   {says(interact.Answer{Outcome: interact.Dismissed}), "ask_user_approval", `{"tool":"Bash","input":{}}`, `{"by":"human","decision":"deny","reason":"nobody decided: the person closed the prompt: nobody decided, and nobody refused"}`},
+		"approve closed":   {says(interact.Answer{Outcome: interact.Dismissed}), "ask_user_approval", `{"tool":"Bash","input":{}}`, `{"by":"human","decision":"deny","reason":"nobody decided: the person closed the prompt and has not refused"}`},
 		"approve no input": {nil, "ask_user_approval", `{"tool":"Bash","input":"x"}`, `{"code":"INTERACT_INVALID_PARAM","message":"input: want a JSON object"}`},
 		"wait for nothing": {nil, "interact_wait", `{"id":"nope"}`, `{"code":"NOT_FOUND","message":"no request of yours has this id"}`},
 	}

@@ -55,7 +55,7 @@ func outcome(s State) (any, error) {
 	if a.Outcome == interact.TimedOut {
 		return nil, &Error{codeTimeout, a.Reason}
 	}
-	return nil, &Error{codeCancelled, undecided(a)}
+	return nil, &Error{codeCancelled, a.Undecided()}
 }
 
 func unavailable(s State) (any, error) {
@@ -82,25 +82,11 @@ func decision(a interact.Answer) any {
 	case interact.Allowed:
 		d.Decision = "allow"
 	case interact.Denied:
-		d.Reason = refusal(a)
+		d.Reason = a.Refusal()
 	default:
-		d.Reason = undecided(a)
+		d.Reason = a.Undecided()
 	}
 	return d
-}
-
-func refusal(a interact.Answer) string {
-	if a.Reason != "" {
-		return a.Reason
-	}
-	return "the person denied this and gave no reason"
-}
-
-func undecided(a interact.Answer) string {
-	if a.Reason != "" {
-		return "nobody decided: " + a.Reason
-	}
-	return "nobody decided; the person has not refused"
 }
 
 // result is what goes over the wire: text for the model, the same as structured content for programs.

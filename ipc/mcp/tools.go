@@ -164,9 +164,9 @@ func runPermission(ctx context.Context, c call) (any, error) {
 	case s.Answer.Outcome == interact.Allowed:
 		return verdict{Behavior: "allow", UpdatedInput: input}, nil
 	case s.Answer.Outcome == interact.Denied:
-		return verdict{Behavior: "deny", Message: refusal(s.Answer)}, nil
+		return verdict{Behavior: "deny", Message: s.Answer.Refusal()}, nil
 	}
-	return verdict{Behavior: "deny", Message: undecided(s.Answer)}, nil
+	return verdict{Behavior: "deny", Message: s.Answer.Undecided()}, nil
 }
 
 func (c call) askAnd(ctx context.Context, body interact.Body) (any, error) {

@@ -86,7 +86,10 @@ func parse(data []byte, path string, getenv func(string) string) (Config, error)
 	for _, e := range cfg.problems() {
 		o.refuse(o.line(e.Key), e.Key, "%s", e.Problem)
 	}
-	return cfg, o.err(path, getenv)
+	if err := o.err(path, getenv); err != nil {
+		return Config{}, err
+	}
+	return cfg, nil
 }
 
 // strictly makes viper's decoding refuse what no field takes, and read durations.

@@ -16,7 +16,7 @@ WITHOUT_C := CGO_ENABLED=0 go test -tags ci
 # The version comes from LDFLAGS: without this, go build fails in a clone that another user owns.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false -trimpath)
 
-.PHONY: build run demo screenshot stop test unit e2e lint fuzz bench figures pictures update-golden clean help need-go
+.PHONY: build run demo screenshot stop test test-agents unit e2e lint fuzz bench figures pictures update-golden clean help need-go
 
 build: setup-build bin/nod bin/nod-desktop ## build both programs into bin/ (what make alone does)
 
@@ -41,6 +41,14 @@ unit: setup-test ## run the tests that need no screen
 
 e2e: setup-test build ## test the built programs on virtual desktops, with real keys and clicks
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 10m ./e2e/...
+
+# The released coding agents that test-agents drives, as npm knows them.
+CLAUDE_CODE := @anthropic-ai/claude-code@2.1.197
+
+test-agents: setup-test build ## test a released Claude Code against nod (npm downloads it)
+	@command -v npm >/dev/null || { echo "make: npm is missing: install Node.js from https://nodejs.org" >&2; exit 1; }
+	npm install --no-audit --no-fund --prefix .cache/agents $(CLAUDE_CODE)
+	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_CLAUDE=$(CURDIR)/.cache/agents/node_modules/.bin/claude go test -count=1 -timeout 10m -run TestClaudeCode -v ./e2e
 
 lint: setup-build ## gofmt, go vet, staticcheck
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "run gofmt -w on:" $$unformatted; exit 1; }

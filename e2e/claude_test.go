@@ -1,0 +1,171 @@
+//go:build linux
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Claude Code itself, as released, with a model that follows a script. make test-agents installs it and
+// names its program in NOD_CLAUDE; without that these tests are skipped.
+func TestClaudeCode(t *testing.T) {
+	claude := os.Getenv("NOD_CLAUDE")
+	if claude == "" {
+		t.Skip("NOD_CLAUDE names no Claude Code: run make test-agents")
+	}
+	const strict = settings + "\nagents:\n  strict: [claude-code]\n"
+	tests := []struct {
+		name     string
+		config   string
+		away     bool // nod is not running
+		commands []string
+		answer   []string // keys at the prompt; none: there must be no window
+		made     bool     // made.txt is there in the end
+		reads    string   // in what the model reads last
+	}{
+		{"reads without a window", settings, false, []string{"ls"}, nil, false, "completed with no output"},
+		{"allowed", settings, false, []string{"touch made.txt"}, []string{"ctrl+Return"}, true, "completed with no output"},
+		{"denied", settings, false, []string{"touch made.txt"}, []string{"ctrl+d"}, false, "the person denied this and gave no reason"},
+		{"closed", settings, false, []string{"touch made.txt"}, []string{"Escape"}, false, "was blocked"},
+		{"away", settings, true, []string{"touch made.txt"}, nil, false, "was blocked"},
+		{"away and strict", strict, true, []string{"touch made.txt"}, nil, false, "To start it: nod start"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			n := startDesktop(t)
+			n.writeConfig(tt.config)
+			if !tt.away {
+				n.startNod()
+			}
+			n.launch(n.program("nod", "agents", "install", "claude-code", "--yes")).result()
+			model := newModel(tt.commands)
+			defer model.Close()
+			c := n.claude(claude, model.URL)
+			if tt.answer != nil {
+				n.prompt()
+				n.armed()
+				n.shot("claude-code")
+				n.press(tt.answer...)
+			}
+			if out, status := c.result(); status != 0 || !strings.Contains(out, "all done") {
+				t.Fatalf("status %d: %s", status, out)
+			}
+			n.noWindow()
+			if got := model.lastResult(); !strings.Contains(got, tt.reads) {
+				t.Errorf("the model reads %q, want %q", got, tt.reads)
+			}
+			if _, err := os.Stat(filepath.Join(n.project(), "made.txt")); (err == nil) != tt.made {
+				t.Errorf("made.txt: %v", err)
+			}
+		})
+	}
+}
+
+// claude starts a headless turn of Claude Code against a model of ours.
+func (n *nod) claude(program, model string) *call {
+	n.t.Helper()
+	cmd := n.inProject(n.Command(program, "-p", "do it", "--output-format", "json"))
+	cmd.Env = append(slices.DeleteFunc(cmd.Env, func(v string) bool { return strings.HasPrefix(v, "CLAUDE") || strings.HasPrefix(v, "ANTHROPIC") }),
+		"ANTHROPIC_BASE_URL="+model, "ANTHROPIC_API_KEY=sk-ant-test", "DISABLE_TELEMETRY=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1")
+	return n.launch(cmd)
+}
+
+// model plays Anthropic's API (https://docs.anthropic.com/en/api/messages-streaming): it has each command run
+// in turn and then says that all is done.
+type model struct {
+	*httptest.Server
+	commands []string
+
+	mu      sync.Mutex // guards results
+	results []string   // of the tools, in the last request that had any
+}
+
+func newModel(commands []string) *model {
+	m := &model{commands: commands}
+	m.Server = httptest.NewServer(m)
+	return m
+}
+
+func (m *model) lastResult() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.results) == 0 {
+		return ""
+	}
+	return m.results[len(m.results)-1]
+}
+
+// ServeHTTP implements [http.Handler].
+func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Tools    []json.RawMessage `json:"tools"`
+		Messages []struct {
+			Content json.RawMessage `json:"content"`
+		} `json:"messages"`
+	}
+	if r.Method != http.MethodPost || json.NewDecoder(r.Body).Decode(&in) != nil {
+		http.NotFound(w, r)
+		return
+	}
+	if strings.Contains(r.URL.Path, "count_tokens") {
+		fmt.Fprint(w, `{"input_tokens":1}`)
+		return
+	}
+	var results []string
+	for _, message := range in.Messages {
+		results = append(results, toolResults(message.Content)...)
+	}
+	m.mu.Lock()
+	if len(results) > 0 {
+		m.results = results
+	}
+	m.mu.Unlock()
+	w.Header().Set("Content-Type", "text/event-stream")
+	block, delta, stop := map[string]any{"type": "text", "text": ""}, map[string]any{"type": "text_delta", "text": "all done"}, "end_turn"
+	if len(in.Tools) > 0 && len(results) < len(m.commands) {
+		input, _ := json.Marshal(map[string]string{"command": m.commands[len(results)], "description": "As the script says"})
+		block = map[string]any{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", len(results)), "name": "Bash", "input": map[string]any{}}
+		delta, stop = map[string]any{"type": "input_json_delta", "partial_json": string(input)}, "tool_use"
+	}
+	usage := map[string]int{"input_tokens": 1, "output_tokens": 1}
+	for _, event := range []map[string]any{
+		{"type": "message_start", "message": map[string]any{"id": "msg_1", "type": "message", "role": "assistant", "model": "test",
+			"content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": usage}},
+		{"type": "content_block_start", "index": 0, "content_block": block},
+		{"type": "content_block_delta", "index": 0, "delta": delta},
+		{"type": "content_block_stop", "index": 0},
+		{"type": "message_delta", "delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": usage},
+		{"type": "message_stop"},
+	} {
+		data, _ := json.Marshal(event)
+		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event["type"], data)
+	}
+}
+
+// toolResults finds what tools said in the content of a message, which may also be a plain text.
+func toolResults(content json.RawMessage) []string {
+	var blocks []struct {
+		Type    string          `json:"type"`
+		Content json.RawMessage `json:"content"`
+	}
+	if json.Unmarshal(content, &blocks) != nil {
+		return nil
+	}
+	var results []string
+	for _, b := range blocks {
+		if b.Type == "tool_result" {
+			results = append(results, string(b.Content))
+		}
+	}
+	return results
+}

@@ -15,17 +15,21 @@ type document struct {
 	eol   string
 }
 
-func newDocument(data []byte) *document {
+// newDocument cuts a text into lines. It refuses texts in which YAML sees other lines than people do.
+func newDocument(data []byte) (*document, error) {
 	d := &document{eol: "\n"}
 	s := string(data)
-	if strings.Contains(s, "\r\n") {
+	if n := strings.Count(s, "\r\n"); n > 0 && n == strings.Count(s, "\n") {
 		d.eol = "\r\n"
 		s = strings.ReplaceAll(s, "\r\n", "\n")
+	}
+	if strings.ContainsAny(s, "\r\u0085\u2028\u2029\ufeff") {
+		return nil, errRewrite
 	}
 	if s = strings.TrimSuffix(s, "\n"); s != "" {
 		d.lines = strings.Split(s, "\n")
 	}
-	return d
+	return d, nil
 }
 
 func (d *document) bytes() []byte {
@@ -97,6 +101,9 @@ func (d *document) set(section, key string, value any) error {
 	case m.Style&yaml.FlowStyle != 0:
 		start, end := d.span(name)
 		both := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{name, m}}
+		comment := trailing(d.lines[start], name, m)
+		defer func() { d.lines[start] += comment }()
+		m.LineComment, name.LineComment = "", ""
 		return d.setFlow(both, start, end, name.Column-1, func(n *yaml.Node) error { return put(n.Content[1], key, value) })
 	}
 	return d.setIn(m, key, value)
@@ -164,6 +171,9 @@ func (d *document) setIn(m *yaml.Node, key string, value any) error {
 	}
 	// The first line keeps what stands before the key (spaces, or the dash of a list) and its comment.
 	line := d.lines[name.Line-1]
+	if strings.Trim(line[:min(name.Column-1, len(line))], " -") != "" { // a tag, or an explicit key
+		return errRewrite
+	}
 	before, comment := line[:name.Column-1], trailing(line, name, old)
 	for i := range lines {
 		if i > 0 {

@@ -24,7 +24,10 @@ var errRewrite = errors.New("the file is written in a way that nod cannot change
 // changed stays as a person wrote it: comments, order, blank lines, quotes. The result is read again before
 // anybody gets it.
 func edit(data []byte, from, to Config) ([]byte, error) {
-	d := newDocument(data)
+	d, err := newDocument(data)
+	if err != nil {
+		return nil, err
+	}
 	for _, c := range scalarChanges(from, to) {
 		if err := d.set(c.section, c.key, c.value); err != nil {
 			return nil, err
@@ -98,7 +101,7 @@ func sameConfig(a, b Config) bool {
 
 func (d *document) setPolicy(from, to Policy) error {
 	if !slices.Equal(from.AutoAllow, to.AutoAllow) {
-		if err := d.setList("policy", "auto_allow", texts2(to.AutoAllow)); err != nil {
+		if err := d.setList("policy", "auto_allow", words(to.AutoAllow)); err != nil {
 			return err
 		}
 	}
@@ -118,7 +121,7 @@ func (d *document) setPolicy(from, to Policy) error {
 	return d.setRules(from.Rules, to.Rules)
 }
 
-func texts2[T ~string](items []T) []string {
+func words[T ~string](items []T) []string {
 	out := make([]string, len(items))
 	for i, item := range items {
 		out[i] = string(item)
@@ -161,50 +164,81 @@ func (d *document) setRules(from, to []Rule) error {
 	if err != nil {
 		return err
 	}
-	if !isBlockList(list) || len(to) == 0 {
+	if !isBlockList(list) {
 		return d.set("policy", "rules", to)
 	}
 	chunks, start, end := d.chunks(list)
-	old := make(map[string]int, len(from))
-	for i, r := range from {
-		old[r.ID] = i
-	}
-	spaced := len(chunks) > 1 && len(chunks[len(chunks)-1].loose) > 0
-	next, kept := make([]chunk, 0, len(to)), map[string]bool{}
+	spaced := slices.ContainsFunc(chunks, func(c chunk) bool { return len(c.loose) > 0 })
+	next, kept := make([]chunk, 0, len(to)), map[int]bool{}
+	was := earlier(from, to)
 	for _, r := range to {
-		i, known := old[r.ID]
-		c, err := chunkFor(r, known, i, from, chunks, spaced)
+		i := was(r)
+		c, err := chunkFor(r, i, from, chunks)
 		if err != nil {
 			return err
 		}
-		kept[r.ID] = true
+		kept[i] = true
 		next = append(next, c)
 	}
-	for i, r := range from { // loose comments of rules that go stay where they were
-		if !kept[r.ID] && !isBlank(chunks[i].loose) {
+	for i := range from { // comments that a blank line keeps apart from a rule that goes stay where they were
+		if !kept[i] && !isBlank(chunks[i].loose) {
 			next = slices.Insert(next, min(i, len(next)), chunk{loose: chunks[i].loose})
 		}
 	}
+	if spaced {
+		space(next)
+	}
 	d.replace(start, end, join(next))
+	if len(to) == 0 {
+		return d.set("policy", "rules", to)
+	}
 	return nil
 }
 
-func chunkFor(r Rule, known bool, i int, from []Rule, chunks []chunk, spaced bool) (chunk, error) {
-	if known && from[i] == r {
+// space puts a blank line between rules, and none before the first.
+func space(chunks []chunk) {
+	for i := range chunks {
+		switch {
+		case i == 0 && isBlank(chunks[i].loose):
+			chunks[i].loose = nil
+		case i > 0 && len(chunks[i].loose) == 0:
+			chunks[i].loose = []string{""}
+		}
+	}
+}
+
+// chunkFor writes one rule of the new list, which was the old one at i, or is new when i is negative.
+func chunkFor(r Rule, i int, from []Rule, chunks []chunk) (chunk, error) {
+	if i < 0 {
+		lines, err := render([]Rule{r}, indentOf(chunks[0].dash()))
+		return chunk{own: lines}, err
+	}
+	if from[i] == r {
 		return chunks[i], nil
 	}
-	if known {
-		return chunks[i].withRule(from[i], r)
+	return chunks[i].withRule(from[i], r)
+}
+
+// earlier returns a function that finds a new rule in the old list: the rule with its id, or one that
+// differs in nothing but an id that is gone; -1 when there is none.
+func earlier(from, to []Rule) func(Rule) int {
+	byID, stays := make(map[string]int, len(from)), make(map[string]bool, len(to))
+	for i, r := range from {
+		byID[r.ID] = i
 	}
-	lines, err := render([]Rule{r}, indentOf(chunks[0].dash()))
-	if err != nil {
-		return chunk{}, err
+	for _, r := range to {
+		stays[r.ID] = true
 	}
-	c := chunk{own: lines}
-	if spaced {
-		c.loose = []string{""}
+	return func(r Rule) int {
+		if i, ok := byID[r.ID]; ok {
+			return i
+		}
+		return slices.IndexFunc(from, func(old Rule) bool {
+			id := old.ID
+			old.ID = r.ID
+			return old == r && !stays[id]
+		})
 	}
-	return c, nil
 }
 
 // withRule changes the fields of a rule's text that differ. A rule written in braces, or one whose first

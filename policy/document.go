@@ -222,7 +222,7 @@ func trailing(line string, name, value *yaml.Node) string {
 }
 
 // span returns the lines of the entry that starts with a key: from the key to before the first line that is
-// indented no deeper, blank lines at the end not counted.
+// indented no deeper; blank lines and comments at the end that are not indented deeper do not count.
 func (d *document) span(name *yaml.Node) (start, end int) {
 	start = name.Line - 1
 	return start, d.blockEnd(start, name.Column-1, true)
@@ -239,6 +239,9 @@ func (d *document) blockEnd(start, indent int, ofKey bool) int {
 		}
 		depth := len(d.lines[i]) - len(line)
 		isItem := ofKey && depth == indent && (line == "-" || strings.HasPrefix(line, "- ")) && !d.isItemLine(start)
+		if depth <= indent && line[0] == '#' { // a comment may stand anywhere: what follows it tells
+			continue
+		}
 		if depth <= indent && !isItem {
 			break
 		}

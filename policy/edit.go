@@ -168,6 +168,9 @@ func (d *document) setRules(from, to []Rule) error {
 		return d.set("policy", "rules", to)
 	}
 	chunks, start, end := d.chunks(list)
+	if len(chunks) != len(from) {
+		return errRewrite
+	}
 	spaced := slices.ContainsFunc(chunks, func(c chunk) bool { return len(c.loose) > 0 })
 	next, kept := make([]chunk, 0, len(to)), map[int]bool{}
 	was := earlier(from, to)

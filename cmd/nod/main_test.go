@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -18,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -333,22 +336,31 @@ func mcpCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// pidFile is where, in the home folder, the nod-desktop that nod start started leaves its process id.
+// pidFile is where, in the home folder, the nod-desktop that nod start started leaves its process id and an
+// address that it listens at for as long as it lives.
 const pidFile = "desktop.pid"
 
-// quit ends the nod-desktop that nod start started, if it did.
+// quit ends the nod-desktop that nod start started, if it lives, and waits for its end.
 func quit(file string) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return
 	}
-	pid, err := strconv.Atoi(string(text))
+	pid, address, _ := strings.Cut(string(text), " ")
+	alive, err := net.Dial("tcp", address)
+	if err != nil {
+		return // it has ended
+	}
+	defer alive.Close()
+	id, err := strconv.Atoi(pid)
 	if err != nil {
 		return
 	}
-	if p, err := os.FindProcess(pid); err == nil {
+	if p, err := os.FindProcess(id); err == nil {
 		p.Signal(syscall.SIGTERM)
 	}
+	alive.SetReadDeadline(time.Now().Add(time.Minute))
+	io.Copy(io.Discard, alive) // the connection ends with the process
 }
 
 // quitCommand is the script command "quit": what nod start started ends.
@@ -356,12 +368,44 @@ func quitCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
 		ts.Fatalf("usage: quit")
 	}
-	quit(filepath.Join(ts.Getenv("HOME"), pidFile))
+	file := filepath.Join(ts.Getenv("HOME"), pidFile)
+	ts.Check(appears(file))
+	quit(file)
+}
+
+// appears waits until there is something in file: a program that was just started takes its time.
+func appears(file string) error {
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if err := w.Add(filepath.Dir(file)); err != nil {
+		return err
+	}
+	late := time.After(time.Minute)
+	for {
+		if text, err := os.ReadFile(file); err == nil && len(text) > 0 {
+			return nil
+		}
+		select {
+		case <-w.Events:
+		case err := <-w.Errors:
+			return err
+		case <-late:
+			return fmt.Errorf("%s: not within a minute", file)
+		}
+	}
 }
 
 // fakeDesktop is a nod-desktop for nod start. NOD_TEST_DESKTOP says what it does.
 func fakeDesktop() {
-	os.WriteFile(filepath.Join(os.Getenv("HOME"), pidFile), []byte(strconv.Itoa(os.Getpid())), 0o600)
+	alive, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	defer alive.Close()
+	os.WriteFile(filepath.Join(os.Getenv("HOME"), pidFile), fmt.Appendf(nil, "%d %s", os.Getpid(), alive.Addr()), 0o600)
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
 	switch os.Getenv("NOD_TEST_DESKTOP") {

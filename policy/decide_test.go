@@ -207,8 +207,13 @@ func TestAlwaysAsked(t *testing.T) {
 			}
 		})
 	}
-	if d := Decide(bash("ls ~/src/nodding"), compiled(t, lax), testNow); d.Effect != Allow {
-		t.Errorf("a command that names nothing of nod's: %+v", d)
+	for _, call := range []Call{
+		bash("ls ~/src/nodding"), file("Write", "/home/u/.config/nodding/x"), file("Write", "/home/u/src/.github/hooks"),
+		file("Write", "/processes/x"), file("Write", "/srv/etc/x"), file("Write", "/home/u/src/shop/.gitignore"),
+	} {
+		if d := Decide(call, compiled(t, lax), testNow); d.Effect != Allow {
+			t.Errorf("%s %s, which only looks like it: %+v", call.Tool, call.Input, d)
+		}
 	}
 }
 
@@ -361,25 +366,29 @@ func TestStrictestWins(t *testing.T) {
 				t.Fatalf("seed %d, round %d: a rule that says %s turned %s into %s\ncall %+v\nrule %+v", seed, round, effect, base.Effect, d.Effect, call, extra)
 			}
 		}
-		if best := slowDecide(call, p); base.Effect == Allow && best == Deny || best == Deny && base.Effect != Deny {
-			t.Fatalf("seed %d, round %d: %+v, but trying every rule says %s", seed, round, base, best)
+		fast, slow := found(call, p)
+		if fast != slow {
+			t.Fatalf("seed %d, round %d: the index leads to rule %q, trying all of them to %q\ncall %+v\nrules %+v", seed, round, fast, slow, call, p.Rules)
 		}
 	}
 }
 
-// slowDecide tries every rule without the index.
-func slowDecide(call Call, p Policy) Effect {
-	c := &Compiled{places: testPlaces, guard: newGuard(testPlaces)}
-	if err := c.addRules(p.Rules); err != nil {
+// found returns the ids of the rule that the index leads to and of the one that trying all of them finds.
+func found(call Call, p Policy) (fast, slow string) {
+	c, err := Compile(p, testPlaces)
+	if err != nil {
 		panic(err)
 	}
 	f := newFacts(&call, c)
+	if r := c.find(f); r != nil {
+		fast = r.id
+	}
 	for i := range c.rules {
 		if c.rules[i].matches(f) {
-			return c.rules[i].effect
+			return fast, c.rules[i].id
 		}
 	}
-	return ""
+	return fast, ""
 }
 
 func pick[T any](r *rand.Rand, items ...T) T { return items[r.IntN(len(items))] }
@@ -432,6 +441,22 @@ func TestNameGlob(t *testing.T) {
 	hostile := nameGlob(strings.Repeat("*a", 50) + "b") // must not take for ever
 	if hostile.match(strings.Repeat("a", 2000)) {
 		t.Error("matched")
+	}
+}
+
+// With ten thousand rules no call looks at more than a handful.
+func TestIndexSpreadsRules(t *testing.T) {
+	var p Policy
+	for i := range 10_000 {
+		p.Rules = append(p.Rules, benchmarkRule(i))
+	}
+	ix := compiled(t, p).index
+	longest := len(ix.always)
+	for _, rules := range ix.byKey {
+		longest = max(longest, len(rules))
+	}
+	if longest > 2 {
+		t.Errorf("%d rules under one key", longest)
 	}
 }
 

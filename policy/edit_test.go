@@ -73,6 +73,10 @@ var edits = map[string]func(*Config){
 		c.Policy.AutoAllow = append(c.Policy.AutoAllow, Write)
 		c.Policy.AskEverything = true
 	},
+	"comment-outdented": func(c *Config) {
+		c.Policy.TrustedAgents = []string{"a"}
+		c.Policy.Rules[1].Effect = Deny
+	},
 	"windows-line-ends": func(c *Config) { c.Prompt.Timeout = time.Minute; c.Policy.Rules[0].Effect = Deny },
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -118,7 +119,9 @@ func (p pattern) bases() []string {
 		if base == "." || base == "/" {
 			return nil
 		}
-		bases = append(bases, base)
+		if !slices.Contains(bases, base) {
+			bases = append(bases, base)
+		}
 	}
 	return bases
 }

@@ -28,8 +28,9 @@ func (f *facts) readCommandLine() {
 		return
 	}
 	f.line = &commandLine{Analysis: shell.Analyze(f.input.command, f.inTrustedFolder())}
-	f.line.reads = f.locateAll(f.line.Reads)
-	f.line.writes = f.locateAll(f.line.Writes)
+	look := expansion{left: maxLooked}
+	f.line.reads = f.locateAll(f.line.Reads, &look)
+	f.line.writes = f.locateAll(f.line.Writes, &look)
 	if f.line.ReadOnly && f.tool.traits&posix != 0 && f.input.problem == "" && f.input.onlyRuns() {
 		f.class = ReadOnly
 		if f.call.Declared != "" {
@@ -43,17 +44,23 @@ func isPowerShell(tool string) bool {
 	return strings.EqualFold(strings.TrimSpace(tool), "PowerShell")
 }
 
-// locateAll works out where the paths of a command lead. A pattern also stands for all that it matches now.
-func (f *facts) locateAll(paths []string) []place {
+// locateAll works out where the paths of a command lead. A pattern also stands for all that it matches now;
+// where it climbs after a wildcard, or matches more than anybody would look at, nobody can tell.
+func (f *facts) locateAll(paths []string, e *expansion) []place {
 	var places []place
 	for _, path := range paths {
 		p := locate(f.fromFolder(path), f.call.CWD, f.policy.places.Home)
 		places = append(places, p)
-		if !strings.ContainsAny(path, "*?[") {
+		wild := strings.IndexAny(path, "*?[")
+		if wild < 0 {
 			continue
 		}
-		matches, err := filepath.Glob(filepath.FromSlash(p.clean))
-		if err != nil || len(matches) > maxPaths || p.afloat {
+		if p.lost || p.afloat || strings.Contains(path[wild:], "..") || len(places) > maxPaths {
+			places = append(places, place{clean: p.clean, lost: true})
+			continue
+		}
+		matches, ok := e.expand(filepath.FromSlash(p.clean))
+		if !ok || len(matches) > maxPaths {
 			places = append(places, place{clean: p.clean, lost: true})
 			continue
 		}

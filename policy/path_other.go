@@ -20,3 +20,6 @@ func isLink(path string) (bool, error) {
 
 // isMissing reports whether the error says that there is nothing at the path.
 func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+// openFolder opens a folder to list it.
+func openFolder(path string) (*os.File, error) { return os.Open(path) }

@@ -5,6 +5,7 @@ package policy
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"syscall"
 )
 
@@ -26,4 +27,9 @@ func isLink(path string) (bool, error) {
 // isMissing reports whether the error says that there is nothing at the path, or could not be.
 func isMissing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// openFolder opens a folder to list it, and nothing else: a named pipe would wait for somebody to write.
+func openFolder(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
 }

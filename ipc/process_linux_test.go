@@ -1,29 +1,102 @@
 package ipc
 
 import (
-	"github.com/shirou/gopsutil/v4/process"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
+
+func TestReadProcess(t *testing.T) {
+	p, err := readProcess(int32(os.Getpid()), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	exe, _ := os.Executable()
+	cwd, _ := os.Getwd()
+	if p.PID != int32(os.Getpid()) || p.Exe != exe || p.CWD != cwd {
+		t.Errorf("%+v, want process %d, %s in %s", p, os.Getpid(), exe, cwd)
+	}
+	if age := time.Since(p.Started); age < 0 || age > 24*time.Hour {
+		t.Errorf("started at %v", p.Started)
+	}
+	if len(p.Parents) == 0 || p.Parents[0].PID != int32(os.Getppid()) {
+		t.Errorf("parents %+v, want %d first", p.Parents, os.Getppid())
+	}
+	for _, parent := range p.Parents {
+		if parent.Exe != "" && parent.Name != filepath.Base(parent.Exe) {
+			t.Errorf("%+v is not called after its executable", parent)
+		}
+	}
+	again, err := readProcess(int32(os.Getpid()), time.Now())
+	if err != nil || !again.Started.Equal(p.Started) || !slices.Equal(again.Parents, p.Parents) {
+		t.Errorf("a second look sees %+v, %v; want %+v", again, err, p)
+	}
+}
+
+// A process that started after the connection was accepted did not make it: it has got the id of the one
+// that did.
+func TestRecycledProcess(t *testing.T) {
+	if _, err := readProcess(int32(os.Getpid()), time.Now().Add(-24*time.Hour)); err != errRecycled {
+		t.Errorf("%v, want %v", err, errRecycled)
+	}
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := readProcess(int32(gone.Process.Pid), time.Now()); err == nil {
+		t.Errorf("a process that has ended: %+v", p)
+	}
+	who := credentials{pid: int32(os.Getpid()), uid: 7, known: true}
+	from := newSocketPeer(who)
+	from.accepted = time.Now().Add(-24 * time.Hour)
+	if p := from.processFacts(); p.PID != 0 || p.Exe != "" || p.UID != 7 {
+		t.Errorf("facts about a process that is gone: %+v", p)
+	}
+}
+
+func TestParseStat(t *testing.T) {
+	tail := " S 42 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1000 200 18446744073709551615 0"
+	for line, want := range map[string]stat{
+		"7 (bash)" + tail:                                {"bash", 42, 987654},
+		"7 (a b)" + tail:                                 {"a b", 42, 987654},
+		"7 (evil) S 1 1 1 (x)" + tail:                    {"evil) S 1 1 1 (x", 42, 987654},
+		"7 ()" + tail:                                    {"", 42, 987654},
+		"7 (new\nline)" + tail + "\n":                    {"new\nline", 42, 987654},
+		"7 (tabs)" + strings.ReplaceAll(tail, " ", "\t"): {"tabs", 42, 987654},
+	} {
+		if got, err := parseStat([]byte(line)); err != nil || got != want {
+			t.Errorf("parseStat(%q) = %+v, %v; want %+v", line, got, err, want)
+		}
+	}
+	for _, line := range []string{
+		"", "7", "7 (bash", "7 bash)" + tail, ")(", "7 (bash) S 42 1", "7 (bash) S x" + tail[5:], strings.Replace("7 (b)"+tail, "987654", "-1", 1),
+		"7 (b)" + strings.Replace(tail, " 42 ", " 99999999999 ", 1),
+	} {
+		if got, err := parseStat([]byte(line)); err == nil {
+			t.Errorf("parseStat(%q) = %+v, want an error", line, got)
+		}
+	}
+}
+
+func FuzzParseStat(f *testing.F) {
+	f.Add([]byte("7 (bash) S 42 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1000"))
+	f.Add([]byte("7 (a) b) R 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21"))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		s, err := parseStat(line)
+		if err == nil && !strings.Contains(string(line), "("+s.comm+")") {
+			t.Errorf("%q has no process called %q", line, s.comm)
+		}
+	})
+}
 
 func BenchmarkReadProcess(b *testing.B) {
 	for b.Loop() {
 		if _, err := readProcess(int32(os.Getpid()), time.Now()); err != nil {
 			b.Fatal(err)
-		}
-	}
-}
-func BenchmarkGops(b *testing.B) {
-	for b.Loop() {
-		p, _ := process.NewProcess(int32(os.Getpid()))
-		p.Exe()
-		p.Cwd()
-		p.CreateTime()
-		for q, err := p.Parent(); err == nil; q, err = q.Parent() {
-			q.Exe()
-			q.Name()
-			q.CreateTime()
 		}
 	}
 }

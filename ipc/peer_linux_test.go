@@ -1,6 +1,7 @@
 package ipc
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -46,7 +47,9 @@ func call(order []string) error {
 	r.Header.Set("Content-Type", "application/json")
 	client := http.DefaultClient
 	if socket != "" {
-		client = &http.Client{Transport: &http.Transport{Dial: func(_, _ string) (net.Conn, error) { return net.Dial("unix", socket) }}}
+		client = &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", socket)
+		}}}
 	}
 	resp, err := client.Do(r)
 	if err != nil {

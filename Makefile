@@ -43,12 +43,12 @@ e2e: setup-test build ## test the built programs on virtual desktops, with real 
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 10m ./e2e/...
 
 # The released coding agents that test-agents drives, as npm knows them.
-CLAUDE_CODE := @anthropic-ai/claude-code@2.1.197
+AGENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33
 
-test-agents: setup-test build ## test a released Claude Code against nod (npm downloads it)
+test-agents: setup-test build ## test the released coding agents against nod (npm downloads over a gigabyte)
 	@command -v npm >/dev/null || { echo "make: npm is missing: install Node.js from https://nodejs.org" >&2; exit 1; }
-	npm install --no-audit --no-fund --prefix .cache/agents $(CLAUDE_CODE)
-	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_CLAUDE=$(CURDIR)/.cache/agents/node_modules/.bin/claude go test -count=1 -timeout 10m -run TestClaudeCode -v ./e2e
+	npm install --no-audit --no-fund --prefix .cache/agents $(AGENTS)
+	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_AGENTS=$(CURDIR)/.cache/agents/node_modules/.bin go test -count=1 -timeout 20m -run TestAgent -v ./e2e
 
 lint: setup-build ## gofmt, go vet, staticcheck
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "run gofmt -w on:" $$unformatted; exit 1; }

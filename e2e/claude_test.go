@@ -15,13 +15,9 @@ import (
 	"testing"
 )
 
-// Claude Code itself, as released, with a model that follows a script. make test-agents installs it and
-// names its program in NOD_CLAUDE; without that these tests are skipped.
-func TestClaudeCode(t *testing.T) {
-	claude := os.Getenv("NOD_CLAUDE")
-	if claude == "" {
-		t.Skip("NOD_CLAUDE names no Claude Code: run make test-agents")
-	}
+// Claude Code itself, as released, with a model that follows a script.
+func TestAgentClaudeCode(t *testing.T) {
+	claude := released(t, "claude")
 	const strict = settings + "\nagents:\n  strict: [claude-code]\n"
 	tests := []struct {
 		name     string

@@ -271,10 +271,14 @@ func TestFormSaysWhatWillNotDo(t *testing.T) {
 	s.typeText("many")
 	s.submit()
 	s.wantOpen("1")
-	if !s.shows("This wants a number.") {
+	const complaint = "One answer will not do yet."
+	if !s.shows(complaint) || !s.shows("A whole number") {
 		t.Error("the prompt does not say what is wrong")
 	}
 	s.key(fyne.KeyBackspace)
+	if s.shows(complaint) {
+		t.Error("the prompt still complains about an answer that is being changed")
+	}
 	s.key(fyne.KeyBackspace)
 	s.key(fyne.KeyBackspace)
 	s.key(fyne.KeyBackspace)

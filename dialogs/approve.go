@@ -57,11 +57,9 @@ func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 // look makes the view of the input, afresh when a file that it compares with has changed.
 func (a *approvePage) look() {
 	a.input = newInputView(a.body, a.folder())
-	a.input.OnSeen(a.w.rearm)
+	a.input.attach(a.keys, a.w.inView, a.w.rearm)
 	a.rawShown = false
-	a.input.UseKeys(a.keys)
-	a.input.SeenWhile(a.w.inView)
-	a.put(a.input.Object(), a.input.Focus())
+	a.put(a.input.block)
 	a.banner.Objects = nil
 	for _, s := range a.input.Warnings() {
 		a.banner.Add(newBanner(s))
@@ -72,10 +70,10 @@ func (a *approvePage) look() {
 	}
 }
 
-// put makes o the text of the prompt, with the focus on text.
-func (a *approvePage) put(o fyne.CanvasObject, text fyne.Focusable) {
-	a.text = text
-	a.view.Objects = []fyne.CanvasObject{o}
+// put makes b the text of the prompt, which has the focus.
+func (a *approvePage) put(b block) {
+	a.text = b
+	a.view.Objects = []fyne.CanvasObject{b}
 	a.view.Refresh()
 }
 
@@ -148,9 +146,10 @@ func (a *approvePage) footObject() *foot {
 	a.why = newButton(a.keys, tr("Deny, and say why…"), a.openReason)
 	a.scopes = newButton(a.keys, "", a.chooseScope)
 	a.scopes.icon, a.scopes.trailing = theme.IconNameArrowDropDown, true
-	a.yes = newDecision(a.keys, tr("Allow"), affirmativeHint(), strongButton, a.w.affirm)
+	a.yes = newDecision(a.keys, a.affirmative(), affirmativeHint(), strongButton, a.w.affirm)
 	a.rule = container.NewStack()
 	a.showScope()
+	setVisible(a.scopes, !isPlan(a.body))                  // a plan is carried out once
 	outdent := layout.NewCustomPaddedLayout(-4, 0, -10, 0) // its text in line with what is below
 	return &foot{
 		split:      true,
@@ -161,17 +160,24 @@ func (a *approvePage) footObject() *foot {
 	}
 }
 
+func (a *approvePage) affirmative() string {
+	if isPlan(a.body) {
+		return tr("Approve plan")
+	}
+	return tr("Allow")
+}
+
 // toggleRaw shows the whole input as JSON in place of the view of it, or goes back.
 func (a *approvePage) toggleRaw() {
 	a.rawShown = !a.rawShown
 	a.disclosure.icon = theme.IconNameMenuExpand
 	if a.rawShown {
 		a.disclosure.icon = theme.IconNameArrowDropDown
-		raw := newRawView(a.body.Input).(*sheet)
-		raw.keys, raw.inView = a.keys, a.w.inView
-		a.put(raw, raw)
+		raw := newRawView(a.body.Input)
+		raw.attach(a.keys, a.w.inView, nil)
+		a.put(raw)
 	} else {
-		a.put(a.input.Object(), a.input.Focus())
+		a.put(a.input.block)
 	}
 	a.disclosure.Refresh()
 	a.w.fit()
@@ -302,7 +308,7 @@ func (a *approvePage) showScope() {
 		return
 	}
 	a.ruleText = newSheet(unnumbered("", rule, lineText), rule)
-	a.ruleText.keys, a.ruleText.inView, a.ruleText.onSeen = a.keys, a.w.inView, a.w.rearm
+	a.ruleText.attach(a.keys, a.w.inView, a.w.rearm)
 	above := newLines(heading, theme.SizeNameCaptionText, widget.MediumImportance)
 	a.rule.Add(column(4, tight(above), container.New(atMost{height: maxRule}, a.ruleText)))
 }
@@ -328,7 +334,7 @@ func (a *approvePage) grantText(s policy.Scope) string {
 
 // lookAtAll takes note of what is in view.
 func (a *approvePage) lookAtAll() {
-	a.input.Look()
+	a.input.noteSeen()
 	if a.ruleText != nil {
 		a.ruleText.noteSeen()
 	}
@@ -336,7 +342,7 @@ func (a *approvePage) lookAtAll() {
 
 // allSeen reports whether the whole input, and the whole rule if one will be saved, has been in view.
 func (a *approvePage) allSeen() bool {
-	return a.input.AllSeen() && (a.ruleText == nil || a.ruleText.allSeen())
+	return a.input.allSeen() && (a.ruleText == nil || a.ruleText.allSeen())
 }
 
 // maxRule is the height up to which a rule takes room from the rest; a longer one scrolls.

@@ -26,13 +26,14 @@ type choice struct {
 	picked  bool
 	onTap   func()
 	onArrow func(step int)
+	onFocus func()
 
 	keys             *keyMap
 	hovered, focused bool
 }
 
 func newChoice(keys *keyMap, o interact.Option, multi bool, onTap func()) *choice {
-	c := &choice{keys: keys, option: o, multi: multi, onTap: onTap}
+	c := &choice{keys: keys, option: o, multi: multi, onTap: onTap, onFocus: func() {}}
 	c.ExtendBaseWidget(c)
 	return c
 }
@@ -128,6 +129,7 @@ func (c *choice) TypedRune(rune) {}
 func (c *choice) FocusGained() {
 	c.focused = true
 	c.Refresh()
+	c.onFocus()
 	c.keys.gained(c)
 	c.keys.reveal(c)
 }
@@ -155,11 +157,13 @@ type picker struct {
 	choices []*choice // the last one is "Other" when there is one
 	other   *field    // nil when only the options are offered
 	filter  *field    // nil when the options are few
+	preview *preview  // nil when no option has one
 	object  fyne.CanvasObject
+	changed func() // called when the human changes the answer
 }
 
 func newPicker(keys *keyMap, options []interact.Option, multi, offersOther bool, placeholder string) *picker {
-	p := &picker{keys: keys, multi: multi}
+	p := &picker{keys: keys, multi: multi, changed: func() {}}
 	list := column(6)
 	for _, o := range options {
 		list.Add(p.addChoice(o))
@@ -171,6 +175,9 @@ func newPicker(keys *keyMap, options []interact.Option, multi, offersOther bool,
 	if offersOther {
 		p.object = column(6, p.object, p.addOther(placeholder))
 	}
+	if p.preview = newPreview(options); p.preview != nil {
+		p.object = column(10, p.object, p.preview.object)
+	}
 	return p
 }
 
@@ -178,6 +185,7 @@ func (p *picker) addChoice(o interact.Option) *choice {
 	c := newChoice(p.keys, o, p.multi, nil)
 	c.onTap = func() { p.tap(c) }
 	c.onArrow = func(step int) { p.move(c, step) }
+	c.onFocus = func() { p.look(c.option) }
 	p.choices = append(p.choices, c)
 	return c
 }
@@ -190,8 +198,16 @@ func (p *picker) addOther(placeholder string) fyne.CanvasObject {
 	if placeholder == "" {
 		p.other.SetPlaceHolder(tr("Write your own answer"))
 	}
+	p.other.OnChanged = func(string) { p.changed() }
 	p.other.Hide()
 	return column(6, c, p.other)
+}
+
+// look shows what picking o would look like, when it says so itself.
+func (p *picker) look(o interact.Option) {
+	if p.preview != nil {
+		p.preview.show(o)
+	}
 }
 
 // filtered puts a long list behind a field that narrows it down.
@@ -218,6 +234,7 @@ func (p *picker) tap(c *choice) {
 			x.pick(x == c)
 		}
 	}
+	p.changed()
 	if p.other == nil {
 		return
 	}

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"fyne.io/fyne/v2"
-
 	"nod/dialogs/safetext"
 )
 
@@ -122,7 +120,7 @@ func (l sheetLine) size() int {
 
 // newRawView is the "whole input (JSON)" block: the input as it came, with line breaks and indentation
 // between its parts. Within its parts nothing is changed. What is not JSON is shown as it is.
-func newRawView(raw []byte) fyne.CanvasObject {
+func newRawView(raw []byte) *sheet {
 	return newSheet(numbered(prettyJSON(raw), lineText), string(raw))
 }
 

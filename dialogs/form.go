@@ -23,12 +23,16 @@ func newFormPage(w *window, e *entry, h *head, b interact.Form) *page {
 	f := &formPage{page: newPage(e, w.keys, h), w: w}
 	title := newLines(plainText(b.Title), theme.SizeNameSubHeadingText, widget.MediumImportance)
 	title.TextStyle.Bold = true
-	if b.Title == "" {
+	switch {
+	case b.Title == "" && len(b.Questions) == 1:
+		title.SetText(tr("One question"))
+	case b.Title == "":
 		title.SetText(tr("{{.Count}} questions", values{"Count": len(b.Questions)}))
 	}
 	list := column(24)
 	for _, q := range b.Questions {
 		v := newQuestionView(w.keys, q)
+		v.changed = func() { f.forgive(v) }
 		f.questions = append(f.questions, v)
 		list.Add(v.object)
 	}
@@ -52,11 +56,20 @@ func (f *formPage) submit() {
 	case errors.As(err, &missing):
 		f.point(missing.ID, a)
 	case errors.As(err, &invalid):
-		f.view(invalid.ID).complain(tr("This {{.Problem}}.", values{"Problem": tr(invalid.Problem)}))
+		v := f.view(invalid.ID)
+		v.complain(v.wants(invalid))
 		f.complain(tr("One answer will not do yet."))
-		f.w.win.Canvas().Focus(f.view(invalid.ID).focus())
+		f.w.win.Canvas().Focus(v.focus())
 	default:
 		f.w.finish(f.page, a)
+	}
+}
+
+// forgive takes back what was said of an answer that is being changed.
+func (f *formPage) forgive(v *questionView) {
+	if v.complains() {
+		v.complain("")
+		f.complain("")
 	}
 }
 
@@ -97,18 +110,26 @@ func missing(q interact.Question, v interact.Value) bool {
 // questionView is one question with what it is answered by.
 type questionView struct {
 	question interact.Question
-	problem  *widget.Label
+	hint     *widget.Label     // what an answer must be
+	problem  *widget.Label     // why the answer is none yet, in place of the hint
+	hintNote fyne.CanvasObject // holds hint
 	note     fyne.CanvasObject // holds problem
 	object   *fyne.Container
 	answer   func() interact.Value
 	focus    func() fyne.Focusable // where to go when the answer is missing
+	changed  func()                // called when the human changes the answer
 }
 
 func newQuestionView(keys *keyMap, q interact.Question) *questionView {
-	v := &questionView{question: q, problem: newLines("", theme.SizeNameCaptionText, widget.DangerImportance)}
-	v.note = tight(v.problem)
-	v.note.Hide()
-	v.object = column(8, v.heading(), tight(newMarkdown(q.Question)), v.input(keys), v.note)
+	v := &questionView{
+		question: q,
+		hint:     newLines(hintOf(q), theme.SizeNameCaptionText, widget.LowImportance),
+		problem:  newLines("", theme.SizeNameCaptionText, widget.DangerImportance),
+		changed:  func() {},
+	}
+	v.hintNote, v.note = tight(v.hint), tight(v.problem)
+	v.object = column(8, v.heading(), tight(newMarkdown(q.Question)), v.input(keys), v.hintNote, v.note)
+	v.complain("")
 	return v
 }
 
@@ -116,7 +137,7 @@ func newQuestionView(keys *keyMap, q interact.Question) *questionView {
 func (v *questionView) heading() fyne.CanvasObject {
 	need := newWords(tr("optional"), theme.SizeNameCaptionText, colorMuted)
 	if v.question.IsRequired() {
-		need = newWords(tr("required"), theme.SizeNameCaptionText, theme.ColorNameError).bold()
+		need = newWords(tr("required"), theme.SizeNameCaptionText, colorMuted)
 	}
 	if v.question.Header == "" {
 		return row(8, need)
@@ -131,6 +152,7 @@ func (v *questionView) input(keys *keyMap) fyne.CanvasObject {
 	}
 	p := newPicker(keys, v.question.Options, v.question.MultiSelect, v.question.OffersOther(), v.question.Placeholder)
 	p.preselect(v.question.Default.Items)
+	p.changed = func() { v.changed() }
 	v.answer = func() interact.Value { return interact.ListValue(p.answers()...) }
 	v.focus = p.focusFirst
 	return p.object
@@ -140,6 +162,7 @@ func (v *questionView) textInput(keys *keyMap) fyne.CanvasObject {
 	f := newField(keys, false)
 	f.SetPlaceHolder(plainText(v.question.Placeholder))
 	f.SetText(v.question.Default.String())
+	f.OnChanged = func(string) { v.changed() }
 	f.OnSubmitted = func(string) {
 		if c := fyne.CurrentApp().Driver().CanvasForObject(f); c != nil {
 			c.FocusNext()
@@ -150,7 +173,18 @@ func (v *questionView) textInput(keys *keyMap) fyne.CanvasObject {
 	return f
 }
 
+// wants says what is wrong with an answer.
+func (v *questionView) wants(e *interact.InvalidError) string {
+	if v.hint.Text != "" {
+		return v.hint.Text
+	}
+	return tr("This {{.Problem}}.", values{"Problem": tr(e.Problem)})
+}
+
 func (v *questionView) complain(s string) {
 	v.problem.SetText(s)
 	setVisible(v.note, s != "")
+	setVisible(v.hintNote, s == "" && v.hint.Text != "")
 }
+
+func (v *questionView) complains() bool { return v.note.Visible() }

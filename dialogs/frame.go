@@ -41,17 +41,9 @@ func (f *textFrame) CreateRenderer() fyne.WidgetRenderer {
 
 // TypedKey implements [fyne.Focusable].
 func (f *textFrame) TypedKey(ev *fyne.KeyEvent) {
-	const line, all = 40, 1 << 20
-	page := max(f.Size().Height-line, line)
-	steps := map[fyne.KeyName]float32{
-		fyne.KeyUp: -line, fyne.KeyDown: line, fyne.KeyPageUp: -page, fyne.KeyPageDown: page,
-		fyne.KeyHome: -all, fyne.KeyEnd: all,
+	if !f.scroll.typedKey(ev) {
+		f.keys.typedKey(ev)
 	}
-	if step, scrolls := steps[ev.Name]; scrolls {
-		f.scroll.scrollBy(step)
-		return
-	}
-	f.keys.typedKey(ev)
 }
 
 // TypedRune implements [fyne.Focusable].
@@ -78,6 +70,21 @@ type scrollArea struct{ *container.Scroll }
 func (s scrollArea) scrollBy(dy float32) {
 	limit := max(s.Content.MinSize().Height-s.Size().Height, 0)
 	s.ScrollToOffset(fyne.NewPos(0, min(max(s.Offset.Y+dy, 0), limit)))
+}
+
+// typedKey scrolls, and reports whether the key is one that does.
+func (s scrollArea) typedKey(ev *fyne.KeyEvent) bool {
+	const line, all = 40, 1 << 20
+	page := max(s.Size().Height-line, line)
+	steps := map[fyne.KeyName]float32{
+		fyne.KeyUp: -line, fyne.KeyDown: line, fyne.KeyPageUp: -page, fyne.KeyPageDown: page,
+		fyne.KeyHome: -all, fyne.KeyEnd: all,
+	}
+	step, scrolls := steps[ev.Name]
+	if scrolls {
+		s.scrollBy(step)
+	}
+	return scrolls
 }
 
 // reveal scrolls so far that o is in view.

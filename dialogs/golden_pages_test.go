@@ -1,6 +1,8 @@
 package dialogs
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"fyne.io/fyne/v2"
@@ -26,6 +28,22 @@ var samples = map[string]interact.Request{
 		}},
 		{ID: "name", Header: "Name", Question: "What shall it be called?", InputType: interact.Text, Placeholder: "orders"},
 	}}),
+	"plan": planRequest("5", aPlan),
+}
+
+const aPlan = `# Move the orders to PostgreSQL
+
+1. Add the schema in **migrations/0007_orders.sql**
+2. Write to *both* stores for a week
+   - compare them every night with ` + "`make compare`" + `
+3. Read from PostgreSQL
+
+` + "```sh\nmake migrate\nmake compare\n```\n"
+
+// planRequest is what Claude Code sends when it leaves its plan mode.
+func planRequest(id, plan string) interact.Request {
+	input, _ := json.Marshal(map[string]any{"plan": plan, "planFilePath": "/home/ann/.claude/plans/orders.md"})
+	return request(id, interact.Approve{Tool: exitPlanMode, Input: input})
 }
 
 func TestGoldenPages(t *testing.T) {
@@ -94,6 +112,14 @@ func TestGoldenStates(t *testing.T) {
 			s.ready()
 			s.tapText("option 3")
 		}},
+		{"plan-long", planRequest("1", aPlan+strings.Repeat("\nAnd then the next part of it, which is a long one, step by step.\n", 20)), func(s *screen) { s.ready() }},
+		{"hints", constrained, func(s *screen) {
+			s.ready()
+			s.tapText("Submit")
+			s.ready()
+		}},
+		{"preview", sketches, func(s *screen) { s.ready(); s.tapText("Two columns") }},
+		{"suggestions", suggesting, func(s *screen) { s.ready(); s.tapText("Once") }},
 		{"text", request("1", interact.Ask{Question: "Why?\n\n- first\n- *second*", Multiline: true, Placeholder: "Your reasons"}), func(s *screen) { s.ready() }},
 	}
 	for _, test := range tests {
@@ -105,6 +131,32 @@ func TestGoldenStates(t *testing.T) {
 		})
 	}
 }
+
+// constrained asks for answers of a certain form.
+var constrained = request("1", interact.Form{Questions: []interact.Question{
+	{ID: "n", Question: "How many replicas?", InputType: interact.Text, Format: interact.Integer, Min: number(1), Max: number(9), Default: interact.TextValue("12")},
+	{ID: "d", Question: "Until when?", InputType: interact.Text, Format: interact.Date, Required: new(bool)},
+	{ID: "m", Question: "Who shall know?", InputType: interact.Text, Format: interact.Email, Required: new(bool)},
+}})
+
+// sketches asks with a preview of each option.
+var sketches = request("1", interact.Form{Questions: []interact.Question{
+	{ID: "l", Header: "Layout", Question: "Which layout?", AllowOther: new(bool), Options: []interact.Option{
+		{Label: "One column", Preview: "+--------+\n| head   |\n| list   |\n| detail |\n+--------+"},
+		{Label: "Two columns", Preview: "+------+--------+\n| head          |\n| list | detail |\n|      |        |\n+------+--------+"},
+	}},
+}})
+
+// suggesting offers rules of the agent's own.
+var suggesting = func() interact.Request {
+	r := bash("1", "rm -rf build/cache")
+	b := r.Body.(interact.Approve)
+	b.Suggestions = []string{"allow Bash(rm -rf build/cache) in .claude/settings.local.json"}
+	r.Body = b
+	return r
+}()
+
+func number(n float64) *float64 { return &n }
 
 const manyLines = `set -e
 for f in *.go; do

@@ -108,7 +108,7 @@ func stripeOf(e *entry) fyne.ThemeColorName {
 func iconOf(r interact.Request) fyne.ThemeIconName {
 	switch b := r.Body.(type) {
 	case interact.Approve:
-		return deedOf(b.Input).icon
+		return deedOf(b).icon
 	case interact.Form:
 		return theme.IconNameList
 	case interact.Confirm:
@@ -123,7 +123,7 @@ func sentenceOf(r interact.Request) string {
 	switch b := r.Body.(type) {
 	case interact.Approve:
 		who["Tool"] = safetext.Line(b.Tool, maxName)
-		return tr(deedOf(b.Input).sentence, who)
+		return tr(deedOf(b).sentence, who)
 	case interact.Confirm:
 		return tr("{{.Agent}} asks you to confirm", who)
 	case interact.Form:
@@ -164,9 +164,12 @@ var deeds = []struct {
 	{[]string{"url"}, deed{"{{.Agent}} wants to reach the network", theme.IconNameStorage}},
 }
 
-func deedOf(input json.RawMessage) deed {
+func deedOf(a interact.Approve) deed {
+	if isPlan(a) {
+		return deed{"{{.Agent}} wants to carry out this plan", theme.IconNameList}
+	}
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(input, &fields) == nil {
+	if json.Unmarshal(a.Input, &fields) == nil {
 		for _, d := range deeds {
 			if hasAll(fields, d.fields) {
 				return d.deed
@@ -252,7 +255,7 @@ func summaryOf(r interact.Request) string {
 func mainPart(input json.RawMessage) string {
 	var fields map[string]any
 	if json.Unmarshal(input, &fields) == nil {
-		for _, name := range []string{"command", "cmd", "file_path", "filePath", "path", "url"} {
+		for _, name := range []string{"command", "cmd", "file_path", "filePath", "path", "url", "plan"} {
 			if s, ok := fields[name].(string); ok {
 				return s
 			}

@@ -17,14 +17,29 @@ import (
 
 // inputView is the primary block of an approval: what the tool call would do, from its exact input.
 type inputView struct {
+	block
 	content content
-	sheet   *sheet
+}
+
+// block is what shows an input and knows how much of it has been in view: a [sheet] or a [prose].
+type block interface {
+	fyne.CanvasObject
+	fyne.Focusable
+	// attach passes the keys that the block has no use for to k, has onSeen called, once, when the whole input
+	// has been in view, and makes only that count as seen which is laid out while inView reports true: a layout
+	// can be a mere measurement, or of a window that is not on the screen yet.
+	attach(k *keyMap, inView func() bool, onSeen func())
+	// allSeen reports whether the whole input has been in view. An input that is too long to show never has.
+	allSeen() bool
+	// noteSeen takes note of what is in view now.
+	noteSeen()
 }
 
 // content is what an input turns into.
 type content struct {
 	lines     []sheetLine
-	original  string // what a copy of everything gives
+	plan      fyne.CanvasObject // shown in place of the lines, when there is one
+	original  string            // what a copy of everything gives
 	facts     []fact
 	warnings  []string
 	bases     []*baseFile // the files that lines were worked out from
@@ -34,36 +49,25 @@ type content struct {
 // newInputView shows the input of a, which came from an agent that works in cwd.
 func newInputView(a interact.Approve, cwd string) *inputView {
 	c := newContent(a, cwd)
-	v := &inputView{content: c, sheet: newSheet(c.lines, c.original)}
-	if v.sheet.capped {
-		v.content.warnings = append(v.content.warnings,
-			tr("This is too long to be read here. It can be denied, or opened as a file, but not allowed."))
+	v := &inputView{content: c}
+	if c.plan != nil {
+		v.block = newProse(c.plan)
+	} else {
+		v.block = v.newSheet()
 	}
-	v.content.warnings = append(v.content.warnings, oddCharacters(v.sheet.lines)...)
+	v.content.warnings = append(v.content.warnings, oddCharacters(v.content.lines)...)
 	return v
 }
 
-// Object is what to put into the window.
-func (v *inputView) Object() fyne.CanvasObject { return v.sheet }
-
-// Focus is what gets the keyboard's focus.
-func (v *inputView) Focus() fyne.Focusable { return v.sheet }
-
-// UseKeys passes the keys that the view has no use for to k.
-func (v *inputView) UseKeys(k *keyMap) { v.sheet.keys = k }
-
-// AllSeen reports whether the whole input has been in view. An input that is too long to show never has.
-func (v *inputView) AllSeen() bool { return v.sheet.allSeen() }
-
-// OnSeen sets what is called, once, when the whole input has been in view.
-func (v *inputView) OnSeen(f func()) { v.sheet.onSeen = f }
-
-// SeenWhile makes only that count as seen which is laid out while inView reports true: a layout can be
-// a mere measurement, or of a window that is not on the screen yet.
-func (v *inputView) SeenWhile(inView func() bool) { v.sheet.inView = inView }
-
-// Look takes note of what is in view now.
-func (v *inputView) Look() { v.sheet.noteSeen() }
+func (v *inputView) newSheet() *sheet {
+	s := newSheet(v.content.lines, v.content.original)
+	v.content.lines = s.lines
+	if s.capped {
+		v.content.warnings = append(v.content.warnings,
+			tr("This is too long to be read here. It can be denied, or opened as a file, but not allowed."))
+	}
+	return s
+}
 
 // Warnings are sentences of nod's own to show above the input.
 func (v *inputView) Warnings() []string { return v.content.warnings }
@@ -77,7 +81,7 @@ func (v *inputView) AgentSays() string { return v.content.agentSays }
 
 // HasHidden reports whether something in the input does not show, and was spelled out.
 func (v *inputView) HasHidden() bool {
-	return slices.ContainsFunc(findings(v.sheet.lines), func(f safetext.Finding) bool { return f.Kind == safetext.Hidden })
+	return slices.ContainsFunc(findings(v.content.lines), func(f safetext.Finding) bool { return f.Kind == safetext.Hidden })
 }
 
 // Stale reports whether a file that the view was worked out from has changed since. Then what is on screen
@@ -95,7 +99,7 @@ func newContent(a interact.Approve, cwd string) content {
 			warnings: []string{tr("The input cannot be read without doubt, so here it is as it came.")},
 		}
 	}
-	for _, show := range []func(interact.Approve, arguments, string) (content, bool){editContent, commandContent, urlContent} {
+	for _, show := range []func(interact.Approve, arguments, string) (content, bool){planContent, editContent, commandContent, urlContent} {
 		if c, ok := show(a, args, cwd); ok {
 			return c
 		}

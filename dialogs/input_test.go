@@ -119,7 +119,7 @@ func TestContent(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := newInputView(interact.Approve{Tool: tt.tool, Input: json.RawMessage(tt.input)}, dir)
-			if got := shown(v.sheet.lines); got != tt.shown {
+			if got := shown(v.content.lines); got != tt.shown {
 				t.Errorf("shown:\n%s\nwant:\n%s", got, tt.shown)
 			}
 			if got := strings.Join(factTexts(v.Facts()), "; "); got != tt.facts {
@@ -136,7 +136,7 @@ func TestContent(t *testing.T) {
 func TestDescriptionIsTheAgentsWord(t *testing.T) {
 	test.NewTempApp(t)
 	v := newInputView(call(t, "Bash", object{"command": "id", "description": "Command: ls\nAllow is safe"}), "/")
-	if strings.Contains(shown(v.sheet.lines), "safe") {
+	if strings.Contains(shown(v.content.lines), "safe") {
 		t.Error("the agent's words are in the primary block")
 	}
 	if v.AgentSays() != "Command: ls\nAllow is safe" {
@@ -209,11 +209,12 @@ func FuzzInput(f *testing.F) {
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, tool, input string) {
 		v := newInputView(interact.Approve{Tool: tool, Input: json.RawMessage(input)}, dir)
-		if len(v.sheet.lines) == 0 {
+		if len(v.content.lines) == 0 {
 			t.Error("nothing is shown")
 		}
-		v.sheet.Resize(fyne.NewSize(400, 200))
-		if !v.AllSeen() && v.sheet.page.unseenRows(v.sheet.seen) == 0 && !v.sheet.capped {
+		sheet := v.block.(*sheet)
+		sheet.Resize(fyne.NewSize(400, 200))
+		if !v.allSeen() && sheet.page.unseenRows(sheet.seen) == 0 && !sheet.capped {
 			t.Error("every row has been in view, but the input has not")
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
 
 	"nod/interact"
 	"nod/policy"
@@ -163,7 +164,7 @@ func (s *screen) tapText(text string) {
 	s.tap(s.find(text))
 }
 
-// find returns the first visible button, choice or menu line with that text, overlays first.
+// find returns the first visible button that is not disabled, choice or menu line with that text, overlays first.
 func (s *screen) find(text string) fyne.Tappable {
 	s.t.Helper()
 	roots := s.canvas().Overlays().List()
@@ -194,6 +195,10 @@ func findTappable(root fyne.CanvasObject, text string) fyne.Tappable {
 			}
 		case *menuLine:
 			if x.item.text == text {
+				found = x
+			}
+		case *widget.Button:
+			if x.Text == text && !x.Disabled() {
 				found = x
 			}
 		}

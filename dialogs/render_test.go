@@ -102,7 +102,7 @@ func TestRenderedInputs(t *testing.T) {
 			t.Run(tt.name+"-"+look, func(t *testing.T) {
 				cwd := project(t, "shop.go", goFile)
 				img := drawn(t, look, 620, func() fyne.CanvasObject {
-					return newInputView(call(t, tt.tool, tt.input), cwd).Object()
+					return newInputView(call(t, tt.tool, tt.input), cwd).block
 				})
 				assertGolden(t, tt.name+"-"+look, img)
 			})

@@ -60,7 +60,12 @@ func newSheet(lines []sheetLine, original string) *sheet {
 	return s
 }
 
-// allSeen reports whether every row has been in view.
+// attach implements [block].
+func (s *sheet) attach(k *keyMap, inView func() bool, onSeen func()) {
+	s.keys, s.inView, s.onSeen = k, inView, onSeen
+}
+
+// allSeen implements [block]: every row has been in view.
 func (s *sheet) allSeen() bool { return s.seenAll }
 
 // scrolled follows the view.
@@ -69,7 +74,7 @@ func (s *sheet) scrolled() {
 	s.noteSeen()
 }
 
-// noteSeen records the rows that are wholly in view.
+// noteSeen implements [block]: it records the rows that are wholly in view.
 func (s *sheet) noteSeen() {
 	if s.inView != nil && !s.inView() {
 		s.updateState()

@@ -1,0 +1,79 @@
+package dialogs
+
+import (
+	"strconv"
+	"strings"
+
+	"nod/interact"
+)
+
+// hintOf says what an answer to q must be, beyond being there; "" when anything will do.
+func hintOf(q interact.Question) string {
+	var parts []string
+	for _, part := range []string{formatHint(q.Format), boundsHint(q)} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+func formatHint(f interact.Format) string {
+	switch f {
+	case interact.Integer:
+		return tr("A whole number")
+	case interact.Number:
+		return tr("A number")
+	case interact.Email:
+		return tr("An e-mail address")
+	case interact.URI:
+		return tr("An address such as https://example.com")
+	case interact.Date:
+		return tr("A date such as 2030-12-31")
+	case interact.DateTime:
+		return tr("A date and time such as 2030-12-31T18:00:00Z")
+	}
+	return ""
+}
+
+// boundsHint says what Min and Max mean for q: how much, how long or how many.
+func boundsHint(q interact.Question) string {
+	if q.Min == nil && q.Max == nil {
+		return ""
+	}
+	bounds := values{"Min": bound(q.Min), "Max": bound(q.Max)}
+	switch {
+	case q.InputType == interact.Choice && !q.MultiSelect:
+		return ""
+	case q.InputType == interact.Choice:
+		return pickBounds(q, bounds)
+	case q.Format == interact.Integer || q.Format == interact.Number:
+		return oneOf(q, tr("from {{.Min}} to {{.Max}}", bounds), tr("at least {{.Min}}", bounds), tr("at most {{.Max}}", bounds))
+	}
+	return oneOf(q, tr("{{.Min}} to {{.Max}} characters", bounds), tr("at least {{.Min}} characters", bounds), tr("at most {{.Max}} characters", bounds))
+}
+
+func pickBounds(q interact.Question, bounds values) string {
+	if q.Min != nil && q.Max != nil && *q.Min == *q.Max {
+		return tr("Pick {{.Min}}", bounds)
+	}
+	return oneOf(q, tr("Pick {{.Min}} to {{.Max}}", bounds), tr("Pick at least {{.Min}}", bounds), tr("Pick at most {{.Max}}", bounds))
+}
+
+// oneOf picks the text for the bounds that q has.
+func oneOf(q interact.Question, both, least, most string) string {
+	switch {
+	case q.Max == nil:
+		return least
+	case q.Min == nil:
+		return most
+	}
+	return both
+}
+
+func bound(limit *float64) string {
+	if limit == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*limit, 'f', -1, 64)
+}

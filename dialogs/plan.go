@@ -1,0 +1,45 @@
+package dialogs
+
+import (
+	"fmt"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"nod/interact"
+)
+
+// exitPlanMode is the tool with which Claude Code asks whether to carry out a plan.
+const exitPlanMode = "ExitPlanMode"
+
+// isPlan reports whether a asks to carry out a plan that can be shown as one.
+func isPlan(a interact.Approve) bool {
+	args, err := parseArguments(a.Input)
+	_, ok := planOf(a, args)
+	return err == nil && ok
+}
+
+func planOf(a interact.Approve, args arguments) (plan string, ok bool) {
+	_, plan, ok = args.text("plan")
+	return plan, ok && a.Tool == exitPlanMode && strings.TrimSpace(plan) != "" && len(a.Input) <= maxMarkdownBytes
+}
+
+// planContent shows a plan as it is meant to be read, and under it, exactly, what else the input holds.
+func planContent(a interact.Approve, args arguments, _ string) (content, bool) {
+	plan, ok := planOf(a, args)
+	if !ok {
+		return content{}, false
+	}
+	c := content{lines: fieldLines(args), original: plan, facts: []fact{sizeFact(plan)}}
+	blocks := []fyne.CanvasObject{newMarkdown(plan)}
+	if rest := args.without("plan"); len(rest) > 0 {
+		var fields strings.Builder
+		for _, field := range rest {
+			fmt.Fprintf(&fields, "%s: %s\n", field.key, field.value())
+		}
+		blocks = append(blocks, proseLabel(tr("with")), codeBlock(fields.String()))
+	}
+	c.plan = container.New(blockLayout{}, blocks...)
+	return c, true
+}

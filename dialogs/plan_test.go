@@ -1,0 +1,76 @@
+package dialogs
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+
+	"nod/interact"
+	"nod/policy"
+)
+
+func TestPlanIsApprovedAsAPlan(t *testing.T) {
+	s := newScreen(t)
+	s.open(planRequest("1", "# Move\n\n1. first"))
+	for _, text := range []string{"claude-code wants to carry out this plan", "Approve plan"} {
+		if !s.shows(text) {
+			t.Errorf("%q is not there", text)
+		}
+	}
+	if s.shows("Once") {
+		t.Error("a plan is offered for more than once")
+	}
+	s.ready()
+	s.chord(fyne.KeyReturn)
+	if a := s.wantOutcome("1", interact.Allowed); a.Scope != policy.Once {
+		t.Errorf("scope %q", a.Scope)
+	}
+}
+
+// A jump to the end of a plan is no reading of it.
+func TestPlanMustBeReadInFull(t *testing.T) {
+	s := newScreen(t)
+	s.open(planRequest("1", strings.Repeat("one more step of many\n\n", 60)))
+	s.ready()
+	s.key(fyne.KeyEnd)
+	s.ready()
+	s.chord(fyne.KeyReturn)
+	s.wantOpen("1")
+	s.key(fyne.KeyHome)
+	for findTappable(s.canvas().Content(), "Next part") != nil {
+		s.tapText("Next part")
+	}
+	s.ready()
+	s.chord(fyne.KeyReturn)
+	s.wantOutcome("1", interact.Allowed)
+}
+
+// Only what Claude Code calls a plan, and what can be read without doubt, is shown as one.
+func TestWhatIsNoPlan(t *testing.T) {
+	for name, a := range map[string]interact.Approve{
+		"another tool": {Tool: "Deploy", Input: json.RawMessage(`{"plan":"all is well"}`)},
+		"no text":      {Tool: exitPlanMode, Input: json.RawMessage(`{"plan":["a"]}`)},
+		"empty":        {Tool: exitPlanMode, Input: json.RawMessage(`{"plan":" "}`)},
+		"two plans":    {Tool: exitPlanMode, Input: json.RawMessage(`{"plan":"a","plan":"b"}`)},
+		"too long":     {Tool: exitPlanMode, Input: call(t, exitPlanMode, object{"plan": strings.Repeat("x", maxMarkdownBytes)}).Input},
+	} {
+		if isPlan(a) {
+			t.Errorf("%s: shown as a plan", name)
+		}
+	}
+}
+
+func TestPlanShowsWhatElseTheInputHolds(t *testing.T) {
+	s := newScreen(t)
+	input := call(t, exitPlanMode, object{"plan": "do it", "allowedPrompts": "push\u202e to main"}).Input
+	s.open(request("1", interact.Approve{Tool: exitPlanMode, Input: input}))
+	v := newInputView(interact.Approve{Tool: exitPlanMode, Input: input}, "/")
+	if shown := texts(v.content.plan, nil); !strings.Contains(shown, "allowedPrompts") || !strings.Contains(shown, "U+202E") {
+		t.Errorf("shown: %s", shown)
+	}
+	if !v.HasHidden() || len(v.Warnings()) == 0 {
+		t.Error("no warning of the hidden character")
+	}
+}

@@ -1,0 +1,59 @@
+package dialogs
+
+import (
+	"slices"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs/safetext"
+	"nod/interact"
+)
+
+// preview shows, under a list of options, what picking one of them would look like: code or a sketch in
+// letters, which must keep its columns, so it scrolls to the side instead of wrapping.
+type preview struct {
+	title  *words
+	text   *fyne.Container
+	object fyne.CanvasObject
+	height float32 // of the tallest, so that nothing moves when another one is shown
+}
+
+// maxPreview is the height that a preview takes at most.
+const maxPreview = 200
+
+// newPreview shows the preview of the first option that has one; nil when none has.
+func newPreview(options []interact.Option) *preview {
+	i := slices.IndexFunc(options, func(o interact.Option) bool { return o.Preview != "" })
+	if i < 0 {
+		return nil
+	}
+	p := &preview{title: newWords("", theme.SizeNameCaptionText, colorMuted), text: container.NewStack()}
+	p.object = newCard(colorPaper, colorHairline, padded(8, 10, column(6, p.title, p.text)))
+	for _, o := range options {
+		p.height = max(p.height, min(previewText(o).MinSize().Height, maxPreview))
+	}
+	p.show(options[i])
+	return p
+}
+
+// show shows the preview of o, if it has one.
+func (p *preview) show(o interact.Option) {
+	if o.Preview == "" {
+		return
+	}
+	p.title.set(tr("Preview of {{.Option}}", values{"Option": plainText(o.Label)}))
+	p.text.Objects = []fyne.CanvasObject{container.New(fixed{height: p.height}, container.NewScroll(previewText(o)))}
+	p.text.Refresh()
+}
+
+func previewText(o interact.Option) fyne.CanvasObject {
+	style := widget.RichTextStyleInline
+	style.TextStyle = fyne.TextStyle{Monospace: true}
+	text := widget.NewRichText(spanSegments(safetext.Render(strings.TrimRight(o.Preview, "\n")), style)...)
+	text.Wrapping = fyne.TextWrapOff
+	return tight(text)
+}

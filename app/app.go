@@ -101,6 +101,7 @@ type program struct {
 	prompts   *dialogs.Prompter
 	stage     *stage
 	pauser    *pauser
+	quieter   *quieter
 	notifier  *notifier
 	announcer *announcer
 	tray      *tray
@@ -209,9 +210,12 @@ func (p *program) serve() {
 
 // snapshot is what the tray shows now.
 func (p *program) snapshot() snapshot {
+	quiet, missed := p.quieter.state()
 	return snapshot{
 		Pending:       withoutNotices(p.broker.Pending()),
 		Pause:         p.pauser.state(),
+		Quiet:         quiet,
+		Missed:        missed,
 		Broken:        p.store.Err() != nil,
 		AskEverything: p.store.Config().Policy.AskEverything,
 	}
@@ -284,8 +288,14 @@ func (p *program) tellBroken(before error) {
 	p.notifier.say(p.ctx, "The policy file has an error, so nod asks about everything. Open nod's settings to see it.", interact.Error)
 }
 
+// tellQuiet says that nod no longer asks for a session. It says no word of the agent's.
+func (p *program) tellQuiet() {
+	p.notifier.say(p.ctx, "Nobody answered an agent's last prompts, so nod is quiet for it. Answer any prompt, or use the tray's menu, to be asked again.", interact.Info)
+}
+
 // raise shows what a person who starts nod again expects: the prompt that waits, else the settings.
 func (p *program) raise() {
+	p.quieter.back()
 	p.onUI(func() {
 		if p.prompts.Waiting() > 0 {
 			p.prompts.Raise()
@@ -399,11 +409,13 @@ func (p *program) openFace() (err error) {
 	})
 	p.park = newPark(p.ctx, p.busy)
 	p.stage = newStage(p.prompts, p.park.Wake)
-	p.pauser = &pauser{prompter: p.stage, changed: func() { p.onUI(p.refresh) }}
+	changed := func() { p.onUI(p.refresh) }
+	p.quieter = newQuieter(p.stage, changed, p.tellQuiet)
+	p.pauser = &pauser{prompter: p.quieter, changed: changed}
 	p.announcer = newAnnouncer(p.ctx, p.notifier.say, func() bool { return p.store.Config().Notifications.Prompts }, p.looking)
 	p.tray, err = newTray(p.fyne, trayActions{
 		Show: p.prompts.Show, Raise: p.prompts.Raise, Pause: p.pauser.set, AskEverything: p.askEverything,
-		Settings: func() { p.settings.Show() }, Quit: p.quit,
+		AskAgain: p.quieter.back, Settings: func() { p.settings.Show() }, Quit: p.quit,
 	})
 	return err
 }

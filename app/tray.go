@@ -25,6 +25,8 @@ const menuPending = 10
 type snapshot struct {
 	Pending       []interact.Request // oldest first, without notices: nobody answers those
 	Pause         Pause
+	Quiet         int  // sessions that nobody is asked for, because nobody answered
+	Missed        int  // requests handed back for that
 	Broken        bool // the policy file cannot be read
 	AskEverything bool
 }
@@ -35,6 +37,7 @@ type trayActions struct {
 	Raise         func()            // bring the prompt window to the front
 	Pause         func(Pause)
 	AskEverything func(bool)
+	AskAgain      func() // the person is back after prompts went unanswered
 	Settings      func()
 	Quit          func()
 }
@@ -44,7 +47,7 @@ func (s snapshot) state() assets.TrayState {
 	switch {
 	case s.Broken:
 		return assets.Broken
-	case len(s.Pending) > 0:
+	case len(s.Pending) > 0 || s.Missed > 0:
 		return assets.Waiting
 	case s.Pause.On:
 		return assets.Paused
@@ -64,6 +67,9 @@ func (s snapshot) status(now time.Time) string {
 		said = append(said, lang.L("One request waits for you"))
 	default:
 		said = append(said, lang.L("{{.Count}} requests wait for you", map[string]any{"Count": n}))
+	}
+	if s.Quiet > 0 {
+		said = append(said, lang.L("Quiet: {{.Count}} requests came while nobody answered", map[string]any{"Count": s.Missed}))
 	}
 	if s.Pause.On {
 		said = append(said, pausedStatus(s.Pause, now))
@@ -89,6 +95,9 @@ func (s snapshot) menu(do trayActions, now time.Time) *fyne.Menu {
 	if len(s.Pending) > 0 {
 		items = append(items, s.pendingItems(do)...)
 		items = append(items, fyne.NewMenuItemSeparator())
+	}
+	if s.Quiet > 0 {
+		items = append(items, fyne.NewMenuItem(lang.L("I am back: ask me again"), do.AskAgain), fyne.NewMenuItemSeparator())
 	}
 	ask := fyne.NewMenuItem(lang.L("Ask about everything"), func() { do.AskEverything(!s.AskEverything) })
 	ask.Checked = s.AskEverything

@@ -27,6 +27,8 @@ func TestTrayState(t *testing.T) {
 		{"waiting", snapshot{Pending: waiting}, assets.Waiting},
 		{"paused", snapshot{Pause: Pause{On: true}}, assets.Paused},
 		{"paused, and somebody waits from before", snapshot{Pending: waiting, Pause: Pause{On: true}}, assets.Waiting},
+		{"quiet, and nobody came since", snapshot{Quiet: 1}, assets.Idle},
+		{"quiet, and somebody came since", snapshot{Quiet: 1, Missed: 1}, assets.Waiting},
 		{"broken before all else", snapshot{Pending: waiting, Pause: Pause{On: true}, Broken: true}, assets.Broken},
 	}
 	for _, tt := range tests {
@@ -76,6 +78,8 @@ func TestTrayMenu(t *testing.T) {
 			"(Paused until 15:00)", "--", "Resume", "Ask about everything", "--", "Settings…", "--", "Quit"}},
 		{"ask about everything", snapshot{AskEverything: true}, []string{
 			"(Nobody waits for you)", "--", pause, "x Ask about everything", "--", "Settings…", "--", "Quit"}},
+		{"quiet", snapshot{Quiet: 1, Missed: 3}, []string{
+			"(Quiet: 3 requests came while nobody answered)", "--", "I am back: ask me again", "--", pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
 		{"broken", snapshot{Broken: true}, []string{
 			"(The policy file has an error: everything is asked about)", "--", pause, "(Ask about everything)", "--",
 			"Settings…", "--", "Quit"}},

@@ -56,7 +56,7 @@ func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 
 // look makes the view of the input, afresh when a file that it compares with has changed.
 func (a *approvePage) look() {
-	a.input = newInputView(a.body, a.folder())
+	a.input = newInputView(a.body, a.request.Requester.Folder())
 	a.input.attach(a.keys, a.w.inView, a.w.rearm)
 	a.rawShown = false
 	a.put(a.input.block)
@@ -75,14 +75,6 @@ func (a *approvePage) put(b block) {
 	a.text = b
 	a.view.Objects = []fyne.CanvasObject{b}
 	a.view.Refresh()
-}
-
-// folder is the one that paths in the input are relative to.
-func (a *approvePage) folder() string {
-	if a.request.Requester.CWD != "" {
-		return a.request.Requester.CWD
-	}
-	return a.request.Requester.Process.CWD
 }
 
 func newBanner(s string) fyne.CanvasObject {
@@ -329,7 +321,7 @@ func (a *approvePage) grantText(s policy.Scope) string {
 	if a.w.p.options.GrantText == nil {
 		return ""
 	}
-	return a.w.p.options.GrantText(callOf(a.request, a.body), s)
+	return a.w.p.options.GrantText(a.body.Call(a.request.Requester), s)
 }
 
 // lookAtAll takes note of what is in view.

@@ -11,7 +11,6 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"nod/interact"
-	"nod/policy"
 )
 
 // title is the window's title, whoever asks for whatever: no word of a requester gets into a title, where
@@ -500,21 +499,4 @@ func (w *window) handBack(pg *page) {
 	a := human(interact.Dismissed)
 	a.Reason = "nobody decided: the person wants to answer in the terminal, ask there"
 	w.finish(pg, a)
-}
-
-// callOf is the call that an approval asks leave for.
-func callOf(r interact.Request, a interact.Approve) policy.Call {
-	c := policy.Call{
-		Agent: r.Requester.Agent, Session: r.Requester.Session, CWD: r.Requester.CWD,
-		Tool: a.Tool, Input: a.Input, Declared: a.Class,
-	}
-	if r.Requester.Process.Exe != "" {
-		c.Programs = append(c.Programs, r.Requester.Process.Exe)
-	}
-	for _, p := range r.Requester.Process.Parents {
-		if p.Exe != "" {
-			c.Programs = append(c.Programs, p.Exe)
-		}
-	}
-	return c
 }

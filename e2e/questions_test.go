@@ -172,3 +172,29 @@ func compact(t *testing.T, text string) string {
 	must(t, err)
 	return string(short)
 }
+
+// Two prompts of a session that nobody answers are enough: from then on nod only counts, until somebody is
+// there again.
+func TestQuietUntilSomebodyIsThere(t *testing.T) {
+	n := start(t, settings)
+	question := []string{"ask", "Which one?", "--session", "s1", "--timeout", "2s"}
+	for range 2 {
+		c := n.send(question...)
+		n.prompt()
+		c.wants("", 3)
+		n.noWindow()
+	}
+	if out, status := n.send(question...).result(); status == 0 || status == 3 {
+		t.Fatalf("the third question: status %d, %s", status, out)
+	}
+	n.noWindow()
+	n.shot("quiet")
+	there := n.send("confirm", "Are you there?")
+	n.prompt()
+	n.press("ctrl+d")
+	there.wants("no", 1)
+	n.noWindow()
+	c := n.send(question...)
+	n.prompt()
+	c.wants("", 3)
+}

@@ -139,7 +139,7 @@ func (b *Broker) Begin(ctx context.Context, r Request) (*Ticket, error) {
 		return b.finishAtOnce(ctx, e, e.ended(errClosing)), nil
 	}
 	if a, ok := r.Body.(Approve); ok {
-		e.call = callOf(r.Requester, a)
+		e.call = a.Call(r.Requester)
 		e.why = b.cfg.Policy.Decide(e.call)
 	}
 	if a, ok := decided(e.why); ok {
@@ -388,7 +388,7 @@ func (b *Broker) Evaluate(who Requester, a Approve) (policy.Decision, error) {
 	if err := r.Validate(); err != nil {
 		return policy.Decision{}, err
 	}
-	return b.cfg.Policy.Decide(callOf(who, r.Body.(Approve))), nil
+	return b.cfg.Policy.Decide(r.Body.(Approve).Call(who)), nil
 }
 
 // Lookup returns the request with this id when owner made it, to read its answer. The ticket holds no
@@ -485,13 +485,6 @@ func (b *Broker) Close() {
 	b.close(errClosing)
 	b.mu.Unlock()
 	b.runs.Wait()
-}
-
-func callOf(who Requester, a Approve) policy.Call {
-	return policy.Call{
-		Agent: who.Agent, Session: who.Session, CWD: who.CWD, Programs: who.Process.programs(),
-		Tool: a.Tool, Input: a.Input, Declared: a.Class,
-	}
 }
 
 func newID() ID {

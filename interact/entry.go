@@ -178,22 +178,5 @@ func (b *Broker) joinKeyed(e *entry) (*Ticket, error) {
 	return &Ticket{b: b, e: old, attached: true}, nil
 }
 
-// programs lists the verified executables of p and its ancestors, nearest first.
-func (p Process) programs() []string {
-	if p.Exe == "" && len(p.Parents) == 0 {
-		return nil
-	}
-	list := make([]string, 0, 1+len(p.Parents))
-	if p.Exe != "" {
-		list = append(list, p.Exe)
-	}
-	for _, parent := range p.Parents {
-		if parent.Exe != "" {
-			list = append(list, parent.Exe)
-		}
-	}
-	return list
-}
-
 // compareIDs orders ids by the time in them.
 func compareIDs(a, b ID) int { return strings.Compare(string(a), string(b)) }

@@ -8,6 +8,7 @@
 package interact
 
 import (
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"time"
@@ -57,6 +58,10 @@ type Requester struct {
 	Process Process `json:"process,omitzero"`  // verified; zero when the peer could not be determined
 }
 
+// Folder is the one that relative paths in a request start from: the one that the requester names, else the
+// one that its process works in.
+func (r Requester) Folder() string { return cmp.Or(r.CWD, r.Process.CWD) }
+
 // Process is what the operating system says of the process on the other end.
 type Process struct {
 	PID     int32     `json:"pid"`
@@ -81,6 +86,23 @@ func (p Process) Caller() Parent {
 		}
 	}
 	return self
+}
+
+// programs lists the verified executables of p and its ancestors, nearest first.
+func (p Process) programs() []string {
+	if p.Exe == "" && len(p.Parents) == 0 {
+		return nil
+	}
+	list := make([]string, 0, 1+len(p.Parents))
+	if p.Exe != "" {
+		list = append(list, p.Exe)
+	}
+	for _, parent := range p.Parents {
+		if parent.Exe != "" {
+			list = append(list, parent.Exe)
+		}
+	}
+	return list
 }
 
 // Parent is an ancestor of the requesting process.
@@ -177,6 +199,14 @@ type Approve struct {
 	// Suggestions are rules that the agent itself would keep, in words; the human may pick one in place of
 	// a grant of nod's. Only the hooks set them.
 	Suggestions []string `json:"-"`
+}
+
+// Call is what the policy decides on when who asks leave for a.
+func (a Approve) Call(who Requester) policy.Call {
+	return policy.Call{
+		Agent: who.Agent, Session: who.Session, CWD: who.Folder(), Programs: who.Process.programs(),
+		Tool: a.Tool, Input: a.Input, Declared: a.Class,
+	}
 }
 
 // Notify tells the human something and expects no answer.

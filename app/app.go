@@ -386,6 +386,9 @@ func (p *program) openStore() error {
 	if p.store, err = policy.OpenStore(p.opts.ConfigPath, grants, p.log); err != nil {
 		return err
 	}
+	if err := p.store.Seal(); err != nil {
+		return err
+	}
 	if p.firstRun, err = p.store.Create(); err != nil { // nod runs as well by its defaults
 		p.log.Warn("could not write a first policy file", "err", err)
 	}

@@ -13,7 +13,10 @@ func (s *Store) Create() (created bool, err error) {
 	if _, err := readFile(s.path); !errors.Is(err, fs.ErrNotExist) {
 		return false, nil // there is one; whether it is any good is what Err says
 	}
-	if err := writeFile(s.path, template); err != nil {
+	if _, isHeld := s.Held(); isHeld {
+		return false, nil // there was one, and somebody took it away
+	}
+	if err := s.write(template); err != nil {
 		return false, err
 	}
 	s.reload()

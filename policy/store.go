@@ -26,7 +26,8 @@ type Store struct {
 	now    func() time.Time
 
 	current atomic.Pointer[snapshot] // what Decide reads, published whole
-	updates sync.Mutex               // held while the file is read, changed and written
+	updates sync.Mutex               // held while the file is read, changed and written; guards seal
+	seal    *seal                    // nil: whatever the file says counts
 
 	mu     sync.Mutex // guards the fields below
 	grants *grantBook
@@ -39,6 +40,9 @@ type snapshot struct {
 	rules  *Compiled // of config, with the grants; what is left of it while broken
 	good   *Compiled // of config, never broken, without grants
 	err    error     // why the file is broken
+
+	held  *HeldChange // what of config is not accepted yet; nil: nothing
+	floor *Compiled   // what was accepted, with the grants, while something is held
 }
 
 // OpenStore reads the configuration at path and the grants at grantsPath. Neither need exist, and what is
@@ -81,7 +85,7 @@ func OpenStore(path, grantsPath string, log *slog.Logger) (*Store, error) {
 // Decide says what the policy makes of a call, and counts the use of a grant.
 func (s *Store) Decide(c Call) Decision {
 	now := s.now()
-	d := Decide(c, s.current.Load().rules, now)
+	d := s.current.Load().decide(c, now)
 	if d.Grant {
 		s.mu.Lock()
 		s.grants.use(d.Rule, now)
@@ -92,7 +96,13 @@ func (s *Store) Decide(c Call) Decision {
 
 // Explain says what the policy makes of a call, and every step that led there. No grant is used by it.
 func (s *Store) Explain(c Call) (Decision, []string) {
-	return Explain(c, s.current.Load().rules, s.now())
+	now, state := s.now(), s.current.Load()
+	d, steps := Explain(c, state.rules, now)
+	if final := state.decide(c, now); final != d {
+		d = final
+		steps = append(steps, fmt.Sprintf("but the decision is %s: %s", d.Effect, d.Reason))
+	}
+	return d, steps
 }
 
 // Config returns the last good configuration. While the file is broken its policy is empty.
@@ -145,24 +155,40 @@ func (s *Store) Reload() {
 
 // reload needs s.updates.
 func (s *Store) reload() {
-	cfg, err := load(s.path, s.getenv)
-	var good *Compiled
-	if err == nil {
-		good, err = Compile(cfg.Policy, s.places)
-	}
+	next := s.look()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := s.current.Load()
-	next := &snapshot{config: cfg, good: good, err: err}
-	if err != nil {
-		next.config, next.good = last.config, last.good
+	if next.err != nil {
+		next.config, next.good, next.held, next.floor = last.config, last.good, nil, nil
 	}
 	s.publish(next)
 	s.logChange(last, next)
 }
 
+// look reads the file. It needs s.updates.
+func (s *Store) look() *snapshot {
+	text, err := readFile(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		text, err = nil, nil
+	}
+	next := &snapshot{err: err}
+	if next.err == nil {
+		next.config, next.err = parse(text, s.path, s.getenv)
+	}
+	if next.err == nil {
+		next.good, next.err = Compile(next.config.Policy, s.places)
+	}
+	if next.err == nil {
+		next.held, next.floor, next.err = s.hold(string(text))
+	}
+	return next
+}
+
 func (s *Store) logChange(last, next *snapshot) {
 	switch {
+	case next.held != nil && (last.held == nil || *last.held != *next.held):
+		s.log.Warn("the policy file was changed by another program: what it newly allows is not in force", "file", s.path)
 	case next.err != nil && (last.err == nil || last.err.Error() != next.err.Error()):
 		s.log.Error("configuration is broken: everything is asked about", "err", next.err)
 	case next.err == nil:
@@ -172,7 +198,11 @@ func (s *Store) logChange(last, next *snapshot) {
 
 // publish puts the rules in force that follow from a state and the grants. It needs s.mu.
 func (s *Store) publish(next *snapshot) {
-	next.rules = next.good.withGrants(s.grants.active(s.now()))
+	active := s.grants.active(s.now())
+	next.rules = next.good.withGrants(active)
+	if next.floor != nil {
+		next.floor = next.floor.withGrants(active)
+	}
 	if next.err != nil {
 		next.rules = next.good.broken()
 	}
@@ -197,6 +227,10 @@ func (s *Store) republish() {
 func (s *Store) Update(change func(*Config) error) error {
 	s.updates.Lock()
 	defer s.updates.Unlock()
+	s.reload() // a change that nobody has noticed yet is not to be sealed by this one
+	if _, isHeld := s.Held(); isHeld {
+		return fmt.Errorf("change the configuration: %w", ErrHeld)
+	}
 	before, data, err := s.read()
 	if err != nil {
 		return fmt.Errorf("change the configuration: %w", err)
@@ -219,7 +253,7 @@ func (s *Store) Update(change func(*Config) error) error {
 	if err := s.unchanged(data); err != nil {
 		return err
 	}
-	if err := writeFile(s.path, changed); err != nil {
+	if err := s.write(changed); err != nil {
 		return err
 	}
 	s.reload()

@@ -1,0 +1,189 @@
+package policy
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// sealed opens a store that holds back what others write, on files that the next one in the test finds again.
+func sealed(t *testing.T, folder string) *Store {
+	t.Helper()
+	s, err := OpenStore(filepath.Join(folder, "config.yaml"), filepath.Join(folder, "grants.json"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.getenv = func(string) string { return "" }
+	if err := s.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func sealedFolder(t *testing.T, config string) (folder, path string) {
+	t.Helper()
+	folder = filepath.Join(t.TempDir(), "nod")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(folder, "config.yaml")
+	write(t, path, config)
+	return folder, path
+}
+
+func wantEffects(t *testing.T, s *Store, when string, want map[string]Effect) {
+	t.Helper()
+	for command, effect := range want {
+		if d := s.Decide(bash(command)); d.Effect != effect {
+			t.Errorf("%s: %s: %+v, want %s", when, command, d, effect)
+		}
+	}
+}
+
+// rules that another program puts in place of goodFile: it forgets a deny, allows more and denies more.
+const tamperedFile = `policy:
+  auto_allow: [read_only]
+  rules:
+    - {id: build, effect: allow, command: make}
+    - {id: more, effect: allow, command: make install}
+    - {id: less, effect: deny, command: make clean}
+`
+
+func TestHeldChange(t *testing.T) {
+	for _, between := range []bool{false, true} {
+		folder, path := sealedFolder(t, goodFile)
+		s := sealed(t, folder)
+		wantEffects(t, s, "the first text counts", map[string]Effect{"make": Allow, "git push": Deny})
+		write(t, path, tamperedFile)
+		if between { // nod's runs
+			s = sealed(t, folder)
+		}
+		s.Reload()
+		wantEffects(t, s, "held", map[string]Effect{
+			"make": Allow, "make install": Ask, "make clean": Deny, "git push": Deny, "make all": Ask})
+		held, isHeld := s.Held()
+		if !isHeld || held.Before != goodFile || held.After != tamperedFile {
+			t.Fatalf("held: %v, %+v", isHeld, held)
+		}
+		if d := s.Decide(bash("make install")); !strings.Contains(d.Reason, "another program") {
+			t.Errorf("reason %q does not say why", d.Reason)
+		}
+		if err := s.Update(func(c *Config) error { c.Policy.AskEverything = true; return nil }); !errors.Is(err, ErrHeld) {
+			t.Errorf("update while a change is held: %v", err)
+		}
+		if err := s.Accept(held); err != nil {
+			t.Fatal(err)
+		}
+		wantEffects(t, s, "accepted", map[string]Effect{"make install": Allow, "make clean": Deny, "git push": Ask})
+		wantEffects(t, sealed(t, folder), "and after a restart", map[string]Effect{"make install": Allow, "git push": Ask})
+	}
+}
+
+func TestUndoHeldChange(t *testing.T) {
+	folder, path := sealedFolder(t, goodFile)
+	s := sealed(t, folder)
+	write(t, path, tamperedFile)
+	s.Reload()
+	held, _ := s.Held()
+	if err := s.Undo(held); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != goodFile {
+		t.Errorf("the file is not as it was: %v\n%s", err, text)
+	}
+	if _, isHeld := s.Held(); isHeld {
+		t.Error("something is still held")
+	}
+}
+
+// Only what the person has seen can be accepted.
+func TestAcceptSeesANewerChange(t *testing.T) {
+	folder, path := sealedFolder(t, goodFile)
+	s := sealed(t, folder)
+	write(t, path, tamperedFile)
+	s.Reload()
+	held, _ := s.Held()
+	write(t, path, "policy: {auto_allow: [read_only, write, execute]}\n")
+	if err := s.Accept(held); err == nil {
+		t.Error("a change was accepted that nobody has seen")
+	}
+	if err := s.Undo(held); err == nil {
+		t.Error("a change was undone that nobody has seen")
+	}
+	wantEffects(t, s, "held", map[string]Effect{"make x": Ask})
+}
+
+func TestWhatIsNotHeld(t *testing.T) {
+	folder, path := sealedFolder(t, goodFile)
+	s := sealed(t, folder)
+	write(t, path, "# another comment\n"+goodFile)
+	s.Reload()
+	if _, isHeld := s.Held(); isHeld {
+		t.Error("a comment is held back")
+	}
+	if err := s.Update(func(c *Config) error { c.Policy.AskEverything = true; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if _, isHeld := s.Held(); isHeld {
+		t.Error("nod's own change is held back")
+	}
+	if _, isHeld := sealed(t, folder).Held(); isHeld {
+		t.Error("nod's own change is held back after a restart")
+	}
+}
+
+// A policy file that somebody took away is not replaced by a fresh one.
+func TestAMissingFileIsHeld(t *testing.T) {
+	folder, path := sealedFolder(t, goodFile)
+	sealed(t, folder)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	s := sealed(t, folder)
+	if created, err := s.Create(); created || err != nil {
+		t.Errorf("created %v, %v", created, err)
+	}
+	wantEffects(t, s, "gone", map[string]Effect{"git push": Deny, "make": Ask})
+}
+
+// Whoever tampers with what was accepted gains nothing by it.
+func TestBrokenSeal(t *testing.T) {
+	for name, harm := range map[string]func(folder string) error{
+		"changed":      func(f string) error { return replaceIn(filepath.Join(f, sealName), "make all", "make it") },
+		"no JSON":      func(f string) error { return os.WriteFile(filepath.Join(f, sealName), []byte("{"), 0o600) },
+		"taken away":   func(f string) error { return os.Remove(filepath.Join(f, sealName)) },
+		"key away":     func(f string) error { return os.Remove(filepath.Join(f, keyName)) },
+		"key replaced": func(f string) error { return os.WriteFile(filepath.Join(f, keyName), make([]byte, keySize), 0o600) },
+		"key short":    func(f string) error { return os.WriteFile(filepath.Join(f, keyName), []byte("x"), 0o600) },
+		"readable":     func(f string) error { return os.Chmod(filepath.Join(f, sealName), 0o666) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder, path := sealedFolder(t, goodFile)
+			sealed(t, folder)
+			if err := harm(folder); err != nil {
+				t.Fatal(err)
+			}
+			write(t, path, tamperedFile)
+			s := sealed(t, folder)
+			wantEffects(t, s, "held", map[string]Effect{"make install": Ask, "make": Ask, "make clean": Deny})
+			held, isHeld := s.Held()
+			if !isHeld {
+				t.Fatal("nothing is held")
+			}
+			if err := s.Accept(held); err != nil {
+				t.Fatal(err)
+			}
+			wantEffects(t, sealed(t, folder), "accepted", map[string]Effect{"make install": Allow})
+		})
+	}
+}
+
+func replaceIn(path, old, new string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(strings.Replace(string(data), old, new, 1)), 0o600)
+}

@@ -211,12 +211,14 @@ func (p *program) serve() {
 // snapshot is what the tray shows now.
 func (p *program) snapshot() snapshot {
 	quiet, missed := p.quieter.state()
+	_, held := p.store.Held()
 	return snapshot{
 		Pending:       withoutNotices(p.broker.Pending()),
 		Pause:         p.pauser.state(),
 		Quiet:         quiet,
 		Missed:        missed,
 		Broken:        p.store.Err() != nil,
+		Held:          held,
 		AskEverything: p.store.Config().Policy.AskEverything,
 	}
 }
@@ -262,7 +264,9 @@ func (p *program) watchStore() {
 		}
 	})
 	p.tellBroken(nil)
-	for before := p.store.Err(); ; {
+	p.showHeld(policy.HeldChange{})
+	before := p.store.Err()
+	for held, _ := p.store.Held(); ; {
 		select {
 		case <-p.ctx.Done():
 			return
@@ -270,12 +274,23 @@ func (p *program) watchStore() {
 			p.broker.Reconsider()
 			p.tellBroken(before)
 			before = p.store.Err()
+			held = p.showHeld(held)
 			p.onUI(func() {
 				p.look()
 				p.refresh()
 			})
 		}
 	}
+}
+
+// showHeld shows a change of the policy file that nod did not make, unless it is known already.
+func (p *program) showHeld(known policy.HeldChange) policy.HeldChange {
+	held, isHeld := p.store.Held()
+	if isHeld && held != known {
+		p.notifier.say(p.ctx, "Another program changed the policy file. What it newly allows is not in force until you accept it in nod's settings.", interact.Warning)
+		p.onUI(p.settings.Show)
+	}
+	return held
 }
 
 // tellBroken says that the policy file broke, unless it was broken before.

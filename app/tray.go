@@ -28,6 +28,7 @@ type snapshot struct {
 	Quiet         int  // sessions that nobody is asked for, because nobody answered
 	Missed        int  // requests handed back for that
 	Broken        bool // the policy file cannot be read
+	Held          bool // another program changed it
 	AskEverything bool
 }
 
@@ -45,7 +46,7 @@ type trayActions struct {
 // state is what the icon tells. A broken policy is the most urgent: it does not heal by itself.
 func (s snapshot) state() assets.TrayState {
 	switch {
-	case s.Broken:
+	case s.Broken, s.Held:
 		return assets.Broken
 	case len(s.Pending) > 0 || s.Missed > 0:
 		return assets.Waiting
@@ -60,6 +61,9 @@ func (s snapshot) status(now time.Time) string {
 	var said []string
 	if s.Broken {
 		said = append(said, lang.L("The policy file has an error: everything is asked about"))
+	}
+	if s.Held {
+		said = append(said, lang.L("Another program changed the policy file: see the settings"))
 	}
 	switch n := len(s.Pending); n {
 	case 0:

@@ -71,5 +71,13 @@ func Column(gap float32, o ...fyne.CanvasObject) *fyne.Container { return column
 // Row puts objects side by side, gap apart, each in the middle of the height.
 func Row(gap float32, o ...fyne.CanvasObject) *fyne.Container { return row(gap, o...) }
 
+// Diff shows what becomes of a text, exactly, as a prompt does. It calls seen, once, when all of it has been
+// in view.
+func Diff(before, after string, seen func()) fyne.CanvasObject {
+	s := newSheet(newDiff(before, after).lines(), after)
+	s.onSeen = seen
+	return s
+}
+
 // Rule is a hairline across its container.
 func Rule() fyne.CanvasObject { return newRule() }

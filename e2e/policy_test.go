@@ -3,6 +3,9 @@
 package e2e
 
 import (
+	"image"
+	"image/color"
+	"os"
 	"strings"
 	"testing"
 )
@@ -36,11 +39,12 @@ func TestRuleFromTheFile(t *testing.T) {
 	n.armed()
 	n.shot("rule-before")
 	n.writeConfig(makeRule)
+	n.acceptChange()
 	out, status := c.result()
 	if status != 0 || !strings.Contains(out, `"by":"policy"`) || !strings.Contains(out, `"rule":"make"`) {
 		t.Errorf("got %s, status %d: want allow by the rule", out, status)
 	}
-	n.noWindow()
+	n.closeSettings()
 	n.send(bash("make all")...).wants("allow", 0)
 	n.neverAWindow()
 	n.shot("rule-after")
@@ -49,6 +53,50 @@ func TestRuleFromTheFile(t *testing.T) {
 	n.prompt()
 	n.press("ctrl+d")
 	other.wants("deny", 1)
+}
+
+// TestTamperedFile changes the file while nod runs: nothing more passes until the person accepts the change, and
+// the file can be put back.
+func TestTamperedFile(t *testing.T) {
+	n := start(t, settings)
+	n.writeConfig(makeRule)
+	n.window(settingsTitle)
+	must(t, n.AwaitNotices(n.ctx, 1))
+	c := n.send(bash("make all")...)
+	n.prompt()
+	n.press("ctrl+d")
+	c.wants("deny", 1)
+	n.window(settingsTitle)
+	n.press("Tab", "Tab", "space") // from the change: put the old file back
+	must(t, n.Screen.Await(n.ctx, "the old file", func() (bool, error) {
+		text, err := os.ReadFile(n.configPath())
+		return string(text) == settings, err
+	}))
+	n.closeSettings()
+}
+
+// acceptChange accepts what another program has made of the policy file.
+func (n *nod) acceptChange() {
+	n.t.Helper()
+	w := n.window(settingsTitle)
+	var button image.Rectangle
+	must(n.t, n.Screen.Await(n.ctx, "the change to be acceptable", func() (bool, error) {
+		foot := w.Area
+		foot.Min.Y = foot.Max.Y - footHeight
+		area, count, err := n.Screen.Matching(foot, func(c color.RGBA) bool { return c == accent })
+		button = area
+		return count >= buttonArea, err
+	}))
+	n.shot("tampered")
+	n.click(button)
+}
+
+// closeSettings closes the settings window, and waits until no window is left.
+func (n *nod) closeSettings() {
+	n.t.Helper()
+	n.window(settingsTitle)
+	n.press("ctrl+w")
+	n.noWindow()
 }
 
 // TestBrokenFileAsks breaks the file while nod runs: what passed before asks, and nod says so.

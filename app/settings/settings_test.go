@@ -53,6 +53,10 @@ func (s *fakeStore) Revoke(id string) error {
 
 func (s *fakeStore) RevokeAll() error { s.grants = nil; return nil }
 
+func (s *fakeStore) Held() (policy.HeldChange, bool) { return policy.HeldChange{}, false }
+func (s *fakeStore) Accept(policy.HeldChange) error  { return nil }
+func (s *fakeStore) Undo(policy.HeldChange) error    { return nil }
+
 type fakeAutostart struct{ on bool }
 
 func (a *fakeAutostart) Enabled() (bool, error) { return a.on, nil }
@@ -73,6 +77,7 @@ func openWindow(t *testing.T, s Store, theme string) *Window {
 		},
 	})
 	w.aside = func(f func()) { f() }
+	w.after = func(_ time.Duration, f func()) { f() }
 	w.Show()
 	w.win.Resize(fyne.NewSize(900, 600))
 	return w

@@ -3,6 +3,8 @@
 package settings
 
 import (
+	"time"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
@@ -23,6 +25,9 @@ type Store interface {
 	Grants() []policy.Grant
 	Revoke(id string) error
 	RevokeAll() error
+	Held() (policy.HeldChange, bool) // a change of the policy file that nod did not make
+	Accept(policy.HeldChange) error
+	Undo(policy.HeldChange) error
 }
 
 // Autostart starts nod with the session.
@@ -62,18 +67,25 @@ type Window struct {
 	win     fyne.Window // nil until shown
 	visible bool
 
+	review  *review
+	main    fyne.CanvasObject // everything, while there is nothing to review
 	banner  *banner
 	tabs    *container.AppTabs
 	general *generalPage
 	allow   *allowPage
 	about   *aboutPage
 
-	aside func(func()) // runs what may take a moment; tests have it done at once
+	aside func(func())                // runs what may take a moment; tests have it done at once
+	after func(time.Duration, func()) // runs something on the UI goroutine in a while
 }
 
 // New returns a window that is not shown.
 func New(a fyne.App, o Options) *Window {
-	return &Window{app: a, opts: o, aside: func(f func()) { go f() }}
+	return &Window{
+		app: a, opts: o,
+		aside: func(f func()) { go f() },
+		after: func(d time.Duration, f func()) { time.AfterFunc(d, func() { fyne.Do(f) }) },
+	}
 }
 
 // Visible reports whether the window is on screen.
@@ -96,6 +108,7 @@ func (w *Window) Refresh() {
 	if !w.visible {
 		return
 	}
+	setVisible(w.main, !w.review.refresh())
 	err := w.opts.Store.Err()
 	w.banner.set(err)
 	w.general.refresh(err == nil)
@@ -128,7 +141,17 @@ func (w *Window) content() fyne.CanvasObject {
 		container.NewTabItemWithIcon(lang.L("Auto-allow"), theme.ConfirmIcon(), w.allow.content),
 		container.NewTabItemWithIcon(lang.L("About"), theme.InfoIcon(), w.about.content),
 	)
-	return container.NewBorder(w.banner.content, nil, nil, nil, w.tabs)
+	w.main = container.NewBorder(w.banner.content, nil, nil, nil, w.tabs)
+	w.review = newReview(w.opts.Store, w.Refresh, w.after)
+	return container.NewStack(w.main, w.review.content)
+}
+
+func setVisible(o fyne.CanvasObject, visible bool) {
+	if visible {
+		o.Show()
+	} else {
+		o.Hide()
+	}
 }
 
 func (w *Window) close() {

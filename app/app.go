@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -98,6 +99,7 @@ type program struct {
 	store     *policy.Store
 	broker    *interact.Broker
 	server    *ipc.Server
+	journal   interact.Journal
 	prompts   *dialogs.Prompter
 	stage     *stage
 	pauser    *pauser
@@ -124,9 +126,10 @@ func newProgram(ctx context.Context, o Options, logs *logFile, dir string) (*pro
 	if err := p.openFace(); err != nil {
 		return nil, errors.Join(err, p.store.Close())
 	}
+	p.journal = interact.NewMemoryJournal(journalSize)
 	p.broker = interact.NewBroker(interact.BrokerConfig{
 		Policy: p.store, Prompter: p.pauser, Notifier: p.notifier,
-		Journal: interact.NewMemoryJournal(journalSize),
+		Journal: p.journal,
 		Timeout: func() time.Duration { return p.store.Config().Prompt.Timeout },
 		Log:     p.log,
 	})
@@ -446,7 +449,7 @@ func (p *program) openSettings() (*settings.Window, error) {
 	}
 	where := p.server.Endpoint()
 	return settings.New(p.fyne, settings.Options{
-		Store: p.store, Autostart: auto, Closed: p.park.settle,
+		Store: p.store, Suggest: p.suggest, Autostart: auto, Closed: p.park.settle,
 		About: settings.About{
 			Version: p.opts.Version, URL: where.URL, Socket: where.Socket,
 			Config: p.opts.ConfigPath, Log: p.logPath,
@@ -454,6 +457,29 @@ func (p *program) openSettings() (*settings.Window, error) {
 			Notifications: func() bool { ok, _ := notificationService(); return ok },
 		},
 	}), nil
+}
+
+// suggest proposes rules for what the person always answered alike.
+func (p *program) suggest() []policy.Suggestion {
+	records, err := p.journal.Recent(p.ctx, journalSize)
+	if err != nil {
+		p.log.Error("read the journal", "err", err)
+		return nil
+	}
+	return p.store.Suggest(pastOf(records))
+}
+
+// pastOf picks what the person decided, oldest first.
+func pastOf(records []interact.Record) []policy.Past {
+	effects := map[interact.Outcome]policy.Effect{interact.Allowed: policy.Allow, interact.Denied: policy.Deny}
+	var past []policy.Past
+	for _, r := range slices.Backward(records) {
+		effect, isDecision := effects[r.Answer.Outcome]
+		if approve, ok := r.Request.Body.(interact.Approve); ok && isDecision && r.Answer.By == interact.ByHuman {
+			past = append(past, policy.Past{Call: approve.Call(r.Request.Requester), Effect: effect})
+		}
+	}
+	return past
 }
 
 // looking reports whether one of nod's windows has the focus.

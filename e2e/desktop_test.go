@@ -96,7 +96,7 @@ func TestTrayMenuOpensSettings(t *testing.T) {
 	for _, tab := range []struct {
 		name string
 		at   image.Point // in the window
-	}{{"auto-allow", image.Pt(175, 22)}, {"about", image.Pt(270, 22)}} {
+	}{{"auto-allow", image.Pt(175, 22)}, {"folders", image.Pt(275, 22)}, {"suggestions", image.Pt(395, 22)}, {"about", image.Pt(500, 22)}} {
 		n.after(func() { must(t, n.Click(w.Area.Min.Add(tab.at), desktop.LeftButton)) })
 		n.awayWithThePointer()
 		n.shot("settings-" + tab.name)

@@ -37,7 +37,7 @@ func newAllowPage(store Store, change change) *allowPage {
 	p := &allowPage{store: store, change: change, classes: map[policy.Class]*checkRow{}}
 	p.rules = newRuleList(p.edit, change)
 	p.grants = newGrantList(store)
-	p.try = newTryBox(store.Decide)
+	p.try = newTryBox(store.Explain)
 	p.ask = newCheckRow(lang.L("Ask about everything"), lang.L("Every allow becomes a question. Denials stay."), p.saveAskEverything)
 	p.lists = page(
 		card(p.ask.field.content),

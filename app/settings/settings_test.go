@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"testing"
@@ -38,12 +39,12 @@ func (s *fakeStore) Update(f func(*policy.Config) error) error {
 	return nil
 }
 
-func (s *fakeStore) Decide(c policy.Call) policy.Decision {
+func (s *fakeStore) Explain(c policy.Call) (policy.Decision, []string) {
 	compiled, err := policy.Compile(s.config.Policy, policy.DefaultPlaces())
 	if err != nil {
 		panic(err)
 	}
-	return policy.Decide(c, compiled, time.Now())
+	return policy.Explain(c, compiled, time.Now())
 }
 
 func (s *fakeStore) Revoke(id string) error {
@@ -63,13 +64,28 @@ func (a *fakeAutostart) Enabled() (bool, error) { return a.on, nil }
 func (a *fakeAutostart) Enable() error          { a.on = true; return nil }
 func (a *fakeAutostart) Disable() error         { return errors.New("autostart: not made by nod") }
 
+func someSuggestions() []policy.Suggestion {
+	call := func(folder, command string) policy.Call {
+		input, _ := json.Marshal(map[string]string{"command": command})
+		return policy.Call{Agent: "claude-code", Tool: "Bash", CWD: folder, Input: input}
+	}
+	shop, blog := call("/home/ada/src/shop", "go test ./..."), call("/home/ada/src/blog", "go test ./...")
+	push := call("/home/ada/src/shop", "git push --force")
+	return []policy.Suggestion{
+		{Rule: policy.Rule{ID: "allow-go-test", Effect: policy.Allow, Agent: "claude-code", Program: "/usr/bin/claude", Tool: "Bash", Command: "go test ./..."},
+			Calls: []policy.Call{shop, blog, shop, shop}, Folders: []string{"/home/ada/src/shop", "/home/ada/src/blog"}},
+		{Rule: policy.Rule{ID: "deny-git-push-force", Effect: policy.Deny, Agent: "claude-code", Tool: "Bash", Command: "git push --force", CWD: "/home/ada/src/shop"},
+			Calls: []policy.Call{push, push, push}, Folders: []string{"/home/ada/src/shop"}},
+	}
+}
+
 // openWindow shows the settings window on a canvas of 900 by 600.
 func openWindow(t *testing.T, s Store, theme string) *Window {
 	t.Helper()
 	a := test.NewTempApp(t)
 	a.Settings().SetTheme(dialogs.Theme(theme))
 	w := New(a, Options{
-		Store: s, Autostart: &fakeAutostart{}, Closed: func() {},
+		Store: s, Suggest: someSuggestions, Autostart: &fakeAutostart{}, Closed: func() {},
 		About: About{
 			Version: "1.2.3", URL: "http://127.0.0.1:7463", Socket: "/run/user/1000/nod/nod.sock",
 			Config: "/home/ada/.config/nod/config.yaml", Log: "/home/ada/.local/state/nod/nod.log",
@@ -85,6 +101,7 @@ func openWindow(t *testing.T, s Store, theme string) *Window {
 
 func someStore() *fakeStore {
 	c := policy.Default()
+	c.Policy.TrustedRoots = []string{"~/src", "/srv/code"}
 	c.Policy.Rules = []policy.Rule{
 		{ID: "git-status", Effect: policy.Allow, Tool: "Bash", Command: "git status", CWD: "~/src/shop/**"},
 		{ID: "no-prod", Effect: policy.Deny, Tool: "mcp__prod__*", Note: "ask Grace first"},
@@ -101,7 +118,7 @@ func someStore() *fakeStore {
 func TestLooks(t *testing.T) {
 	for _, theme := range []string{"light", "dark"} {
 		w := openWindow(t, someStore(), theme)
-		for i, tab := range []string{"general", "allow", "about"} {
+		for i, tab := range []string{"general", "allow", "folders", "suggestions", "about"} {
 			w.tabs.SelectIndex(i)
 			test.AssertImageMatches(t, tab+"-"+theme+".png", w.win.Canvas().Capture())
 		}

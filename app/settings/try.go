@@ -22,15 +22,15 @@ import (
 // tryBox shows what the policy says of a call that the person makes up. Nobody is asked and nothing runs.
 type tryBox struct {
 	content fyne.CanvasObject
-	policy  func(policy.Call) policy.Decision
+	explain func(policy.Call) (policy.Decision, []string)
 
 	agent, tool *widget.SelectEntry
 	input, cwd  *escEntry
 	result      *fyne.Container
 }
 
-func newTryBox(decide func(policy.Call) policy.Decision) *tryBox {
-	b := &tryBox{policy: decide, result: container.NewStack()}
+func newTryBox(explain func(policy.Call) (policy.Decision, []string)) *tryBox {
+	b := &tryBox{explain: explain, result: container.NewStack()}
 	b.agent = widget.NewSelectEntry([]string{"claude-code", "codex", "gemini-cli", "opencode"})
 	b.tool = widget.NewSelectEntry([]string{"Bash", "Read", "Write", "Edit", "Grep", "WebFetch"})
 	b.input, b.cwd = newEscEntry(true, nil), newEscEntry(false, nil)
@@ -65,7 +65,8 @@ func (b *tryBox) decide() {
 		b.result.Refresh()
 		return
 	}
-	b.result.Objects = []fyne.CanvasObject{verdict(b.policy(call), call)}
+	decision, steps := b.explain(call)
+	b.result.Objects = []fyne.CanvasObject{verdict(decision, steps, call)}
 	b.result.Refresh()
 }
 
@@ -116,8 +117,8 @@ func mainArgument(tool string) string {
 	return "command"
 }
 
-// verdict shows a decision.
-func verdict(d policy.Decision, call policy.Call) fyne.CanvasObject {
+// verdict shows a decision, and what led there.
+func verdict(d policy.Decision, steps []string, call policy.Call) fyne.CanvasObject {
 	lines := dialogs.Column(8,
 		dialogs.Row(8, dialogs.Badge(effectName(d.Effect), dialogs.EffectColor(d.Effect)),
 			dialogs.Badge(className(d.Class), dialogs.ClassColor(d.Class))),
@@ -126,6 +127,10 @@ func verdict(d policy.Decision, call policy.Call) fyne.CanvasObject {
 		lines.Add(fact(lang.L("Decided by"), d.Rule))
 	}
 	lines.Add(fact(lang.L("Input"), safetext.Line(string(call.Input), quoteLimit)))
+	lines.Add(dialogs.Words(lang.L("How nod got there"), theme.SizeNameCaptionText, dialogs.ColorMuted))
+	for _, step := range steps {
+		lines.Add(dialogs.Tight(dialogs.Lines("· "+safetext.Line(step, 2*quoteLimit), theme.SizeNameCaptionText, widget.MediumImportance)))
+	}
 	return dialogs.Card(theme.ColorNameBackground, dialogs.Padded(12, 12, lines))
 }
 

@@ -21,7 +21,7 @@ type Store interface {
 	Config() policy.Config
 	Err() error // the policy file cannot be read: nothing can be changed
 	Update(func(*policy.Config) error) error
-	Decide(policy.Call) policy.Decision
+	Explain(policy.Call) (policy.Decision, []string)
 	Grants() []policy.Grant
 	Revoke(id string) error
 	RevokeAll() error
@@ -52,6 +52,7 @@ type About struct {
 // Options are what a [Window] works with. All fields are required.
 type Options struct {
 	Store     Store
+	Suggest   func() []policy.Suggestion // rules for what the person always answered alike
 	Autostart Autostart
 	About     About
 	Closed    func() // called on the UI goroutine when the window was closed
@@ -73,6 +74,8 @@ type Window struct {
 	tabs    *container.AppTabs
 	general *generalPage
 	allow   *allowPage
+	folders *foldersPage
+	ideas   *suggestionsPage
 	about   *aboutPage
 
 	aside func(func())                // runs what may take a moment; tests have it done at once
@@ -113,6 +116,8 @@ func (w *Window) Refresh() {
 	w.banner.set(err)
 	w.general.refresh(err == nil)
 	w.allow.refresh(err == nil)
+	w.folders.refresh(w.opts.Store.Config().Policy.TrustedRoots, err == nil)
+	w.ideas.refresh(err == nil)
 }
 
 func (w *Window) build() {
@@ -135,10 +140,14 @@ func (w *Window) content() fyne.CanvasObject {
 	w.banner = newBanner(func() { w.open(w.opts.About.Config) })
 	w.general = newGeneralPage(w.opts, w.change)
 	w.allow = newAllowPage(w.opts.Store, w.change)
+	w.folders = newFoldersPage(w.change)
+	w.ideas = newSuggestionsPage(w.opts.Suggest, w.change)
 	w.about = newAboutPage(w.opts.About, w.open)
 	w.tabs = container.NewAppTabs(
 		container.NewTabItemWithIcon(lang.L("General"), theme.SettingsIcon(), w.general.content),
 		container.NewTabItemWithIcon(lang.L("Auto-allow"), theme.ConfirmIcon(), w.allow.content),
+		container.NewTabItemWithIcon(lang.L("Folders"), theme.FolderIcon(), w.folders.content),
+		container.NewTabItemWithIcon(lang.L("Suggestions"), theme.QuestionIcon(), w.ideas.content),
 		container.NewTabItemWithIcon(lang.L("About"), theme.InfoIcon(), w.about.content),
 	)
 	w.main = container.NewBorder(w.banner.content, nil, nil, nil, w.tabs)

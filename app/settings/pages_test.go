@@ -1,0 +1,103 @@
+package settings
+
+import (
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/policy"
+)
+
+// buttonIn finds the first visible button under o that says text; with no text, the first that says nothing.
+func buttonIn(t *testing.T, o fyne.CanvasObject, text string) *widget.Button {
+	t.Helper()
+	var found *widget.Button
+	var look func(fyne.CanvasObject)
+	look = func(o fyne.CanvasObject) {
+		if found != nil || !o.Visible() {
+			return
+		}
+		if b, ok := o.(*widget.Button); ok && b.Text == text {
+			found = b
+			return
+		}
+		switch o := o.(type) {
+		case *fyne.Container:
+			for _, c := range o.Objects {
+				look(c)
+			}
+		case fyne.Widget:
+			for _, c := range test.WidgetRenderer(o).Objects() {
+				look(c)
+			}
+		}
+	}
+	look(o)
+	if found == nil {
+		t.Fatalf("no button says %q", text)
+	}
+	return found
+}
+
+func TestASuggestionIsAdded(t *testing.T) {
+	w, file := withFile(t, commented)
+	test.Tap(buttonIn(t, w.ideas.body, "Add rule"))
+	if got := file(); !strings.Contains(got, "id: allow-go-test") || !strings.Contains(got, "command: go test ./...") || !strings.Contains(got, "# never") {
+		t.Errorf("file:\n%s", got)
+	}
+}
+
+func TestASuggestionIsRefused(t *testing.T) {
+	w, file := withFile(t, commented)
+	for range 2 {
+		test.Tap(buttonIn(t, w.ideas.body, "No, thanks"))
+	}
+	if len(w.ideas.shown) != 0 || file() != commented {
+		t.Errorf("shown %+v, file:\n%s", w.ideas.shown, file())
+	}
+	w.Refresh()
+	if len(w.ideas.shown) != 0 {
+		t.Error("what was refused comes back")
+	}
+}
+
+func TestFolders(t *testing.T) {
+	w, file := withFile(t, commented)
+	p := w.folders
+	for typed, wrong := range map[string]bool{"src": true, "": true, "relative/x": true, "~someone/x": true} {
+		p.entry.SetText(typed)
+		test.Tap(p.add)
+		if p.problem.content.Visible() != wrong {
+			t.Errorf("%q: complains: %v", typed, !wrong)
+		}
+	}
+	for _, typed := range []string{" ~/src/ ", "/srv/code/../code"} {
+		p.entry.SetText(typed)
+		test.Tap(p.add)
+	}
+	if got := w.opts.Store.Config().Policy.TrustedRoots; strings.Join(got, " ") != "~/src /srv/code" {
+		t.Errorf("folders %q", got)
+	}
+	p.entry.SetText("/srv/code")
+	test.Tap(p.add)
+	if !p.problem.content.Visible() {
+		t.Error("a folder was taken twice")
+	}
+	test.Tap(buttonIn(t, p.body, ""))
+	if got := w.opts.Store.Config().Policy.TrustedRoots; strings.Join(got, " ") != "/srv/code" {
+		t.Errorf("after one was removed: %q\n%s", got, file())
+	}
+}
+
+func TestTryExplains(t *testing.T) {
+	w, _ := withFile(t, commented)
+	w.allow.try.input.SetText("cat README.md | head")
+	_, steps := w.opts.Store.Explain(policy.Call{Agent: "claude-code", Tool: "Bash", Input: []byte(`{"command":"cat README.md | head"}`)})
+	markup := test.RenderObjectToMarkup(w.allow.try.result)
+	if len(steps) == 0 || !strings.Contains(markup, "surely only reads") {
+		t.Errorf("steps %q are not in %s", steps, markup)
+	}
+}

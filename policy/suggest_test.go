@@ -1,0 +1,91 @@
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// decidedIn is an answer of the person to a command in a folder.
+func decidedIn(folder, command string, e Effect) Past {
+	c := bash(command)
+	c.CWD = folder
+	return Past{c, e}
+}
+
+func written(folder, path string) Past {
+	input, _ := json.Marshal(map[string]string{"file_path": path, "content": "x"})
+	return Past{Call{Agent: "claude-code", Tool: "Write", CWD: folder, Input: input}, Allow}
+}
+
+func repeat(n int, p Past) []Past {
+	var all []Past
+	for range n {
+		all = append(all, p)
+	}
+	return all
+}
+
+func TestSuggest(t *testing.T) {
+	a, b := "/home/ann/shop", "/home/ann/blog"
+	for name, tt := range map[string]struct {
+		past []Past
+		want string // the suggested rules
+	}{
+		"too few":           {repeat(2, decidedIn(a, "make all", Allow)), ""},
+		"one project":       {repeat(3, decidedIn(a, "make all", Allow)), "allow-make-all allow Bash command=make all cwd=/home/ann/shop calls=3;"},
+		"several projects":  {append(repeat(2, decidedIn(a, "make all", Allow)), decidedIn(b, "make all", Allow)), "allow-make-all allow Bash command=make all calls=3;"},
+		"always denied":     {repeat(4, decidedIn(a, "git push", Deny)), "deny-git-push deny Bash command=git push cwd=/home/ann/shop calls=4;"},
+		"once otherwise":    {append(repeat(5, decidedIn(a, "make all", Allow)), decidedIn(a, "make all", Deny)), ""},
+		"files":             {[]Past{written(a, a+"/x.go"), written(a, "y.go"), written(a, a+"/z/z.go")}, "allow-write-shop allow Write path=/home/ann/shop/** calls=3;"},
+		"files outside":     {[]Past{written(a, a+"/x.go"), written(a, "y.go"), written(a, "/etc/z")}, ""},
+		"guarded files":     {repeat(3, written(a, a+"/.git/config")), ""},
+		"hidden characters": {repeat(3, decidedIn(a, "make\u202e all", Allow)), ""},
+		"drives the screen": {repeat(3, decidedIn(a, "xdotool key Return", Allow)), ""},
+		"no folder":         {repeat(3, decidedIn("", "make all", Allow)), ""},
+		"odd folder":        {repeat(3, decidedIn("/home/*", "make all", Allow)), ""},
+		"nothing to bound":  {repeat(9, Past{Call{Agent: "a", Tool: "mcp__x__deploy", CWD: a, Input: json.RawMessage(`{"to":"prod"}`)}, Allow}), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			for _, s := range suggest(tt.past, Default().Policy, Places{Home: "/home/ann"}, testNow) {
+				r := s.Rule
+				got += fmt.Sprintf("%s %s %s", r.ID, r.Effect, r.Tool)
+				for _, f := range []struct{ key, value string }{{"command", r.Command}, {"path", r.Path}, {"cwd", r.CWD}} {
+					if f.value != "" {
+						got += " " + f.key + "=" + f.value
+					}
+				}
+				got += fmt.Sprintf(" calls=%d;", len(s.Calls))
+				if err := r.Validate(); err != nil {
+					t.Error(err)
+				}
+			}
+			if got != tt.want {
+				t.Errorf("got  %q\nwant %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestSuggestNamesNoRuleTwice(t *testing.T) {
+	p := Default().Policy
+	p.Rules = []Rule{{ID: "allow-make-all", Effect: Allow, Tool: "Other"}, {ID: "allow-make-all-2", Effect: Deny, Tool: "Other"}}
+	got := suggest(repeat(3, decidedIn("/src/a", "make all", Allow)), p, Places{Home: "/home/ann"}, testNow)
+	if len(got) != 1 || got[0].Rule.ID != "allow-make-all-3" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// What a rule decides already is not suggested again, and a suggestion that was added is none any more.
+func TestSuggestIsDoneOnceAdded(t *testing.T) {
+	past := repeat(3, decidedIn("/src/a", "make all", Allow))
+	p := Default().Policy
+	got := suggest(past, p, Places{Home: "/home/ann"}, testNow)
+	got[0].Rule.ID = "zz"
+	p.Rules = append(p.Rules, got[0].Rule)
+	if again := suggest(past, p, Places{Home: "/home/ann"}, time.Now()); len(again) != 0 {
+		t.Errorf("suggested again: %+v", again)
+	}
+}

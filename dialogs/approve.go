@@ -250,9 +250,9 @@ func (a *approvePage) mayKeep() bool {
 	return len(a.body.Input) <= maxGrantInput && !a.input.HasHidden()
 }
 
-// suggestionName says where a rule of the agent's own is kept.
+// suggestionName says whose rule it is that the agent would keep.
 func (a *approvePage) suggestionName() string {
-	return tr("Always, in {{.Agent}}", values{"Agent": plainText(a.request.Requester.Agent)})
+	return tr("As {{.Agent}} suggests", values{"Agent": plainText(a.request.Requester.Agent)})
 }
 
 // offered lists the scopes. Wider than once takes an input that can be read in full, and a rule to show.

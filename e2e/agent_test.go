@@ -19,14 +19,20 @@ const agentName = "claude"
 // agent prepares the agent to run a command.
 func (n *nod) agent(args ...string) *exec.Cmd {
 	n.t.Helper()
-	path := filepath.Join(n.Home(), ".local", "bin", agentName)
+	return n.inProject(n.Command(n.borrow(agentName), args...))
+}
+
+// borrow makes this test's own binary available under another name, and returns its path.
+func (n *nod) borrow(name string) string {
+	n.t.Helper()
+	path := filepath.Join(n.Home(), ".local", "bin", name)
 	if _, err := os.Stat(path); err != nil {
 		self, err := os.Executable()
 		must(n.t, err)
 		must(n.t, os.MkdirAll(filepath.Dir(path), 0o700))
 		must(n.t, copyProgram(self, path))
 	}
-	return n.inProject(n.Command(path, args...))
+	return path
 }
 
 // copyProgram makes the program at from available at to. A symbolic link would not do: the kernel tells of

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,7 +44,7 @@ func TestAgentClaudeCode(t *testing.T) {
 				n.startNod()
 			}
 			n.launch(n.program("nod", "agents", "install", "claude-code", "--yes")).result()
-			model := newModel(tt.commands)
+			model := newModel(commands(tt.commands...)...)
 			defer model.Close()
 			c := n.claude(claude, model.URL)
 			if tt.answer != nil {
@@ -69,25 +70,46 @@ func TestAgentClaudeCode(t *testing.T) {
 // claude starts a headless turn of Claude Code against a model of ours.
 func (n *nod) claude(program, model string) *call {
 	n.t.Helper()
-	cmd := n.inProject(n.Command(program, "-p", "do it", "--output-format", "json"))
+	return n.launch(n.claudeCommand(program, model, "-p", "do it", "--output-format", "json"))
+}
+
+// claudeCommand prepares Claude Code to talk to a model of ours and nobody else.
+func (n *nod) claudeCommand(program, model string, args ...string) *exec.Cmd {
+	n.t.Helper()
+	cmd := n.inProject(n.Command(program, args...))
 	cmd.Env = append(slices.DeleteFunc(cmd.Env, func(v string) bool { return strings.HasPrefix(v, "CLAUDE") || strings.HasPrefix(v, "ANTHROPIC") }),
 		"ANTHROPIC_BASE_URL="+model, "ANTHROPIC_API_KEY=sk-ant-test", "DISABLE_TELEMETRY=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1")
-	return n.launch(cmd)
+	return cmd
 }
 
-// model plays Anthropic's API (https://docs.anthropic.com/en/api/messages-streaming): it has each command run
-// in turn and then says that all is done.
+// toolCall is what a model wants done.
+type toolCall struct {
+	tool  string
+	input any
+}
+
+// commands are calls of the tool that runs commands.
+func commands(lines ...string) []toolCall {
+	var calls []toolCall
+	for _, line := range lines {
+		calls = append(calls, toolCall{"Bash", map[string]string{"command": line, "description": "As the script says"}})
+	}
+	return calls
+}
+
+// model plays Anthropic's API (https://docs.anthropic.com/en/api/messages-streaming): it makes each call in
+// turn and then says that all is done.
 type model struct {
 	*httptest.Server
-	commands []string
+	script []toolCall
 
 	mu      sync.Mutex // guards results
 	results []string   // of the tools, in the last request that had any
 }
 
-func newModel(commands []string) *model {
-	m := &model{commands: commands}
+func newModel(script ...toolCall) *model {
+	m := &model{script: script}
 	m.Server = httptest.NewServer(m)
 	return m
 }
@@ -128,9 +150,10 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.mu.Unlock()
 	w.Header().Set("Content-Type", "text/event-stream")
 	block, delta, stop := map[string]any{"type": "text", "text": ""}, map[string]any{"type": "text_delta", "text": "all done"}, "end_turn"
-	if len(in.Tools) > 0 && len(results) < len(m.commands) {
-		input, _ := json.Marshal(map[string]string{"command": m.commands[len(results)], "description": "As the script says"})
-		block = map[string]any{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", len(results)), "name": "Bash", "input": map[string]any{}}
+	if len(in.Tools) > 0 && len(results) < len(m.script) {
+		next := m.script[len(results)]
+		input, _ := json.Marshal(next.input)
+		block = map[string]any{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", len(results)), "name": next.tool, "input": map[string]any{}}
 		delta, stop = map[string]any{"type": "input_json_delta", "partial_json": string(input)}, "tool_use"
 	}
 	usage := map[string]int{"input_tokens": 1, "output_tokens": 1}

@@ -34,8 +34,11 @@ const patience = 60 * time.Second
 var bin string
 
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == agentName {
+	switch filepath.Base(os.Args[0]) {
+	case agentName:
 		os.Exit(beAgent(os.Args[1:]))
+	case elicitorName:
+		os.Exit(beElicitor())
 	}
 	os.Exit(run(m))
 }
@@ -161,6 +164,9 @@ func (n *nod) project() string { return filepath.Join(n.Home(), "src", "shop") }
 
 // configPath is where nod's policy file is.
 func (n *nod) configPath() string { return filepath.Join(n.Config(), "nod", "config.yaml") }
+
+// logPath is where nod's log is.
+func (n *nod) logPath() string { return filepath.Join(n.Home(), ".local", "state", "nod", "nod.log") }
 
 // writeConfig replaces nod's policy file in one step, as editors do.
 func (n *nod) writeConfig(text string) {
@@ -391,7 +397,7 @@ func (n *nod) report() {
 	}
 	for _, path := range []string{
 		filepath.Join(n.Home(), "nod-desktop.stderr"),
-		filepath.Join(n.Home(), ".local", "state", "nod", "nod.log"),
+		n.logPath(),
 	} {
 		if text, err := os.ReadFile(path); err == nil && len(text) > 0 {
 			n.t.Logf("%s:\n%s", filepath.Base(path), text)

@@ -1,0 +1,265 @@
+//go:build linux
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// claudeSession is Claude Code in a terminal, in the middle of what its model has it do.
+type claudeSession struct {
+	*nod
+	*terminal
+	model *model
+}
+
+// claudeInTerminal starts Claude Code in a terminal, set up for nod by nod itself, and has its model begin.
+func claudeInTerminal(t *testing.T, config string, isUp bool, script []toolCall, args ...string) *claudeSession {
+	t.Helper()
+	program := released(t, "claude")
+	n := startDesktop(t)
+	n.writeConfig(config)
+	if isUp {
+		n.startNod()
+	}
+	n.launch(n.program("nod", "agents", "install", "claude-code", "--yes")).result()
+	n.knowsClaude()
+	m := newModel(script...)
+	t.Cleanup(m.Close)
+	term := n.terminal(n.claudeCommand(program, m.URL, append(args, "do it")...))
+	return &claudeSession{n, term, m}
+}
+
+// knowsClaude answers what Claude Code asks at its first start.
+func (n *nod) knowsClaude() {
+	n.t.Helper()
+	settings := map[string]any{
+		"hasCompletedOnboarding": true,
+		"customApiKeyResponses":  map[string]any{"approved": []string{"sk-ant-test"}, "rejected": []string{}},
+		"projects": map[string]any{n.project(): map[string]any{
+			"hasTrustDialogAccepted": true,
+			"mcpServers":             map[string]any{elicitorName: map[string]any{"type": "stdio", "command": n.borrow(elicitorName), "args": []string{}}},
+		}},
+	}
+	text, err := json.Marshal(settings)
+	must(n.t, err)
+	must(n.t, os.WriteFile(filepath.Join(n.Home(), ".claude.json"), text, 0o600))
+}
+
+// finished waits until the model has had its last word.
+func (s *claudeSession) finished() { s.nod.t.Helper(); s.shows("all done") }
+
+// made fails the test unless made.txt is there, or is not.
+func (s *claudeSession) made(want bool) {
+	s.nod.t.Helper()
+	if _, err := os.Stat(filepath.Join(s.project(), "made.txt")); (err == nil) != want {
+		s.nod.t.Errorf("made.txt is there: %v, want %v", err == nil, want)
+	}
+}
+
+// reads fails the test unless the model got to read a text.
+func (s *claudeSession) reads(want string) {
+	s.nod.t.Helper()
+	if got := s.model.lastResult(); !strings.Contains(got, want) {
+		s.nod.t.Errorf("the model reads %q, want %q", got, want)
+	}
+}
+
+var makeIt = commands("touch made.txt")
+
+func TestAgentClaudeCodeTerminal(t *testing.T) {
+	t.Run("reads without a prompt", func(t *testing.T) {
+		s := claudeInTerminal(t, settings, true, commands("ls -la"))
+		s.finished()
+		s.neverAWindow()
+	})
+	t.Run("allowed", func(t *testing.T) {
+		s := claudeInTerminal(t, settings, true, makeIt)
+		s.prompt()
+		s.affirm()
+		s.finished()
+		s.made(true)
+	})
+	t.Run("denied with a reason", func(t *testing.T) {
+		s := claudeInTerminal(t, settings, true, makeIt)
+		s.prompt()
+		s.armed()
+		s.after(func() { s.press("Tab", "Tab", "Tab", "space") })
+		s.write("use make instead")
+		s.blink()
+		s.press("ctrl+d")
+		s.finished()
+		s.made(false)
+		s.reads("use make instead")
+	})
+	t.Run("closed, so the terminal decides", func(t *testing.T) {
+		s := claudeInTerminal(t, settings, true, makeIt)
+		s.prompt()
+		s.shows("Do you want to")
+		s.press("Escape")
+		s.noWindow()
+		s.made(false)
+		s.keys("Enter")
+		s.finished()
+		s.made(true)
+	})
+	t.Run("allowed in the terminal first", func(t *testing.T) {
+		s := claudeInTerminal(t, settings, true, makeIt)
+		s.prompt()
+		s.shows("Do you want to")
+		s.keys("Enter")
+		s.noWindow()
+		s.finished()
+		s.made(true)
+		s.logs("outcome=withdrawn")
+	})
+	t.Run("denied in the terminal first", func(t *testing.T) {
+		s := claudeInTerminal(t, settings, true, makeIt)
+		s.prompt()
+		s.shows("Do you want to")
+		s.keys("Escape")
+		s.shows("Interrupted")
+		s.made(false)
+		s.noWindow()
+		s.made(false)
+	})
+	t.Run("nod killed in the middle", func(t *testing.T) {
+		s := claudeInTerminal(t, settings, true, makeIt)
+		s.prompt()
+		s.shows("Do you want to")
+		must(t, s.cmd.Process.Kill())
+		<-s.ended
+		s.made(false)
+		s.keys("Enter")
+		s.finished()
+		s.made(true)
+	})
+	t.Run("away", func(t *testing.T) {
+		s := claudeInTerminal(t, settings, false, makeIt)
+		s.shows("Do you want to")
+		s.made(false)
+		s.keys("Enter")
+		s.finished()
+		s.made(true)
+	})
+	t.Run("away and strict", func(t *testing.T) {
+		s := claudeInTerminal(t, settings+"\nagents:\n  strict: [claude-code]\n", false, makeIt)
+		s.finished()
+		s.made(false)
+		s.reads("To start it: nod start")
+	})
+}
+
+// logs fails the test unless nod's log says something.
+func (n *nod) logs(text string) {
+	n.t.Helper()
+	log, err := os.ReadFile(n.logPath())
+	must(n.t, err)
+	if !strings.Contains(string(log), text) {
+		n.t.Errorf("nod's log does not say %q:\n%s", text, log)
+	}
+}
+
+// Claude Code asks its human by nod's form: the model reads what was picked there.
+func TestAgentClaudeCodeQuestion(t *testing.T) {
+	question := map[string]any{"questions": []any{
+		map[string]any{"question": "Which database?", "header": "Storage", "multiSelect": false, "options": []any{
+			map[string]any{"label": "SQLite", "description": "One file"}, map[string]any{"label": "Postgres", "description": "A server"}}},
+		map[string]any{"question": "Which checks?", "header": "Checks", "multiSelect": true, "options": []any{
+			map[string]any{"label": "Unit", "description": "Fast"}, map[string]any{"label": "Lint", "description": "Faster"}}},
+	}}
+	s := claudeInTerminal(t, settings, true, []toolCall{{"AskUserQuestion", question}})
+	s.prompt()
+	s.shows("Which database?")
+	s.after(func() { s.press("Tab", "Down", "space") })                 // Postgres
+	s.after(func() { s.press("Tab", "Tab", "space", "Down", "space") }) // past Other: both checks
+	s.shot("claude-code-question")
+	s.armed()
+	s.press("ctrl+Return")
+	s.finished()
+	s.reads("Postgres")
+	s.reads("Unit, Lint")
+}
+
+// A plan is shown as a plan, and carried out once it is approved.
+func TestAgentClaudeCodePlan(t *testing.T) {
+	plan := map[string]any{"plan": "# Make it\n\n1. touch **made.txt**\n2. look at it\n"}
+	s := claudeInTerminal(t, settings, true, append([]toolCall{{"ExitPlanMode", plan}}, makeIt...), "--permission-mode", "plan")
+	s.prompt()
+	s.armed()
+	s.shot("claude-code-plan")
+	s.press("ctrl+Return")
+	s.noWindow()
+	s.prompt() // for what the plan wants done
+	s.affirm()
+	s.finished()
+	s.made(true)
+}
+
+// What the person picks of Claude Code's own suggestions, Claude Code keeps.
+func TestAgentClaudeCodeSuggestion(t *testing.T) {
+	s := claudeInTerminal(t, settings, true, commands("touch made.txt", "touch made.txt"))
+	s.prompt()
+	s.armed()
+	s.after(func() { s.press("Tab", "Tab", "Tab", "Tab", "space") }) // the scope
+	s.shot("claude-code-suggestion-menu")
+	s.after(func() { s.press("Up", "space") }) // the last: Claude Code's own
+	s.armed()
+	s.shot("claude-code-suggestion")
+	s.press("ctrl+Return")
+	s.finished() // the second time nobody is asked
+	s.made(true)
+	s.shows("accept edits on") // what it suggests for such a command
+}
+
+// elicitorName is the name under which this test's own binary is an MCP server that asks for something in the
+// middle of a tool call.
+const elicitorName = "elicitor"
+
+// beElicitor serves one tool, which tells what it was answered.
+func beElicitor() int {
+	server := sdk.NewServer(&sdk.Implementation{Name: elicitorName, Version: "1"}, nil)
+	sdk.AddTool(server, &sdk.Tool{Name: "setup", Description: "sets up"},
+		func(ctx context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+			got, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "How shall it be set up?", RequestedSchema: json.RawMessage(`{
+				"type": "object", "required": ["name"], "properties": {
+					"name": {"type": "string", "title": "Name", "minLength": 2},
+					"replicas": {"type": "integer", "title": "Replicas", "minimum": 1, "maximum": 9, "default": 3},
+					"size": {"type": "string", "title": "Size", "oneOf": [{"const": "s", "title": "Small"}, {"const": "l", "title": "Large"}]}}}`)})
+			if err != nil {
+				return nil, nil, err
+			}
+			text, err := json.Marshal(got.Content)
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: got.Action + " " + string(text)}}}, nil, err
+		})
+	if err := server.Run(context.Background(), &sdk.StdioTransport{}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// What an MCP server asks for in the middle of a call is a form of nod's.
+func TestAgentClaudeCodeElicitation(t *testing.T) {
+	s := claudeInTerminal(t, settings, true, []toolCall{{"WaitForMcpServers", map[string]any{}}, {"mcp__elicitor__setup", map[string]any{}}})
+	s.prompt()
+	s.affirm() // the call itself
+	s.noWindow()
+	s.prompt()
+	s.after(func() { s.press("Tab") })
+	s.write("orders")
+	s.armed()
+	s.shot("claude-code-elicitation")
+	s.press("ctrl+Return")
+	s.finished()
+	s.reads("accept")
+	s.reads("orders")
+}

@@ -397,6 +397,7 @@ func (n *nod) report() {
 	}
 	for _, path := range []string{
 		filepath.Join(n.Home(), "nod-desktop.stderr"),
+		filepath.Join(n.Home(), "opencode.stderr"),
 		n.logPath(),
 	} {
 		if text, err := os.ReadFile(path); err == nil && len(text) > 0 {

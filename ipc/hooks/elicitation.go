@@ -185,8 +185,12 @@ func questionsOf(fields []field) []interact.Question {
 	closed := false
 	for i, f := range fields {
 		required := f.required
+		header, text := nonEmpty(f.Title, f.name), f.Description
+		if text == "" {
+			header, text = "", header
+		}
 		q := interact.Question{
-			ID: strconv.Itoa(i), Header: nonEmpty(f.Title, f.name), Question: nonEmpty(f.Description, nonEmpty(f.Title, f.name)),
+			ID: strconv.Itoa(i), Header: header, Question: text,
 			InputType: interact.Text, Required: &required, Default: f.preset(),
 		}
 		switch options := f.options(); {

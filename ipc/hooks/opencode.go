@@ -48,7 +48,10 @@ func readOpencode(c Call) (step, error) {
 }
 
 func (p opencode) permission(s step) (step, error) {
-	input := map[string]any{"patterns": p.Properties.Patterns}
+	input := map[string]any{}
+	if _, isCommand := p.Properties.Metadata["command"]; !isCommand { // patterns are parts of the command
+		input["patterns"] = p.Properties.Patterns
+	}
 	for k, v := range p.Properties.Metadata {
 		input[k] = v
 	}

@@ -24,13 +24,13 @@ import (
 func (c *console) policy() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Check the file with the rules, and explain what they make of a call",
+		Short: "Check the file with the rules, explain what they make of a call, import an agent's",
 		Args:  cobra.ArbitraryArgs,
 		RunE:  c.needCommand,
 
 		SuggestionsMinimumDistance: suggestDistance,
 	}
-	cmd.AddCommand(c.policyCheck(), c.policyExplain(), c.policyShell())
+	cmd.AddCommand(c.policyCheck(), c.policyExplain(), c.policyShell(), c.policyImport())
 	return cmd
 }
 
@@ -113,16 +113,21 @@ func folderOr(folder string) (string, error) {
 	return filepath.Abs(folder)
 }
 
-func (c *console) explainCall(call policy.Call) error {
+// openPolicy opens the files that nod-desktop reads.
+func openPolicy() (*policy.Store, error) {
 	path, err := policy.DefaultPath()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	grants, err := policy.DefaultGrantsPath()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	store, err := policy.OpenStore(path, grants, nil)
+	return policy.OpenStore(path, grants, nil)
+}
+
+func (c *console) explainCall(call policy.Call) error {
+	store, err := openPolicy()
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"nod/policy"
+	"nod/policy/imports"
+)
+
+// policyImport returns the command that takes over an agent's own rules.
+func (c *console) policyImport() *cobra.Command {
+	var yes, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "import AGENT [FILE…]",
+		Short: "Take over the permission rules of an agent, as far as nod can say them",
+		Long: `Translate the permission rules of claude-code, codex or gemini-cli: those in FILE, or in the files that the
+agent reads when it works in this folder. This prints the rules that would be added and what is left out, with
+the reason, and asks before it changes config.yaml. No allow gets wider, and no deny narrower: what nod cannot
+say so is left out. nod-desktop shows the change and asks, as with every change that it did not make.`,
+		Example:   "  nod policy import claude-code",
+		ValidArgs: imports.Agents,
+		Args:      cobra.ArbitraryArgs,
+	}
+	cmd.RunE = runs(func(_ context.Context, args []string) error {
+		if len(args) == 0 || !slices.Contains(imports.Agents, args[0]) {
+			return wrongUsage("want an agent: %s", strings.Join(imports.Agents, ", "))
+		}
+		return c.importRules(args[0], args[1:], yes, asJSON)
+	})
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON; without --yes nothing is changed")
+	return cmd
+}
+
+func (c *console) importRules(agent string, paths []string, yes, asJSON bool) error {
+	files, err := importFiles(agent, paths)
+	if err != nil {
+		return err
+	}
+	store, err := openPolicy()
+	if err != nil {
+		return err
+	}
+	if err := store.Err(); err != nil {
+		return &verdict{exitNo, err.Error()}
+	}
+	found, err := imports.Read(agent, files, store.Config().Policy.Rules)
+	if err != nil {
+		return &verdict{exitNo, err.Error()}
+	}
+	if asJSON {
+		err = c.printJSON(found)
+	} else {
+		err = c.printImport(found, len(files))
+	}
+	if err != nil || len(found.Rules) == 0 || (asJSON && !yes) {
+		return err
+	}
+	if !yes {
+		if err := c.consent(); err != nil {
+			return err
+		}
+	}
+	if err := store.Update(func(cfg *policy.Config) error {
+		cfg.Policy.Rules = append(cfg.Policy.Rules, found.Rules...)
+		return nil
+	}); err != nil {
+		return err
+	}
+	if asJSON {
+		return nil
+	}
+	return c.print("done; a running nod-desktop shows the change and asks you to accept it\n")
+}
+
+// importFiles opens the files that were named, or those that the agent would read here.
+func importFiles(agent string, paths []string) ([]imports.File, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, fmt.Errorf("find your home folder: %w", err)
+	}
+	if len(paths) == 0 {
+		folder, err := os.Getwd()
+		if err != nil {
+			return nil, fmt.Errorf("find the current folder: %w", err)
+		}
+		return imports.Find(agent, home, folder)
+	}
+	files, err := imports.Open(paths, home)
+	if missing := (*os.PathError)(nil); errors.As(err, &missing) {
+		return nil, &inputError{missing.Path, why(err)}
+	}
+	return files, err
+}
+
+// printImport prints what would be added as it would stand in the file, and what is left out.
+func (c *console) printImport(found imports.Result, files int) error {
+	var b strings.Builder
+	if files == 0 {
+		b.WriteString("no file with rules was found\n")
+	}
+	if len(found.Rules) > 0 {
+		text, err := yaml.Marshal(found.Rules)
+		if err != nil {
+			return fmt.Errorf("write the rules as YAML: %w", err)
+		}
+		fmt.Fprintf(&b, "to add:\n%s", text)
+	} else {
+		b.WriteString("nothing to add\n")
+	}
+	if found.Present > 0 {
+		fmt.Fprintf(&b, "there already: %d\n", found.Present)
+	}
+	if len(found.Left) > 0 {
+		b.WriteString("left out:\n")
+	}
+	for _, l := range found.Left {
+		fmt.Fprintf(&b, "%s:%d: %s\n    %s\n", visible(filepath.ToSlash(l.File)), l.Line, visible(l.Text), visible(l.Reason))
+	}
+	return c.print(b.String())
+}

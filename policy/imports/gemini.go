@@ -1,0 +1,201 @@
+package imports
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+
+	"nod/policy"
+)
+
+// readGemini reads a policy file of Gemini CLI.
+func readGemini(f File) ([]*entry, error) {
+	var tables map[string]any
+	if err := toml.Unmarshal(f.Text, &tables); err != nil {
+		return nil, fmt.Errorf("not TOML: %w", err)
+	}
+	lines := ruleLines(f.Text)
+	var entries []*entry
+	for _, key := range slices.Sorted(maps.Keys(tables)) {
+		if key != "rule" {
+			entries = append(entries, &entry{
+				text: key, line: 1, effect: policy.Deny, rank: sameRank, touches: always,
+				reason: "nod knows the rules in Gemini CLI's policies only",
+			})
+		}
+	}
+	rules, err := ruleTables(tables["rule"])
+	if err != nil {
+		return nil, err
+	}
+	for i, rule := range rules {
+		e := &entry{line: 1}
+		if i < len(lines) {
+			e.line = lines[i]
+		}
+		if err := e.readGeminiRule(rule, f.Project); err != nil {
+			return nil, fmt.Errorf("line %d: %w", e.line, err)
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+// ruleLines returns the line of each [[rule]].
+func ruleLines(text []byte) []int {
+	var p unstable.Parser
+	p.Reset(text)
+	var lines []int
+	for p.NextExpression() {
+		node := p.Expression()
+		if node.Kind != unstable.ArrayTable {
+			continue
+		}
+		key := node.Key()
+		if key.Next() && string(key.Node().Data) == "rule" && key.IsLast() {
+			lines = append(lines, p.Shape(key.Node().Raw).Start.Line)
+		}
+	}
+	return lines
+}
+
+func ruleTables(v any) ([]map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	items, ok := v.([]any)
+	if !ok {
+		return nil, fmt.Errorf("rule: want [[rule]]")
+	}
+	var rules []map[string]any
+	for _, item := range items {
+		rule, ok := item.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("rule: want [[rule]]")
+		}
+		rules = append(rules, rule)
+	}
+	return rules, nil
+}
+
+func (e *entry) readGeminiRule(rule map[string]any, project string) error {
+	switch rule["decision"] {
+	case "allow":
+		e.effect = policy.Allow
+	case "deny":
+		e.effect = policy.Deny
+	case "ask_user":
+		e.effect = policy.Ask
+	default:
+		return fmt.Errorf("decision %v: want allow, deny or ask_user", rule["decision"])
+	}
+	priority, ok := rule["priority"].(int64)
+	if !ok || priority < 0 || priority > 999 {
+		return fmt.Errorf("priority %v: want a number from 0 to 999", rule["priority"])
+	}
+	e.rank = int(priority)
+	tools, err := texts(rule["toolName"])
+	if err != nil {
+		return fmt.Errorf("toolName: %w", err)
+	}
+	e.text = geminiText(rule)
+	e.touches = geminiTouches(rule, tools)
+	if e.reason = geminiReason(rule, tools, e.effect, project); e.reason == "" {
+		for _, tool := range withOldNames(tools, e.effect) {
+			e.add("gemini-"+tool, policy.Rule{Tool: tool, CWD: inside(project)})
+		}
+	}
+	return nil
+}
+
+// texts reads a text or a list of texts.
+func texts(v any) ([]string, error) {
+	items, isList := v.([]any)
+	if !isList {
+		items = []any{v}
+	}
+	var all []string
+	for _, item := range items {
+		text, ok := item.(string)
+		if !ok && item != nil {
+			return nil, fmt.Errorf("%v: want a text or a list of texts", item)
+		}
+		if ok {
+			all = append(all, text)
+		}
+	}
+	return all, nil
+}
+
+func geminiText(rule map[string]any) string {
+	var parts []string
+	for _, key := range slices.Sorted(maps.Keys(rule)) {
+		parts = append(parts, fmt.Sprintf("%s=%v", key, rule[key]))
+	}
+	return strings.Join(parts, " ")
+}
+
+// said are the fields of a rule that do not narrow it, or that nod's rules can say.
+var said = []string{"toolName", "decision", "priority", "denyMessage", "deny_message"}
+
+// geminiReason says why a rule cannot be translated, or nothing.
+func geminiReason(rule map[string]any, tools []string, effect policy.Effect, project string) string {
+	for _, key := range []string{"commandPrefix", "commandRegex"} {
+		if rule[key] != nil {
+			return prefixReason(effect)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(rule)) {
+		if !slices.Contains(said, key) {
+			return fmt.Sprintf("nod's rules cannot say %s", key)
+		}
+	}
+	switch {
+	case len(tools) == 0 || slices.Contains(tools, ""):
+		return "it names no tool"
+	case effect != policy.Allow && project != "":
+		return "it holds for the sessions of a project wherever they work, and nod knows only the folder of each call"
+	case effect == policy.Allow && slices.ContainsFunc(tools, isGlob):
+		return "it allows many tools at once: nod's rules allow them one by one"
+	case effect == policy.Allow && slices.Contains(tools, shellTool):
+		return "Gemini CLI still asks about commands that redirect, and nod's rule would not"
+	}
+	return ""
+}
+
+const shellTool = "run_shell_command"
+
+func isGlob(tool string) bool { return strings.ContainsAny(tool, "*?") }
+
+// oldNames are two names of one tool.
+var oldNames = map[string]string{"grep_search": "search_file_content", "search_file_content": "grep_search"}
+
+// withOldNames adds the other names of what is not allowed.
+func withOldNames(tools []string, effect policy.Effect) []string {
+	if effect == policy.Allow {
+		return tools
+	}
+	all := slices.Clone(tools)
+	for _, tool := range tools {
+		if old := oldNames[tool]; old != "" && !slices.Contains(all, old) {
+			all = append(all, old)
+		}
+	}
+	return all
+}
+
+// geminiTouches says which allows a deny may take something from. Where a name is a pattern, any.
+func geminiTouches(rule map[string]any, tools []string) func(policy.Rule) bool {
+	names := withOldNames(tools, policy.Deny)
+	if rule["commandPrefix"] != nil || rule["commandRegex"] != nil {
+		names = append(names, shellTool)
+	}
+	if len(names) == 0 || rule["mcpName"] != nil || rule["mcp_name"] != nil || slices.ContainsFunc(names, isGlob) {
+		return always
+	}
+	return func(r policy.Rule) bool { return slices.Contains(names, r.Tool) }
+}

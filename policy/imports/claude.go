@@ -164,15 +164,30 @@ func (e *entry) readClaudeTool(tool, project string) {
 	}
 }
 
-// claudeGroup is the tools that the name of one stands for in a rule.
+// claudeGroup is the tools that the name of one stands for in a rule. An allow holds for those only that it
+// surely means.
 func claudeGroup(tool string, effect policy.Effect) []string {
 	switch {
-	case tool == "Edit" && effect == policy.Allow:
-		return []string{"Edit", "Write"}
+	case effect != policy.Allow:
+		return claudeMeans(tool)
 	case tool == "Edit":
+		return []string{"Edit", "Write"}
+	}
+	return []string{tool}
+}
+
+// claudeMeans is every tool that a deny of one may hold for: Monitor follows the rules of Bash, and Agent was
+// called Task before.
+func claudeMeans(tool string) []string {
+	switch tool {
+	case "Edit":
 		return claudeEdits
-	case tool == "Read" && effect != policy.Allow:
+	case "Read":
 		return claudeReads
+	case "Bash":
+		return []string{"Bash", "Monitor"}
+	case "Agent", "Task":
+		return []string{"Agent", "Task"}
 	}
 	return []string{tool}
 }
@@ -284,13 +299,13 @@ func claudeTouches(tool, what string) func(policy.Rule) bool {
 	word = strings.TrimSuffix(word, ":")
 	return func(r policy.Rule) bool {
 		switch {
-		case tool == "Bash" && r.Tool == "Bash":
+		case tool == "Bash" && (r.Tool == "Bash" || r.Tool == "Monitor"):
 			return r.Command == "" || strings.Contains(r.Command, word)
 		case files:
-			return r.Tool == "Bash" || slices.Contains(claudeReads, r.Tool) || slices.Contains(claudeEdits, r.Tool)
+			return r.Tool == "Bash" || r.Tool == "Monitor" || slices.Contains(claudeReads, r.Tool) || slices.Contains(claudeEdits, r.Tool)
 		case strings.HasPrefix(tool, "mcp__"):
 			return r.Tool == tool || strings.HasPrefix(r.Tool, tool+"__")
 		}
-		return r.Tool == tool
+		return slices.Contains(claudeMeans(tool), r.Tool)
 	}
 }

@@ -58,13 +58,14 @@ func Open(paths []string, home string) ([]File, error) {
 	return files, nil
 }
 
-// projectOf is the folder that holds the agent's folder, or the file; nothing when that is the home folder.
+// projectOf is the folder that holds the agent's folder, or the file; nothing when that is the home folder. Local
+// settings are a project's even there.
 func projectOf(path, home string) string {
 	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if name := filepath.Base(dir); name != ".claude" && name != ".codex" && name != ".gemini" {
 			continue
 		}
-		if parent := filepath.Dir(dir); parent != filepath.Clean(home) {
+		if parent := filepath.Dir(dir); parent != filepath.Clean(home) || filepath.Base(path) == "settings.local.json" {
 			return parent
 		}
 		return ""

@@ -107,6 +107,9 @@ func TestClaudeRules(t *testing.T) {
 		{"a relative deny of the user", `{"deny":["Read(./secrets/)"]}`, "claude-read-secrets-1: deny path=**/secrets/\n"},
 		{"a server", `{"deny":["mcp__db"]}`, "claude-mcp-db-1: deny tool=mcp__db__*\n"},
 		{"every edit", `{"ask":["Edit"]}`, "claude-edit-1: ask tool=Edit\nclaude-write-1: ask tool=Write\nclaude-multiedit-1: ask tool=MultiEdit\nclaude-notebookedit-1: ask tool=NotebookEdit\n"},
+		{"no commands", `{"deny":["Bash"]}`, "claude-bash-1: deny tool=Bash\nclaude-monitor-1: deny tool=Monitor\n"},
+		{"a tool that got another name", `{"allow":["Task"],"deny":["Agent(Explore)"]}`, "left 1: allow Task\nleft 1: deny Agent(Explore)\n"},
+		{"a tool that follows the rules of another", `{"allow":["Monitor"],"deny":["Bash(rm:*)"]}`, "left 1: allow Monitor\nleft 1: deny Bash(rm:*)\n"},
 		{"what Claude Code does not heed", `{"allow":["Write(~/x)"]}`, "left 1: allow Write(~/x)\n"},
 		{"patterns nod reads otherwise", `{"allow":["Read(~/a/../**)","Read(//)","Read(~/[a])","Read(~/a//b)","Read(~bob/x)"]}`,
 			"left 1: allow Read(~/a/../**)\nleft 1: allow Read(//)\nleft 1: allow Read(~/[a])\nleft 1: allow Read(~/a//b)\nleft 1: allow Read(~bob/x)\n"},
@@ -207,6 +210,7 @@ func TestNeverWider(t *testing.T) {
 func TestProjectOf(t *testing.T) {
 	for path, want := range map[string]string{
 		"/home/ann/.claude/settings.json":         "",
+		"/home/ann/.claude/settings.local.json":   "/home/ann",
 		"/home/ann/.gemini/policies/a.toml":       "",
 		"/home/ann/shop/.claude/settings.json":    "/home/ann/shop",
 		"/home/ann/shop/.codex/rules/x.rules":     "/home/ann/shop",

@@ -1,0 +1,239 @@
+//go:build linux
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// codexSession is Codex in a terminal, in the middle of what its model has it do.
+type codexSession struct {
+	*nod
+	*terminal
+	model *responsesModel
+}
+
+// codexInTerminal starts Codex in a terminal, set up for nod by nod itself, and has its model begin. Its hooks
+// count as trusted, which a person says once with /hooks.
+func codexInTerminal(t *testing.T, config string, isUp bool, script ...string) *codexSession {
+	t.Helper()
+	program := released(t, "codex")
+	n := startDesktop(t)
+	n.writeConfig(config)
+	if isUp {
+		n.startNod()
+	}
+	n.launch(n.program("nod", "agents", "install", "codex", "--yes")).result()
+	m := newResponsesModel(script)
+	t.Cleanup(m.Close)
+	text := fmt.Sprintf(`model = "test"
+model_provider = "test"
+approval_policy = "on-request"
+check_for_update_on_startup = false
+[model_providers.test]
+name = "Test"
+base_url = %q
+wire_api = "responses"
+env_key = "TEST_KEY"
+[projects.%q]
+trust_level = "trusted"
+`, m.URL+"/v1", n.project())
+	must(t, os.WriteFile(filepath.Join(n.Home(), ".codex", "config.toml"), []byte(text), 0o600))
+	cmd := n.inProject(n.Command(program, "--dangerously-bypass-hook-trust", "do it"))
+	cmd.Env = append(cmd.Env, "TEST_KEY=x")
+	return &codexSession{n, n.terminal(cmd), m}
+}
+
+// codexAsks is what Codex's own prompt says.
+const codexAsks = "Would you like to run the following command?"
+
+func (s *codexSession) finished() { s.nod.t.Helper(); s.shows("all done") }
+
+func (s *codexSession) made(want bool) {
+	s.nod.t.Helper()
+	if _, err := os.Stat(filepath.Join(s.project(), "made.txt")); (err == nil) != want {
+		s.nod.t.Errorf("made.txt is there: %v, want %v", err == nil, want)
+	}
+}
+
+func (s *codexSession) reads(want string) {
+	s.nod.t.Helper()
+	if got := s.model.lastResult(); !strings.Contains(got, want) {
+		s.nod.t.Errorf("the model reads %q, want %q", got, want)
+	}
+}
+
+func TestAgentCodex(t *testing.T) {
+	t.Run("allowed", func(t *testing.T) {
+		s := codexInTerminal(t, settings, true, "touch made.txt")
+		s.prompt()
+		s.armed()
+		s.shot("codex")
+		s.press("ctrl+Return")
+		s.finished()
+		s.made(true)
+	})
+	t.Run("reads without a prompt", func(t *testing.T) {
+		s := codexInTerminal(t, settings, true, "ls -la")
+		s.finished()
+		s.neverAWindow()
+	})
+	t.Run("denied with a reason", func(t *testing.T) {
+		s := codexInTerminal(t, settings, true, "touch made.txt")
+		s.prompt()
+		s.armed()
+		s.after(func() { s.press("Tab", "Tab", "Tab", "space") })
+		s.write("use make instead")
+		s.blink()
+		s.press("ctrl+d")
+		s.finished()
+		s.made(false)
+		s.reads("use make instead")
+	})
+	t.Run("denied by a rule", func(t *testing.T) {
+		s := codexInTerminal(t, settings+"\npolicy:\n  rules:\n    - {id: no, effect: deny, command: touch made.txt}\n", true, "touch made.txt")
+		s.finished()
+		s.made(false)
+		s.neverAWindow()
+		s.reads("no")
+	})
+	t.Run("closed, so the terminal decides", func(t *testing.T) {
+		s := codexInTerminal(t, settings, true, "touch made.txt")
+		s.prompt()
+		s.press("Escape")
+		s.noWindow()
+		s.shows(codexAsks)
+		s.made(false)
+		s.says("y", codexAsks)
+		s.finished()
+		s.made(true)
+	})
+	t.Run("interrupted in the terminal", func(t *testing.T) {
+		s := codexInTerminal(t, settings, true, "touch made.txt")
+		s.prompt()
+		s.keys("Escape")
+		s.noWindow()
+		s.made(false)
+	})
+	t.Run("nod killed in the middle", func(t *testing.T) {
+		s := codexInTerminal(t, settings, true, "touch made.txt")
+		s.prompt()
+		must(t, s.cmd.Process.Kill())
+		<-s.ended
+		s.shows(codexAsks)
+		s.made(false)
+		s.says("y", codexAsks)
+		s.finished()
+		s.made(true)
+	})
+	t.Run("away", func(t *testing.T) {
+		s := codexInTerminal(t, settings, false, "touch made.txt")
+		s.shows(codexAsks)
+		s.made(false)
+		s.says("y", codexAsks)
+		s.finished()
+		s.made(true)
+	})
+	t.Run("away and strict", func(t *testing.T) {
+		s := codexInTerminal(t, settings+"\nagents:\n  strict: [codex]\n", false, "touch made.txt")
+		s.finished()
+		s.made(false)
+		s.reads("To start it: nod start")
+	})
+}
+
+// responsesModel plays an API of responses (https://platform.openai.com/docs/api-reference/responses-streaming):
+// it has each command run in turn and then says that all is done.
+type responsesModel struct {
+	*httptest.Server
+	script []string
+
+	mu      sync.Mutex // guards results
+	results []string   // of the tools, in the last request that had any
+}
+
+func newResponsesModel(script []string) *responsesModel {
+	m := &responsesModel{script: script}
+	m.Server = httptest.NewServer(m)
+	return m
+}
+
+func (m *responsesModel) lastResult() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.results) == 0 {
+		return ""
+	}
+	return m.results[len(m.results)-1]
+}
+
+// ServeHTTP implements [http.Handler].
+func (m *responsesModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Tools []offeredTool `json:"tools"`
+		Input []struct {
+			Type   string          `json:"type"`
+			Output json.RawMessage `json:"output"`
+		} `json:"input"`
+	}
+	if r.Method != http.MethodPost || json.NewDecoder(r.Body).Decode(&in) != nil {
+		http.NotFound(w, r)
+		return
+	}
+	var results []string
+	for _, item := range in.Input {
+		if item.Type == "function_call_output" {
+			results = append(results, string(item.Output))
+		}
+	}
+	m.mu.Lock()
+	if len(results) > 0 {
+		m.results = results
+	}
+	m.mu.Unlock()
+	item := map[string]any{"type": "message", "role": "assistant", "id": "msg_1", "content": []any{map[string]string{"type": "output_text", "text": "all done"}}}
+	if tool, known := shellTool(in.Tools); known && len(results) < len(m.script) {
+		item = map[string]any{"type": "function_call", "id": "fc_1", "call_id": fmt.Sprintf("call_%d", len(results)),
+			"name": tool, "arguments": shellInput(tool, m.script[len(results)])}
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, event := range []map[string]any{
+		{"type": "response.created", "response": map[string]any{"id": "resp_1"}},
+		{"type": "response.output_item.done", "output_index": 0, "item": item},
+		{"type": "response.completed", "response": map[string]any{"id": "resp_1", "output": []any{item}, "usage": map[string]any{
+			"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}}},
+	} {
+		data, _ := json.Marshal(event)
+		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event["type"], data)
+	}
+}
+
+// offeredTool is a tool that a model may call.
+type offeredTool struct{ Name string }
+
+// shellTool finds the tool that runs commands among those that Codex offers. There is none where it only wants
+// a title for the session.
+func shellTool(tools []offeredTool) (name string, found bool) {
+	for _, name := range []string{"exec_command", "shell_command"} {
+		if slices.Contains(tools, offeredTool{name}) {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// shellInput asks for a command that the sandbox would not let through.
+func shellInput(tool, command string) string {
+	key := map[string]string{"exec_command": "cmd", "shell_command": "command"}[tool]
+	text, _ := json.Marshal(map[string]string{key: command, "sandbox_permissions": "require_escalated", "justification": "the script says so"})
+	return string(text)
+}

@@ -67,7 +67,7 @@ bench: setup-test ## run the benchmarks
 	$(WITHOUT_C) -run '^$$' -bench . -benchmem $(HEART) $(WINDOWS)
 
 figures: setup-test build ## measure start, first window, memory, processor and size on a virtual desktop
-	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 10m -run TestFigures ./e2e -figures -v
+	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 10m -run Figures ./e2e -figures -v
 
 pictures: e2e ## copy the pictures of the README from the screenshots of the tests
 	@mkdir -p assets/screenshots

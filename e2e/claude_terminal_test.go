@@ -127,9 +127,9 @@ func TestAgentClaudeCodeTerminal(t *testing.T) {
 		s.shows("Do you want to")
 		s.keys("Escape")
 		s.shows("Interrupted")
-		s.made(false)
 		s.noWindow()
 		s.made(false)
+		s.logs("outcome=cancelled") // an interrupt ends the hook itself: no event tells more
 	})
 	t.Run("nod killed in the middle", func(t *testing.T) {
 		s := claudeInTerminal(t, settings, true, makeIt)
@@ -189,6 +189,24 @@ func TestAgentClaudeCodeQuestion(t *testing.T) {
 	s.reads("Unit, Lint")
 }
 
+// What the person writes instead of picking is what the model reads.
+func TestAgentClaudeCodeOther(t *testing.T) {
+	question := map[string]any{"questions": []any{
+		map[string]any{"question": "Which database?", "header": "Storage", "multiSelect": false, "options": []any{
+			map[string]any{"label": "SQLite", "description": "One file"}, map[string]any{"label": "Postgres", "description": "A server"}}},
+	}}
+	s := claudeInTerminal(t, settings, true, []toolCall{{"AskUserQuestion", question}})
+	s.prompt()
+	s.after(func() { s.press("Tab", "Down", "Down", "space") }) // the last: Other
+	s.write("DuckDB")
+	s.blink()
+	s.shot("claude-code-other")
+	s.armed()
+	s.press("ctrl+Return")
+	s.finished()
+	s.reads("DuckDB")
+}
+
 // A plan is shown as a plan, and carried out once it is approved.
 func TestAgentClaudeCodePlan(t *testing.T) {
 	plan := map[string]any{"plan": "# Make it\n\n1. touch **made.txt**\n2. look at it\n"}
@@ -218,6 +236,24 @@ func TestAgentClaudeCodeSuggestion(t *testing.T) {
 	s.finished() // the second time nobody is asked
 	s.made(true)
 	s.shows("accept edits on") // what it suggests for such a command
+}
+
+// A rule that Claude Code suggests ends up in its own settings once the person picks it.
+func TestAgentClaudeCodeKeepsARule(t *testing.T) {
+	s := claudeInTerminal(t, settings, true, commands("make -v"))
+	s.prompt()
+	s.armed()
+	s.after(func() { s.press("Tab", "Tab", "Tab", "Tab", "space") }) // the scope
+	s.after(func() { s.press("Up", "space") })                       // the last: Claude Code's own
+	s.armed()
+	s.shot("claude-code-rule")
+	s.press("ctrl+Return")
+	s.finished()
+	text, err := os.ReadFile(filepath.Join(s.project(), ".claude", "settings.local.json"))
+	must(t, err)
+	if !strings.Contains(string(text), `"Bash(make`) {
+		t.Errorf("Claude Code's settings hold no rule for make:\n%s", text)
+	}
 }
 
 // elicitorName is the name under which this test's own binary is an MCP server that asks for something in the

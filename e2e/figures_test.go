@@ -55,6 +55,30 @@ func TestFigures(t *testing.T) {
 	}
 }
 
+// TestHookFigures measures what a hook adds to a call that nobody is asked about: make figures runs it.
+func TestHookFigures(t *testing.T) {
+	if !*figures {
+		t.Skip("run make figures")
+	}
+	n := start(t, settings)
+	payload := fmt.Sprintf(`{"session_id":"s","cwd":%q,"permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash",`+
+		`"tool_input":{"command":"ls -la"},"tool_use_id":"toolu_1"}`, n.project())
+	allowed := func(reply string) {
+		if !strings.Contains(reply, `"permissionDecision":"allow"`) {
+			t.Fatalf("the hook replied %q, want allow", reply)
+		}
+	}
+	command := median(50, func() {
+		cmd := n.inProject(n.program("nod", "hook", "claude-code"))
+		cmd.Stdin = strings.NewReader(payload)
+		out, err := cmd.Output()
+		must(t, err)
+		allowed(string(out))
+	})
+	posted := median(50, func() { allowed(n.post(n.ctx, "/v1/hooks/claude-code/PreToolUse", payload)) })
+	fmt.Printf("nod hook, auto-allowed:        %v median of 50; the same payload over HTTP: %v\n", command, posted)
+}
+
 // timeToWindow is the time from the start of a nod command to its prompt on the screen.
 func (n *nod) timeToWindow() time.Duration {
 	begin := time.Now()

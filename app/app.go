@@ -9,6 +9,8 @@ import (
 	"io"
 	"log/slog"
 	"net/url"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -25,6 +27,7 @@ import (
 	"nod/ipc"
 	"nod/ipc/endpoint"
 	"nod/ipc/hooks"
+	"nod/ipc/hooks/install"
 	"nod/policy"
 )
 
@@ -98,6 +101,7 @@ type program struct {
 	fyne      fyne.App
 	store     *policy.Store
 	broker    *interact.Broker
+	hooks     *hooks.Hooks
 	server    *ipc.Server
 	journal   interact.Journal
 	prompts   *dialogs.Prompter
@@ -133,12 +137,13 @@ func newProgram(ctx context.Context, o Options, logs *logFile, dir string) (*pro
 		Timeout: func() time.Duration { return p.store.Config().Prompt.Timeout },
 		Log:     p.log,
 	})
+	p.hooks = hooks.New(hooks.Config{
+		Broker: p.broker, Log: p.log, OpenURL: p.openURL,
+		Timeout: func() time.Duration { return p.store.Config().Prompt.Timeout },
+	})
 	server, err := ipc.Listen(ipc.Config{
 		Address: p.store.Config().IPC.Address, Dir: dir, Broker: p.broker, Version: o.Version, Log: p.log,
-		Hooks: hooks.New(hooks.Config{
-			Broker: p.broker, Log: p.log, OpenURL: p.openURL,
-			Timeout: func() time.Duration { return p.store.Config().Prompt.Timeout },
-		}),
+		Hooks: p.hooks,
 	})
 	if err != nil {
 		return nil, errors.Join(err, p.store.Close())
@@ -449,7 +454,9 @@ func (p *program) openSettings() (*settings.Window, error) {
 	}
 	where := p.server.Endpoint()
 	return settings.New(p.fyne, settings.Options{
-		Store: p.store, Suggest: p.suggest, Autostart: auto, Closed: p.park.settle,
+		Store: p.store, Suggest: p.suggest, Autostart: auto,
+		Agents: settings.Agents{Machine: machine, Contacts: p.contacts},
+		Closed: p.park.settle,
 		About: settings.About{
 			Version: p.opts.Version, URL: where.URL, Socket: where.Socket,
 			Config: p.opts.ConfigPath, Log: p.logPath,
@@ -457,6 +464,33 @@ func (p *program) openSettings() (*settings.Window, error) {
 			Notifications: func() bool { ok, _ := notificationService(); return ok },
 		},
 	}), nil
+}
+
+// contacts says what came of the agents' hooks.
+func (p *program) contacts() map[string]settings.Contact {
+	all := map[string]settings.Contact{}
+	for agent, c := range p.hooks.Contacts() {
+		all[agent] = settings.Contact(c)
+	}
+	return all
+}
+
+// machine is this machine, with hooks that run the nod command beside this program or, where a package puts the
+// two apart, the one in PATH.
+func machine() (install.Machine, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return install.Machine{}, fmt.Errorf("find the path of nod: %w", err)
+	}
+	beside := filepath.Join(filepath.Dir(self), "nod"+filepath.Ext(self)) // .exe on Windows
+	if _, err := os.Stat(beside); err == nil {
+		return install.ThisMachine(beside)
+	}
+	found, err := exec.LookPath("nod")
+	if err != nil {
+		return install.Machine{}, fmt.Errorf("find the nod command, which agents' hooks run: %w: put it beside %s", err, self)
+	}
+	return install.ThisMachine(found)
 }
 
 // suggest proposes rules for what the person always answered alike.

@@ -4,8 +4,10 @@ package e2e
 
 import (
 	"image"
+	"image/color"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -84,6 +86,35 @@ func (n *nod) pixels(area image.Rectangle) []uint8 {
 	return img.Pix
 }
 
+// TestSettingsSetAnAgentUp sets an agent up with clicks, and its hook then reaches nod.
+func TestSettingsSetAnAgentUp(t *testing.T) {
+	n := start(t, settings)
+	must(t, n.PickFromTray(n.ctx, "Settings…"))
+	w := n.window(settingsTitle)
+	n.after(func() { must(t, n.Click(w.Area.Min.Add(image.Pt(490, 22)), desktop.LeftButton)) })  // Agents
+	n.after(func() { must(t, n.Click(w.Area.Min.Add(image.Pt(720, 156)), desktop.LeftButton)) }) // Set up…, of Claude Code
+	n.awayWithThePointer()
+	n.shot("settings-agent-set-up")
+	var button image.Rectangle
+	must(t, n.Screen.Await(n.ctx, "the button that does it", func() (bool, error) {
+		left := image.Rectangle{w.Area.Min.Add(image.Pt(130, 100)), w.Area.Min.Add(image.Pt(400, w.Area.Dy()))}
+		area, count, err := n.Screen.Matching(left, func(c color.RGBA) bool { return c == accent })
+		button = area
+		return count >= buttonArea, err
+	}))
+	n.after(func() { n.click(button) })
+	n.awayWithThePointer()
+	n.shot("settings-agent-is-set-up")
+	text, err := os.ReadFile(filepath.Join(n.Home(), ".claude", "settings.json"))
+	must(t, err)
+	if want := filepath.Join(bin, "nod") + " hook claude-code"; !strings.Contains(string(text), want) {
+		t.Errorf("%q is not in %s", want, text)
+	}
+	if out, status := n.launch(n.program("nod", "agents", "check", "claude-code")).result(); status != 0 && !strings.Contains(out, "ok  nod-desktop") {
+		t.Errorf("check: status %d: %s", status, out)
+	}
+}
+
 func TestTrayMenuOpensSettings(t *testing.T) {
 	n := start(t, makeRule)
 	must(t, n.OpenTrayMenu(n.ctx))
@@ -96,7 +127,7 @@ func TestTrayMenuOpensSettings(t *testing.T) {
 	for _, tab := range []struct {
 		name string
 		at   image.Point // in the window
-	}{{"auto-allow", image.Pt(175, 22)}, {"folders", image.Pt(275, 22)}, {"suggestions", image.Pt(395, 22)}, {"about", image.Pt(500, 22)}} {
+	}{{"auto-allow", image.Pt(175, 22)}, {"folders", image.Pt(265, 22)}, {"suggestions", image.Pt(375, 22)}, {"agents", image.Pt(490, 22)}, {"about", image.Pt(580, 22)}} {
 		n.after(func() { must(t, n.Click(w.Area.Min.Add(tab.at), desktop.LeftButton)) })
 		n.awayWithThePointer()
 		n.shot("settings-" + tab.name)

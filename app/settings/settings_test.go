@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"nod/dialogs"
+	"nod/ipc/hooks/install"
 	"nod/policy"
 )
 
@@ -64,6 +65,27 @@ func (a *fakeAutostart) Enabled() (bool, error) { return a.on, nil }
 func (a *fakeAutostart) Enable() error          { a.on = true; return nil }
 func (a *fakeAutostart) Disable() error         { return errors.New("autostart: not made by nod") }
 
+// someAgents is a machine with two agents on it, in a home folder of its own.
+func someAgents(t *testing.T) Agents {
+	home := t.TempDir()
+	return Agents{
+		Machine: func() (install.Machine, error) {
+			return install.Machine{Home: home, Nod: "/usr/bin/nod", Env: func(string) string { return "" },
+				Look: func(name string) (string, error) {
+					if name == "claude" || name == "gemini" {
+						return "/usr/bin/" + name, nil
+					}
+					return "", errors.New("not found")
+				},
+				Run: func(string, ...string) (string, error) { return "2.1.197 (test)", nil },
+			}, nil
+		},
+		Contacts: func() map[string]Contact {
+			return map[string]Contact{"claude-code": {Last: time.Now(), Calls: 42, Passed: 30, Allowed: 8, Denied: 3, Undecided: 1}}
+		},
+	}
+}
+
 func someSuggestions() []policy.Suggestion {
 	call := func(folder, command string) policy.Call {
 		input, _ := json.Marshal(map[string]string{"command": command})
@@ -85,7 +107,7 @@ func openWindow(t *testing.T, s Store, theme string) *Window {
 	a := test.NewTempApp(t)
 	a.Settings().SetTheme(dialogs.Theme(theme))
 	w := New(a, Options{
-		Store: s, Suggest: someSuggestions, Autostart: &fakeAutostart{}, Closed: func() {},
+		Store: s, Suggest: someSuggestions, Agents: someAgents(t), Autostart: &fakeAutostart{}, Closed: func() {},
 		About: About{
 			Version: "1.2.3", URL: "http://127.0.0.1:7463", Socket: "/run/user/1000/nod/nod.sock",
 			Config: "/home/ada/.config/nod/config.yaml", Log: "/home/ada/.local/state/nod/nod.log",
@@ -118,7 +140,7 @@ func someStore() *fakeStore {
 func TestLooks(t *testing.T) {
 	for _, theme := range []string{"light", "dark"} {
 		w := openWindow(t, someStore(), theme)
-		for i, tab := range []string{"general", "allow", "folders", "suggestions", "about"} {
+		for i, tab := range []string{"general", "allow", "folders", "suggestions", "agents", "about"} {
 			w.tabs.SelectIndex(i)
 			test.AssertImageMatches(t, tab+"-"+theme+".png", w.win.Canvas().Capture())
 		}

@@ -54,6 +54,7 @@ type Options struct {
 	Store     Store
 	Suggest   func() []policy.Suggestion // rules for what the person always answered alike
 	Autostart Autostart
+	Agents    Agents
 	About     About
 	Closed    func() // called on the UI goroutine when the window was closed
 }
@@ -76,6 +77,7 @@ type Window struct {
 	allow   *allowPage
 	folders *foldersPage
 	ideas   *suggestionsPage
+	agents  *agentsPage
 	about   *aboutPage
 
 	aside func(func())                // runs what may take a moment; tests have it done at once
@@ -102,6 +104,7 @@ func (w *Window) Show() {
 	w.visible = true
 	w.Refresh()
 	w.about.ask(w.aside)
+	w.agents.look()
 	w.win.Show()
 	w.win.RequestFocus()
 }
@@ -118,6 +121,7 @@ func (w *Window) Refresh() {
 	w.allow.refresh(err == nil)
 	w.folders.refresh(w.opts.Store.Config().Policy.TrustedRoots, err == nil)
 	w.ideas.refresh(err == nil)
+	w.agents.refresh(w.opts.Store.Config(), err == nil)
 }
 
 func (w *Window) build() {
@@ -142,14 +146,17 @@ func (w *Window) content() fyne.CanvasObject {
 	w.allow = newAllowPage(w.opts.Store, w.change)
 	w.folders = newFoldersPage(w.change)
 	w.ideas = newSuggestionsPage(w.opts.Suggest, w.change)
+	w.agents = newAgentsPage(w.opts.Agents, w.change, w.aside)
 	w.about = newAboutPage(w.opts.About, w.open)
 	w.tabs = container.NewAppTabs(
 		container.NewTabItemWithIcon(lang.L("General"), theme.SettingsIcon(), w.general.content),
 		container.NewTabItemWithIcon(lang.L("Auto-allow"), theme.ConfirmIcon(), w.allow.content),
 		container.NewTabItemWithIcon(lang.L("Folders"), theme.FolderIcon(), w.folders.content),
 		container.NewTabItemWithIcon(lang.L("Suggestions"), theme.QuestionIcon(), w.ideas.content),
+		container.NewTabItemWithIcon(lang.L("Agents"), theme.ComputerIcon(), w.agents.content),
 		container.NewTabItemWithIcon(lang.L("About"), theme.InfoIcon(), w.about.content),
 	)
+	w.tabs.OnSelected = func(*container.TabItem) { w.Refresh() } // what agents did meanwhile
 	w.main = container.NewBorder(w.banner.content, nil, nil, nil, w.tabs)
 	w.review = newReview(w.opts.Store, w.Refresh, w.after)
 	return container.NewStack(w.main, w.review.content)

@@ -60,15 +60,16 @@ type Config struct {
 type Hooks struct {
 	cfg Config
 
-	mu      sync.Mutex // guards all below
-	noticed map[noticeKey]time.Time
+	mu       sync.Mutex // guards all below
+	noticed  map[noticeKey]time.Time
+	contacts map[string]Contact // by agent
 }
 
 type noticeKey struct{ agent, session, kind string }
 
 // New returns hooks that ask through cfg.Broker.
 func New(cfg Config) *Hooks {
-	return &Hooks{cfg: cfg, noticed: map[noticeKey]time.Time{}}
+	return &Hooks{cfg: cfg, noticed: map[noticeKey]time.Time{}, contacts: map[string]Contact{}}
 }
 
 // step is what one call of a hook amounts to.
@@ -100,6 +101,7 @@ func (h *Hooks) Handle(ctx context.Context, c Call) ([]byte, error) {
 	if !known {
 		return nil, fmt.Errorf("%w: %q", ErrUnknownAgent, c.Agent)
 	}
+	h.met(c.Agent)
 	s, err := read(c)
 	if err != nil {
 		h.cfg.Log.Warn("hook: payload not understood", "agent", c.Agent, "event", c.Event, "err", err)
@@ -123,6 +125,9 @@ func (h *Hooks) run(ctx context.Context, who interact.Requester, s step) ([]byte
 		s.ask = *s.notice
 	}
 	a, err := h.answer(ctx, who, s)
+	if s.notice == nil {
+		h.count(who.Agent, a)
+	}
 	if err != nil || s.reply == nil {
 		return nil, err
 	}

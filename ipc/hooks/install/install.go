@@ -7,6 +7,7 @@
 package install
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +17,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // HookTimeout is the time-out that is written into agents' settings, in seconds: how long an agent waits
@@ -43,8 +45,13 @@ func ThisMachine(nod string) (Machine, error) {
 	return Machine{Home: home, Nod: nod, Env: os.Getenv, Look: exec.LookPath, Run: output}, nil
 }
 
+// versionPatience is how long a program may take to say its version.
+const versionPatience = 10 * time.Second
+
 func output(name string, args ...string) (string, error) {
-	out, err := exec.Command(name, args...).Output()
+	ctx, cancel := context.WithTimeout(context.Background(), versionPatience)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, name, args...).Output()
 	return string(out), err
 }
 

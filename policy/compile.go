@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Compiled is a policy made ready for [Decide]. It is immutable, and safe for concurrent use.
@@ -64,6 +65,11 @@ func (c *Compiled) addRules(rules []Rule) error {
 			return fmt.Errorf("rule %q: its id is taken", r.ID)
 		}
 		ids[r.ID] = true
+		for _, e := range r.tryExamples(c.places) {
+			if e.Problem != "" {
+				return fmt.Errorf("rule %q: %s: %q: %s", r.ID, e.Key, e.Text, e.Problem)
+			}
+		}
 		if !r.Disabled {
 			c.rules = append(c.rules, newCompiledRule(r, c.places.Home))
 		}
@@ -106,13 +112,20 @@ type compiledRule struct {
 	program *pattern
 	path    *pattern
 	cwd     *pattern
+	session string
+	server  nameGlob
+	host    string
+	args    []Arg
+	expires time.Time // zero: never
 }
 
 func newCompiledRule(r Rule, home string) compiledRule {
 	c := compiledRule{
 		id: r.ID, effect: r.Effect, reason: reason(r),
 		agent: r.Agent, tool: nameGlob(r.Tool), class: r.Class, command: r.Command,
+		session: r.Session, server: nameGlob(r.Server), host: r.Host, args: r.Args,
 	}
+	c.expires, _ = expiry(r.Expires) // which was validated
 	if c.class != "" {
 		c.class, _ = ParseClass(string(r.Class))
 	}
@@ -138,13 +151,25 @@ func reason(r Rule) string {
 
 // matches weighs every matcher of the rule; those that cost least come first.
 func (r *compiledRule) matches(f *facts) bool {
-	return (r.agent == "" || r.agent == f.call.Agent) &&
+	return r.inForce(f.now) &&
+		(r.session == "" || r.session == f.call.Session) &&
+		(r.agent == "" || r.agent == f.call.Agent) &&
 		(r.class == "" || r.class == f.class) &&
 		(r.tool == "" || r.tool.match(f.call.Tool)) &&
 		(r.program == nil || f.hasProgram(r.program)) &&
+		(r.server == "" || r.matchesServer(f)) &&
 		(r.command == "" || r.matchesCommand(f)) &&
+		(r.host == "" || r.matchesHost(f)) &&
+		(len(r.args) == 0 || r.matchesArgs(f)) &&
 		(r.cwd == nil || r.matchesFolder(f)) &&
 		(r.path == nil || r.matchesPath(f))
+}
+
+// wouldMatch reports whether the rule matched before it expired.
+func (r *compiledRule) wouldMatch(f *facts) bool {
+	still := *r
+	still.expires = time.Time{}
+	return still.matches(f)
 }
 
 // matchesCommand compares byte for byte. To allow, the tool must be a shell, or named by the rule, and

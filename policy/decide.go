@@ -45,7 +45,7 @@ const (
 //
 // It changes nothing and depends on nothing but its arguments and, for paths, where symbolic links lead.
 func Decide(call Call, p *Compiled, now time.Time) Decision {
-	f := newFacts(&call, p)
+	f := newFacts(&call, p, now)
 	d := decide(f, now)
 	d.Class = f.class
 	if p.askAll && d.Effect == Allow {
@@ -174,6 +174,7 @@ func (f *facts) leaks(path string) bool {
 type facts struct {
 	call   *Call
 	policy *Compiled
+	now    time.Time
 	class  Class
 	tool   tool
 	input  input
@@ -182,12 +183,14 @@ type facts struct {
 	located   []place
 	isLocated bool
 	buf       [8]place // the places of the usual input, without an allocation
+	tree      any      // the input, decoded
+	isTree    bool
 	workIn    place
 	runIn     place
 }
 
-func newFacts(call *Call, p *Compiled) *facts {
-	f := &facts{call: call, policy: p}
+func newFacts(call *Call, p *Compiled, now time.Time) *facts {
+	f := &facts{call: call, policy: p, now: now}
 	f.class = Classify(call.Agent, call.Tool, call.Declared, p.trusted[call.Agent])
 	f.tool, _ = lookup(call.Agent, call.Tool)
 	f.input.read(call.Input, f.tool.traits|namedTraits(call.Tool))

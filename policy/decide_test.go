@@ -379,7 +379,7 @@ func found(call Call, p Policy) (fast, slow string) {
 	if err != nil {
 		panic(err)
 	}
-	f := newFacts(&call, c)
+	f := newFacts(&call, c, testNow)
 	if r := c.find(f); r != nil {
 		fast = r.id
 	}
@@ -411,13 +411,20 @@ func randomRule(r *rand.Rand, id string) Rule {
 		rule.Command = pick(r, "", "", "make", "ls")
 		rule.CWD = pick(r, "", "", "~/src/shop", "~/src/**", "/srv")
 		rule.Program = pick(r, "", "", "/usr/bin/claude", "/usr/**", "/opt/x")
+		rule.Session = pick(r, "", "", "", "s1", "s2")
+		rule.Server = pick(r, "", "", "", "x", "*")
+		rule.Host = pick(r, "", "", "", "", "example.com", "*.example.com")
+		rule.Args = pick(r, nil, nil, nil, []Arg{{"command", "m*"}}, []Arg{{"file_path", "*x"}, {"/url", "*"}})
+		rule.Expires = pick(r, "", "", "", "2001-01-01", "2199-01-01")
 	}
 	return rule
 }
 
 func randomCall(r *rand.Rand) Call {
 	c := pick(r, bash("make"), bash("ls"), file("Read", pick(r, "a", "/srv/x", "/home/u/src/shop/a", ".env")),
-		file("Write", pick(r, "a", "/srv/x", "/home/u/src/shop/a", ".env")), file("mcp__x__y", "/srv/x"))
+		file("Write", pick(r, "a", "/srv/x", "/home/u/src/shop/a", ".env")), file("mcp__x__y", "/srv/x"),
+		fetch(pick(r, "https://example.com/x", "https://a.example.com", "https://good@evil.com", "x")))
+	c.Session = pick(r, "", "s1")
 	c.Agent = pick(r, "claude-code", "codex", "")
 	c.CWD = pick(r, c.CWD, "/srv", "")
 	c.Programs = pick(r, c.Programs, nil)

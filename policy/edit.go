@@ -96,7 +96,7 @@ func sameConfig(a, b Config) bool {
 	return reflect.DeepEqual(a, b) && strict && pa.AskEverything == pb.AskEverything &&
 		slices.Equal(pa.AutoAllow, pb.AutoAllow) && slices.Equal(pa.TrustedAgents, pb.TrustedAgents) &&
 		slices.Equal(pa.TrustedRoots, pb.TrustedRoots) &&
-		slices.Equal(pa.Rules, pb.Rules)
+		SameRules(pa.Rules, pb.Rules)
 }
 
 func (d *document) setPolicy(from, to Policy) error {
@@ -115,7 +115,7 @@ func (d *document) setPolicy(from, to Policy) error {
 			return err
 		}
 	}
-	if slices.Equal(from.Rules, to.Rules) {
+	if SameRules(from.Rules, to.Rules) {
 		return nil
 	}
 	return d.setRules(from.Rules, to.Rules)
@@ -216,7 +216,7 @@ func chunkFor(r Rule, i int, from []Rule, chunks []chunk) (chunk, error) {
 		lines, err := render([]Rule{r}, indentOf(chunks[0].dash()))
 		return chunk{own: lines}, err
 	}
-	if from[i] == r {
+	if from[i].Equal(r) {
 		return chunks[i], nil
 	}
 	return chunks[i].withRule(from[i], r)
@@ -239,7 +239,7 @@ func earlier(from, to []Rule) func(Rule) int {
 		return slices.IndexFunc(from, func(old Rule) bool {
 			id := old.ID
 			old.ID = r.ID
-			return old == r && !stays[id]
+			return old.Equal(r) && !stays[id]
 		})
 	}
 }
@@ -278,7 +278,7 @@ func ruleFields(from, to Rule) []change {
 	var changes []change
 	a, b := reflect.ValueOf(from), reflect.ValueOf(to)
 	for i := range a.NumField() {
-		if a.Field(i).Equal(b.Field(i)) {
+		if reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
 			continue
 		}
 		key, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("yaml"), ",")

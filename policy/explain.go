@@ -9,7 +9,7 @@ import (
 // Explain returns the decision on a call and every step that led to it, as sentences for a person. It
 // weighs what [Decide] weighs, but looks at all rules where Decide stops at the strictest.
 func Explain(call Call, p *Compiled, now time.Time) (Decision, []string) {
-	f := newFacts(&call, p)
+	f := newFacts(&call, p, now)
 	var steps []string
 	say := func(format string, args ...any) { steps = append(steps, fmt.Sprintf(format, args...)) }
 
@@ -27,8 +27,11 @@ func Explain(call Call, p *Compiled, now time.Time) (Decision, []string) {
 		say("path %s", place.describe())
 	}
 	for i := range p.rules {
-		if r := &p.rules[i]; r.matches(f) {
+		switch r := &p.rules[i]; {
+		case r.matches(f):
 			say("%s", r.reason)
+		case !r.inForce(now) && r.wouldMatch(f):
+			say("rule %q would match, but has expired", r.id)
 		}
 	}
 	if p.isBroken {

@@ -99,7 +99,7 @@ func grantable(c Call, scope Scope, p *Compiled) error {
 	case scope == ThisSession && c.Session == "":
 		return errors.New("keep a grant for this session: the agent named no session")
 	}
-	f := newFacts(&c, p)
+	f := newFacts(&c, p, time.Time{})
 	if id, reason := f.mustAsk(); id != "" {
 		return fmt.Errorf("keep a grant: always asked about, because %s", reason)
 	}

@@ -16,15 +16,16 @@ const maxPaths = 1000
 
 // An input is what the policy needs to know of a tool call's input: one walk over its JSON.
 type input struct {
-	text    string   // the JSON as it came
-	problem string   // why readers might disagree on what it says; empty when they cannot
-	hidden  bool     // some text in it holds a hidden character
-	paths   []string // values of the fields that name files and folders, as they came
-	globs   []string // values of the fields that a tool takes for patterns of paths
-	command string   // value of the top-level field that a shell would run
-	folder  string   // value of the top-level field that says where a command runs
-	isRun   bool     // command was there
-	plain   *bool    // what onlyRuns found out
+	text      string   // the JSON as it came
+	problem   string   // why readers might disagree on what it says; empty when they cannot
+	hidden    bool     // some text in it holds a hidden character
+	paths     []string // values of the fields that name files and folders, as they came
+	addresses []string // what in it is an address of the web
+	globs     []string // values of the fields that a tool takes for patterns of paths
+	command   string   // value of the top-level field that a shell would run
+	folder    string   // value of the top-level field that says where a command runs
+	isRun     bool     // command was there
+	plain     *bool    // what onlyRuns found out
 
 	traits trait
 	at     int
@@ -186,6 +187,7 @@ func (in *input) field(key, value string, depth int) {
 	if isPathKey(key) && value != "" {
 		in.addPath(value)
 	}
+	in.addAddresses(key, value)
 }
 
 // addPath notes a path, as long as there are not more than anybody would look at.

@@ -70,26 +70,39 @@ func load(path string, getenv func(string) string) (Config, error) {
 // parse reads a configuration. Whatever it does not understand is an error, and with an error there is no
 // configuration at all. Getenv may be nil.
 func parse(data []byte, path string, getenv func(string) string) (Config, error) {
-	o, err := newOutline(data, path)
+	o, cfg, err := decode(data, path, getenv)
 	if err != nil {
 		return Config{}, err
 	}
-	v, err := merge(o, getenv)
-	if err != nil {
-		return Config{}, err
+	problems := cfg.problems()
+	if len(problems) == 0 { // an example of a rule that is wrong itself says nothing
+		problems = cfg.Policy.exampleProblems(DefaultPlaces())
 	}
-	var cfg Config
-	if err := v.Unmarshal(&cfg, strictly); err != nil {
-		return Config{}, &FileError{File: path, Problem: err.Error()}
-	}
-	cfg.Policy.normalize()
-	for _, e := range cfg.problems() {
+	for _, e := range problems {
 		o.refuse(o.line(e.Key), e.Key, "%s", e.Problem)
 	}
 	if err := o.err(path, getenv); err != nil {
 		return Config{}, err
 	}
 	return cfg, nil
+}
+
+// decode reads a configuration of the right shape. What its values mean is still to be checked.
+func decode(data []byte, path string, getenv func(string) string) (*outline, Config, error) {
+	o, err := newOutline(data, path)
+	if err != nil {
+		return nil, Config{}, err
+	}
+	v, err := merge(o, getenv)
+	if err != nil {
+		return nil, Config{}, err
+	}
+	var cfg Config
+	if err := v.Unmarshal(&cfg, strictly); err != nil {
+		return nil, Config{}, &FileError{File: path, Problem: err.Error()}
+	}
+	cfg.Policy.normalize()
+	return o, cfg, nil
 }
 
 // strictly makes viper's decoding refuse what no field takes, and read durations.

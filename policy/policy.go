@@ -10,6 +10,8 @@ package policy
 
 import (
 	"encoding/json"
+	"reflect"
+	"slices"
 	"time"
 )
 
@@ -62,18 +64,44 @@ type Decision struct {
 // Rule has an effect on the calls it matches. An empty matcher matches everything; a rule with no matcher
 // at all is refused when the file is read.
 type Rule struct {
-	ID       string `yaml:"id" mapstructure:"id" json:"id"`
-	Effect   Effect `yaml:"effect" mapstructure:"effect" json:"effect"`
-	Agent    string `yaml:"agent,omitempty" mapstructure:"agent" json:"agent,omitempty"`       // exact name the caller gives itself
-	Program  string `yaml:"program,omitempty" mapstructure:"program" json:"program,omitempty"` // doublestar pattern on a verified executable of the caller or its ancestors
-	Tool     string `yaml:"tool,omitempty" mapstructure:"tool" json:"tool,omitempty"`          // glob on the tool's name: * and ?
-	Class    Class  `yaml:"class,omitempty" mapstructure:"class" json:"class,omitempty"`       // the class that counts
-	Path     string `yaml:"path,omitempty" mapstructure:"path" json:"path,omitempty"`          // doublestar pattern on every path in the input; ~ is the home folder
-	Command  string `yaml:"command,omitempty" mapstructure:"command" json:"command,omitempty"` // the shell command, byte for byte
-	CWD      string `yaml:"cwd,omitempty" mapstructure:"cwd" json:"cwd,omitempty"`             // doublestar pattern on the folder the call works in
-	Disabled bool   `yaml:"disabled,omitempty" mapstructure:"disabled" json:"disabled,omitempty"`
-	Note     string `yaml:"note,omitempty" mapstructure:"note" json:"note,omitempty"` // for the reader; never matched
+	ID       string   `yaml:"id" mapstructure:"id" json:"id"`
+	Effect   Effect   `yaml:"effect" mapstructure:"effect" json:"effect"`
+	Agent    string   `yaml:"agent,omitempty" mapstructure:"agent" json:"agent,omitempty"`                // exact name the caller gives itself
+	Program  string   `yaml:"program,omitempty" mapstructure:"program" json:"program,omitempty"`          // doublestar pattern on a verified executable of the caller or its ancestors
+	Tool     string   `yaml:"tool,omitempty" mapstructure:"tool" json:"tool,omitempty"`                   // glob on the tool's name: * and ?
+	Class    Class    `yaml:"class,omitempty" mapstructure:"class" json:"class,omitempty"`                // the class that counts
+	Path     string   `yaml:"path,omitempty" mapstructure:"path" json:"path,omitempty"`                   // doublestar pattern on every path in the input; ~ is the home folder
+	Command  string   `yaml:"command,omitempty" mapstructure:"command" json:"command,omitempty"`          // the shell command, byte for byte
+	CWD      string   `yaml:"cwd,omitempty" mapstructure:"cwd" json:"cwd,omitempty"`                      // doublestar pattern on the folder the call works in
+	Session  string   `yaml:"session,omitempty" mapstructure:"session" json:"session,omitempty"`          // exact session, as the caller names it
+	Server   string   `yaml:"mcp_server,omitempty" mapstructure:"mcp_server" json:"mcp_server,omitempty"` // glob on SERVER of a tool named mcp__SERVER__TOOL
+	Host     string   `yaml:"host,omitempty" mapstructure:"host" json:"host,omitempty"`                   // of every address in the input: example.com, or *.example.com for all below it
+	Args     []Arg    `yaml:"args,omitempty" mapstructure:"args" json:"args,omitempty"`                   // on fields of the input, all of them
+	Expires  string   `yaml:"expires,omitempty" mapstructure:"expires" json:"expires,omitempty"`          // a day, which it still holds on, or a time as in RFC 3339; then it is no longer in force
+	Disabled bool     `yaml:"disabled,omitempty" mapstructure:"disabled" json:"disabled,omitempty"`
+	Note     string   `yaml:"note,omitempty" mapstructure:"note" json:"note,omitempty"`            // for the reader; never matched
+	Examples Examples `yaml:"examples,omitempty" mapstructure:"examples" json:"examples,omitzero"` // must come out as they say, or the file is refused
 }
+
+// Arg is a matcher on one field of a tool's input.
+type Arg struct {
+	Field string `yaml:"field" mapstructure:"field" json:"field"` // name of a field, or a JSON pointer (RFC 6901) such as /options/force
+	Value string `yaml:"value" mapstructure:"value" json:"value"` // glob on its text, number, true or false: * and ?
+}
+
+// Examples are calls that a rule is meant to match, and others that it is not. Each is a command, or a call as
+// JSON: {"tool": …, "input": {…}, "agent": …, "session": …, "cwd": …, "program": …}. What it leaves out is as
+// the rule wants it.
+type Examples struct {
+	Match   []string `yaml:"match,omitempty" mapstructure:"match" json:"match,omitempty"`
+	NoMatch []string `yaml:"no_match,omitempty" mapstructure:"no_match" json:"no_match,omitempty"`
+}
+
+// SameRules reports whether two lists hold the same rules in the same order.
+func SameRules(a, b []Rule) bool { return slices.EqualFunc(a, b, Rule.Equal) }
+
+// Equal reports whether two rules say the same.
+func (r Rule) Equal(o Rule) bool { return reflect.DeepEqual(r, o) }
 
 // Scope says how long an allow that the human gave at a prompt holds.
 type Scope string

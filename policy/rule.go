@@ -20,7 +20,7 @@ func (e *FieldError) Error() string { return e.Key + ": " + e.Problem }
 
 // Validate reports the first thing that is wrong with a rule on its own, as a [*FieldError].
 func (r Rule) Validate() error {
-	for _, check := range []func(Rule) *FieldError{checkID, checkEffect, checkTexts, checkMatchers, checkClass, checkPatterns} {
+	for _, check := range []func(Rule) *FieldError{checkID, checkEffect, checkTexts, checkMatchers, checkClass, checkPatterns, checkServer, checkHost, checkArgs, checkExpires, checkExampleCount} {
 		if err := check(r); err != nil {
 			return err
 		}
@@ -52,10 +52,18 @@ func checkEffect(r Rule) *FieldError {
 
 // checkTexts refuses what a person who reads the rule would not see.
 func checkTexts(r Rule) *FieldError {
-	for _, f := range []FieldError{
+	texts := []FieldError{
 		{"agent", r.Agent}, {"program", r.Program}, {"tool", r.Tool}, {"path", r.Path},
-		{"command", r.Command}, {"cwd", r.CWD}, {"note", r.Note},
-	} {
+		{"command", r.Command}, {"cwd", r.CWD}, {"session", r.Session}, {"mcp_server", r.Server},
+		{"host", r.Host}, {"expires", r.Expires}, {"note", r.Note},
+	}
+	for i, arg := range r.Args {
+		texts = append(texts, FieldError{fmt.Sprintf("args[%d].field", i), arg.Field}, FieldError{fmt.Sprintf("args[%d].value", i), arg.Value})
+	}
+	for _, e := range r.Examples.all() {
+		texts = append(texts, FieldError{e.Key, e.Text})
+	}
+	for _, f := range texts {
 		switch text := f.Problem; {
 		case len(text) > maxField:
 			return &FieldError{f.Key, fmt.Sprintf("too long: want at most %d bytes", maxField)}
@@ -71,8 +79,8 @@ func checkMatchers(r Rule) *FieldError {
 	if r.Effect == Allow && strings.Trim(tool, "*") == "" {
 		tool = "" // a rule that allows whatever the tool says no more than one that allows everything
 	}
-	if cmp.Or(r.Agent, r.Program, tool, string(r.Class), r.Path, r.Command, r.CWD) == "" {
-		return &FieldError{"effect", "the rule would match every call: want at least one of agent, program, tool, class, path, command, cwd"}
+	if cmp.Or(r.Agent, r.Program, tool, string(r.Class), r.Path, r.Command, r.CWD, r.Session, r.Server, r.Host) == "" && len(r.Args) == 0 {
+		return &FieldError{"effect", "the rule would match every call: want at least one of agent, program, tool, class, path, command, cwd, session, mcp_server, host, args"}
 	}
 	return nil
 }

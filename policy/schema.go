@@ -33,7 +33,11 @@ var (
 		{name: "id", schema: text}, {name: "effect", schema: text}, {name: "agent", schema: text},
 		{name: "program", schema: text}, {name: "tool", schema: text}, {name: "class", schema: text},
 		{name: "path", schema: text}, {name: "command", schema: text}, {name: "cwd", schema: text},
+		{name: "session", schema: text}, {name: "mcp_server", schema: text}, {name: "host", schema: text},
+		{name: "args", schema: &schema{item: &schema{keys: []field{{name: "field", schema: text}, {name: "value", schema: text}}}}},
+		{name: "expires", schema: &schema{check: checkDay}},
 		{name: "disabled", schema: boolean}, {name: "note", schema: text},
+		{name: "examples", schema: &schema{keys: []field{{name: "match", schema: texts}, {name: "no_match", schema: texts}}}},
 	}}
 
 	fileSchema = &schema{keys: []field{
@@ -91,6 +95,14 @@ func checkText(n *yaml.Node) string {
 		return fmt.Sprintf("%s is %s: want a text; put it in quotes", n.Value, kindOf(n))
 	}
 	return ""
+}
+
+// checkDay takes a day or a time, which YAML knows without quotes, as the text that it is.
+func checkDay(n *yaml.Node) string {
+	if n.Tag == "!!timestamp" {
+		n.Tag = "!!str"
+	}
+	return checkText(n)
 }
 
 func checkBool(n *yaml.Node) string {

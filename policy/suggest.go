@@ -89,7 +89,7 @@ type suggestKey struct {
 // project. There is none for a tool whose input is neither: a rule would not bound what it does.
 func ruleFor(one Past, p *Compiled) (Rule, bool) {
 	c := one.Call
-	f := newFacts(&c, p)
+	f := newFacts(&c, p, time.Time{})
 	if id, _ := f.mustAsk(); id != "" || !isPlainFolder(c.CWD) {
 		return Rule{}, false
 	}

@@ -13,7 +13,11 @@ import (
 // Validate reports everything that is wrong with a configuration, as [*FieldError] values.
 func (c Config) Validate() error {
 	var errs []error
-	for _, p := range c.problems() {
+	problems := c.problems()
+	if len(problems) == 0 {
+		problems = c.Policy.exampleProblems(DefaultPlaces())
+	}
+	for _, p := range problems {
 		errs = append(errs, p)
 	}
 	return errors.Join(errs...)
@@ -88,6 +92,15 @@ func (p *Policy) normalize() {
 	for i, r := range p.Rules {
 		if known, err := ParseClass(string(r.Class)); err == nil {
 			p.Rules[i].Class = known
+		}
+		if len(r.Args) == 0 {
+			p.Rules[i].Args = nil
+		}
+		if len(r.Examples.Match) == 0 {
+			p.Rules[i].Examples.Match = nil
+		}
+		if len(r.Examples.NoMatch) == 0 {
+			p.Rules[i].Examples.NoMatch = nil
 		}
 	}
 }

@@ -36,7 +36,10 @@ type editor struct {
 var (
 	effects = []policy.Effect{policy.Allow, policy.Ask, policy.Deny}
 	// ruleKeys are the text fields, in the order of the form.
-	ruleKeys = []string{"tool", "command", "path", "cwd", "agent", "program", "id", "note"}
+	ruleKeys = []string{"tool", "command", "path", "host", "args", "cwd", "agent", "program", "mcp_server", "session", "expires",
+		"id", "note", "examples.match", "examples.no_match"}
+	// linesKeys are those with one thing to a line.
+	linesKeys = []string{"command", "args", "examples.match", "examples.no_match"}
 )
 
 // newEditor makes the form for r, which is new when it has no id. Closed is called when the person is done.
@@ -95,7 +98,7 @@ func (e *editor) build() {
 	}
 	foot := dialogs.Padded(10, 20, container.New(besides{gap: 16}, dialogs.Column(2, dialogs.Tight(e.says)),
 		container.NewHBox(widget.NewButton(lang.L("Cancel"), e.closed), e.save)))
-	e.content = container.NewBorder(nil, container.NewVBox(dialogs.Rule(), foot), nil, nil,
+	e.content = container.NewBorder(nil, dialogs.Surface(theme.ColorNameBackground, container.NewVBox(dialogs.Rule(), foot)), nil, nil,
 		page(header(heading, lang.L("A rule applies to calls that match all that you fill in; what you leave empty matches everything.")),
 			dialogs.Column(12, form...)))
 }
@@ -103,16 +106,23 @@ func (e *editor) build() {
 // textLine is a line of the form with a text to type.
 func (e *editor) textLine(key string) fyne.CanvasObject {
 	names := map[string][2]string{
-		"tool":    {lang.L("Tool"), lang.L("Bash, or mcp__github__* for many")},
-		"command": {lang.L("Command"), lang.L("git status (exactly this, to the letter)")},
-		"path":    {lang.L("Files"), "~/src/**"},
-		"cwd":     {lang.L("Works in"), "~/src/shop/**"},
-		"agent":   {lang.L("Agent"), lang.L("claude-code (as it calls itself)")},
-		"program": {lang.L("Program"), lang.L("/usr/bin/claude (verified by nod)")},
-		"id":      {lang.L("Name"), lang.L("letters, digits, dots and dashes")},
-		"note":    {lang.L("Note"), lang.L("why, for you to remember")},
+		"tool":              {lang.L("Tool"), lang.L("Bash, or mcp__github__* for many")},
+		"command":           {lang.L("Command"), lang.L("git status (exactly this, to the letter)")},
+		"path":              {lang.L("Files"), "~/src/**"},
+		"host":              {lang.L("Host"), lang.L("example.com, or *.example.com for all below it")},
+		"args":              {lang.L("Fields"), lang.L("branch = release/*   (one to a line)")},
+		"cwd":               {lang.L("Works in"), "~/src/shop/**"},
+		"agent":             {lang.L("Agent"), lang.L("claude-code (as it calls itself)")},
+		"program":           {lang.L("Program"), lang.L("/usr/bin/claude (verified by nod)")},
+		"mcp_server":        {lang.L("MCP server"), lang.L("github (of tools named mcp__github__…)")},
+		"session":           {lang.L("Session"), lang.L("one session, by the agent's own name for it")},
+		"expires":           {lang.L("Until"), "2030-12-31"},
+		"examples.match":    {lang.L("Matches"), lang.L("examples, one to a line: a command, or a call as JSON")},
+		"examples.no_match": {lang.L("Not"), lang.L("examples of what it must not match")},
+		"id":                {lang.L("Name"), lang.L("letters, digits, dots and dashes")},
+		"note":              {lang.L("Note"), lang.L("why, for you to remember")},
 	}
-	t := newEscEntry(key == "command", e.closed)
+	t := newEscEntry(slices.Contains(linesKeys, key), e.closed)
 	t.SetPlaceHolder(names[key][1])
 	if t.MultiLine {
 		t.SetMinRowsVisible(2)
@@ -134,6 +144,8 @@ func (e *editor) fill(r policy.Rule) {
 	for key, value := range map[string]string{
 		"tool": r.Tool, "command": r.Command, "path": r.Path, "cwd": r.CWD,
 		"agent": r.Agent, "program": r.Program, "id": r.ID, "note": r.Note,
+		"host": r.Host, "mcp_server": r.Server, "session": r.Session, "expires": r.Expires, "args": argLines(r.Args),
+		"examples.match": strings.Join(r.Examples.Match, "\n"), "examples.no_match": strings.Join(r.Examples.NoMatch, "\n"),
 	} {
 		e.texts[key].SetText(value)
 	}
@@ -146,6 +158,9 @@ func (e *editor) rule() policy.Rule {
 	r.Agent, r.Program, r.Tool = e.text("agent"), e.text("program"), e.text("tool")
 	r.Path, r.CWD = e.text("path"), e.text("cwd")
 	r.Command = e.texts["command"].Text // byte for byte: a blank at the end counts
+	r.Host, r.Server, r.Session, r.Expires = e.text("host"), e.text("mcp_server"), e.text("session"), e.text("expires")
+	r.Args = argsOf(e.texts["args"].Text)
+	r.Examples = policy.Examples{Match: lines(e.texts["examples.match"].Text), NoMatch: lines(e.texts["examples.no_match"].Text)}
 	r.Class, r.Effect = "", ""
 	if i := e.class.SelectedIndex(); i > 0 {
 		r.Class = policy.Classes[i-1]
@@ -154,6 +169,35 @@ func (e *editor) rule() policy.Rule {
 		r.Effect = effects[i]
 	}
 	return r
+}
+
+// argLines writes matchers of fields one to a line.
+func argLines(args []policy.Arg) string {
+	var all []string
+	for _, a := range args {
+		all = append(all, a.Field+" = "+a.Value)
+	}
+	return strings.Join(all, "\n")
+}
+
+func argsOf(text string) []policy.Arg {
+	var args []policy.Arg
+	for _, line := range lines(text) {
+		field, value, _ := strings.Cut(line, "=")
+		args = append(args, policy.Arg{Field: strings.TrimSpace(field), Value: strings.TrimSpace(value)})
+	}
+	return args
+}
+
+// lines are those that say something.
+func lines(text string) []string {
+	var all []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			all = append(all, line)
+		}
+	}
+	return all
 }
 
 func (e *editor) text(key string) string { return strings.TrimSpace(e.texts[key].Text) }
@@ -175,11 +219,11 @@ func (e *editor) check() {
 	}
 	e.save.Disable()
 	var at *policy.FieldError
-	if !errors.As(err, &at) || e.wrong[at.Key] == nil {
+	if !errors.As(err, &at) || e.wrong[lineKey(at.Key)] == nil {
 		e.say(err.Error(), widget.LowImportance)
 		return
 	}
-	e.wrong[at.Key].say(at.Problem)
+	e.wrong[lineKey(at.Key)].say(at.Problem)
 	e.say("", widget.LowImportance)
 }
 
@@ -187,7 +231,16 @@ func (e *editor) validate(r policy.Rule) error {
 	if slices.Contains(e.others, r.ID) {
 		return &policy.FieldError{Key: "id", Problem: lang.L("another rule has this name")}
 	}
-	return r.Validate()
+	if err := r.Validate(); err != nil {
+		return err
+	}
+	return r.CheckExamples()
+}
+
+// lineKey is the line of the form that a key of the file belongs to.
+func lineKey(key string) string {
+	line, _, _ := strings.Cut(key, "[")
+	return line
 }
 
 func (e *editor) say(s string, i widget.Importance) {

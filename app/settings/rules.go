@@ -49,7 +49,7 @@ func newRuleList(edit func(policy.Rule), change change) *ruleList {
 
 // show shows rules. When they have not changed it leaves the rows, and the focus among them, alone.
 func (l *ruleList) show(rules []policy.Rule, editable bool) {
-	if l.drawn && l.editable == editable && slices.Equal(rules, l.rules) {
+	if l.drawn && l.editable == editable && policy.SameRules(rules, l.rules) {
 		return
 	}
 	l.rules, l.editable, l.drawn = slices.Clone(rules), editable, true

@@ -25,9 +25,16 @@ func sentence(r policy.Rule) string {
 	}
 	add(r.Command, "that run exactly “{{.X}}”")
 	add(r.Path, "on files in {{.X}}")
+	add(r.Host, "to {{.X}}")
+	for _, a := range r.Args {
+		add(a.Field+" = "+a.Value, "with {{.X}}")
+	}
 	add(r.CWD, "working in {{.X}}")
 	add(r.Agent, "by an agent named {{.X}}")
 	add(r.Program, "by the program {{.X}}")
+	add(r.Server, "by tools of the MCP server {{.X}}")
+	add(r.Session, "in the session {{.X}}")
+	add(r.Expires, "until {{.X}}")
 	what := lang.L("all calls")
 	if r.Tool != "" {
 		what = lang.L("calls of {{.X}}", map[string]any{"X": safetext.Line(r.Tool, quoteLimit)})

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -30,7 +31,7 @@ func (c *console) policy() *cobra.Command {
 
 		SuggestionsMinimumDistance: suggestDistance,
 	}
-	cmd.AddCommand(c.policyCheck(), c.policyExplain(), c.policyShell(), c.policyImport())
+	cmd.AddCommand(c.policyCheck(), c.policyExplain(), c.policyTest(), c.policyShell(), c.policyImport())
 	return cmd
 }
 
@@ -53,6 +54,78 @@ The exit status is 1 when something is wrong; nod-desktop then asks about everyt
 			return c.print("ok\n")
 		}),
 	}
+}
+
+// policyTest returns the command that tries the examples of the rules.
+func (c *console) policyTest() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "test [FILE]",
+		Short: "Try the examples that the rules in config.yaml give",
+		Long: `Try every example of every rule in config.yaml (or FILE), and print how it comes out. The exit status is 1 when
+one fails; nod-desktop refuses such a file as a whole.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: runs(func(_ context.Context, args []string) error {
+			path, err := configPath(args)
+			if err != nil {
+				return err
+			}
+			return c.testExamples(path, asJSON)
+		}),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// exampleLine is one example as nod policy test prints it.
+type exampleLine struct {
+	Rule    string `json:"rule"`
+	Example string `json:"example"`
+	Match   bool   `json:"match"`             // what the rule is meant to do
+	Problem string `json:"problem,omitempty"` // why it does not
+}
+
+func (c *console) testExamples(path string, asJSON bool) error {
+	results, err := policy.TestExamples(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		results, err = nil, nil
+	}
+	if err != nil {
+		return &verdict{exitNo, err.Error()}
+	}
+	lines, failed := make([]exampleLine, len(results)), 0
+	for i, r := range results {
+		lines[i] = exampleLine{r.Rule, r.Text, r.Match, r.Problem}
+		if r.Problem != "" {
+			failed++
+		}
+	}
+	if asJSON {
+		err = c.printJSON(lines)
+	} else {
+		err = c.printExamples(lines, failed)
+	}
+	if err == nil && failed > 0 {
+		err = &verdict{status: exitNo}
+	}
+	return err
+}
+
+func (c *console) printExamples(lines []exampleLine, failed int) error {
+	for _, l := range lines {
+		mark, want := "ok  ", "match"
+		if !l.Match {
+			want = "no_match"
+		}
+		text := fmt.Sprintf("%s  %s  %s", l.Rule, want, strconv.QuoteToGraphic(l.Example))
+		if l.Problem != "" {
+			mark, text = "FAIL", text+": "+l.Problem
+		}
+		if err := c.print(mark + "  " + text + "\n"); err != nil {
+			return err
+		}
+	}
+	return c.print(fmt.Sprintf("%d examples, %d failed\n", len(lines), failed))
 }
 
 // configPath is the file that args name, which must be there, or the one that nod-desktop reads.

@@ -1,0 +1,68 @@
+package settings
+
+import (
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2/test"
+
+	"nod/policy"
+)
+
+const withFields = `policy:
+  rules:
+    - id: deploys # mine
+      effect: allow
+      mcp_server: deploy
+      args:
+        - {field: branch, value: release/*}
+        - {field: /options/force, value: "false"}
+      expires: 2030-12-31
+      examples:
+        match: ['{"tool":"mcp__deploy__run","input":{"branch":"release/1","options":{"force":false}}}']
+`
+
+// What the form shows of the rarer fields is what the file says, and saved as such.
+func TestARuleWithRarerFieldsIsEdited(t *testing.T) {
+	w, file := withFile(t, withFields)
+	before := w.opts.Store.Config().Policy.Rules[0]
+	w.allow.edit(before)
+	e := w.allow.editor
+	if got := e.texts["args"].Text; got != "branch = release/*\n/options/force = false" {
+		t.Errorf("args are shown as %q", got)
+	}
+	if !e.rule().Equal(before) {
+		t.Errorf("the form says %+v, want %+v", e.rule(), before)
+	}
+	e.texts["args"].SetText("branch = main")
+	if !e.save.Disabled() || !strings.Contains(e.wrong["examples.match"].label.Text, "does not match") {
+		t.Errorf("an example that fails can be saved: %q", e.wrong["examples.match"].label.Text)
+	}
+	e.texts["examples.match"].SetText("")
+	e.texts["host"].SetText("HTTP://x")
+	if !e.save.Disabled() || e.wrong["host"].label.Text == "" {
+		t.Error("a host that is none can be saved")
+	}
+	e.texts["host"].SetText("")
+	e.texts["session"].SetText("s1")
+	test.Tap(e.save)
+	got := file()
+	for _, want := range []string{"# mine", "value: main", "session: s1", "2030-12-31"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "examples") || strings.Contains(got, "force") {
+		t.Errorf("what was taken out is still there:\n%s", got)
+	}
+}
+
+func TestSentenceNamesEveryMatcher(t *testing.T) {
+	r := policy.Rule{Effect: policy.Deny, Server: "prod", Host: "*.example.com", Session: "s1", Expires: "2030-12-31", Args: []policy.Arg{{Field: "force", Value: "true"}}}
+	got := sentence(r)
+	for _, want := range []string{"prod", "*.example.com", "s1", "2030-12-31", "force = true"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package policy
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// An ExampleResult is how one example of a rule came out.
+type ExampleResult struct {
+	Rule    string // its id
+	Key     string // as in "policy.rules[2].examples.match[0]"
+	Text    string // the example, as it is written
+	Match   bool   // the rule is meant to match it
+	Problem string // why it came out otherwise; empty when it did not
+}
+
+// TestExamples reads a configuration and tries every example in it. Unlike [Check] it does not refuse a file
+// whose examples fail; everything else that is wrong with the file is an error.
+func TestExamples(path string) ([]ExampleResult, error) {
+	data, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	o, cfg, err := decode(data, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range cfg.problems() {
+		o.refuse(o.line(e.Key), e.Key, "%s", e.Problem)
+	}
+	if err := o.err(path, nil); err != nil {
+		return nil, err
+	}
+	return cfg.Policy.tryExamples(DefaultPlaces()), nil
+}
+
+func (p Policy) tryExamples(places Places) []ExampleResult {
+	var all []ExampleResult
+	for i, r := range p.Rules {
+		for _, result := range r.tryExamples(places) {
+			result.Key = fmt.Sprintf("policy.rules[%d].%s", i, result.Key)
+			all = append(all, result)
+		}
+	}
+	return all
+}
+
+// exampleProblems are the examples that fail.
+func (p Policy) exampleProblems(places Places) []*FieldError {
+	var found []*FieldError
+	for _, result := range p.tryExamples(places) {
+		if result.Problem != "" {
+			found = append(found, &FieldError{result.Key, fmt.Sprintf("%q: %s", result.Text, result.Problem)})
+		}
+	}
+	return found
+}
+
+// CheckExamples reports the first example of a valid rule that does not come out as it says, as a
+// [*FieldError]; nil when all do.
+func (r Rule) CheckExamples() error {
+	for _, e := range r.tryExamples(DefaultPlaces()) {
+		if e.Problem != "" {
+			return &FieldError{e.Key, fmt.Sprintf("%q: %s", e.Text, e.Problem)}
+		}
+	}
+	return nil
+}
+
+// all lists the examples with their keys.
+func (e Examples) all() []ExampleResult {
+	var all []ExampleResult
+	for i, text := range e.Match {
+		all = append(all, ExampleResult{Key: fmt.Sprintf("examples.match[%d]", i), Text: text, Match: true})
+	}
+	for i, text := range e.NoMatch {
+		all = append(all, ExampleResult{Key: fmt.Sprintf("examples.no_match[%d]", i), Text: text})
+	}
+	return all
+}
+
+func checkExampleCount(r Rule) *FieldError {
+	if n := len(r.Examples.Match) + len(r.Examples.NoMatch); n > maxExamples {
+		return &FieldError{"examples", fmt.Sprintf("%d of them: want at most %d", n, maxExamples)}
+	}
+	return nil
+}
+
+// tryExamples tries the examples of a rule that is valid, as if it had not expired.
+func (r Rule) tryExamples(places Places) []ExampleResult {
+	results := r.Examples.all()
+	if len(results) == 0 {
+		return nil
+	}
+	compiled := newCompiledRule(r, places.Home)
+	compiled.expires = time.Time{}
+	nothing := &Compiled{places: places}
+	for i := range results {
+		e := &results[i]
+		e.Rule = r.ID
+		call, err := r.exampleCall(e.Text, places)
+		switch {
+		case err != nil:
+			e.Problem = err.Error()
+		case compiled.matches(newFacts(&call, nothing, time.Time{})) == e.Match:
+		case e.Match:
+			e.Problem = "the rule does not match it"
+		default:
+			e.Problem = "the rule matches it"
+		}
+	}
+	return results
+}
+
+// exampleCall is the call that an example stands for.
+func (r Rule) exampleCall(text string, places Places) (Call, error) {
+	e := struct {
+		Tool    string          `json:"tool"`
+		Input   json.RawMessage `json:"input"`
+		Agent   string          `json:"agent"`
+		Session string          `json:"session"`
+		CWD     string          `json:"cwd"`
+		Program string          `json:"program"`
+	}{Agent: r.Agent, Session: r.Session, CWD: literalOr(r.CWD, places.Home), Program: literalOr(r.Program, places.Home)}
+	if nameGlob(r.Tool).isLiteral() {
+		e.Tool = r.Tool
+	}
+	if len(text) > 0 && text[0] == '{' {
+		decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&e); err != nil || decoder.More() {
+			return Call{}, fmt.Errorf("this is no call: %w", cmp.Or(err, errors.New("something follows it")))
+		}
+	} else {
+		input, err := json.Marshal(map[string]string{"command": text})
+		if err != nil {
+			return Call{}, err
+		}
+		e.Input = input
+	}
+	if len(e.Input) == 0 {
+		e.Input = json.RawMessage("{}")
+	}
+	c := Call{Agent: e.Agent, Session: e.Session, Tool: cmp.Or(e.Tool, "Bash"), Input: e.Input, Declared: r.Class}
+	if cwd, ok := absolute(e.CWD, "", places.Home); ok {
+		c.CWD = cwd
+	}
+	if program, ok := absolute(e.Program, "", places.Home); ok && program != "" {
+		c.Programs = []string{program}
+	}
+	return c, nil
+}
+
+// literalOr is a path that a pattern matches, when one follows from it.
+func literalOr(pattern, home string) string {
+	if pattern == "" || !hasMeta(pattern) {
+		return pattern
+	}
+	base, _ := doublestar.SplitPattern(filepath.ToSlash(pattern))
+	if base == "." || base == "/" {
+		return filepath.Join(home, "example")
+	}
+	return base + "/example"
+}

@@ -1,0 +1,238 @@
+package policy
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Limits of one rule.
+const (
+	maxArgs     = 20
+	maxExamples = 20
+)
+
+// mcpPrefix begins the names of tools of MCP servers: mcp__SERVER__TOOL.
+const mcpPrefix = "mcp__"
+
+func checkServer(r Rule) *FieldError {
+	if strings.ContainsAny(r.Server, " \t\n/") {
+		return &FieldError{"mcp_server", fmt.Sprintf("%q: want the name of an MCP server, in which * is any text and ? a character", r.Server)}
+	}
+	return nil
+}
+
+func checkHost(r Rule) *FieldError {
+	name := strings.TrimPrefix(r.Host, "*.")
+	if r.Host == "" || name != "" && strings.Trim(name, hostLetters) == "" && !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, ".") {
+		return nil
+	}
+	return &FieldError{"host", fmt.Sprintf("%q: want a host in small letters, as in example.com, or *.example.com for those below it; foreign letters as xn--…", r.Host)}
+}
+
+const hostLetters = "abcdefghijklmnopqrstuvwxyz0123456789.-:"
+
+func checkArgs(r Rule) *FieldError {
+	if len(r.Args) > maxArgs {
+		return &FieldError{"args", fmt.Sprintf("%d of them: want at most %d", len(r.Args), maxArgs)}
+	}
+	for i, a := range r.Args {
+		switch {
+		case a.Field == "":
+			return &FieldError{fmt.Sprintf("args[%d].field", i), "missing: want the name of a field of the input, or a JSON pointer such as /options/force"}
+		case a.Value == "":
+			return &FieldError{fmt.Sprintf("args[%d].value", i), "missing: want a text, in which * is any text and ? a character"}
+		}
+	}
+	return nil
+}
+
+func checkExpires(r Rule) *FieldError {
+	if _, err := expiry(r.Expires); err != nil {
+		return &FieldError{"expires", fmt.Sprintf("%q: want a day such as 2030-12-31, or a time such as 2030-12-31T18:00:00Z", r.Expires)}
+	}
+	return nil
+}
+
+// expiry is the moment from which on a rule is no longer in force; zero for never.
+func expiry(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if day, err := time.ParseInLocation(time.DateOnly, text, time.Local); err == nil {
+		return day.AddDate(0, 0, 1), nil
+	}
+	return time.Parse(time.RFC3339, text)
+}
+
+// inForce reports whether the rule has not expired.
+func (r *compiledRule) inForce(now time.Time) bool {
+	return r.expires.IsZero() || now.Before(r.expires)
+}
+
+// matchesServer looks at the server in the tool's name. Where the name can be cut in several ways, an allow
+// matches none of them, and the others any.
+func (r *compiledRule) matchesServer(f *facts) bool {
+	rest, isMCP := strings.CutPrefix(f.call.Tool, mcpPrefix)
+	if !isMCP {
+		return false
+	}
+	if r.effect == Allow && strings.Count(rest, "__") != 1 {
+		return false
+	}
+	for i := strings.Index(rest, "__"); i > 0; {
+		if r.server.match(rest[:i]) {
+			return true
+		}
+		next := strings.Index(rest[i+1:], "__")
+		if next < 0 {
+			break
+		}
+		i += 1 + next
+	}
+	return false
+}
+
+// matchesHost looks at every address in the input. To allow, there must be one, all must be without doubt, and
+// nothing may be run; else any address does, and one that programs might read differently.
+func (r *compiledRule) matchesHost(f *facts) bool {
+	hosts, sure := f.hosts()
+	if r.effect != Allow {
+		return !sure || slices.ContainsFunc(hosts, r.isHost)
+	}
+	if !sure || len(hosts) == 0 || isShell(f.call.Tool) || f.input.isRun {
+		return false
+	}
+	return !slices.ContainsFunc(hosts, func(host string) bool { return !r.isHost(host) })
+}
+
+func (r *compiledRule) isHost(host string) bool {
+	if suffix, below := strings.CutPrefix(r.host, "*"); below {
+		return len(host) > len(suffix) && strings.HasSuffix(host, suffix)
+	}
+	return host == r.host
+}
+
+// hosts are those of the addresses in the input. They are not sure when an address could be read in two ways.
+func (f *facts) hosts() (hosts []string, sure bool) {
+	if f.input.problem != "" || f.input.hidden {
+		return nil, false
+	}
+	for _, text := range f.input.addresses {
+		host, ok := hostOf(text)
+		if !ok {
+			return hosts, false
+		}
+		hosts = append(hosts, host)
+	}
+	return hosts, true
+}
+
+// hostOf is the host that every program goes to for an address of the web, in small letters.
+func hostOf(address string) (string, bool) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Opaque != "" ||
+		strings.ContainsAny(address, "\\ \t\r\n") || strings.ContainsAny(u.Host, "%@") {
+		return "", false
+	}
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	return host, host != "" && strings.Trim(host, hostLetters) == ""
+}
+
+// isAddressKey knows the fields that hold an address, with or without "://".
+func isAddressKey(key string) bool {
+	switch lastWord(key) {
+	case "url", "urls", "href", "link", "links", "website":
+		return true
+	}
+	return false
+}
+
+// addAddresses notes what of a text is an address: all of it where the field is for one, else each word that
+// has one in it.
+func (in *input) addAddresses(key, value string) {
+	if isAddressKey(key) {
+		in.addAddress(value)
+		return
+	}
+	if !strings.Contains(value, "://") {
+		return
+	}
+	for word := range strings.FieldsSeq(value) {
+		if start := strings.Index(strings.ToLower(word), "http"); start >= 0 && strings.Contains(word[start:], "://") {
+			in.addAddress(strings.TrimRight(word[start:], `"'`+"`"+`)]>,;`))
+		}
+	}
+}
+
+func (in *input) addAddress(address string) {
+	if len(in.addresses) == maxPaths {
+		in.problem = "the input names more addresses than nod looks at"
+		return
+	}
+	in.addresses = append(in.addresses, address)
+}
+
+// matchesArgs looks at fields of the input, all of which must be there.
+func (r *compiledRule) matchesArgs(f *facts) bool {
+	return !slices.ContainsFunc(r.args, func(a Arg) bool {
+		value, isThere := f.arg(a.Field)
+		return !isThere || !nameGlob(a.Value).match(value)
+	})
+}
+
+// arg is the text of one field of the input: a text, a number, true or false.
+func (f *facts) arg(field string) (string, bool) {
+	if !f.isTree {
+		f.isTree = true
+		decoder := json.NewDecoder(bytes.NewReader(f.call.Input))
+		decoder.UseNumber()
+		if decoder.Decode(&f.tree) != nil {
+			f.tree = nil
+		}
+	}
+	value := f.tree
+	for _, key := range pointer(field) {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[key]
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i < 0 || i >= len(v) || strconv.Itoa(i) != key {
+				return "", false
+			}
+			value = v[i]
+		default:
+			return "", false
+		}
+	}
+	switch v := value.(type) {
+	case string:
+		return v, true
+	case json.Number:
+		return v.String(), true
+	case bool:
+		return strconv.FormatBool(v), true
+	}
+	return "", false
+}
+
+var unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
+
+// pointer cuts a field's name into the keys that lead to it.
+func pointer(field string) []string {
+	rest, isPointer := strings.CutPrefix(field, "/")
+	if !isPointer {
+		return []string{field}
+	}
+	keys := strings.Split(rest, "/")
+	for i := range keys {
+		keys[i] = unescapePointer.Replace(keys[i])
+	}
+	return keys
+}

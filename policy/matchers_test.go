@@ -1,0 +1,221 @@
+package policy
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func fetch(address string) Call {
+	input, _ := json.Marshal(map[string]string{"url": address, "prompt": "sum it up"})
+	return Call{Agent: "claude-code", Tool: "WebFetch", CWD: "/src", Input: input}
+}
+
+func withInput(tool, input string) Call {
+	return Call{Agent: "a", Tool: tool, CWD: "/src", Input: json.RawMessage(input)}
+}
+
+func TestNewMatchers(t *testing.T) {
+	inSession := func(c Call, s string) Call { c.Session = s; return c }
+	for name, tt := range map[string]struct {
+		rule  Rule
+		call  Call
+		allow bool // as an allow
+		deny  bool // as a deny
+	}{
+		"session":                {Rule{Session: "s1"}, inSession(withInput("T", "{}"), "s1"), true, true},
+		"another session":        {Rule{Session: "s1"}, inSession(withInput("T", "{}"), "s2"), false, false},
+		"no session":             {Rule{Session: "s1"}, withInput("T", "{}"), false, false},
+		"server":                 {Rule{Server: "github"}, withInput("mcp__github__list", "{}"), true, true},
+		"servers":                {Rule{Server: "git*"}, withInput("mcp__gitlab__list", "{}"), true, true},
+		"another server":         {Rule{Server: "github"}, withInput("mcp__gitlab__list", "{}"), false, false},
+		"server, cut in two":     {Rule{Server: "github"}, withInput("mcp__github__evil__list", "{}"), false, true},
+		"server, the longer cut": {Rule{Server: "github__evil"}, withInput("mcp__github__evil__list", "{}"), false, true},
+		"no tool of a server":    {Rule{Server: "*"}, withInput("Bash", `{"command":"ls"}`), false, false},
+		"only the server":        {Rule{Server: "*"}, withInput("mcp__github", "{}"), false, false},
+		"host":                   {Rule{Host: "example.com"}, fetch("https://example.com/x?y"), true, true},
+		"host, large letters":    {Rule{Host: "example.com"}, fetch("HTTPS://Example.COM:8443/"), true, true},
+		"host, dot at the end":   {Rule{Host: "example.com"}, fetch("https://example.com./"), true, true},
+		"below a host":           {Rule{Host: "*.example.com"}, fetch("https://a.b.example.com/"), true, true},
+		"below is not itself":    {Rule{Host: "*.example.com"}, fetch("https://example.com/"), false, false},
+		"host that looks like":   {Rule{Host: "*.example.com"}, fetch("https://evilexample.com/"), false, false},
+		"host as a user name":    {Rule{Host: "good.com"}, fetch("https://good.com@evil.com/"), false, true},
+		"backslash":              {Rule{Host: "good.com"}, fetch(`https://evil.com\@good.com/`), false, true},
+		"percent":                {Rule{Host: "good.com"}, fetch("https://good%2ecom/"), false, true},
+		"foreign letters":        {Rule{Host: "good.com"}, fetch("https://gооd.com/"), false, true},
+		"another scheme":         {Rule{Host: "good.com"}, fetch("ftp://good.com/"), false, true},
+		"no scheme":              {Rule{Host: "good.com"}, fetch("good.com/x"), false, true},
+		"empty address":          {Rule{Host: "good.com"}, fetch(""), false, true},
+		"no address":             {Rule{Host: "good.com"}, withInput("WebFetch", `{"q":"x"}`), false, false},
+		"IPv6":                   {Rule{Host: "::1"}, fetch("http://[::1]:8080/"), true, true},
+		"two hosts":              {Rule{Host: "good.com"}, withInput("web_fetch", `{"prompt":"see https://good.com/a and (https://evil.com/b)"}`), false, true},
+		"one host in a text":     {Rule{Host: "good.com"}, withInput("web_fetch", `{"prompt":"see https://good.com/a, please"}`), true, true},
+		"two in one word":        {Rule{Host: "good.com"}, withInput("web_fetch", `{"prompt":"https://good.com,https://evil.com"}`), false, true},
+		"nested":                 {Rule{Host: "good.com"}, withInput("T", `{"a":[{"urls":["https://good.com","https://evil.com"]}]}`), false, true},
+		"a command":              {Rule{Host: "good.com"}, withInput("Bash", `{"command":"curl https://good.com"}`), false, true},
+		"other protocols":        {Rule{Host: "good.com"}, withInput("Bash", `{"command":"git clone ssh://git@evil.com/x"}`), false, false},
+		"argument":               {Rule{Args: []Arg{{"force", "true"}}}, withInput("T", `{"force":true}`), true, true},
+		"argument, number":       {Rule{Args: []Arg{{"n", "1?"}}}, withInput("T", `{"n":12}`), true, true},
+		"argument, deep":         {Rule{Args: []Arg{{"/a/0/b~1c", "x*"}}}, withInput("T", `{"a":[{"b/c":"xyz"}]}`), true, true},
+		"argument, otherwise":    {Rule{Args: []Arg{{"branch", "release/*"}}}, withInput("T", `{"branch":"main"}`), false, false},
+		"argument, missing":      {Rule{Args: []Arg{{"branch", "*"}}}, withInput("T", `{}`), false, false},
+		"argument, null":         {Rule{Args: []Arg{{"branch", "*"}}}, withInput("T", `{"branch":null}`), false, false},
+		"argument, a list":       {Rule{Args: []Arg{{"branch", "*"}}}, withInput("T", `{"branch":["main"]}`), false, false},
+		"argument, twice":        {Rule{Args: []Arg{{"b", "x"}}}, withInput("T", `{"b":"y","b":"x"}`), false, true},
+		"all arguments":          {Rule{Args: []Arg{{"a", "1"}, {"b", "2"}}}, withInput("T", `{"a":"1","b":"3"}`), false, false},
+		"index out of range":     {Rule{Args: []Arg{{"/a/1", "*"}}}, withInput("T", `{"a":["x"]}`), false, false},
+		"index like no other":    {Rule{Args: []Arg{{"/a/00", "*"}}}, withInput("T", `{"a":["x"]}`), false, false},
+		"expired":                {Rule{Tool: "T", Expires: "2026-01-01"}, withInput("T", "{}"), false, false},
+		"not expired":            {Rule{Tool: "T", Expires: "2030-01-01"}, withInput("T", "{}"), true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for effect, want := range map[Effect]bool{Allow: tt.allow, Deny: tt.deny} {
+				r := tt.rule
+				r.ID, r.Effect = "r", effect
+				p := compiled(t, Policy{Rules: []Rule{r}})
+				at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+				if d := Decide(tt.call, p, at); (d.Effect == effect) != want {
+					t.Errorf("%s: %+v, want it to match: %v", effect, d, want)
+				}
+			}
+		})
+	}
+}
+
+// A day is over when it is over where the person is; a rule counts to the last moment of it.
+func TestExpiry(t *testing.T) {
+	p := compiled(t, Policy{Rules: []Rule{{ID: "r", Effect: Allow, Tool: "T", Expires: "2026-03-02"}}})
+	last := time.Date(2026, 3, 2, 23, 59, 59, 0, time.Local)
+	if d := Decide(withInput("T", "{}"), p, last); d.Effect != Allow {
+		t.Errorf("on its last day: %+v", d)
+	}
+	if d, steps := Explain(withInput("T", "{}"), p, last.Add(time.Second)); d.Effect != Ask || !strings.Contains(strings.Join(steps, "\n"), "has expired") {
+		t.Errorf("on the next day: %+v, %q", d, steps)
+	}
+}
+
+func TestMatchersAreRefused(t *testing.T) {
+	for key, r := range map[string]Rule{
+		"host":              {Host: "Example.com"},
+		"host ":             {Host: "*"},
+		"host  ":            {Host: "https://example.com"},
+		"host   ":           {Host: "a.*.com"},
+		"mcp_server":        {Server: "a b"},
+		"args[0].field":     {Args: []Arg{{"", "x"}}},
+		"args[1].value":     {Args: []Arg{{"x", "x"}, {"y", ""}}},
+		"args":              {Args: make([]Arg, maxArgs+1)},
+		"expires":           {Tool: "T", Expires: "soon"},
+		"session":           {Session: "s\u200b"},
+		"args[0].value ":    {Args: []Arg{{"x", "a\u202e"}}},
+		"examples":          {Tool: "T", Examples: Examples{Match: make([]string, maxExamples+1)}},
+		"examples.match[0]": {Tool: "T", Examples: Examples{Match: []string{"a\u200b"}}},
+	} {
+		r.ID, r.Effect = "r", Deny
+		err := r.Validate()
+		field, ok := err.(*FieldError)
+		if !ok || field.Key != strings.TrimSpace(key) {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+}
+
+const exampleFile = `policy:
+  rules:
+    - id: tests
+      effect: allow
+      agent: claude-code
+      tool: Bash
+      command: make test
+      cwd: ~/src/**
+      expires: 2001-01-01 # examples are of what it would do
+      examples:
+        match: [make test, '{"tool":"Bash","input":{"command":"make test","timeout":5}}']
+        no_match:
+          - make install
+          - '{"input":{"command":"make test"},"cwd":"/elsewhere"}'
+    - id: web
+      effect: allow
+      host: "*.example.com"
+      args: [{field: prompt, value: "sum*"}]
+      examples:
+        match: ['{"tool":"WebFetch","input":{"url":"https://a.example.com","prompt":"sum up"}}']
+        no_match: ['{"tool":"WebFetch","input":{"url":"https://example.com","prompt":"sum up"}}', curl https://a.example.com]
+`
+
+func TestExamplesHold(t *testing.T) {
+	cfg, err := parse([]byte(exampleFile), "config.yaml", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := cfg.Policy.Rules[1]; len(r.Examples.NoMatch) != 2 || r.Args[0] != (Arg{"prompt", "sum*"}) || cfg.Policy.Rules[0].Expires != "2001-01-01" {
+		t.Errorf("read as %+v", cfg.Policy.Rules)
+	}
+}
+
+func TestExamplesThatFailRefuseTheFile(t *testing.T) {
+	for text, want := range map[string]string{
+		strings.Replace(exampleFile, "[make test,", "[make tests,", 1):       `config.yaml:11: policy.rules[0].examples.match[0]: "make tests": the rule does not match it`,
+		strings.Replace(exampleFile, "- make install", "- make test", 1):     `config.yaml:13: policy.rules[0].examples.no_match[0]: "make test": the rule matches it`,
+		strings.Replace(exampleFile, `{"tool":"Bash"`, `{"tol":"Bash"`, 1):   `policy.rules[0].examples.match[1]: "{\"tol\":\"Bash\",`,
+		strings.Replace(exampleFile, `"timeout":5}}`, `"timeout":5}} {}`, 1): `something follows it`,
+	} {
+		_, err := parse([]byte(text), "config.yaml", nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v\nwant %s", err, want)
+		}
+	}
+}
+
+// What the new fields say survives a change of the file, and their own change leaves all else as it was.
+func TestNewFieldsAreWrittenBack(t *testing.T) {
+	s := openStore(t, "# mine\n"+exampleFile)
+	if err := s.Err(); err != nil {
+		t.Fatal(err)
+	}
+	before := s.Config().Policy.Rules
+	err := s.Update(func(c *Config) error {
+		c.Policy.Rules[1].Args = []Arg{{"prompt", "sum*"}, {"url", "https://*"}}
+		c.Policy.Rules[0].Expires = "2002-02-02"
+		c.Policy.Rules = append(c.Policy.Rules, Rule{ID: "new", Effect: Deny, Server: "prod", Session: "s", Examples: Examples{Match: []string{`{"tool":"mcp__prod__x","session":"s"}`}}})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(s.path)
+	if err != nil || !strings.HasPrefix(string(text), "# mine\n") || !strings.Contains(string(text), "# examples are of what it would do") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	after := s.Config().Policy.Rules
+	if len(after) != 3 || !SameRules(before[:0], after[:0]) || after[0].Examples.Match[0] != "make test" || len(after[1].Args) != 2 || after[2].Server != "prod" {
+		t.Errorf("rules %+v", after)
+	}
+}
+
+func TestTestExamples(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	write(t, path, strings.Replace(exampleFile, "- make install", "- make test", 1))
+	results, err := TestExamples(path)
+	if err != nil || len(results) != 7 {
+		t.Fatalf("%v: %+v", err, results)
+	}
+	failed := 0
+	for _, r := range results {
+		if r.Problem != "" {
+			failed++
+			if r.Rule != "tests" || r.Match || r.Text != "make test" || r.Problem != "the rule matches it" {
+				t.Errorf("failed: %+v", r)
+			}
+		}
+	}
+	if failed != 1 {
+		t.Errorf("%d failed, want one", failed)
+	}
+	write(t, path, "policy: {rules: [{id: x}]}\n")
+	if _, err := TestExamples(path); err == nil {
+		t.Error("a file that is wrong otherwise was tried")
+	}
+}

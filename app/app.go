@@ -429,9 +429,9 @@ func (p *program) openFace() (err error) {
 	p.notifier = newNotifier(beeepMessenger{}, func() bool { return p.store.Config().Notifications.Notices }, p.log)
 	p.prompts = dialogs.New(p.fyne, dialogs.Options{
 		Config:    func() policy.PromptConfig { return p.store.Config().Prompt },
-		GrantText: p.store.GrantText,
-		Changed:   func() { p.onUI(p.refresh) },
-		Log:       p.log,
+		GrantText: p.store.GrantText, GrantPrefix: p.store.GrantPrefix,
+		Changed: func() { p.onUI(p.refresh) },
+		Log:     p.log,
 	})
 	p.park = newPark(p.ctx, p.busy)
 	p.stage = newStage(p.prompts, p.park.Wake)

@@ -29,8 +29,7 @@ type approvePage struct {
 
 	disclosure *button
 	rawShown   bool
-	scope      policy.Scope
-	suggestion int // the agent's own rule to keep, counted from 1, in place of a wider scope; 0: none
+	keep       keep // what an allow keeps
 	scopes     *button
 	rule       *fyne.Container // holds ruleText under a heading
 	ruleText   *sheet          // the rule that a wider scope will save; nil for once
@@ -38,9 +37,16 @@ type approvePage struct {
 	reason     *field
 }
 
+// keep is what an allow keeps beyond this once.
+type keep struct {
+	scope      policy.Scope
+	byPrefix   bool // for commands that start like this one
+	suggestion int  // the agent's own rule to keep, counted from 1, in place of a wider scope; 0: none
+}
+
 func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 	a := &approvePage{
-		page: newPage(e, w.keys, h), w: w, request: e.request(), body: b, scope: policy.Once,
+		page: newPage(e, w.keys, h), w: w, request: e.request(), body: b, keep: keep{scope: policy.Once},
 		view: container.NewStack(), banner: column(6), facts: newWrapRow(6, 6),
 	}
 	a.page.affirm, a.page.refuse, a.page.unwind = a.allow, a.deny, a.closeReason
@@ -215,7 +221,7 @@ func (a *approvePage) allow() {
 		return
 	}
 	answer := human(interact.Allowed)
-	answer.Scope, answer.Suggestion = a.scope, a.suggestion
+	answer.Scope, answer.ByPrefix, answer.Suggestion = a.keep.scope, a.keep.byPrefix, a.keep.suggestion
 	a.w.finish(a.page, a.stamped(answer))
 }
 
@@ -225,24 +231,33 @@ func (a *approvePage) stamped(answer interact.Answer) interact.Answer {
 	return answer
 }
 
-// chooseScope opens the list of scopes, with the rules that the agent itself would keep below nod's own.
+// chooseScope opens the list of scopes: for exactly this input, then for commands that start like it, then the
+// rules that the agent itself would keep.
 func (a *approvePage) chooseScope() {
 	var items []menuItem
-	for _, s := range a.offered() {
-		items = append(items, menuItem{text: scopeName(s), marked: s == a.scope && a.suggestion == 0, do: func() { a.setScope(s, 0) }})
-	}
-	if a.mayKeep() {
-		for i, text := range a.body.Suggestions {
-			items = append(items, menuItem{
-				text: a.suggestionName(), small: plainText(text), marked: a.suggestion == i+1,
-				do: func() { a.setScope(policy.Once, i+1) },
-			})
+	for _, k := range a.offered() {
+		item := menuItem{text: scopeName(k.scope), marked: k == a.keep, do: func() { a.setKeep(k) }}
+		switch {
+		case k.suggestion > 0:
+			item.text, item.small, item.parted = a.suggestionName(), plainText(a.body.Suggestions[k.suggestion-1]), k.suggestion == 1
+		case k.byPrefix:
+			item.small = tr("any command that starts with {{.Words}}", values{"Words": a.prefix()})
+			item.parted = len(items) > 0 && items[len(items)-1].small == ""
 		}
+		items = append(items, item)
 	}
 	if len(items) == 1 {
 		items[0].small = tr("nothing wider is offered for this input")
 	}
 	a.w.openMenu(a.scopes, items)
+}
+
+// prefix are the words that a wider rule would be bound to; empty when there can be none.
+func (a *approvePage) prefix() string {
+	if a.w.p.options.GrantPrefix == nil {
+		return ""
+	}
+	return a.w.p.options.GrantPrefix(a.body.Call(a.request.Requester))
 }
 
 // mayKeep reports whether the input can be read in full: only then is anything wider than once offered.
@@ -255,19 +270,25 @@ func (a *approvePage) suggestionName() string {
 	return tr("As {{.Agent}} suggests", values{"Agent": plainText(a.request.Requester.Agent)})
 }
 
-// offered lists the scopes. Wider than once takes an input that can be read in full, and a rule to show.
-func (a *approvePage) offered() []policy.Scope {
-	scopes := []policy.Scope{policy.Once}
+// offered lists what can be kept. Wider than once takes an input that can be read in full, and a rule to show.
+func (a *approvePage) offered() []keep {
+	all := []keep{{scope: policy.Once}}
 	if !a.mayKeep() {
-		return scopes
+		return all
 	}
-	for _, s := range []policy.Scope{policy.ThisSession, policy.QuarterHour, policy.Always} {
-		named := s != policy.ThisSession || a.request.Requester.Session != ""
-		if named && a.grantText(s) != "" {
-			scopes = append(scopes, s)
+	for _, byPrefix := range []bool{false, true} {
+		for _, s := range policy.Scopes[1:] {
+			k := keep{scope: s, byPrefix: byPrefix}
+			named := s != policy.ThisSession || a.request.Requester.Session != ""
+			if named && a.grantText(k) != "" {
+				all = append(all, k)
+			}
 		}
 	}
-	return scopes
+	for i := range a.body.Suggestions {
+		all = append(all, keep{scope: policy.Once, suggestion: i + 1})
+	}
+	return all
 }
 
 func scopeName(s policy.Scope) string {
@@ -276,16 +297,17 @@ func scopeName(s policy.Scope) string {
 		return tr("This session")
 	case policy.QuarterHour:
 		return tr("15 minutes")
+	case policy.UntilQuit:
+		return tr("Until nod quits")
 	case policy.Always:
 		return tr("Always")
 	}
 	return tr("Once")
 }
 
-// setScope chooses a scope, or one of the agent's suggestions, and shows the rule that it saves; the wait for
-// Allow starts again.
-func (a *approvePage) setScope(s policy.Scope, suggestion int) {
-	a.scope, a.suggestion = s, suggestion
+// setKeep chooses what an allow keeps, and shows the rule that it saves; the wait for Allow starts again.
+func (a *approvePage) setKeep(k keep) {
+	a.keep = k
 	a.showScope()
 	a.w.fit()
 	a.w.disturb()
@@ -307,21 +329,25 @@ func (a *approvePage) showScope() {
 
 // chosen is what the scope button says and, for more than once, the rule that will be saved.
 func (a *approvePage) chosen() (name, heading, rule string) {
-	switch {
-	case a.suggestion > 0:
-		return a.suggestionName(), tr("Allow will have the agent keep this rule of its own:"), a.body.Suggestions[a.suggestion-1]
-	case a.scope == policy.Once:
-		return scopeName(a.scope), "", ""
+	switch k := a.keep; {
+	case k.suggestion > 0:
+		return a.suggestionName(), tr("Allow will have the agent keep this rule of its own:"), a.body.Suggestions[k.suggestion-1]
+	case k.scope == policy.Once:
+		return scopeName(k.scope), "", ""
+	case k.byPrefix:
+		name = scopeName(k.scope) + " · " + a.prefix() + " …"
+		return name, tr("Allow will save this rule:"), a.grantText(k)
+	default:
+		return scopeName(k.scope), tr("Allow will save this rule:"), a.grantText(k)
 	}
-	return scopeName(a.scope), tr("Allow will save this rule:"), a.grantText(a.scope)
 }
 
-// grantText is the rule that an allow for that scope saves; "" when there cannot be one.
-func (a *approvePage) grantText(s policy.Scope) string {
+// grantText is the rule that an allow saves; "" when there cannot be one.
+func (a *approvePage) grantText(k keep) string {
 	if a.w.p.options.GrantText == nil {
 		return ""
 	}
-	return a.w.p.options.GrantText(a.body.Call(a.request.Requester), s)
+	return a.w.p.options.GrantText(a.body.Call(a.request.Requester), k.scope, k.byPrefix)
 }
 
 // lookAtAll takes note of what is in view.

@@ -119,6 +119,7 @@ func TestGoldenStates(t *testing.T) {
 			s.ready()
 		}},
 		{"preview", sketches, func(s *screen) { s.ready(); s.tapText("Two columns") }},
+		{"prefix", bash("1", "go test ./..."), func(s *screen) { s.ready(); s.tapText("Once") }},
 		{"suggestions", suggesting, func(s *screen) { s.ready(); s.tapText("Once") }},
 		{"text", request("1", interact.Ask{Question: "Why?\n\n- first\n- *second*", Multiline: true, Placeholder: "Your reasons"}), func(s *screen) { s.ready() }},
 	}

@@ -29,6 +29,7 @@ type layer struct {
 	card   fyne.CanvasObject
 	anchor fyne.CanvasObject
 	close  func()
+	scroll *scrollArea // of the lines, where they do not fit
 }
 
 func newLayer(keys *keyMap, anchor fyne.CanvasObject, items []menuItem, close func()) *layer {
@@ -42,7 +43,8 @@ func newLayer(keys *keyMap, anchor fyne.CanvasObject, items []menuItem, close fu
 		l.items = append(l.items, line)
 		list.Add(line)
 	}
-	l.card = newCard(theme.ColorNameMenuBackground, colorHairline, container.NewVScroll(padded(6, 6, list)))
+	l.scroll = &scrollArea{container.NewVScroll(padded(6, 6, list))}
+	l.card = newCard(theme.ColorNameMenuBackground, colorHairline, l.scroll.Scroll)
 	l.ExtendBaseWidget(l)
 	return l
 }
@@ -61,7 +63,9 @@ func (l *layer) affirm() {
 func (l *layer) move(from *menuLine, step int) {
 	for i, it := range l.items {
 		if it == from {
-			takeFocus(l.items[(i+step+len(l.items))%len(l.items)])
+			next := l.items[(i+step+len(l.items))%len(l.items)]
+			takeFocus(next)
+			l.scroll.reveal(next)
 			return
 		}
 	}

@@ -27,7 +27,10 @@ type Options struct {
 	Config func() policy.PromptConfig
 	// GrantText is the rule that an allow for that scope will save, word for word. Nil means that only
 	// "once" is offered.
-	GrantText func(policy.Call, policy.Scope) string
+	GrantText func(call policy.Call, scope policy.Scope, byPrefix bool) string
+	// GrantPrefix are the words that an allow for all commands that start alike is bound to; empty where there
+	// can be none. Nil means that it is not offered.
+	GrantPrefix func(policy.Call) string
 	// Changed, if not nil, is called on the UI goroutine whenever what waits may have changed. Of the
 	// Prompter it may call Waiting only.
 	Changed func()

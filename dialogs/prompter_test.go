@@ -3,6 +3,7 @@ package dialogs
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,15 +32,32 @@ func newScreen(t *testing.T) *screen {
 	a := test.NewTempApp(t)
 	test.ApplyTheme(t, Theme("light"))
 	speak(t, "en")
-	s.p = New(a, Options{GrantText: func(c policy.Call, scope policy.Scope) string {
-		return fmt.Sprintf("allow %s of %s with exactly this input (%s)", c.Tool, c.Agent, scope)
-	}})
+	s.p = New(a, Options{
+		GrantText: func(c policy.Call, scope policy.Scope, byPrefix bool) string {
+			switch {
+			case !byPrefix:
+				return fmt.Sprintf("allow %s of %s with exactly this input (%s)", c.Tool, c.Agent, scope)
+			case startOf(c) == "":
+				return ""
+			}
+			return fmt.Sprintf("allow %s any command that starts with %q (%s)", c.Agent, startOf(c), scope)
+		},
+		GrantPrefix: startOf,
+	})
 	s.p.now = func() time.Time { return s.time }
 	s.p.queue.now = s.p.now
 	s.p.do = func(f func()) { f() }
 	s.p.later = func(f func()) { s.soon = append(s.soon, f) }
 	s.p.timer = func(time.Duration, func()) *time.Timer { return nil } // the test turns the clock
 	return s
+}
+
+// startOf is the prefix that the tests' policy offers: that of one command.
+func startOf(c policy.Call) string {
+	if strings.Contains(string(c.Input), "go test") {
+		return "go test"
+	}
+	return ""
 }
 
 // speak sets the language for one test.

@@ -448,8 +448,9 @@ func TestScopesOffered(t *testing.T) {
 		session string
 		want    string
 	}{
-		{"plain", "make", "s1", "once session 15m always"},
-		{"without a session", "make", "", "once 15m always"},
+		{"plain", "make", "s1", "once session 15m quit always"},
+		{"without a session", "make", "", "once 15m quit always"},
+		{"with a prefix", "go test ./...", "s1", "once session 15m quit always session 15m quit always"},
 		{"hidden characters", "make\u202e", "s1", "once"},
 		{"too long to be read with care", long, "s1", "once"},
 	}
@@ -462,7 +463,7 @@ func TestScopesOffered(t *testing.T) {
 			s.tapText("Once")
 			var got []string
 			for _, it := range s.p.window.menu.items {
-				for _, scope := range []policy.Scope{policy.Once, policy.ThisSession, policy.QuarterHour, policy.Always} {
+				for _, scope := range policy.Scopes {
 					if it.item.text == scopeName(scope) {
 						got = append(got, string(scope))
 					}
@@ -472,6 +473,30 @@ func TestScopesOffered(t *testing.T) {
 				t.Errorf("offered %v, want %s", got, test.want)
 			}
 		})
+	}
+}
+
+// An allow for all commands that start alike says so, and shows the rule first.
+func TestAllowByPrefix(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "go test ./..."))
+	s.ready()
+	s.tapText("Once")
+	for _, it := range s.p.window.menu.items {
+		if it.item.text == "Until nod quits" && strings.Contains(it.item.small, "go test") {
+			s.tap(it)
+			break
+		}
+	}
+	if !s.shows("any command that starts with") {
+		t.Error("the rule is not shown")
+	}
+	s.chord(fyne.KeyReturn)
+	s.wantOpen("1") // it has just changed
+	s.ready()
+	s.chord(fyne.KeyReturn)
+	if a := s.wantOutcome("1", interact.Allowed); a.Scope != policy.UntilQuit || !a.ByPrefix {
+		t.Errorf("answer %+v", a)
 	}
 }
 

@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"errors"
+	"fmt"
 	"image/color"
 	"math/rand/v2"
 	"os"
@@ -294,7 +295,7 @@ func TestLastLineMustBeSeen(t *testing.T) {
 	n := start(t, settings)
 	for lines := 6; lines <= 14; lines += 2 {
 		command := strings.Repeat(`echo a line;\n`, lines-1) + `echo p\u0430ypal` // a Cyrillic a, drawn on orange
-		c := n.send(bash(command, "--timeout", "3s")...)
+		c := n.send(bash(command, "--timeout", "3s", "--session", fmt.Sprint(lines))...)
 		n.prompt()
 		n.shot("last-line")
 		if n.everArmed(c) && !n.markShown() {

@@ -139,7 +139,7 @@ func TestAlwaysIsRemembered(t *testing.T) {
 	// From the text: whole input, Deny, "Deny, and say why…", the scope.
 	n.after(func() { n.press("Tab", "Tab", "Tab", "Tab", "space") })
 	n.shot("scope-menu")
-	n.after(func() { n.press("Up", "space") }) // from the first to the last: always
+	n.after(func() { n.press("Down", "Down", "Down", "Down", "space") }) // session, 15 minutes, until nod quits, always
 	n.armed()
 	n.shot("scope-always")
 	n.press("ctrl+Return")
@@ -147,4 +147,27 @@ func TestAlwaysIsRemembered(t *testing.T) {
 	n.noWindow()
 	n.send(bash("make all")...).wants("allow", 0)
 	n.neverAWindow()
+}
+
+// TestAllowedByPrefix allows all commands that start alike: the next one passes, and one with more to it asks.
+func TestAllowedByPrefix(t *testing.T) {
+	n := start(t, settings)
+	c := n.send(bash("go test ./...")...)
+	n.prompt()
+	n.armed()
+	n.after(func() { n.press("Tab", "Tab", "Tab", "Tab", "space") }) // the scope
+	n.shot("scope-menu-prefix")
+	n.after(func() { n.press("Up", "space") }) // from the first to the last: always, by prefix
+	n.armed()
+	n.shot("scope-prefix")
+	n.press("ctrl+Return")
+	c.wants("allow", 0)
+	n.noWindow()
+	n.send(bash("go test -run One ./ipc")...).wants("allow", 0)
+	n.neverAWindow()
+	more := n.send(bash("go test; make install")...)
+	n.prompt()
+	n.armed() // right after an answer no key decides anything
+	n.press("ctrl+d")
+	more.wants("deny", 1)
 }

@@ -34,7 +34,7 @@ type Notifier interface {
 type Policy interface {
 	Decide(call policy.Call) policy.Decision
 	// Grant keeps an allow wider than once. It is called only for the answer that won.
-	Grant(call policy.Call, scope policy.Scope) error
+	Grant(call policy.Call, scope policy.Scope, byPrefix bool) error
 }
 
 // Limits of the broker.
@@ -328,9 +328,9 @@ func (b *Broker) confirmed(e *entry, a Answer) Answer {
 	if a.Scope == policy.Once {
 		return a
 	}
-	if err := b.cfg.Policy.Grant(e.call, a.Scope); err != nil {
+	if err := b.cfg.Policy.Grant(e.call, a.Scope, a.ByPrefix); err != nil {
 		b.cfg.Log.Error("grant", "id", e.req.ID, "scope", a.Scope, "err", err)
-		a.Scope = policy.Once
+		a.Scope, a.ByPrefix = policy.Once, false
 		a.Reason = "allowed once: the wider grant could not be saved"
 	}
 	return a

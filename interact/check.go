@@ -37,8 +37,11 @@ func (r Request) checkDecision(a Answer) error {
 	if a.Suggestion < 0 || a.Suggestion > len(approve.Suggestions) || a.Suggestion > 0 && a.Outcome != Allowed {
 		return errors.New("the agent suggested no such rule")
 	}
-	if a.Outcome == Allowed && !slices.Contains([]policy.Scope{"", policy.Once, policy.ThisSession, policy.QuarterHour, policy.Always}, a.Scope) {
+	if a.Outcome == Allowed && a.Scope != "" && !slices.Contains(policy.Scopes, a.Scope) {
 		return fmt.Errorf("%q is no scope", a.Scope)
+	}
+	if a.ByPrefix && (a.Outcome != Allowed || a.Scope == "" || a.Scope == policy.Once) {
+		return errors.New("only an allow that holds longer than once is for commands that start alike")
 	}
 	if a.Outcome == Allowed && a.Scope == policy.ThisSession && r.Requester.Session == "" {
 		return errors.New("the agent named no session to allow this for")

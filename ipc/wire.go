@@ -106,7 +106,7 @@ type (
 		Reason      string        `json:"reason" description:"for the model to read; empty when the human gave none"`
 		By          interact.By   `json:"by,omitempty" enum:"human,policy,timeout" description:"who decided; absent when nobody did"`
 		Rule        string        `json:"rule,omitempty" description:"id of the rule or grant that decided"`
-		Scope       policy.Scope  `json:"scope,omitempty" enum:"once,session,15m,always" description:"how long the human's allow holds"`
+		Scope       policy.Scope  `json:"scope,omitempty" enum:"once,session,15m,quit,always" description:"how long the human's allow holds"`
 		ShownSHA256 string        `json:"shown_sha256" description:"SHA-256 of the bytes of input that were judged or shown"`
 	}
 	notifyReply struct {

@@ -183,10 +183,13 @@ type facts struct {
 	located   []place
 	isLocated bool
 	buf       [8]place // the places of the usual input, without an allocation
-	tree      any      // the input, decoded
-	isTree    bool
-	workIn    place
-	runIn     place
+
+	simple       []string // words of the command, when it is a simple one
+	isSimpleRead bool
+	tree         any // the input, decoded
+	isTree       bool
+	workIn       place
+	runIn        place
 }
 
 func newFacts(call *Call, p *Compiled, now time.Time) *facts {

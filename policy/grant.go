@@ -8,16 +8,20 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
+
+	"nod/policy/shell"
 )
 
 const (
 	quarterHour = 15 * time.Minute
-	maxShown    = 200 // characters of the input kept for the list of grants
+	restAfter   = 30 * 24 * time.Hour // a grant for always that is not used that long is asked about again
+	maxShown    = 200                 // characters of the input kept for the list of grants
 )
 
 // Program returns the verified executable that stands for the caller: the nearest one that is neither nod's
@@ -65,14 +69,20 @@ func inputSHA256(raw json.RawMessage) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// newGrant makes the grant that allows exactly this call. It refuses what a grant could never allow.
-func newGrant(c Call, scope Scope, p *Compiled, now time.Time) (Grant, error) {
-	if err := grantable(c, scope, p); err != nil {
-		return Grant{}, err
-	}
-	sum, err := inputSHA256(c.Input)
+// newGrant makes the grant that allows exactly this call or, byPrefix, commands that start like it. It refuses
+// what a grant could never allow.
+func newGrant(c Call, scope Scope, byPrefix bool, p *Compiled, now time.Time) (Grant, error) {
+	prefix, err := grantable(c, scope, byPrefix, p)
 	if err != nil {
 		return Grant{}, err
+	}
+	var sum string
+	show := prefix + " …"
+	if !byPrefix {
+		show = shown(c.Input)
+		if sum, err = inputSHA256(c.Input); err != nil {
+			return Grant{}, err
+		}
 	}
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -80,7 +90,7 @@ func newGrant(c Call, scope Scope, p *Compiled, now time.Time) (Grant, error) {
 	}
 	g := Grant{
 		ID: id.String(), Scope: scope, Agent: c.Agent, Program: c.Program(), CWD: c.CWD, Tool: c.Tool,
-		InputSHA256: sum, Shown: shown(c.Input), Created: now,
+		InputSHA256: sum, Prefix: prefix, Shown: show, Created: now,
 	}
 	switch scope {
 	case ThisSession:
@@ -91,19 +101,38 @@ func newGrant(c Call, scope Scope, p *Compiled, now time.Time) (Grant, error) {
 	return g, nil
 }
 
-// grantable says why a call can only be allowed once, or nothing.
-func grantable(c Call, scope Scope, p *Compiled) error {
+// grantable returns the words that a grant by prefix is bound to, or says why a call can only be allowed once.
+func grantable(c Call, scope Scope, byPrefix bool, p *Compiled) (prefix string, err error) {
 	switch {
-	case scope != ThisSession && scope != QuarterHour && scope != Always:
-		return fmt.Errorf("keep a grant: %q is no scope to keep", scope)
+	case scope == Once || !slices.Contains(Scopes, scope):
+		return "", fmt.Errorf("keep a grant: %q is no scope to keep", scope)
 	case scope == ThisSession && c.Session == "":
-		return errors.New("keep a grant for this session: the agent named no session")
+		return "", errors.New("keep a grant for this session: the agent named no session")
 	}
 	f := newFacts(&c, p, time.Time{})
 	if id, reason := f.mustAsk(); id != "" {
-		return fmt.Errorf("keep a grant: always asked about, because %s", reason)
+		return "", fmt.Errorf("keep a grant: always asked about, because %s", reason)
 	}
-	return nil
+	if !byPrefix {
+		return "", nil
+	}
+	words := shell.Program{Argv: f.simpleCommand(), Whole: true}.Prefix()
+	if words == nil {
+		return "", errors.New("keep a grant: nothing narrow enough begins like this command")
+	}
+	return strings.Join(words, " "), nil
+}
+
+// simpleCommand returns the words of the command when the call runs one program with literal words, in the
+// folder that the agent works in, and nothing else; else nil.
+func (f *facts) simpleCommand() []string {
+	if !f.isSimpleRead {
+		f.isSimpleRead = true
+		if f.line != nil && f.tool.traits&posix != 0 && f.input.problem == "" && f.input.folder == "" && f.input.onlyRuns() {
+			f.simple, _ = shell.Simple(f.input.command)
+		}
+	}
+	return f.simple
 }
 
 // shown is the beginning of an input on one line.
@@ -119,8 +148,9 @@ func shown(raw json.RawMessage) string {
 	return string(text[:maxShown-1]) + "…"
 }
 
-// text says what a grant of that scope allows, word for word.
-func (c Call) text(scope Scope, home string) string {
+// text says what a grant of that scope allows, word for word: exactly this input, or the commands that start
+// with prefix.
+func (c Call) text(scope Scope, prefix, home string) string {
 	who := "an agent without a name"
 	if c.Agent != "" {
 		who = plain(c.Agent)
@@ -134,7 +164,11 @@ func (c Call) text(scope Scope, home string) string {
 	if c.CWD != "" {
 		where = plain(tilde(c.CWD, home))
 	}
-	return fmt.Sprintf("allow %s to use %s with exactly this input in %s, %s", who, plain(c.Tool), where, scope.until())
+	what := fmt.Sprintf("to use %s with exactly this input", plain(c.Tool))
+	if prefix != "" {
+		what = fmt.Sprintf("to run with %s any command that starts with %q", plain(c.Tool), prefix)
+	}
+	return fmt.Sprintf("allow %s %s in %s, %s", who, what, where, scope.until())
 }
 
 // until says how long a scope lasts, for a sentence.
@@ -144,6 +178,8 @@ func (s Scope) until() string {
 		return "until this session ends or nod quits"
 	case QuarterHour:
 		return "for 15 minutes"
+	case UntilQuit:
+		return "until nod quits"
 	}
 	return "until you revoke it"
 }
@@ -167,14 +203,29 @@ func tilde(folder, home string) string {
 }
 
 func (g *Grant) reason() string {
+	what := "exactly this"
+	if g.Prefix != "" {
+		what = fmt.Sprintf("commands that start with %q", g.Prefix)
+	}
 	when := g.Created.Local().Format("2 January 2006, 15:04")
 	switch g.Scope {
 	case ThisSession:
-		return "you allowed exactly this for this session on " + when
+		return fmt.Sprintf("you allowed %s for this session on %s", what, when)
 	case QuarterHour:
-		return "you allowed exactly this for 15 minutes on " + when
+		return fmt.Sprintf("you allowed %s for 15 minutes on %s", what, when)
+	case UntilQuit:
+		return fmt.Sprintf("you allowed %s until nod quits on %s", what, when)
 	}
-	return "you always allow exactly this, since " + when
+	return fmt.Sprintf("you always allow %s, since %s", what, when)
+}
+
+// Rests reports whether the grant was not used for so long that the person is asked again.
+func (g Grant) Rests(now time.Time) bool {
+	last := g.Created
+	if g.LastUsed.After(last) {
+		last = g.LastUsed
+	}
+	return g.Scope == Always && now.Round(0).Sub(last.Round(0)) > restAfter
 }
 
 // isOver reports whether the grant has run out. A clock that was set back does not bring it to life again,
@@ -203,7 +254,7 @@ func newGrantIndex(grants []Grant) grantIndex {
 	return ix
 }
 
-// find returns a grant that holds now for exactly this call, or nil.
+// find returns a grant that holds now for this call, or nil.
 func (ix grantIndex) find(f *facts, now time.Time) *Grant {
 	if ix == nil {
 		return nil
@@ -213,17 +264,35 @@ func (ix grantIndex) find(f *facts, now time.Time) *Grant {
 	if len(candidates) == 0 {
 		return nil
 	}
-	sum, err := inputSHA256(c.Input)
-	if err != nil {
-		return nil
-	}
+	sum := ""
 	for i := range candidates {
 		g := &candidates[i]
-		if g.InputSHA256 == sum && g.Session == sessionOf(g, c) && !g.isOver(now) {
+		if g.Session != sessionOf(g, c) || g.isOver(now) || g.Rests(now) {
+			continue
+		}
+		if g.Prefix != "" {
+			if startsWith(f.simpleCommand(), g.Prefix) {
+				return g
+			}
+			continue
+		}
+		if sum == "" {
+			var err error
+			if sum, err = inputSHA256(c.Input); err != nil {
+				return nil
+			}
+		}
+		if g.InputSHA256 == sum {
 			return g
 		}
 	}
 	return nil
+}
+
+// startsWith reports whether a command's words start with those of a prefix.
+func startsWith(words []string, prefix string) bool {
+	first := strings.Split(prefix, " ")
+	return len(words) >= len(first) && slices.Equal(words[:len(first)], first)
 }
 
 // sessionOf is the session that a grant asks for: the call's own, when the grant is tied to one.

@@ -9,9 +9,12 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
+
+	"nod/policy/shell"
 )
 
 // maxGrants is how many grants are kept at once: nobody reads a longer list.
@@ -32,7 +35,7 @@ type grantFile struct {
 	Grants  []Grant `json:"grants"`
 }
 
-const grantVersion = 1
+const grantVersion = 2 // 1 had no prefixes
 
 func openGrants(path string) *grantBook {
 	b := &grantBook{path: path}
@@ -68,8 +71,8 @@ func parseGrants(data []byte) ([]Grant, error) {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows after the grants")
 	}
-	if file.Version != grantVersion {
-		return nil, fmt.Errorf("version %d: want %d", file.Version, grantVersion)
+	if file.Version < 1 || file.Version > grantVersion {
+		return nil, fmt.Errorf("version %d: want 1 to %d", file.Version, grantVersion)
 	}
 	if len(file.Grants) > maxGrants {
 		return nil, fmt.Errorf("%d grants: want at most %d", len(file.Grants), maxGrants)
@@ -97,7 +100,9 @@ func (g *Grant) check() error {
 		return errors.New("only grants for always are kept in the file")
 	case g.Tool == "":
 		return errors.New("tool is missing")
-	case err != nil || len(sum) != 32:
+	case g.Prefix != "" && (g.InputSHA256 != "" || shell.BannedPrefix(strings.Split(g.Prefix, " "))):
+		return fmt.Errorf("prefix %q is too wide", g.Prefix)
+	case g.Prefix == "" && (err != nil || len(sum) != 32):
 		return errors.New("input_sha256 is no SHA-256")
 	}
 	return nil
@@ -122,7 +127,7 @@ func (b *grantBook) add(g Grant, now time.Time) error {
 
 func (g *Grant) sameAs(o Grant) bool {
 	return g.Scope == o.Scope && g.Agent == o.Agent && g.Program == o.Program && g.Session == o.Session &&
-		g.CWD == o.CWD && g.Tool == o.Tool && g.InputSHA256 == o.InputSHA256
+		g.CWD == o.CWD && g.Tool == o.Tool && g.InputSHA256 == o.InputSHA256 && g.Prefix == o.Prefix
 }
 
 // put writes the new list, and only then believes in it.
@@ -142,15 +147,18 @@ func (b *grantBook) drop(unwanted func(Grant) bool) error {
 	return b.save(b.all)
 }
 
-// use counts one use.
-func (b *grantBook) use(id string, now time.Time) {
+// use counts one use. It reports whether the last one was so long ago that whoever decides by the grants must
+// know.
+func (b *grantBook) use(id string, now time.Time) (news bool) {
 	for i := range b.all {
 		if g := &b.all[i]; g.ID == id {
+			news = now.Sub(g.LastUsed) > restAfter/10
 			g.Uses, g.LastUsed = g.Uses+1, now
 			b.dirty = b.dirty || g.Scope == Always
-			return
+			return news
 		}
 	}
+	return false
 }
 
 // flush writes what was counted since the last change.
@@ -180,37 +188,47 @@ func (b *grantBook) save(grants []Grant) error {
 	return nil
 }
 
-// Grant keeps an allow wider than once: for exactly this call. It returns an error for what can only be
-// allowed once.
-func (s *Store) Grant(c Call, scope Scope) error {
+// Grant keeps an allow wider than once: for exactly this call or, byPrefix, for commands that start like it. It
+// returns an error for what can only be allowed once.
+func (s *Store) Grant(c Call, scope Scope, byPrefix bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	g, err := newGrant(c, scope, s.current.Load().good, now)
+	g, err := newGrant(c, scope, byPrefix, s.current.Load().good, now)
 	if err != nil {
 		return err
 	}
 	if err := s.grants.add(g, now); err != nil {
 		return err
 	}
-	s.log.Info("grant kept", "id", g.ID, "scope", g.Scope, "input_sha256", g.InputSHA256)
+	s.log.Info("grant kept", "id", g.ID, "scope", g.Scope, "input_sha256", g.InputSHA256, "prefix", g.Prefix)
 	s.republish()
 	return nil
 }
 
 // GrantText says what Grant would keep, word for word. It is empty for what can only be allowed once, so
 // that no wider scope is offered.
-func (s *Store) GrantText(c Call, scope Scope) string {
-	if grantable(c, scope, s.current.Load().good) != nil {
+func (s *Store) GrantText(c Call, scope Scope, byPrefix bool) string {
+	prefix, err := grantable(c, scope, byPrefix, s.current.Load().good)
+	if err != nil {
 		return ""
 	}
-	return c.text(scope, s.places.Home)
+	return c.text(scope, prefix, s.places.Home)
+}
+
+// GrantPrefix returns the words that a grant by prefix would be bound to; empty when there can be none.
+func (s *Store) GrantPrefix(c Call) string {
+	prefix, err := grantable(c, Always, true, s.current.Load().good)
+	if err != nil {
+		return ""
+	}
+	return prefix
 }
 
 // Text says what the grant allows, in the words of [Store.GrantText].
 func (g Grant) Text() string {
 	c := Call{Agent: g.Agent, Tool: g.Tool, CWD: g.CWD, Programs: []string{g.Program}}
-	return c.text(g.Scope, homeFolder())
+	return c.text(g.Scope, g.Prefix, homeFolder())
 }
 
 // Grants lists the grants that hold, oldest first. While the configuration is broken they are listed, too,

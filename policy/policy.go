@@ -111,11 +111,15 @@ const (
 	Once        Scope = "once"
 	ThisSession Scope = "session"
 	QuarterHour Scope = "15m"
+	UntilQuit   Scope = "quit" // until nod quits
 	Always      Scope = "always"
 )
 
-// Grant is a rule that the human made by answering a prompt. It allows exactly one input of one tool, in
-// one folder, for one agent as nod verified it.
+// Scopes are all of them, from the narrowest.
+var Scopes = []Scope{Once, ThisSession, QuarterHour, UntilQuit, Always}
+
+// Grant is a rule that the human made by answering a prompt. It allows exactly one input of one tool, or the
+// commands that start with some words, in one folder, for one agent as nod verified it.
 type Grant struct {
 	ID          string    `json:"id"` // UUID
 	Scope       Scope     `json:"scope"`
@@ -124,8 +128,9 @@ type Grant struct {
 	Session     string    `json:"session,omitempty"` // set when Scope is ThisSession
 	CWD         string    `json:"cwd"`
 	Tool        string    `json:"tool"`
-	InputSHA256 string    `json:"input_sha256"` // of the canonical JSON of the input
-	Shown       string    `json:"shown"`        // the input as the human saw it, cut for the list
+	InputSHA256 string    `json:"input_sha256,omitempty"` // of the canonical JSON of the input; empty with Prefix
+	Prefix      string    `json:"prefix,omitempty"`       // words, with single spaces, that a command starts with
+	Shown       string    `json:"shown"`                  // the input as the human saw it, cut for the list
 	Created     time.Time `json:"created"`
 	Expires     time.Time `json:"expires,omitzero"`
 	LastUsed    time.Time `json:"last_used,omitzero"`

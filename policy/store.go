@@ -88,7 +88,9 @@ func (s *Store) Decide(c Call) Decision {
 	d := s.current.Load().decide(c, now)
 	if d.Grant {
 		s.mu.Lock()
-		s.grants.use(d.Rule, now)
+		if s.grants.use(d.Rule, now) {
+			s.republish()
+		}
 		s.mu.Unlock()
 	}
 	return d

@@ -154,8 +154,10 @@ func ago(t, now time.Time) string {
 		return lang.L("just now")
 	case d < time.Hour:
 		return lang.L("{{.Count}} min ago", map[string]any{"Count": int(d.Minutes())})
+	case d < 24*time.Hour:
+		return t.In(now.Location()).Format("15:04")
 	}
-	return t.Format("15:04")
+	return t.In(now.Location()).Format(time.DateOnly)
 }
 
 // look asks the machine about the agent.

@@ -33,7 +33,7 @@ func newGrantList(store Store) *grantList {
 	l := &grantList{store: store, body: container.NewStack(), problem: newRemark(widget.DangerImportance)}
 	l.all = widget.NewButton(lang.L("Revoke all"), l.revokeAll)
 	l.content = dialogs.Column(9,
-		header(lang.L("Answers that still hold"), lang.L("What you allowed for longer than once. Each allows exactly one input, in one folder, for one program."), l.all),
+		header(lang.L("Answers that still hold"), lang.L("What you allowed for longer than once: one input, or commands that start alike, in one folder, for one program."), l.all),
 		l.problem.content, l.body)
 	return l
 }
@@ -73,7 +73,9 @@ func about(g policy.Grant, now time.Time) string {
 		who = safetext.Line(g.Program, 60)
 	}
 	parts := []string{safetext.Line(g.Tool, 40), who, safetext.Line(g.CWD, 60), holds(g, now)}
+	parts = append(parts, lang.L("since {{.Day}}", map[string]any{"Day": g.Created.In(now.Location()).Format(time.DateOnly)}))
 	if g.Uses > 0 {
+		parts = append(parts, lang.L("last used {{.Ago}}", map[string]any{"Ago": ago(g.LastUsed, now)}))
 		parts = append(parts, lang.L("used {{.Count}} times", map[string]any{"Count": g.Uses}))
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
@@ -85,6 +87,10 @@ func holds(g policy.Grant, now time.Time) string {
 		return lang.L("until {{.Time}}", map[string]any{"Time": g.Expires.In(now.Location()).Format("15:04")})
 	case g.Scope == policy.ThisSession:
 		return lang.L("this session")
+	case g.Scope == policy.UntilQuit:
+		return lang.L("until nod quits")
+	case g.Rests(now):
+		return lang.L("always, but unused for 30 days: asked again")
 	}
 	return lang.L("always")
 }

@@ -132,8 +132,10 @@ func someStore() *fakeStore {
 	at := time.Date(2026, 3, 2, 15, 4, 0, 0, time.Local)
 	return &fakeStore{config: c, grants: []policy.Grant{
 		{ID: "1", Scope: policy.QuarterHour, Agent: "claude-code", Program: "/usr/bin/claude", CWD: "/home/ada/src/shop",
-			Tool: "Bash", Shown: `{"command":"make test"}`, Expires: at, Uses: 3},
-		{ID: "2", Scope: policy.Always, Agent: "codex", CWD: "/home/ada/src", Tool: "shell", Shown: `{"command":"go vet ./..."}`},
+			Tool: "Bash", Shown: `{"command":"make test"}`, Created: at, Expires: at, LastUsed: at, Uses: 3},
+		{ID: "2", Scope: policy.Always, Agent: "codex", CWD: "/home/ada/src", Tool: "shell", Shown: `{"command":"go vet ./..."}`, Created: at.AddDate(-1, 0, 0)},
+		{ID: "3", Scope: policy.UntilQuit, Agent: "claude-code", Program: "/usr/bin/claude", CWD: "/home/ada/src/shop", Tool: "Bash",
+			Prefix: "go test", Shown: "go test …", Created: at, LastUsed: at, Uses: 14},
 	}}
 }
 
@@ -144,6 +146,9 @@ func TestLooks(t *testing.T) {
 			w.tabs.SelectIndex(i)
 			test.AssertImageMatches(t, tab+"-"+theme+".png", w.win.Canvas().Capture())
 		}
+		w.tabs.SelectIndex(1)
+		w.win.Resize(fyne.NewSize(900, 1260))
+		test.AssertImageMatches(t, "allow-whole-"+theme+".png", w.win.Canvas().Capture())
 		w.allow.edit(w.opts.Store.Config().Policy.Rules[0])
 		w.tabs.SelectIndex(1)
 		w.win.Resize(fyne.NewSize(900, 760)) // all of the form in view

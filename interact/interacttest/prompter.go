@@ -104,7 +104,7 @@ func (p *Policy) Decide(c policy.Call) policy.Decision {
 }
 
 // Grant implements [interact.Policy].
-func (p *Policy) Grant(_ policy.Call, scope policy.Scope) error {
+func (p *Policy) Grant(_ policy.Call, scope policy.Scope, _ bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.grants = append(p.grants, scope)

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // subcommand matches a word that names what a program does: no flag, no path, no value.
@@ -24,6 +26,31 @@ func (p Program) Prefix() []string {
 		return nil
 	}
 	return slices.Clone(p.Argv[:words])
+}
+
+// Simple returns the words of a command that is one program with literal words and nothing beside it: no other
+// command, no redirection, no assignment, nothing that a shell replaces or reads in two ways.
+func Simple(command string) (words []string, ok bool) {
+	if unreadable(command) != "" || doubtful(command) != "" || strings.ContainsRune(command, '#') {
+		return nil, false
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	if err != nil || len(file.Stmts) != 1 {
+		return nil, false
+	}
+	s := file.Stmts[0]
+	call, isCall := s.Cmd.(*syntax.CallExpr)
+	if !isCall || len(call.Assigns) > 0 || len(s.Redirs) > 0 || s.Negated || s.Background || s.Coprocess || s.Disown || s.Semicolon.IsValid() {
+		return nil, false
+	}
+	for _, arg := range call.Args {
+		w := readWord(arg)
+		if !w.known || w.glob || w.problem != "" {
+			return nil, false
+		}
+		words = append(words, w.text)
+	}
+	return words, len(words) > 0
 }
 
 // BannedPrefix reports whether a grant for every command that starts with words would be one for anything.

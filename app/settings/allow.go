@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs"
+	"nod/ipc/hooks/install"
 	"nod/policy"
 )
 
@@ -27,15 +28,19 @@ type allowPage struct {
 	rules   *ruleList
 	grants  *grantList
 	try     *tryBox
-	editor  *editor // nil while no rule is edited
+	editor  *editor   // nil while no rule is edited
+	imports *importer // nil while nothing is imported
+
+	machine func() (install.Machine, error)
+	aside   func(func())
 }
 
 // tryWidth is the width of the box that tries calls.
 const tryWidth = 310
 
-func newAllowPage(store Store, change change) *allowPage {
-	p := &allowPage{store: store, change: change, classes: map[policy.Class]*checkRow{}}
-	p.rules = newRuleList(p.edit, change)
+func newAllowPage(store Store, machine func() (install.Machine, error), change change, aside func(func())) *allowPage {
+	p := &allowPage{store: store, change: change, machine: machine, aside: aside, classes: map[policy.Class]*checkRow{}}
+	p.rules = newRuleList(p.edit, p.takeOver, change)
 	p.grants = newGrantList(store)
 	p.try = newTryBox(store.Explain)
 	p.ask = newCheckRow(lang.L("Ask about everything"), lang.L("Every allow becomes a question. Denials stay."), p.saveAskEverything)
@@ -130,12 +135,19 @@ func (p *allowPage) edit(r policy.Rule) {
 	p.editor.focus()
 }
 
-// escape closes the editor without saving.
+// takeOver shows what agents' own rules come to.
+func (p *allowPage) takeOver() {
+	p.imports = newImporter(p.machine, func() []policy.Rule { return p.store.Config().Policy.Rules }, p.change, p.aside, p.escape)
+	p.left.Objects = []fyne.CanvasObject{p.imports.content}
+	p.left.Refresh()
+}
+
+// escape closes the editor or the import without saving.
 func (p *allowPage) escape() {
-	if p.editor == nil {
+	if p.editor == nil && p.imports == nil {
 		return
 	}
-	p.editor = nil
+	p.editor, p.imports = nil, nil
 	p.left.Objects = []fyne.CanvasObject{p.lists}
 	p.left.Refresh()
 }

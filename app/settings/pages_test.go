@@ -101,3 +101,30 @@ func TestTryExplains(t *testing.T) {
 		t.Errorf("steps %q are not in %s", steps, markup)
 	}
 }
+
+func TestRulesAreFound(t *testing.T) {
+	s := someStore()
+	for i := range 8 {
+		effect := []policy.Effect{policy.Allow, policy.Deny}[i%2]
+		s.config.Policy.Rules = append(s.config.Policy.Rules, policy.Rule{ID: string(rune('a' + i)), Effect: effect, Tool: "T", Agent: []string{"claude-code", "codex", "", ""}[i%4]})
+	}
+	w := openWindow(t, s, "light")
+	l := w.allow.rules
+	if !l.search.Visible() || len(l.found()) != 11 {
+		t.Fatalf("search is there: %v, %d rules", l.search.Visible(), len(l.found()))
+	}
+	l.effect.SetSelectedIndex(3) // deny
+	if n := len(l.found()); n != 5 {
+		t.Errorf("%d rules deny, want 5", n)
+	}
+	l.agent.SetSelected("codex")
+	if n := len(l.found()); n != 2 {
+		t.Errorf("%d rules deny to codex, want 2", n)
+	}
+	l.effect.SetSelectedIndex(0)
+	l.agent.SetSelectedIndex(0)
+	l.filter.SetText("prod")
+	if found := l.found(); len(found) != 1 || found[0].ID != "no-prod" {
+		t.Errorf("found %+v", found)
+	}
+}

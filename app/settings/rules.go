@@ -17,15 +17,19 @@ import (
 
 const (
 	rulesShown  = 100 // rows at a time; more would make the page slow
-	rulesFilter = 12  // from this many rules on there is a field to find some
+	rulesFilter = 6   // from this many rules on there are fields to find some
 )
 
 // ruleList is the list of the person's rules.
 type ruleList struct {
 	content fyne.CanvasObject
 	body    *fyne.Container // the rows
+	search  *fyne.Container // filter, effect and agent
 	filter  *widget.Entry
+	effect  *widget.Select
+	agent   *widget.Select
 	add     *widget.Button
+	take    *widget.Button // over, from agents
 	edit    func(policy.Rule)
 	change  change
 
@@ -34,16 +38,26 @@ type ruleList struct {
 	drawn    bool
 }
 
-func newRuleList(edit func(policy.Rule), change change) *ruleList {
+func newRuleList(edit func(policy.Rule), take func(), change change) *ruleList {
 	l := &ruleList{edit: edit, change: change, body: container.NewStack()}
 	l.add = widget.NewButtonWithIcon(lang.L("Add rule"), theme.ContentAddIcon(), func() { edit(policy.Rule{}) })
+	l.take = widget.NewButton(lang.L("Import…"), take)
 	l.filter = widget.NewEntry()
 	l.filter.SetPlaceHolder(lang.L("Find a rule"))
 	l.filter.OnChanged = func(string) { l.draw() }
-	l.filter.Hide()
+	names := []string{lang.L("Every effect")}
+	for _, e := range effects {
+		names = append(names, effectName(e))
+	}
+	l.effect = widget.NewSelect(names, func(string) { l.draw() })
+	l.agent = widget.NewSelect(nil, func(string) { l.draw() })
+	l.search = container.NewBorder(nil, nil, nil, container.NewHBox(l.effect, l.agent), l.filter)
+	l.search.Hide()
 	l.content = dialogs.Column(9,
-		header(lang.L("Your rules"), lang.L("The strictest rule that matches decides, whatever the order."), l.add),
-		l.filter, l.body)
+		header(lang.L("Your rules"), lang.L("The strictest rule that matches decides, whatever the order."), l.take, l.add),
+		l.search, l.body)
+	l.offerAgents(nil)
+	l.effect.SetSelectedIndex(0)
 	return l
 }
 
@@ -53,13 +67,26 @@ func (l *ruleList) show(rules []policy.Rule, editable bool) {
 		return
 	}
 	l.rules, l.editable, l.drawn = slices.Clone(rules), editable, true
-	enable(editable, l.add)
-	if len(rules) >= rulesFilter {
-		l.filter.Show()
-	} else {
-		l.filter.Hide()
-	}
+	enable(editable, l.add, l.take)
+	setVisible(l.search, len(rules) >= rulesFilter)
+	l.offerAgents(rules)
 	l.draw()
+}
+
+// offerAgents offers the agents that rules are for.
+func (l *ruleList) offerAgents(rules []policy.Rule) {
+	names := []string{lang.L("Every agent")}
+	for _, r := range rules {
+		if r.Agent != "" && !slices.Contains(names, r.Agent) {
+			names = append(names, r.Agent)
+		}
+	}
+	was := l.agent.Selected
+	l.agent.Options = names
+	if !slices.Contains(names, was) {
+		was = names[0]
+	}
+	l.agent.SetSelected(was)
 }
 
 func (l *ruleList) draw() {
@@ -83,12 +110,10 @@ func (l *ruleList) draw() {
 
 // found are the rules that contain what the person looks for.
 func (l *ruleList) found() []policy.Rule {
-	want := strings.ToLower(l.filter.Text)
-	if want == "" {
-		return l.rules
-	}
+	want, effect, agent := strings.ToLower(l.filter.Text), l.effect.SelectedIndex(), l.agent.SelectedIndex()
 	return slices.DeleteFunc(slices.Clone(l.rules), func(r policy.Rule) bool {
-		return !strings.Contains(strings.ToLower(r.ID+" "+sentence(r)+" "+r.Note), want)
+		return !strings.Contains(strings.ToLower(r.ID+" "+sentence(r)+" "+r.Note), want) ||
+			effect > 0 && r.Effect != effects[effect-1] || agent > 0 && r.Agent != l.agent.Selected
 	})
 }
 

@@ -143,7 +143,7 @@ func (w *Window) build() {
 func (w *Window) content() fyne.CanvasObject {
 	w.banner = newBanner(func() { w.open(w.opts.About.Config) })
 	w.general = newGeneralPage(w.opts, w.change)
-	w.allow = newAllowPage(w.opts.Store, w.change)
+	w.allow = newAllowPage(w.opts.Store, w.opts.Agents.Machine, w.change, w.aside)
 	w.folders = newFoldersPage(w.change)
 	w.ideas = newSuggestionsPage(w.opts.Suggest, w.change)
 	w.agents = newAgentsPage(w.opts.Agents, w.change, w.aside)

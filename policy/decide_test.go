@@ -467,33 +467,6 @@ func TestIndexSpreadsRules(t *testing.T) {
 	}
 }
 
-func BenchmarkDecide(b *testing.B) {
-	home := b.TempDir()
-	src := filepath.Join(home, "src", "shop")
-	if err := os.MkdirAll(src, 0o700); err != nil {
-		b.Fatal(err)
-	}
-	read := file("Read", filepath.Join(src, "main.go")).with(func(c *Call) { c.CWD = src })
-	for _, n := range []int{10, 1000, 10_000} {
-		p := Default().Policy
-		for i := range n {
-			p.Rules = append(p.Rules, benchmarkRule(i))
-		}
-		c, err := Compile(p, Places{Home: home, Own: []string{filepath.Join(home, ".config/nod")}})
-		if err != nil {
-			b.Fatal(err)
-		}
-		for name, call := range map[string]Call{"read": read, "bash": bash("make test"), "denied": bash("command 7")} {
-			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					Decide(call, c, testNow)
-				}
-			})
-		}
-	}
-}
-
 // benchmarkRule is one of the kinds of rules that people write.
 func benchmarkRule(i int) Rule {
 	r := Rule{ID: fmt.Sprintf("r%d", i), Effect: Allow, Agent: "claude-code"}

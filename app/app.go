@@ -273,6 +273,10 @@ func (p *program) watchStore() {
 	})
 	p.tellBroken(nil)
 	p.showHeld(policy.HeldChange{})
+	if len(p.store.HeldGrants()) > 0 {
+		p.notifier.say(p.ctx, "Another program changed what you always allow. None of that counts until you accept it in nod's settings.", interact.Warning)
+		p.onUI(p.settings.Show)
+	}
 	before := p.store.Err()
 	for held, _ := p.store.Held(); ; {
 		select {

@@ -2,6 +2,8 @@ package policy
 
 import (
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -26,6 +28,9 @@ type grantBook struct {
 	path  string
 	all   []Grant // oldest first
 	err   error   // why the file is broken; then it is neither believed nor overwritten
+	held  []Grant // what another program has made of the file; not in force, and the file is left as it is
+	key   []byte  // signs the file; nil: it is not signed
+	mac   []byte  // of the file that was read
 	dirty bool    // uses were counted since the file was written
 }
 
@@ -33,7 +38,11 @@ type grantBook struct {
 type grantFile struct {
 	Version int     `json:"version"`
 	Grants  []Grant `json:"grants"`
+	MAC     []byte  `json:"mac,omitempty"` // HMAC-SHA256 of Grants as JSON
 }
+
+// errGrantsHeld says that no grant can be kept for now.
+var errGrantsHeld = errors.New("the file of grants was changed by another program: accept that change in nod's settings or revoke all")
 
 const grantVersion = 2 // 1 had no prefixes
 
@@ -44,7 +53,7 @@ func openGrants(path string) *grantBook {
 		return b
 	}
 	if err == nil {
-		b.all, err = parseGrants(data)
+		b.all, b.mac, err = parseGrants(data)
 	}
 	if err != nil {
 		b.all, b.err = nil, fmt.Errorf("read grants: %w", asFileError(err, path))
@@ -61,33 +70,33 @@ func asFileError(err error, path string) error {
 }
 
 // parseGrants reads a file of grants: all of it, or nothing.
-func parseGrants(data []byte) ([]Grant, error) {
+func parseGrants(data []byte) (grants []Grant, mac []byte, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	var file grantFile
 	if err := decoder.Decode(&file); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows after the grants")
+		return nil, nil, errors.New("something follows after the grants")
 	}
 	if file.Version < 1 || file.Version > grantVersion {
-		return nil, fmt.Errorf("version %d: want 1 to %d", file.Version, grantVersion)
+		return nil, nil, fmt.Errorf("version %d: want 1 to %d", file.Version, grantVersion)
 	}
 	if len(file.Grants) > maxGrants {
-		return nil, fmt.Errorf("%d grants: want at most %d", len(file.Grants), maxGrants)
+		return nil, nil, fmt.Errorf("%d grants: want at most %d", len(file.Grants), maxGrants)
 	}
 	seen := map[string]bool{}
 	for i, g := range file.Grants {
 		if err := g.check(); err != nil {
-			return nil, fmt.Errorf("grants[%d]: %w", i, err)
+			return nil, nil, fmt.Errorf("grants[%d]: %w", i, err)
 		}
 		if seen[g.ID] {
-			return nil, fmt.Errorf("grants[%d]: id %s is there twice", i, g.ID)
+			return nil, nil, fmt.Errorf("grants[%d]: id %s is there twice", i, g.ID)
 		}
 		seen[g.ID] = true
 	}
-	return file.Grants, nil
+	return file.Grants, file.MAC, nil
 }
 
 // check says what is wrong with a grant from the file.
@@ -118,6 +127,9 @@ func (b *grantBook) add(g Grant, now time.Time) error {
 	if g.Scope == Always && b.err != nil {
 		return fmt.Errorf("keep a grant: %w", b.err)
 	}
+	if g.Scope == Always && len(b.held) > 0 {
+		return fmt.Errorf("keep a grant: %w", errGrantsHeld)
+	}
 	next := slices.DeleteFunc(b.active(now), func(old Grant) bool { return old.sameAs(g) })
 	if len(next) >= maxGrants {
 		return fmt.Errorf("keep a grant: there are %d already: revoke some", len(next))
@@ -144,7 +156,43 @@ func (b *grantBook) put(next []Grant, save bool) error {
 // drop forgets grants. They are out of force even if the file cannot be written.
 func (b *grantBook) drop(unwanted func(Grant) bool) error {
 	b.all = slices.DeleteFunc(slices.Clone(b.all), unwanted)
+	if len(b.held) > 0 { // then the file holds none of these
+		return nil
+	}
 	return b.save(b.all)
+}
+
+// sign has the file signed from now on. What it holds without a signature is held back, unless isNew says that
+// there was no key yet that could have signed it.
+func (b *grantBook) sign(key []byte, isNew bool) error {
+	b.key = key
+	if b.err != nil || len(b.all) == 0 {
+		return nil
+	}
+	mac, err := b.macOf(b.all)
+	if err != nil {
+		return err
+	}
+	if isNew {
+		return b.save(b.all)
+	}
+	if !hmac.Equal(mac, b.mac) {
+		b.held, b.all = b.all, nil
+	}
+	return nil
+}
+
+func (b *grantBook) macOf(grants []Grant) ([]byte, error) {
+	if b.key == nil {
+		return nil, nil
+	}
+	data, err := json.Marshal(grants)
+	if err != nil {
+		return nil, fmt.Errorf("sign the grants: %w", err)
+	}
+	h := hmac.New(sha256.New, b.key)
+	h.Write(data)
+	return h.Sum(nil), nil
 }
 
 // use counts one use. It reports whether the last one was so long ago that whoever decides by the grants must
@@ -163,7 +211,7 @@ func (b *grantBook) use(id string, now time.Time) (news bool) {
 
 // flush writes what was counted since the last change.
 func (b *grantBook) flush() error {
-	if !b.dirty || b.err != nil {
+	if !b.dirty || b.err != nil || len(b.held) > 0 {
 		return nil
 	}
 	return b.save(b.all)
@@ -177,7 +225,11 @@ func (b *grantBook) save(grants []Grant) error {
 			kept = append(kept, g)
 		}
 	}
-	data, err := json.MarshalIndent(grantFile{grantVersion, kept}, "", "  ")
+	mac, err := b.macOf(kept)
+	if err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(grantFile{grantVersion, kept, mac}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write grants: %w", err)
 	}
@@ -239,6 +291,27 @@ func (s *Store) Grants() []Grant {
 	return s.grants.active(s.now())
 }
 
+// HeldGrants lists what another program has made of the file of grants, between nod's runs. None of them is in
+// force.
+func (s *Store) HeldGrants() []Grant {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.grants.held)
+}
+
+// AcceptGrants puts the grants that are held back in force.
+func (s *Store) AcceptGrants() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := append(slices.Clone(s.grants.held), s.grants.all...)
+	if err := s.grants.put(next, true); err != nil {
+		return err
+	}
+	s.grants.held = nil
+	s.republish()
+	return nil
+}
+
 // Revoke takes back one grant.
 func (s *Store) Revoke(id string) error {
 	s.mu.Lock()
@@ -256,6 +329,7 @@ func (s *Store) Revoke(id string) error {
 func (s *Store) RevokeAll() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.grants.held = nil
 	err := s.grants.drop(func(Grant) bool { return true })
 	if err == nil {
 		s.grants.err = nil

@@ -29,6 +29,12 @@ func (s *Store) Seal() error {
 	if seal.err != nil {
 		s.log.Warn("nothing that was accepted can be believed", "err", seal.err)
 	}
+	s.mu.Lock()
+	err = s.grants.sign(seal.key, seal.isNew)
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
 	s.updates.Lock()
 	defer s.updates.Unlock()
 	s.seal = seal

@@ -187,3 +187,70 @@ func replaceIn(path, old, new string) error {
 	}
 	return os.WriteFile(path, []byte(strings.Replace(string(data), old, new, 1)), 0o600)
 }
+
+// Grants that another program wrote between nod's runs are not in force until they are accepted.
+func TestHeldGrants(t *testing.T) {
+	folder, _ := sealedFolder(t, goodFile)
+	s := sealed(t, folder)
+	if err := s.Grant(bash("make x"), Always, false); err != nil {
+		t.Fatal(err)
+	}
+	again := sealed(t, folder)
+	wantEffects(t, again, "nod's own grant", map[string]Effect{"make x": Allow})
+	if n := len(again.HeldGrants()); n != 0 {
+		t.Fatalf("%d of nod's own grants are held", n)
+	}
+	foreign := openStore(t, "") // makes the file that another program might put there
+	if err := foreign.Grant(bash("make y"), Always, false); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(foreign.grants.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(folder, "grants.json")
+	write(t, path, string(text))
+
+	s = sealed(t, folder)
+	wantEffects(t, s, "held", map[string]Effect{"make y": Ask, "make x": Ask})
+	if held := s.HeldGrants(); len(held) != 1 || len(s.Grants()) != 0 {
+		t.Fatalf("held %+v, in force %+v", held, s.Grants())
+	}
+	if err := s.Grant(bash("make z"), Always, false); !errors.Is(err, errGrantsHeld) {
+		t.Errorf("a grant for always while others are held: %v", err)
+	}
+	if err := s.Grant(bash("make z"), UntilQuit, false); err != nil {
+		t.Errorf("a grant until nod quits: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if now, err := os.ReadFile(path); err != nil || string(now) != string(text) {
+		t.Error("the file was written while it is held")
+	}
+	if err := s.AcceptGrants(); err != nil {
+		t.Fatal(err)
+	}
+	wantEffects(t, s, "accepted", map[string]Effect{"make y": Allow, "make z": Allow})
+	wantEffects(t, sealed(t, folder), "and after a restart", map[string]Effect{"make y": Allow, "make z": Ask})
+
+	write(t, path, string(text))
+	s = sealed(t, folder)
+	if err := s.RevokeAll(); err != nil {
+		t.Fatal(err)
+	}
+	if s = sealed(t, folder); len(s.HeldGrants()) != 0 || len(s.Grants()) != 0 {
+		t.Errorf("after all were revoked: %+v, %+v", s.HeldGrants(), s.Grants())
+	}
+}
+
+// A file of grants that is older than the key was made by an older nod.
+func TestGrantsOfAnOlderNod(t *testing.T) {
+	s := openStore(t, goodFile)
+	if err := s.Grant(bash("make x"), Always, false); err != nil {
+		t.Fatal(err)
+	}
+	s = sealed(t, filepath.Dir(s.path))
+	wantEffects(t, s, "sealed", map[string]Effect{"make x": Allow})
+	wantEffects(t, sealed(t, filepath.Dir(s.path)), "and again", map[string]Effect{"make x": Allow})
+}

@@ -20,6 +20,7 @@ type seal struct {
 	path  string // of what is remembered
 	key   []byte
 	texts map[string]string // by the path of the policy file
+	isNew bool              // there was none before this run
 	err   error             // why nothing that was remembered can be believed
 }
 
@@ -44,7 +45,7 @@ func openSeal(folder string) (*seal, error) {
 	keyPath := filepath.Join(folder, keyName)
 	key, keyErr := readFile(keyPath)
 	data, err := readFile(s.path)
-	isNew := errors.Is(keyErr, fs.ErrNotExist) && errors.Is(err, fs.ErrNotExist)
+	s.isNew = errors.Is(keyErr, fs.ErrNotExist) && errors.Is(err, fs.ErrNotExist)
 	if keyErr != nil || len(key) != keySize {
 		key = make([]byte, keySize)
 		rand.Read(key) // never fails
@@ -53,7 +54,7 @@ func openSeal(folder string) (*seal, error) {
 		}
 	}
 	s.key = key
-	if !isNew {
+	if !s.isNew {
 		s.err = s.read(data, errors.Join(keyErr, err))
 	}
 	return s, nil

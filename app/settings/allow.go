@@ -110,7 +110,7 @@ func (p *allowPage) refresh(editable bool) {
 		enable(editable, r.check)
 	}
 	p.rules.show(cfg.Rules, editable)
-	p.grants.show(p.store.Grants())
+	p.grants.refresh()
 	p.try.decide()
 	if p.editor != nil {
 		p.editor.refresh(editable)

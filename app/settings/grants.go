@@ -25,6 +25,7 @@ type grantList struct {
 	store   Store
 
 	grants []policy.Grant
+	held   []policy.Grant
 	drawn  bool
 	sure   bool // "Revoke all" was pressed once
 }
@@ -39,31 +40,57 @@ func newGrantList(store Store) *grantList {
 }
 
 // show shows grants. When they have not changed it leaves the rows alone.
-func (l *grantList) show(grants []policy.Grant) {
-	if l.drawn && slices.Equal(grants, l.grants) {
+func (l *grantList) show(grants, held []policy.Grant) {
+	if l.drawn && slices.Equal(grants, l.grants) && slices.Equal(held, l.held) {
 		return
 	}
-	l.grants, l.drawn = slices.Clone(grants), true
+	l.grants, l.held, l.drawn = slices.Clone(grants), slices.Clone(held), true
 	l.ready(false)
-	enable(len(grants) > 0, l.all)
-	rows := []fyne.CanvasObject{}
+	enable(len(grants)+len(held) > 0, l.all)
+	rows := l.heldRows()
 	for _, g := range grants {
 		rows = append(rows, l.row(g))
 	}
-	if len(grants) == 0 {
+	if len(grants)+len(held) == 0 {
 		rows = append(rows, emptyRow(lang.L("None: every answer so far was for once.")))
 	}
 	l.body.Objects = []fyne.CanvasObject{card(rows...)}
 	l.body.Refresh()
 }
 
+// heldRows show what another program made of the file, which is not in force.
+func (l *grantList) heldRows() []fyne.CanvasObject {
+	if len(l.held) == 0 {
+		return nil
+	}
+	accept := widget.NewButton(lang.L("Accept these"), func() {
+		l.problem.complain(l.store.AcceptGrants())
+		l.refresh()
+	})
+	text := dialogs.Lines(lang.L("Another program wrote these answers. None of them counts until you accept them; revoke all to be rid of them."),
+		theme.SizeNameText, widget.DangerImportance)
+	rows := []fyne.CanvasObject{dialogs.Padded(9, 14, container.New(besides{gap: 12}, dialogs.Tight(text), accept))}
+	for _, g := range l.held {
+		rows = append(rows, dialogs.Padded(9, 14, l.words(g)))
+	}
+	return rows
+}
+
+func (l *grantList) refresh() { l.show(l.store.Grants(), l.store.HeldGrants()) }
+
 func (l *grantList) row(g policy.Grant) fyne.CanvasObject {
+	revoke := widget.NewButton(lang.L("Revoke"), func() {
+		l.problem.complain(l.store.Revoke(g.ID))
+		l.refresh()
+	})
+	return dialogs.Padded(9, 14, container.New(besides{gap: 12}, l.words(g), revoke))
+}
+
+func (l *grantList) words(g policy.Grant) fyne.CanvasObject {
 	input := dialogs.Lines(safetext.Line(g.Shown, quoteLimit), theme.SizeNameText, widget.MediumImportance)
 	input.TextStyle.Monospace = true
 	input.Wrapping = fyne.TextWrapBreak
-	words := dialogs.Column(4, dialogs.Tight(input), muted(about(g, time.Now())))
-	revoke := widget.NewButton(lang.L("Revoke"), func() { l.problem.complain(l.store.Revoke(g.ID)); l.show(l.store.Grants()) })
-	return dialogs.Padded(9, 14, container.New(besides{gap: 12}, words, revoke))
+	return dialogs.Column(4, dialogs.Tight(input), muted(about(g, time.Now())))
 }
 
 // about says whom a grant is for, and how long it holds.
@@ -102,7 +129,7 @@ func (l *grantList) revokeAll() {
 		return
 	}
 	l.problem.complain(l.store.RevokeAll())
-	l.show(l.store.Grants())
+	l.refresh()
 	l.ready(false)
 }
 

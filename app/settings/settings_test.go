@@ -19,8 +19,10 @@ import (
 type fakeStore struct {
 	config policy.Config
 	grants []policy.Grant
-	err    error // the file is broken
-	refuse error // Update fails
+
+	heldGrants []policy.Grant
+	err        error // the file is broken
+	refuse     error // Update fails
 }
 
 func (s *fakeStore) Config() policy.Config  { return s.config }
@@ -54,6 +56,12 @@ func (s *fakeStore) Revoke(id string) error {
 }
 
 func (s *fakeStore) RevokeAll() error { s.grants = nil; return nil }
+
+func (s *fakeStore) HeldGrants() []policy.Grant { return s.heldGrants }
+func (s *fakeStore) AcceptGrants() error {
+	s.grants, s.heldGrants = append(s.grants, s.heldGrants...), nil
+	return nil
+}
 
 func (s *fakeStore) Held() (policy.HeldChange, bool) { return policy.HeldChange{}, false }
 func (s *fakeStore) Accept(policy.HeldChange) error  { return nil }

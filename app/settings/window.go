@@ -25,6 +25,8 @@ type Store interface {
 	Grants() []policy.Grant
 	Revoke(id string) error
 	RevokeAll() error
+	HeldGrants() []policy.Grant // what another program made of the file of grants; not in force
+	AcceptGrants() error
 	Held() (policy.HeldChange, bool) // a change of the policy file that nod did not make
 	Accept(policy.HeldChange) error
 	Undo(policy.HeldChange) error

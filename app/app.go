@@ -97,6 +97,7 @@ type program struct {
 	log  *slog.Logger
 
 	logPath string // for the person to read
+	dir     string // where the endpoint is published
 
 	fyne      fyne.App
 	store     *policy.Store
@@ -123,7 +124,7 @@ type program struct {
 
 // newProgram makes and connects the parts. Nothing runs yet but the listener, whose callers wait.
 func newProgram(ctx context.Context, o Options, logs *logFile, dir string) (*program, error) {
-	p := &program{ctx: ctx, opts: o, log: logs.Logger, logPath: logs.path}
+	p := &program{ctx: ctx, opts: o, log: logs.Logger, logPath: logs.path, dir: dir}
 	if err := p.openStore(); err != nil {
 		return nil, err
 	}
@@ -197,6 +198,7 @@ func (p *program) started() {
 		p.quit()
 	})
 	p.parts.Go(p.checkTray)
+	p.parts.Go(p.keepEndpoint)
 	p.prompts.Prepare()
 	p.stage.open()
 	if p.firstRun && !p.opts.Background {
@@ -204,6 +206,15 @@ func (p *program) started() {
 	}
 	p.refresh()
 	fmt.Fprintln(p.opts.Stdout, "nod ready", p.server.Endpoint().URL)
+}
+
+// keepEndpoint keeps the file by which agents find nod as it is.
+func (p *program) keepEndpoint() {
+	k := &keeper{dir: p.dir, own: p.server.Endpoint(), log: p.log,
+		tell: func(sentence string) { p.notifier.say(p.ctx, sentence, interact.Warning) }}
+	if err := k.watch(p.ctx); err != nil {
+		p.log.Error("the endpoint is not watched", "err", err)
+	}
 }
 
 // serve answers callers until nod quits. A door that fails ends nod: a program in the tray that nobody can

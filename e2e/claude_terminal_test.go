@@ -18,7 +18,7 @@ import (
 type claudeSession struct {
 	*nod
 	*terminal
-	model *model
+	*transcript
 }
 
 // claudeInTerminal starts Claude Code in a terminal, set up for nod by nod itself, and has its model begin.
@@ -35,7 +35,7 @@ func claudeInTerminal(t *testing.T, config string, isUp bool, script []toolCall,
 	m := newModel(script...)
 	t.Cleanup(m.Close)
 	term := n.terminal(n.claudeCommand(program, m.URL, append(args, "do it")...))
-	return &claudeSession{n, term, m}
+	return &claudeSession{n, term, &m.transcript}
 }
 
 // knowsClaude answers what Claude Code asks at its first start.
@@ -56,22 +56,6 @@ func (n *nod) knowsClaude() {
 
 // finished waits until the model has had its last word.
 func (s *claudeSession) finished() { s.nod.t.Helper(); s.shows("all done") }
-
-// made fails the test unless made.txt is there, or is not.
-func (s *claudeSession) made(want bool) {
-	s.nod.t.Helper()
-	if _, err := os.Stat(filepath.Join(s.project(), "made.txt")); (err == nil) != want {
-		s.nod.t.Errorf("made.txt is there: %v, want %v", err == nil, want)
-	}
-}
-
-// reads fails the test unless the model got to read a text.
-func (s *claudeSession) reads(want string) {
-	s.nod.t.Helper()
-	if got := s.model.lastResult(); !strings.Contains(got, want) {
-		s.nod.t.Errorf("the model reads %q, want %q", got, want)
-	}
-}
 
 var makeIt = commands("touch made.txt")
 
@@ -98,7 +82,7 @@ func TestAgentClaudeCodeTerminal(t *testing.T) {
 		s.press("ctrl+d")
 		s.finished()
 		s.made(false)
-		s.reads("use make instead")
+		s.reads(s, "use make instead")
 	})
 	t.Run("closed, so the terminal decides", func(t *testing.T) {
 		s := claudeInTerminal(t, settings, true, makeIt)
@@ -154,7 +138,7 @@ func TestAgentClaudeCodeTerminal(t *testing.T) {
 		s := claudeInTerminal(t, settings+"\nagents:\n  strict: [claude-code]\n", false, makeIt)
 		s.finished()
 		s.made(false)
-		s.reads("To start it: nod start")
+		s.reads(s, "To start it: nod start")
 	})
 }
 
@@ -185,8 +169,8 @@ func TestAgentClaudeCodeQuestion(t *testing.T) {
 	s.armed()
 	s.press("ctrl+Return")
 	s.finished()
-	s.reads("Postgres")
-	s.reads("Unit, Lint")
+	s.reads(s, "Postgres")
+	s.reads(s, "Unit, Lint")
 }
 
 // What the person writes instead of picking is what the model reads.
@@ -204,7 +188,7 @@ func TestAgentClaudeCodeOther(t *testing.T) {
 	s.armed()
 	s.press("ctrl+Return")
 	s.finished()
-	s.reads("DuckDB")
+	s.reads(s, "DuckDB")
 }
 
 // A plan is shown as a plan, and carried out once it is approved.
@@ -296,6 +280,6 @@ func TestAgentClaudeCodeElicitation(t *testing.T) {
 	s.shot("claude-code-elicitation")
 	s.press("ctrl+Return")
 	s.finished()
-	s.reads("accept")
-	s.reads("orders")
+	s.reads(s, "accept")
+	s.reads(s, "orders")
 }

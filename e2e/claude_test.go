@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 )
 
@@ -102,25 +101,14 @@ func commands(lines ...string) []toolCall {
 // turn and then says that all is done.
 type model struct {
 	*httptest.Server
+	transcript
 	script []toolCall
-
-	mu      sync.Mutex // guards results
-	results []string   // of the tools, in the last request that had any
 }
 
 func newModel(script ...toolCall) *model {
 	m := &model{script: script}
 	m.Server = httptest.NewServer(m)
 	return m
-}
-
-func (m *model) lastResult() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.results) == 0 {
-		return ""
-	}
-	return m.results[len(m.results)-1]
 }
 
 // ServeHTTP implements [http.Handler].
@@ -143,11 +131,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for _, message := range in.Messages {
 		results = append(results, toolResults(message.Content)...)
 	}
-	m.mu.Lock()
-	if len(results) > 0 {
-		m.results = results
-	}
-	m.mu.Unlock()
+	m.heard(results)
 	w.Header().Set("Content-Type", "text/event-stream")
 	block, delta, stop := map[string]any{"type": "text", "text": ""}, map[string]any{"type": "text_delta", "text": "all done"}, "end_turn"
 	if len(in.Tools) > 0 && len(results) < len(m.script) {

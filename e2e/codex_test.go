@@ -10,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 )
 
@@ -19,7 +17,7 @@ import (
 type codexSession struct {
 	*nod
 	*terminal
-	model *responsesModel
+	*transcript
 }
 
 // codexInTerminal starts Codex in a terminal, set up for nod by nod itself, and has its model begin. Its hooks
@@ -50,27 +48,13 @@ trust_level = "trusted"
 	must(t, os.WriteFile(filepath.Join(n.Home(), ".codex", "config.toml"), []byte(text), 0o600))
 	cmd := n.inProject(n.Command(program, "--dangerously-bypass-hook-trust", "do it"))
 	cmd.Env = append(cmd.Env, "TEST_KEY=x")
-	return &codexSession{n, n.terminal(cmd), m}
+	return &codexSession{n, n.terminal(cmd), &m.transcript}
 }
 
 // codexAsks is what Codex's own prompt says.
 const codexAsks = "Would you like to run the following command?"
 
 func (s *codexSession) finished() { s.nod.t.Helper(); s.shows("all done") }
-
-func (s *codexSession) made(want bool) {
-	s.nod.t.Helper()
-	if _, err := os.Stat(filepath.Join(s.project(), "made.txt")); (err == nil) != want {
-		s.nod.t.Errorf("made.txt is there: %v, want %v", err == nil, want)
-	}
-}
-
-func (s *codexSession) reads(want string) {
-	s.nod.t.Helper()
-	if got := s.model.lastResult(); !strings.Contains(got, want) {
-		s.nod.t.Errorf("the model reads %q, want %q", got, want)
-	}
-}
 
 func TestAgentCodex(t *testing.T) {
 	t.Run("allowed", func(t *testing.T) {
@@ -97,14 +81,14 @@ func TestAgentCodex(t *testing.T) {
 		s.press("ctrl+d")
 		s.finished()
 		s.made(false)
-		s.reads("use make instead")
+		s.reads(s, "use make instead")
 	})
 	t.Run("denied by a rule", func(t *testing.T) {
 		s := codexInTerminal(t, settings+"\npolicy:\n  rules:\n    - {id: no, effect: deny, command: touch made.txt}\n", true, "touch made.txt")
 		s.finished()
 		s.made(false)
 		s.neverAWindow()
-		s.reads("no")
+		s.reads(s, "no")
 	})
 	t.Run("closed, so the terminal decides", func(t *testing.T) {
 		s := codexInTerminal(t, settings, true, "touch made.txt")
@@ -147,7 +131,7 @@ func TestAgentCodex(t *testing.T) {
 		s := codexInTerminal(t, settings+"\nagents:\n  strict: [codex]\n", false, "touch made.txt")
 		s.finished()
 		s.made(false)
-		s.reads("To start it: nod start")
+		s.reads(s, "To start it: nod start")
 	})
 }
 
@@ -155,25 +139,14 @@ func TestAgentCodex(t *testing.T) {
 // it has each command run in turn and then says that all is done.
 type responsesModel struct {
 	*httptest.Server
+	transcript
 	script []string
-
-	mu      sync.Mutex // guards results
-	results []string   // of the tools, in the last request that had any
 }
 
 func newResponsesModel(script []string) *responsesModel {
 	m := &responsesModel{script: script}
 	m.Server = httptest.NewServer(m)
 	return m
-}
-
-func (m *responsesModel) lastResult() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.results) == 0 {
-		return ""
-	}
-	return m.results[len(m.results)-1]
 }
 
 // ServeHTTP implements [http.Handler].
@@ -195,11 +168,7 @@ func (m *responsesModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			results = append(results, string(item.Output))
 		}
 	}
-	m.mu.Lock()
-	if len(results) > 0 {
-		m.results = results
-	}
-	m.mu.Unlock()
+	m.heard(results)
 	item := map[string]any{"type": "message", "role": "assistant", "id": "msg_1", "content": []any{map[string]string{"type": "output_text", "text": "all done"}}}
 	if tool, known := shellTool(in.Tools); known && len(results) < len(m.script) {
 		item = map[string]any{"type": "function_call", "id": "fc_1", "call_id": fmt.Sprintf("call_%d", len(results)),

@@ -11,13 +11,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 )
 
 // geminiSession is Gemini CLI, in the middle of what its model has it do.
 type geminiSession struct {
 	*nod
+	*transcript
 	model *geminiModel
 }
 
@@ -43,7 +43,7 @@ func newGemini(t *testing.T, config string, isUp, gate bool, script ...toolCall)
 	n.launch(n.program("nod", install...)).result()
 	m := newGeminiModel(script)
 	t.Cleanup(m.Close)
-	return &geminiSession{n, m}
+	return &geminiSession{n, &m.transcript, m}
 }
 
 // command prepares Gemini CLI.
@@ -58,20 +58,6 @@ func (s *geminiSession) command(args ...string) *exec.Cmd {
 func (s *geminiSession) headless() *call {
 	s.t.Helper()
 	return s.launch(s.command("-p", "do it"))
-}
-
-func (s *geminiSession) made(want bool) {
-	s.t.Helper()
-	if _, err := os.Stat(filepath.Join(s.project(), "made.txt")); (err == nil) != want {
-		s.t.Errorf("made.txt is there: %v, want %v", err == nil, want)
-	}
-}
-
-func (s *geminiSession) reads(want string) {
-	s.t.Helper()
-	if got := s.model.lastResult(); !strings.Contains(got, want) {
-		s.t.Errorf("the model reads %q, want %q", got, want)
-	}
 }
 
 // done fails the test unless a headless turn ends as the model meant it to.
@@ -115,7 +101,7 @@ func TestAgentGeminiGate(t *testing.T) {
 		s.press("ctrl+d")
 		s.done(c)
 		s.made(false)
-		s.reads("use make instead")
+		s.reads(s, "use make instead")
 	})
 	t.Run("closed", func(t *testing.T) {
 		s := newGemini(t, settings, true, true, makeIt)
@@ -124,7 +110,7 @@ func TestAgentGeminiGate(t *testing.T) {
 		s.press("Escape")
 		s.done(c)
 		s.made(false)
-		s.reads("without deciding")
+		s.reads(s, "without deciding")
 	})
 	t.Run("nod killed in the middle", func(t *testing.T) {
 		s := newGemini(t, settings, true, true, makeIt)
@@ -134,13 +120,13 @@ func TestAgentGeminiGate(t *testing.T) {
 		<-s.ended
 		s.done(c)
 		s.made(false)
-		s.reads("nod")
+		s.reads(s, "nod")
 	})
 	t.Run("away", func(t *testing.T) {
 		s := newGemini(t, settings, false, true, makeIt)
 		s.done(s.headless())
 		s.made(false)
-		s.reads("To start it: nod start")
+		s.reads(s, "To start it: nod start")
 	})
 }
 
@@ -153,7 +139,7 @@ func TestAgentGemini(t *testing.T) {
 		term.shows("all done")
 		s.made(false)
 		s.neverAWindow()
-		s.reads("no-touch")
+		s.reads(s, "no-touch")
 	})
 	t.Run("the terminal asks", func(t *testing.T) {
 		s := newGemini(t, settings, true, false, makeIt)
@@ -170,7 +156,7 @@ func TestAgentGemini(t *testing.T) {
 		term := s.terminal(s.command("-i", "do it"))
 		term.shows("all done")
 		s.made(false)
-		s.reads("To start it: nod start")
+		s.reads(s, "To start it: nod start")
 	})
 	t.Run("question", func(t *testing.T) {
 		s := newGemini(t, settings, true, false, toolCall{"ask_user", map[string]any{"questions": []any{
@@ -184,7 +170,7 @@ func TestAgentGemini(t *testing.T) {
 		s.shot("gemini-cli-question")
 		s.press("ctrl+Return")
 		term.shows("all done")
-		s.reads("Postgres")
+		s.reads(s, "Postgres")
 	})
 }
 
@@ -195,25 +181,14 @@ const geminiAsks = "Allow execution"
 // then says that all is done.
 type geminiModel struct {
 	*httptest.Server
+	transcript
 	script []toolCall
-
-	mu      sync.Mutex // guards results
-	results []string   // of the tools, in the last request that had any
 }
 
 func newGeminiModel(script []toolCall) *geminiModel {
 	m := &geminiModel{script: script}
 	m.Server = httptest.NewServer(m)
 	return m
-}
-
-func (m *geminiModel) lastResult() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.results) == 0 {
-		return ""
-	}
-	return m.results[len(m.results)-1]
 }
 
 // ServeHTTP implements [http.Handler].
@@ -244,11 +219,7 @@ func (m *geminiModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	m.mu.Lock()
-	if len(results) > 0 {
-		m.results = results
-	}
-	m.mu.Unlock()
+	m.heard(results)
 	part := map[string]any{"text": "all done"}
 	if len(in.Tools) > 0 && len(results) < len(m.script) {
 		next := m.script[len(results)]

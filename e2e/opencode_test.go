@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -21,6 +20,7 @@ import (
 // openSession is opencode's server, in the middle of what its model has it do.
 type openSession struct {
 	*nod
+	*transcript
 	model *chatModel
 	url   string // of opencode's server
 	reply chan string
@@ -37,6 +37,7 @@ func openInServer(t *testing.T, config string, isUp bool, script ...toolCall) *o
 	}
 	n.launch(n.program("nod", "agents", "install", "opencode", "--yes")).result()
 	s := &openSession{nod: n, model: newChatModel(script), reply: make(chan string, 1)}
+	s.transcript = &s.model.transcript
 	t.Cleanup(s.model.Close)
 	s.configure()
 	cmd := n.inProject(n.Command(program, "serve", "--port", "0", "--hostname", "127.0.0.1", "--print-logs"))
@@ -138,20 +139,6 @@ func (s *openSession) asked() string {
 	return ""
 }
 
-func (s *openSession) made(want bool) {
-	s.t.Helper()
-	if _, err := os.Stat(filepath.Join(s.project(), "made.txt")); (err == nil) != want {
-		s.t.Errorf("made.txt is there: %v, want %v", err == nil, want)
-	}
-}
-
-func (s *openSession) reads(want string) {
-	s.t.Helper()
-	if got := s.model.lastResult(); !strings.Contains(got, want) {
-		s.t.Errorf("the model reads %q, want %q", got, want)
-	}
-}
-
 var openMakeIt = toolCall{"bash", map[string]string{"command": "touch made.txt", "description": "Makes it"}}
 
 func TestAgentOpencode(t *testing.T) {
@@ -179,7 +166,7 @@ func TestAgentOpencode(t *testing.T) {
 		s.press("ctrl+d")
 		s.finished()
 		s.made(false)
-		s.reads("use make instead")
+		s.reads(s, "use make instead")
 	})
 	t.Run("closed, so opencode decides", func(t *testing.T) {
 		s := openInServer(t, settings, true, openMakeIt)
@@ -223,7 +210,7 @@ func TestAgentOpencode(t *testing.T) {
 		s := openInServer(t, settings+"\nagents:\n  strict: [opencode]\n", false, openMakeIt)
 		s.finished()
 		s.made(false)
-		s.reads("To start it: nod start")
+		s.reads(s, "To start it: nod start")
 	})
 	t.Run("question", func(t *testing.T) {
 		s := openInServer(t, settings, true, toolCall{"question", map[string]any{"questions": []any{
@@ -236,7 +223,7 @@ func TestAgentOpencode(t *testing.T) {
 		s.shot("opencode-question")
 		s.press("ctrl+Return")
 		s.finished()
-		s.reads("Postgres")
+		s.reads(s, "Postgres")
 	})
 }
 
@@ -244,25 +231,14 @@ func TestAgentOpencode(t *testing.T) {
 // it makes each call in turn and then says that all is done.
 type chatModel struct {
 	*httptest.Server
+	transcript
 	script []toolCall
-
-	mu      sync.Mutex // guards results
-	results []string   // of the tools, in the last request that had any
 }
 
 func newChatModel(script []toolCall) *chatModel {
 	m := &chatModel{script: script}
 	m.Server = httptest.NewServer(m)
 	return m
-}
-
-func (m *chatModel) lastResult() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.results) == 0 {
-		return ""
-	}
-	return m.results[len(m.results)-1]
 }
 
 // ServeHTTP implements [http.Handler].
@@ -284,11 +260,7 @@ func (m *chatModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			results = append(results, string(message.Content))
 		}
 	}
-	m.mu.Lock()
-	if len(results) > 0 {
-		m.results = results
-	}
-	m.mu.Unlock()
+	m.heard(results)
 	delta, stop := map[string]any{"role": "assistant", "content": "all done"}, "stop"
 	if len(in.Tools) > 0 && len(results) < len(m.script) {
 		next := m.script[len(results)]

@@ -45,7 +45,7 @@ e2e: setup-test build ## test the built programs on virtual desktops, with real 
 # The released coding agents that test-agents drives, as npm knows them.
 AGENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33
 
-test-agents: setup-test build ## test the released coding agents against nod (npm downloads over a gigabyte)
+test-agents: setup-agents build ## test the released coding agents against nod (npm downloads over a gigabyte)
 	@command -v npm >/dev/null || { echo "make: npm is missing: install Node.js from https://nodejs.org" >&2; exit 1; }
 	npm install --no-audit --no-fund --prefix .cache/agents $(AGENTS)
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_AGENTS=$(CURDIR)/.cache/agents/node_modules/.bin go test -count=1 -timeout 20m -run TestAgent -v ./e2e
@@ -105,9 +105,9 @@ bin/virtual: need-go FORCE
 	@CGO_ENABLED=0 go build -o $@ ./e2e/virtual
 
 .NOTPARALLEL: # the targets of test share two processors well enough as they are
-.PHONY: setup-build setup-run setup-test FORCE
+.PHONY: setup-build setup-run setup-test setup-agents FORCE
 FORCE:
-setup-build setup-run setup-test: setup-%: need-go
+setup-build setup-run setup-test setup-agents: setup-%: need-go
 	@scripts/setup $*
 
 need-go:

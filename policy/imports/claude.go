@@ -140,10 +140,35 @@ func (e *entry) readClaudeNarrow(tool, what, project string) {
 		e.readClaudePath("Edit", what, project)
 	case slices.Contains(claudeReads, tool), slices.Contains(claudeEdits, tool):
 		e.reason = "Claude Code itself heeds only Read(…) and Edit(…) for paths"
+	case tool == "WebFetch" && strings.HasPrefix(what, "domain:"):
+		e.readClaudeDomain(strings.TrimPrefix(what, "domain:"), project)
 	default:
 		e.reason = fmt.Sprintf("nod has no rule for what %s is used with", tool)
 	}
 }
+
+// readClaudeDomain translates a host that may be fetched from. To deny also holds for all below it.
+func (e *entry) readClaudeDomain(host, project string) {
+	hosts := []string{host}
+	switch {
+	case e.effect != policy.Allow && project != "":
+		e.reason = projectDeny
+		return
+	case e.effect != policy.Allow && !strings.HasPrefix(host, "*."):
+		hosts = append(hosts, "*."+host)
+	}
+	for _, h := range hosts {
+		r := policy.Rule{ID: "x", Effect: e.effect, Tool: "WebFetch", Host: h, CWD: inside(project)}
+		if h == "" || r.Validate() != nil {
+			e.rules, e.names, e.reason = nil, nil, "nod's rules take a host in small letters, or *. before one"
+			return
+		}
+		e.add("claude-fetch-"+h, r)
+	}
+}
+
+// projectDeny is why a deny of a project is left out.
+const projectDeny = "it holds for the sessions of a project wherever they work, and nod knows only the folder of each call; Claude Code keeps to it itself"
 
 // readClaudeTool translates the name of a tool alone. What a project says holds for its sessions, wherever
 // they work; nod knows the folder of each call only, so a deny would be narrower.
@@ -151,7 +176,7 @@ func (e *entry) readClaudeTool(tool, project string) {
 	server := strings.HasPrefix(tool, "mcp__") && strings.Count(tool, "__") == 1
 	switch {
 	case e.effect != policy.Allow && project != "":
-		e.reason = "it holds for the sessions of a project wherever they work, and nod knows only the folder of each call; Claude Code keeps to it itself"
+		e.reason = projectDeny
 		return
 	case e.effect == policy.Allow && (server || strings.Contains(tool, "*")):
 		e.reason = "it allows many tools at once: nod's rules allow them one by one"

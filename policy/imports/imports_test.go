@@ -18,7 +18,7 @@ func summary(r Result) string {
 	var b strings.Builder
 	for _, rule := range r.Rules {
 		fmt.Fprintf(&b, "%s: %s", rule.ID, rule.Effect)
-		for _, f := range [][2]string{{"tool", rule.Tool}, {"class", string(rule.Class)}, {"path", rule.Path}, {"command", rule.Command}, {"cwd", rule.CWD}} {
+		for _, f := range [][2]string{{"tool", rule.Tool}, {"class", string(rule.Class)}, {"path", rule.Path}, {"command", rule.Command}, {"host", rule.Host}, {"cwd", rule.CWD}} {
 			if f[1] != "" {
 				fmt.Fprintf(&b, " %s=%s", f[0], f[1])
 			}
@@ -106,6 +106,11 @@ func TestClaudeRules(t *testing.T) {
 		{"a relative allow of the user", `{"allow":["Read(src/**)","Edit(/src/**)"]}`, "left 1: allow Read(src/**)\nleft 1: allow Edit(/src/**)\n"},
 		{"a relative deny of the user", `{"deny":["Read(./secrets/)"]}`, "claude-read-secrets-1: deny path=**/secrets/\n"},
 		{"a server", `{"deny":["mcp__db"]}`, "claude-mcp-db-1: deny tool=mcp__db__*\n"},
+		{"hosts", `{"allow":["WebFetch(domain:example.com)","WebFetch(domain:*.go.dev)","WebFetch(domain:Example.org)","WebFetch(domain:*)","WebFetch(domain:)"]}`,
+			"claude-fetch-example-com-1: allow tool=WebFetch host=example.com\nclaude-fetch-go-dev-1: allow tool=WebFetch host=*.go.dev\n" +
+				"left 1: allow WebFetch(domain:Example.org)\nleft 1: allow WebFetch(domain:*)\nleft 1: allow WebFetch(domain:)\n"},
+		{"a host that is denied, with all below", `{"deny":["WebFetch(domain:example.com)"]}`,
+			"claude-fetch-example-com-1: deny tool=WebFetch host=example.com\nclaude-fetch-example-com-2: deny tool=WebFetch host=*.example.com\n"},
 		{"every edit", `{"ask":["Edit"]}`, "claude-edit-1: ask tool=Edit\nclaude-write-1: ask tool=Write\nclaude-multiedit-1: ask tool=MultiEdit\nclaude-notebookedit-1: ask tool=NotebookEdit\n"},
 		{"no commands", `{"deny":["Bash"]}`, "claude-bash-1: deny tool=Bash\nclaude-monitor-1: deny tool=Monitor\n"},
 		{"a tool that got another name", `{"allow":["Task"],"deny":["Agent(Explore)"]}`, "left 1: allow Task\nleft 1: deny Agent(Explore)\n"},

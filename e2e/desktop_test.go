@@ -91,7 +91,7 @@ func TestSettingsSetAnAgentUp(t *testing.T) {
 	n := start(t, settings)
 	must(t, n.PickFromTray(n.ctx, "Settings…"))
 	w := n.window(settingsTitle)
-	n.after(func() { must(t, n.Click(w.Area.Min.Add(image.Pt(490, 22)), desktop.LeftButton)) })  // Agents
+	n.after(func() { must(t, n.Click(w.Area.Min.Add(image.Pt(592, 22)), desktop.LeftButton)) })  // Agents
 	n.after(func() { must(t, n.Click(w.Area.Min.Add(image.Pt(720, 156)), desktop.LeftButton)) }) // Set up…, of Claude Code
 	n.awayWithThePointer()
 	n.shot("settings-agent-set-up")
@@ -127,7 +127,8 @@ func TestTrayMenuOpensSettings(t *testing.T) {
 	for _, tab := range []struct {
 		name string
 		at   image.Point // in the window
-	}{{"auto-allow", image.Pt(175, 22)}, {"folders", image.Pt(265, 22)}, {"suggestions", image.Pt(375, 22)}, {"agents", image.Pt(490, 22)}, {"about", image.Pt(580, 22)}} {
+	}{{"auto-allow", image.Pt(175, 22)}, {"answers", image.Pt(272, 22)}, {"folders", image.Pt(366, 22)},
+		{"suggestions", image.Pt(478, 22)}, {"agents", image.Pt(592, 22)}, {"about", image.Pt(684, 22)}} {
 		n.after(func() { must(t, n.Click(w.Area.Min.Add(tab.at), desktop.LeftButton)) })
 		n.awayWithThePointer()
 		n.shot("settings-" + tab.name)

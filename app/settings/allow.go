@@ -14,7 +14,7 @@ import (
 	"nod/policy"
 )
 
-// allowPage says what passes without asking: classes of tools, the person's rules, the answers given before.
+// allowPage says what passes without asking: classes of tools and the person's rules.
 // To its right a call can be tried against all of it.
 type allowPage struct {
 	content fyne.CanvasObject
@@ -26,7 +26,6 @@ type allowPage struct {
 	ask     *checkRow
 	classes map[policy.Class]*checkRow
 	rules   *ruleList
-	grants  *grantList
 	try     *tryBox
 	editor  *editor   // nil while no rule is edited
 	imports *importer // nil while nothing is imported
@@ -41,14 +40,12 @@ const tryWidth = 310
 func newAllowPage(store Store, machine func() (install.Machine, error), change change, aside func(func())) *allowPage {
 	p := &allowPage{store: store, change: change, machine: machine, aside: aside, classes: map[policy.Class]*checkRow{}}
 	p.rules = newRuleList(p.edit, p.takeOver, change)
-	p.grants = newGrantList(store)
 	p.try = newTryBox(store.Explain)
 	p.ask = newCheckRow(lang.L("Ask about everything"), lang.L("Every allow becomes a question. Denials stay."), p.saveAskEverything)
 	p.lists = page(
 		card(p.ask.field.content),
 		section(lang.L("Pass without asking"), lang.L("By what a tool does, as nod knows it. A rule of yours can still ask or deny."), p.classRows()...),
 		p.rules.content,
-		p.grants.content,
 	)
 	p.left = container.NewStack(p.lists)
 	side := dialogs.Surface(dialogs.ColorSunken, container.New(exactWidth(tryWidth), container.NewVScroll(dialogs.Padded(16, 18, p.try.content))))
@@ -110,7 +107,6 @@ func (p *allowPage) refresh(editable bool) {
 		enable(editable, r.check)
 	}
 	p.rules.show(cfg.Rules, editable)
-	p.grants.refresh()
 	p.try.decide()
 	if p.editor != nil {
 		p.editor.refresh(editable)

@@ -150,12 +150,12 @@ func someStore() *fakeStore {
 func TestLooks(t *testing.T) {
 	for _, theme := range []string{"light", "dark"} {
 		w := openWindow(t, someStore(), theme)
-		for i, tab := range []string{"general", "allow", "folders", "suggestions", "agents", "about"} {
+		for i, tab := range []string{"general", "allow", "answers", "folders", "suggestions", "agents", "about"} {
 			w.tabs.SelectIndex(i)
 			test.AssertImageMatches(t, tab+"-"+theme+".png", w.win.Canvas().Capture())
 		}
 		w.tabs.SelectIndex(1)
-		w.win.Resize(fyne.NewSize(900, 1260))
+		w.win.Resize(fyne.NewSize(900, 920))
 		test.AssertImageMatches(t, "allow-whole-"+theme+".png", w.win.Canvas().Capture())
 		w.allow.edit(w.opts.Store.Config().Policy.Rules[0])
 		w.tabs.SelectIndex(1)

@@ -77,6 +77,7 @@ type Window struct {
 	tabs    *container.AppTabs
 	general *generalPage
 	allow   *allowPage
+	grants  *grantList
 	folders *foldersPage
 	ideas   *suggestionsPage
 	agents  *agentsPage
@@ -121,6 +122,7 @@ func (w *Window) Refresh() {
 	w.banner.set(err)
 	w.general.refresh(err == nil)
 	w.allow.refresh(err == nil)
+	w.grants.refresh()
 	w.folders.refresh(w.opts.Store.Config().Policy.TrustedRoots, err == nil)
 	w.ideas.refresh(err == nil)
 	w.agents.refresh(w.opts.Store.Config(), err == nil)
@@ -146,6 +148,7 @@ func (w *Window) content() fyne.CanvasObject {
 	w.banner = newBanner(func() { w.open(w.opts.About.Config) })
 	w.general = newGeneralPage(w.opts, w.change)
 	w.allow = newAllowPage(w.opts.Store, w.opts.Agents.Machine, w.change, w.aside)
+	w.grants = newGrantList(w.opts.Store)
 	w.folders = newFoldersPage(w.change)
 	w.ideas = newSuggestionsPage(w.opts.Suggest, w.change)
 	w.agents = newAgentsPage(w.opts.Agents, w.change, w.aside)
@@ -153,6 +156,7 @@ func (w *Window) content() fyne.CanvasObject {
 	w.tabs = container.NewAppTabs(
 		container.NewTabItemWithIcon(lang.L("General"), theme.SettingsIcon(), w.general.content),
 		container.NewTabItemWithIcon(lang.L("Auto-allow"), theme.ConfirmIcon(), w.allow.content),
+		container.NewTabItemWithIcon(lang.L("Answers"), theme.HistoryIcon(), page(w.grants.content)),
 		container.NewTabItemWithIcon(lang.L("Folders"), theme.FolderIcon(), w.folders.content),
 		container.NewTabItemWithIcon(lang.L("Suggestions"), theme.QuestionIcon(), w.ideas.content),
 		container.NewTabItemWithIcon(lang.L("Agents"), theme.ComputerIcon(), w.agents.content),

@@ -42,12 +42,15 @@ unit: setup-test ## run the tests that need no screen
 e2e: setup-test build ## test the built programs on virtual desktops, with real keys and clicks
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 10m ./e2e/...
 
+# One more try at once: npm's own patience with a registry that it cannot reach is minutes.
+NPM_INSTALL := npm install --no-audit --no-fund --fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000
+
 # The released coding agents that test-agents drives, as npm knows them.
 AGENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33
 
 test-agents: setup-agents build ## test the released coding agents against nod (npm downloads over a gigabyte)
 	@command -v npm >/dev/null || { echo "make: npm is missing: install Node.js from https://nodejs.org" >&2; exit 1; }
-	npm install --no-audit --no-fund --prefix .cache/agents $(AGENTS)
+	$(NPM_INSTALL) --prefix .cache/agents $(AGENTS)
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_AGENTS=$(CURDIR)/.cache/agents/node_modules/.bin go test -count=1 -timeout 20m -run TestAgent -v ./e2e
 
 # What tests MCP servers, and the Node.js that it wants.
@@ -55,7 +58,7 @@ MCP_TOOLS := @modelcontextprotocol/conformance@0.1.16 @modelcontextprotocol/insp
 
 test-mcp: setup-test build ## run MCP's conformance suite and its inspector against nod (npm downloads them)
 	@command -v npm >/dev/null || { echo "make: npm is missing: install Node.js from https://nodejs.org" >&2; exit 1; }
-	npm install --no-audit --no-fund --prefix .cache/mcp $(MCP_TOOLS)
+	$(NPM_INSTALL) --prefix .cache/mcp $(MCP_TOOLS)
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_MCP=$(CURDIR)/.cache/mcp/node_modules go test -count=1 -timeout 10m -run TestMCP -v ./e2e
 
 lint: setup-build ## gofmt, go vet, staticcheck

@@ -1,0 +1,24 @@
+package shell
+
+// Kind says what is done to a path, in rising order of care.
+type Kind int
+
+// The kinds of access.
+const (
+	Look   Kind = iota // its name, its metadata or the names in a folder: nothing of what files hold
+	Read               // what one file holds
+	Tree               // what every file below a folder holds
+	Write              // made or changed
+	Delete             // removed, or moved away
+)
+
+// Access is one thing that a command line or a tool does to the file system.
+//
+// Path is as the command spells it, joined to the folders that cd went to before; it is relative to where the
+// shell starts, absolute, or starts with "~/". It is not cleaned: "link/../x" is not "x" when link is a
+// symbolic link. A path with *, ? or [ stands for every file that it matches.
+type Access struct {
+	Path string
+	Kind Kind
+	Only []string // of a Tree: patterns of the names that are read; empty: all
+}

@@ -6,12 +6,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"nod/policy/shell"
 )
 
 // Compiled is a policy made ready for [Decide]. It is immutable, and safe for concurrent use.
 type Compiled struct {
 	rules    []compiledRule // strictest first, then by id, so that the first match decides
 	index    index
+	parts    partIndex // rules that allow parts of command lines
 	grants   grantIndex
 	guard    guard
 	places   Places
@@ -51,7 +54,7 @@ func Compile(p Policy, places Places) (*Compiled, error) {
 	if err := c.addRules(p.Rules); err != nil {
 		return nil, err
 	}
-	c.index = newIndex(c.rules)
+	c.index, c.parts = newIndex(c.rules), newPartIndex(c.rules)
 	return c, nil
 }
 
@@ -109,6 +112,7 @@ type compiledRule struct {
 	tool    nameGlob
 	class   Class
 	command string
+	run     []shell.Pattern
 	program *pattern
 	path    *pattern
 	cwd     *pattern
@@ -126,6 +130,10 @@ func newCompiledRule(r Rule, home string) compiledRule {
 		session: r.Session, server: nameGlob(r.Server), host: r.Host, args: r.Args,
 	}
 	c.expires, _ = expiry(r.Expires) // which was validated
+	for _, text := range r.Run {
+		run, _ := shell.ParsePattern(text)
+		c.run = append(c.run, run)
+	}
 	if c.class != "" {
 		c.class, _ = ParseClass(string(r.Class))
 	}
@@ -159,6 +167,7 @@ func (r *compiledRule) matches(f *facts) bool {
 		(r.program == nil || f.hasProgram(r.program)) &&
 		(r.server == "" || r.matchesServer(f)) &&
 		(r.command == "" || r.matchesCommand(f)) &&
+		(len(r.run) == 0 || r.matchesRun(f)) &&
 		(r.host == "" || r.matchesHost(f)) &&
 		(len(r.args) == 0 || r.matchesArgs(f)) &&
 		(r.cwd == nil || r.matchesFolder(f)) &&

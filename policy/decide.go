@@ -46,7 +46,7 @@ const (
 // It changes nothing and depends on nothing but its arguments and, for paths, where symbolic links lead.
 func Decide(call Call, p *Compiled, now time.Time) Decision {
 	f := newFacts(&call, p, now)
-	d := decide(f, now)
+	d := decide(f)
 	d.Class = f.class
 	if p.askAll && d.Effect == Allow {
 		return Decision{Effect: Ask, Rule: builtinAskAll, Reason: reasonAskAll + "; without it, " + d.Reason, Class: f.class}
@@ -54,7 +54,9 @@ func Decide(call Call, p *Compiled, now time.Time) Decision {
 	return d
 }
 
-func decide(f *facts, now time.Time) Decision {
+// decide weighs everything in one order, for commands and tools alike: what denies, what must be asked about,
+// rules that ask, rules and grants that allow, and last the class.
+func decide(f *facts) Decision {
 	rule := f.policy.find(f)
 	if rule != nil && rule.effect == Deny {
 		return rule.decision()
@@ -68,10 +70,42 @@ func decide(f *facts, now time.Time) Decision {
 	if rule != nil {
 		return rule.decision()
 	}
-	if g := f.policy.grants.find(f, now); g != nil {
+	return f.byGrant()
+}
+
+// byGrant decides by what the person allowed before, and by class. What is read may be sent away, so neither opens
+// a place that may hold secrets.
+func (f *facts) byGrant() Decision {
+	g := f.policy.grants.find(f)
+	parts, covered := f.judgeParts()
+	auto := f.policy.auto[f.class.care()]
+	if g == nil && !covered && !auto {
+		return Decision{Effect: Ask, Reason: f.nothing()}
+	}
+	if id, reason := f.mayLeak(); id != "" {
+		return Decision{Effect: Ask, Rule: id, Reason: reason}
+	}
+	switch {
+	case auto:
+		return autoAllowed[f.class.care()]
+	case g != nil:
 		return Decision{Effect: Allow, Rule: g.ID, Reason: g.reason(), Grant: true}
 	}
-	return f.byClass()
+	return byParts(parts)
+}
+
+// byParts is the decision on a command of which every part may run: what decided is the first that does not only
+// read.
+func byParts(parts []verdict) Decision {
+	for _, v := range parts {
+		switch {
+		case v.rule != nil:
+			return v.rule.decision()
+		case v.grant != nil:
+			return Decision{Effect: Allow, Rule: v.grant.ID, Reason: v.grant.reason(), Grant: true}
+		}
+	}
+	return autoAllowed[ReadOnly.care()]
 }
 
 func (r *compiledRule) decision() Decision {
@@ -121,18 +155,6 @@ func (f *facts) mustAskToChange() (id, reason string) {
 		return builtinOwn, reasonOwn
 	}
 	return "", ""
-}
-
-// byClass decides what no rule decided.
-func (f *facts) byClass() Decision {
-	if !f.policy.auto[f.class.care()] {
-		return Decision{Effect: Ask, Reason: f.nothing()}
-	}
-	if id, reason := f.mayLeak(); id != "" {
-		return Decision{Effect: Ask, Rule: id, Reason: reason}
-	}
-	auto := autoAllowed[f.class.care()]
-	return Decision{Effect: Allow, Rule: auto.Rule, Reason: auto.Reason}
 }
 
 // autoAllowed holds the decisions that the classes lead to, by place in [Classes].

@@ -30,6 +30,7 @@ var mayImport = map[string][]string{
 	"nod/policy":                {"nod/policy/shell"},
 	"nod/policy/imports":        {"nod/policy", "nod/policy/shell"},
 	"nod/policy/shell":          {},
+	"nod/policy/shell/language": {},
 	"nod/cmd/nod":               {"nod/interact", "nod/ipc/client", "nod/ipc/endpoint", "nod/ipc/hooks", "nod/ipc/hooks/install", "nod/ipc/mcp", "nod/policy", "nod/policy/imports", "nod/policy/shell"},
 	"nod/e2e":                   {},
 	"nod/e2e/desktop":           {},

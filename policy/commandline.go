@@ -31,7 +31,7 @@ func (f *facts) readCommandLine() {
 	look := expansion{left: maxLooked}
 	f.line.reads = f.locateAll(f.line.Reads, &look)
 	f.line.writes = f.locateAll(f.line.Writes, &look)
-	if f.line.ReadOnly && f.tool.traits&posix != 0 && f.input.problem == "" && f.input.onlyRuns() {
+	if f.line.ReadOnly && f.tool.isPosix && f.input.problem == "" && f.input.onlyRuns() {
 		f.class = ReadOnly
 		if f.call.Declared != "" {
 			declared, _ := ParseClass(string(f.call.Declared))
@@ -77,15 +77,6 @@ func (f *facts) fromFolder(path string) string {
 		return path
 	}
 	return f.input.folder + "/" + path
-}
-
-// changed are the places that the call may change. What a command only reads is not among them.
-func (f *facts) changed() []place {
-	all := f.places()
-	if f.line == nil {
-		return all
-	}
-	return append(append([]place(nil), all[:len(f.input.paths)]...), f.line.writes...)
 }
 
 // inTrustedFolder reports whether the call works in a folder that the human trusts.

@@ -128,7 +128,7 @@ func grantable(c Call, scope Scope, byPrefix bool, p *Compiled) (prefix string, 
 func (f *facts) simpleCommand() []string {
 	if !f.isSimpleRead {
 		f.isSimpleRead = true
-		if f.line != nil && f.tool.traits&posix != 0 && f.input.problem == "" && f.input.folder == "" && f.input.onlyRuns() {
+		if f.line != nil && f.tool.isPosix && f.input.problem == "" && f.input.folder == "" && f.input.onlyRuns() {
 			f.simple, _ = shell.Simple(f.input.command)
 		}
 	}

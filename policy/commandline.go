@@ -67,7 +67,7 @@ func (f *facts) readCommandLine() {
 // isPlainShell reports whether an agent that nod knows hands the command to a POSIX shell with nothing beside it
 // that changes what it does. On Windows there is none that nod can read.
 func (f *facts) isPlainShell() bool {
-	return f.tool.traits&posix != 0 && f.input.problem == "" && f.input.onlyRuns() && runtime.GOOS != "windows"
+	return f.tool.isPosix && f.input.problem == "" && f.input.onlyRuns() && runtime.GOOS != "windows"
 }
 
 func isPowerShell(tool string) bool {
@@ -77,7 +77,7 @@ func isPowerShell(tool string) bool {
 // leaves returns the first folder that the command changes to and that is neither in the project nor trusted.
 func (f *facts) leaves() string {
 	for _, folder := range f.line.Folders {
-		p := f.locate(folder)
+		p := f.locateIn(folder)
 		if !f.inProject(p) && p != f.cwd() && !(len(f.policy.roots) > 0 && f.policy.isTrustedPlace(p)) {
 			return folder
 		}
@@ -88,7 +88,7 @@ func (f *facts) leaves() string {
 // gitProblem says why git, run for reading where the command does, may run a program.
 func (f *facts) gitProblem() string {
 	for _, folder := range f.line.Repositories {
-		p := f.locate(folder)
+		p := f.locateIn(folder)
 		if p.lost || p.afloat {
 			return "nobody can tell which git repository the command reads"
 		}
@@ -109,22 +109,22 @@ func (f *facts) locateAll(paths []shell.Access, e *expansion) []access {
 	var found []access
 	for _, a := range paths {
 		p := locate(f.fromFolder(a.Path), f.call.CWD, f.policy.places.Home)
-		found = append(found, newAccess(p, a))
+		found = append(found, access{place: p, kind: a.Kind, only: a.Only})
 		wild := strings.IndexAny(a.Path, "*?[")
 		if wild < 0 {
 			continue
 		}
 		if p.lost || p.afloat || strings.Contains(a.Path[wild:], "..") || len(found) > maxPaths {
-			found = append(found, newAccess(place{clean: p.clean, lost: true}, a))
+			found = append(found, access{place: place{clean: p.clean, lost: true}, kind: a.Kind})
 			continue
 		}
 		matches, ok := e.expand(filepath.FromSlash(p.clean))
 		if !ok || len(matches) > maxPaths {
-			found = append(found, newAccess(place{clean: p.clean, lost: true}, a))
+			found = append(found, access{place: place{clean: p.clean, lost: true}, kind: a.Kind})
 			continue
 		}
 		for _, m := range matches {
-			found = append(found, newAccess(locate(m, f.call.CWD, f.policy.places.Home), a))
+			found = append(found, access{place: f.locate(m), kind: a.Kind, only: a.Only})
 		}
 	}
 	return found
@@ -148,4 +148,6 @@ func (f *facts) nothing() string {
 }
 
 // inspect looks at the git repository around a folder.
-func (c *Compiled) inspect(folder string) (git.Repository, string) { return git.Inspect(folder) }
+func (c *Compiled) inspect(folder string) (git.Repository, string) {
+	return git.Inspect(folder, c.places.Home)
+}

@@ -199,23 +199,18 @@ func (r *compiledRule) matchesFolder(f *facts) bool {
 	return f.cwd().isInside(r.cwd) && (f.input.folder == "" || f.folder().isInside(r.cwd))
 }
 
-// matchesPath looks at every path in the input. To allow, all must match, as text and with links followed,
-// and the input must not hold a command, whose paths nobody looked at; else any does.
+// matchesPath looks at everything that the call reaches. To allow, all of it must match, as text and with links
+// followed, and the input must not hold a command, whose paths nobody looked at; else any does.
 func (r *compiledRule) matchesPath(f *facts) bool {
-	places := f.places()
+	reached := f.reach()
 	if r.effect != Allow {
-		return slices.ContainsFunc(places, func(p place) bool { return p.touches(r.path) })
+		return slices.ContainsFunc(reached, func(a access) bool { return a.touches(r.path) })
 	}
-	if len(places) == 0 || ((isShell(f.call.Tool) || f.input.isRun) && r.command == "") {
+	if (isShell(f.call.Tool) || f.input.isRun) && r.command == "" {
 		return false
 	}
-	return !slices.ContainsFunc(places, func(p place) bool { return !p.isInside(r.path) })
-}
-
-func (p place) isInside(pat *pattern) bool {
-	return !p.lost && !p.afloat && pat.match(p.clean) && (p.real == p.clean || pat.match(p.real))
-}
-
-func (p place) touches(pat *pattern) bool {
-	return pat.match(p.clean) || (p.real != p.clean && p.real != "" && pat.match(p.real))
+	sure := slices.ContainsFunc(reached, func(a access) bool { return a.source == fromField })
+	return sure && !slices.ContainsFunc(reached, func(a access) bool {
+		return a.source != fromWords && !a.isInside(r.path)
+	})
 }

@@ -184,24 +184,24 @@ func (r *compiledRule) appliesTo(f *facts) bool {
 // partRunsIn reports whether all folders that a part may run in lie in one that a rule names.
 func (f *facts) partRunsIn(p *linePart, folder *pattern) bool {
 	return folder == nil || !slices.ContainsFunc(p.In, func(in string) bool {
-		place := f.locate(in)
+		place := f.locateIn(in)
 		return !place.isInside(folder)
 	})
 }
 
-// locate works out where a path leads that a command spells, from where its shell starts.
-func (f *facts) locate(path string) place {
+// locateIn works out where a path leads that a command spells, from where its shell starts.
+func (f *facts) locateIn(path string) place {
 	if path == "" {
 		path = "."
 	}
-	return locate(f.fromFolder(path), f.call.CWD, f.policy.places.Home)
+	return f.locate(f.fromFolder(path))
 }
 
 // insideProject returns the test whether an operand of a part lies in the project, wherever the part may run.
 func (f *facts) insideProject(p *linePart) func(operand string) bool {
 	return func(operand string) bool {
 		return !slices.ContainsFunc(p.In, func(in string) bool {
-			return !f.inProject(f.locate(joinPath(in, operand)))
+			return !f.inProject(f.locateIn(joinPath(in, operand)))
 		})
 	}
 }
@@ -253,7 +253,7 @@ func (s *Store) Parts(c Call) []CommandPart {
 	for _, v := range list {
 		p := CommandPart{Text: v.part.Text, State: v.state, By: v.by(), Why: v.part.Why}
 		if v.file != nil {
-			p.Text, p.Why = "> "+v.file.spelled, ""
+			p.Text, p.Why = "> "+v.file.clean, ""
 		}
 		parts = append(parts, p)
 	}

@@ -3,7 +3,6 @@ package policy
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"nod/policy/shell"
@@ -112,14 +111,6 @@ func (r *compiledRule) decision() Decision {
 	return Decision{Effect: r.effect, Rule: r.id, Reason: r.reason}
 }
 
-// namedTraits are those that a tool's name alone earns it, when the agent is nobody that nod knows.
-func namedTraits(name string) trait {
-	if isShell(name) {
-		return runsShell
-	}
-	return 0
-}
-
 // mustAsk finds what no rule and no grant can let pass.
 func (f *facts) mustAsk() (id, reason string) {
 	switch {
@@ -145,18 +136,6 @@ func (f *facts) mustAsk() (id, reason string) {
 
 var longReason = fmt.Sprintf("the input is longer than %d characters", maxInput)
 
-func (f *facts) mustAskToChange() (id, reason string) {
-	for _, p := range f.changed() {
-		if id, reason := f.policy.guard.judge(p); id != "" {
-			return id, reason
-		}
-	}
-	if f.input.isRun && f.policy.guard.mentionsOwn(f.input.command) {
-		return builtinOwn, reasonOwn
-	}
-	return "", ""
-}
-
 // autoAllowed holds the decisions that the classes lead to, by place in [Classes].
 var autoAllowed = func() (d [6]Decision) {
 	for i, c := range Classes {
@@ -164,32 +143,6 @@ var autoAllowed = func() (d [6]Decision) {
 	}
 	return d
 }()
-
-// mayLeak looks for paths that a class must not open without a prompt: what is read may be sent away.
-func (f *facts) mayLeak() (id, reason string) {
-	for _, p := range f.places() {
-		switch {
-		case p.lost, p.afloat && strings.HasPrefix(p.clean, ".."):
-			return builtinLost, reasonLost
-		case f.leaks(p.clean), p.real != "" && p.real != p.clean && f.leaks(p.real):
-			return builtinSecrets, reasonSecrets
-		case shell.Special(p.clean), shell.Special(p.real):
-			return builtinLost, reasonLost
-		case !f.policy.isTrustedPlace(p):
-			return builtinOutside, reasonOutside
-		}
-	}
-	return "", ""
-}
-
-func (f *facts) leaks(path string) bool {
-	g := &f.policy.guard
-	deep := f.tool.traits&contents != 0 || f.line != nil && f.line.Deep
-	if deep && (g.holdsHome(path) || g.holdsOwn(path)) {
-		return true
-	}
-	return g.isOwn(path) || holdsSecrets(path)
-}
 
 // facts are what is known of one call while it is decided. What costs a look at the disk is worked out when
 // it is first needed.
@@ -202,9 +155,10 @@ type facts struct {
 	input  input
 	line   *commandLine // what a shell would run; nil when the tool is none
 
-	located   []place
-	isLocated bool
-	buf       [8]place // the places of the usual input, without an allocation
+	reached   []access
+	isReached bool
+	isKnown   bool      // tool is in the catalogue
+	buf       [2]access // the accesses of the usual input, without an allocation
 
 	simple       []string // words of the command, when it is a simple one
 	isSimpleRead bool
@@ -217,28 +171,13 @@ type facts struct {
 func newFacts(call *Call, p *Compiled, now time.Time) *facts {
 	f := &facts{call: call, policy: p, now: now}
 	f.class = Classify(call.Agent, call.Tool, call.Declared, p.trusted[call.Agent])
-	f.tool, _ = lookup(call.Agent, call.Tool)
-	f.input.read(call.Input, f.tool.traits|namedTraits(call.Tool))
+	f.tool, f.isKnown = lookup(call.Agent, call.Tool)
+	f.input.read(call.Input, f.tool)
+	if f.input.isOther {
+		f.class = Unknown
+	}
 	f.readCommandLine()
 	return f
-}
-
-// places are where the paths of the input lead.
-func (f *facts) places() []place {
-	if f.isLocated {
-		return f.located
-	}
-	f.isLocated, f.located = true, f.buf[:0]
-	for _, path := range f.input.paths {
-		f.located = append(f.located, locate(path, f.call.CWD, f.policy.places.Home))
-	}
-	if f.line != nil {
-		f.located = append(append(f.located, f.line.reads...), f.line.writes...)
-	}
-	if len(f.located) == 0 && f.tool.traits&inFolder != 0 {
-		f.located = append(f.located, f.cwd())
-	}
-	return f.located
 }
 
 // cwd is the folder that the call works in.

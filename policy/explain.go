@@ -23,8 +23,8 @@ func Explain(call Call, p *Compiled, now time.Time) (Decision, []string) {
 	}
 	f.explainCommand(say)
 	say("the class that counts is %s", f.class)
-	for _, place := range f.places() {
-		say("path %s", place.describe())
+	for _, a := range f.reach() {
+		say("path %s", a.describe())
 	}
 	for i := range p.rules {
 		switch r := &p.rules[i]; {
@@ -83,9 +83,6 @@ func (p place) describe() string {
 	}
 	return p.clean
 }
-
-// HoldsSecrets reports whether a path is, or is inside of, something that keeps keys, passwords or tokens.
-func HoldsSecrets(path string) bool { return holdsSecrets(path) }
 
 // describe says what the policy makes of a part, for a sentence.
 func (v verdict) describe() string {

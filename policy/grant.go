@@ -168,14 +168,14 @@ func (f *facts) partGrant(v verdict) (Grant, error) {
 	if err != nil {
 		return g, fmt.Errorf("%w: %w", errNoParts, err)
 	}
-	if pattern.Exact {
+	if !pattern.Covers(*v.part.Part, f.insideProject(v.part)) { // it reaches out of the project
+		pattern.Text = v.part.Text
+	}
+	if pattern.Text != "" {
 		if len(v.part.In) != 1 {
 			return g, errNoParts
 		}
-		g.Folder = f.locate(v.part.In[0]).real
-	} else if !pattern.Covers(*v.part.Part, f.insideProject(v.part)) {
-		pattern = shell.Pattern{Words: []string{v.part.Text}, Exact: true} // it reaches out of the project
-		g.Folder = f.locate(v.part.In[0]).real
+		g.Folder = f.locateIn(v.part.In[0]).real
 	}
 	g.Command, g.Shown = &pattern, pattern.String()
 	return g, nil
@@ -256,8 +256,8 @@ func (g Grant) what(where, home string) string {
 		return fmt.Sprintf("to change files in %s, but none that settings, hooks or keys are kept in", where)
 	case g.Edits != "":
 		return fmt.Sprintf("to change %s", plain(tilde(g.Edits, home)))
-	case g.Command != nil && g.Command.Exact:
-		return fmt.Sprintf("to run exactly %q in %s", g.Command.Words[0], plain(tilde(g.Folder, home)))
+	case g.Command != nil && g.Command.Text != "":
+		return fmt.Sprintf("to run exactly %q in %s", g.Command.Text, plain(tilde(g.Folder, home)))
 	case g.Command != nil:
 		return fmt.Sprintf("to run %q, with other plain words or paths of the project, in %s", g.Command, where)
 	}
@@ -300,7 +300,7 @@ func (g *Grant) reason() string {
 	switch {
 	case g.Edits != "":
 		what = "changes of files in " + g.Edits
-	case g.Command != nil && !g.Command.Exact:
+	case g.Command != nil && g.Command.Text == "":
 		what = fmt.Sprintf("%q", g.Command)
 	}
 	when := g.Created.Local().Format("2 January 2006, 15:04")
@@ -426,8 +426,8 @@ func (ix grantIndex) forPart(f *facts, p *linePart) *Grant {
 // runsAt reports whether a part runs in the project and, where the grant is for its exact text, in the same folder.
 func (f *facts) runsAt(p *linePart, g *Grant) bool {
 	return !slices.ContainsFunc(p.In, func(in string) bool {
-		place := f.locate(in)
-		return !f.inProject(place) || g.Command.Exact && place.real != g.Folder
+		place := f.locateIn(in)
+		return !f.inProject(place) || g.Command.Text != "" && place.real != g.Folder
 	})
 }
 

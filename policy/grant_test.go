@@ -332,7 +332,7 @@ func FuzzCanonical(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var in input
-		in.read(data, 0)
+		in.read(data, stranger)
 		first, err := canonical(data)
 		if err != nil || in.problem != "" || in.hidden {
 			return
@@ -344,6 +344,11 @@ func FuzzCanonical(f *testing.F) {
 	})
 }
 
+var fuzzTool = tool{class: Unknown, paths: spelling{marked: true, encoded: true}, fields: map[string]meaning{
+	"command": commandField, "cmd": commandField, "file_path": writeField, "include": onlyField, "pattern": globField,
+	"input": patchField, "url": urlField, "edits.path": readField, "workdir": folderField, "files": filesField,
+}}
+
 // The walk over an input finds in it what encoding/json finds, and never fails on what that accepts.
 func FuzzInput(f *testing.F) {
 	for _, s := range []string{
@@ -354,7 +359,7 @@ func FuzzInput(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var in input
-		in.read(data, globs|patch|runsShell)
+		in.read(data, fuzzTool)
 		var object map[string]json.RawMessage
 		isObject := json.Unmarshal(data, &object) == nil && object != nil
 		if !isObject && in.problem == "" {
@@ -369,8 +374,8 @@ func FuzzInput(f *testing.F) {
 			t.Fatalf("%q: command %q, want %q", data, in.command, command)
 		}
 		var path string
-		if json.Unmarshal(object["file_path"], &path) == nil && path != "" && !slices.Contains(in.paths, path) {
-			t.Fatalf("%q: paths %q lack %q", data, in.paths, path)
+		if json.Unmarshal(object["file_path"], &path) == nil && path != "" && strings.TrimSpace(path) != "" && !slices.ContainsFunc(in.named, func(n namedPath) bool { return n.path == path }) {
+			t.Fatalf("%q: paths %+v lack %q", data, in.named, path)
 		}
 	})
 }

@@ -144,7 +144,7 @@ func (g *Grant) check() error {
 		return errors.New("tool is missing")
 	case g.InputSHA256 != "" && (err != nil || len(sum) != 32):
 		return errors.New("input_sha256 is no SHA-256")
-	case g.Command != nil && (len(g.Command.Words) == 0 || g.Command.Exact && len(g.Command.Words) != 1):
+	case g.Command != nil && len(g.Command.Words) == 0:
 		return errors.New("command has no words")
 	case g.Edits != "" && !filepath.IsAbs(g.Edits):
 		return errors.New("edits is no absolute path")

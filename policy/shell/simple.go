@@ -214,7 +214,7 @@ func (w *walk) resolve(words []word) (*reading, string) {
 			return s.run(rest[n:])
 		}
 	}
-	if len(rest) > 0 && len(p.operands) == 0 {
+	if len(rest) > 0 && len(p.operands) == 0 && p.kind != told {
 		u, problem := unknownProgram(append(words[:1:1], rest...))
 		u.seen, u.fixed = append(r.seen, u.seen...), r.fixed
 		return u, problem

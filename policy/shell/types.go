@@ -176,7 +176,7 @@ func sed(r *reading, w word, _ int) string {
 }
 
 func awk(r *reading, w word, _ int) string {
-	use, err := language.AWK(w.text)
+	use, err := language.AwkProgram(w.text)
 	r.use(use)
 	return problemOf(err)
 }

@@ -28,6 +28,7 @@ var mayImport = map[string][]string{
 	"nod/interact":              {"nod/policy", "nod/policy/shell"},
 	"nod/interact/interacttest": {"nod/interact", "nod/policy", "nod/policy/shell"},
 	"nod/policy":                {"nod/policy/shell"},
+	"nod/policy/git":            {},
 	"nod/policy/imports":        {"nod/policy", "nod/policy/shell"},
 	"nod/policy/shell":          {},
 	"nod/policy/shell/language": {},

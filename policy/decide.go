@@ -75,36 +75,39 @@ func decide(f *facts) Decision {
 // byGrant decides by what the person allowed before, and by class. What is read may be sent away, so neither opens
 // a place that may hold secrets.
 func (f *facts) byGrant() Decision {
-	g := f.policy.grants.find(f)
-	parts, covered := f.judgeParts()
-	auto := f.policy.auto[f.class.care()]
-	if g == nil && !covered && !auto {
-		return Decision{Effect: Ask, Reason: f.nothing()}
+	d := f.allowed()
+	if d.Effect != Allow {
+		return d
 	}
 	if id, reason := f.mayLeak(); id != "" {
 		return Decision{Effect: Ask, Rule: id, Reason: reason}
 	}
-	switch {
-	case auto:
-		return autoAllowed[f.class.care()]
-	case g != nil:
-		return Decision{Effect: Allow, Rule: g.ID, Reason: g.reason(), Grant: true}
-	}
-	return byParts(parts)
+	return d
 }
 
-// byParts is the decision on a command of which every part may run: what decided is the first that does not only
-// read.
-func byParts(parts []verdict) Decision {
+// allowed is what class, grants and the parts of a command line come to, before anybody looks for secrets.
+func (f *facts) allowed() Decision {
+	if f.policy.auto[f.class.care()] {
+		return autoAllowed[f.class.care()]
+	}
+	if g := f.policy.grants.find(f); g != nil {
+		return g.decision()
+	}
+	parts, covered := f.judgeParts()
 	for _, v := range parts {
 		switch {
+		case !covered:
 		case v.rule != nil:
 			return v.rule.decision()
 		case v.grant != nil:
-			return Decision{Effect: Allow, Rule: v.grant.ID, Reason: v.grant.reason(), Grant: true}
+			return v.grant.decision()
 		}
 	}
-	return autoAllowed[ReadOnly.care()]
+	return Decision{Effect: Ask, Reason: f.nothing()}
+}
+
+func (g *Grant) decision() Decision {
+	return Decision{Effect: Allow, Rule: g.ID, Reason: g.reason(), Grant: true}
 }
 
 func (r *compiledRule) decision() Decision {
@@ -160,12 +163,12 @@ type facts struct {
 	isKnown   bool      // tool is in the catalogue
 	buf       [2]access // the accesses of the usual input, without an allocation
 
-	simple       []string // words of the command, when it is a simple one
-	isSimpleRead bool
-	tree         any // the input, decoded
-	isTree       bool
-	workIn       place
-	runIn        place
+	tree                    any // the input, decoded
+	isTree                  bool
+	isProject               bool
+	projectTop, realProject string // as text, and with links followed
+	workIn                  place
+	runIn                   place
 }
 
 func newFacts(call *Call, p *Compiled, now time.Time) *facts {

@@ -73,7 +73,7 @@ func TestDecide(t *testing.T) {
 		rule   string
 		reason string
 	}{
-		{"nothing matches", nil, bash("make"), Ask, "", `no rule matches, and the command is not read-only: "make" runs a program that it is given`},
+		{"nothing matches", nil, bash("make"), Ask, "", `no rule matches, and the command is not read-only: It runs the commands of the project's makefile`},
 		{"a tool that only looks", nil, readme, Allow, "class:read_only", "class read_only passes without a prompt"},
 		{"a tool that writes", nil, file("Write", "/home/u/src/shop/a"), Ask, "", "no rule matches"},
 

@@ -192,7 +192,7 @@ func replaceIn(path, old, new string) error {
 func TestHeldGrants(t *testing.T) {
 	folder, _ := sealedFolder(t, goodFile)
 	s := sealed(t, folder)
-	if err := s.Grant(bash("make x"), Always, false); err != nil {
+	if err := s.Grant(bash("make x"), Always, CoverInput); err != nil {
 		t.Fatal(err)
 	}
 	again := sealed(t, folder)
@@ -201,7 +201,7 @@ func TestHeldGrants(t *testing.T) {
 		t.Fatalf("%d of nod's own grants are held", n)
 	}
 	foreign := openStore(t, "") // makes the file that another program might put there
-	if err := foreign.Grant(bash("make y"), Always, false); err != nil {
+	if err := foreign.Grant(bash("make y"), Always, CoverInput); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(foreign.grants.path)
@@ -216,10 +216,10 @@ func TestHeldGrants(t *testing.T) {
 	if held := s.HeldGrants(); len(held) != 1 || len(s.Grants()) != 0 {
 		t.Fatalf("held %+v, in force %+v", held, s.Grants())
 	}
-	if err := s.Grant(bash("make z"), Always, false); !errors.Is(err, errGrantsHeld) {
+	if err := s.Grant(bash("make z"), Always, CoverInput); !errors.Is(err, errGrantsHeld) {
 		t.Errorf("a grant for always while others are held: %v", err)
 	}
-	if err := s.Grant(bash("make z"), UntilQuit, false); err != nil {
+	if err := s.Grant(bash("make z"), UntilQuit, CoverInput); err != nil {
 		t.Errorf("a grant until nod quits: %v", err)
 	}
 	if err := s.Close(); err != nil {
@@ -247,7 +247,7 @@ func TestHeldGrants(t *testing.T) {
 // A file of grants that is older than the key was made by an older nod.
 func TestGrantsOfAnOlderNod(t *testing.T) {
 	s := openStore(t, goodFile)
-	if err := s.Grant(bash("make x"), Always, false); err != nil {
+	if err := s.Grant(bash("make x"), Always, CoverInput); err != nil {
 		t.Fatal(err)
 	}
 	s = sealed(t, filepath.Dir(s.path))

@@ -62,6 +62,7 @@ func init() { // for COMMAND leads back to the programs
 		"TEST":       {all: test},
 		"SEQ":        {all: seq},
 		"MEMBER":     {check: member},
+		"PORT":       {check: matching(port, "is no port")},
 		"RANGES":     {check: matching(ranges, "is no list of numbers")},
 
 		"REV":  {check: revision},
@@ -89,6 +90,7 @@ var (
 	plainName    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
 	plainWord    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	port         = regexp.MustCompile(`^:?[0-9]{1,5}(-[0-9]{1,5})?$`)
 	ranges       = regexp.MustCompile(`^[0-9]{0,9}(-[0-9]{0,9})?([, ][0-9]{0,9}(-[0-9]{0,9})?){0,100}$`)
 	plainDate    = regexp.MustCompile(`^[A-Za-z0-9 :.,+/-]*$`)
 	plainNumber  = regexp.MustCompile(`^[-+]?([0-9]{1,12})(\.[0-9]{1,9})?([kKMGTPE]?(i?B|b|w|c|s|m|h|d)?)$`)

@@ -22,6 +22,9 @@ func (p Part) Pattern() (Pattern, error) {
 	if p.bound != "" {
 		return Pattern{}, errors.New(p.bound)
 	}
+	if len(p.words.Words) == 0 {
+		return Pattern{}, errors.New("it names no program")
+	}
 	return p.words, nil
 }
 

@@ -47,7 +47,8 @@ type program struct {
 	traits   map[string]bool
 	kind     programKind
 	why      string
-	subs     bool // entries exist for programs whose names start with this one's
+	named    bool // entries exist for programs whose names start with this one's
+	subs     bool // some of those names are of sub-commands
 }
 
 type programKind int
@@ -125,9 +126,15 @@ func readPrograms() (map[string]*program, error) {
 		}
 	}
 	for name := range all {
-		if first, _, ok := strings.Cut(name, " "); ok && all[first] != nil {
-			all[first].subs = true
+		first, second, ok := strings.Cut(name, " ")
+		if !ok {
+			continue
 		}
+		if all[first] == nil {
+			all[first] = &program{subs: true}
+		}
+		p := all[first]
+		p.named, p.subs = true, p.subs || !strings.HasPrefix(second, "-")
 	}
 	return all, nil
 }
@@ -136,6 +143,7 @@ func readPrograms() (map[string]*program, error) {
 type programReader struct {
 	all    map[string]*program
 	manual string
+	more   bool // the last line was one of the manual
 	now    *program
 }
 
@@ -151,9 +159,13 @@ func (r *programReader) line(line string) error {
 	}
 	switch keyword {
 	case "manual":
-		r.manual = rest
+		if r.more { // several lines are one list
+			rest = r.manual + "; " + rest
+		}
+		r.manual, r.more = rest, true
 		return nil
 	case "program":
+		r.more = false
 		return r.program(rest)
 	}
 	if r.now == nil {

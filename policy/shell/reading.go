@@ -3,6 +3,8 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"nod/policy/shell/language"
 )
 
 // A reading is what the words of one call mean to the program, going by its entry.
@@ -19,6 +21,8 @@ type reading struct {
 	only     []string // filters on the names that it reads in folders
 	folder   string   // where its own flag sends it, such as git -C; empty: it stays
 
+	patterns  []string // that are matched against lines, in a syntax that the flags choose
+	syntax    language.Syntax
 	lead      []string // words that say what runs: the name, its sub-commands, targets
 	seen      []string // flags, with their values, that only a person who saw them can allow
 	args      []string // operands of a task, which must be plain words or lie in the project
@@ -38,7 +42,6 @@ func (r *reading) has(flags ...string) bool {
 
 // read works out what the words behind a program's name mean. It returns why they are not all understood, or "".
 func (r *reading) read(args []word) string {
-	r.dashes = -1
 	for i := 0; i < len(args); {
 		if r.isOperand(args[i]) {
 			if typ := r.next(args[i]); typ.all != nil {
@@ -316,7 +319,7 @@ func (r *reading) judgeOperands() string {
 		}
 	}
 	r.finish()
-	return ""
+	return r.judgePatterns()
 }
 
 // operandAt is the type of operand i of n.

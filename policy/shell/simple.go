@@ -187,16 +187,16 @@ func (w *walk) from(r *reading, at places) places {
 func (w *walk) resolve(words []word) (*reading, string) {
 	name := words[0].text
 	p := programs()[name]
-	if p != nil && !p.subs {
-		return newReading(p, words[:1]).run(words[1:])
-	}
-	for n := min(len(words), maxName); n > 1; n-- {
-		if p, ok := programs()[joined(words[:n])]; ok && p != nil {
-			return newReading(p, words[:n]).run(words[n:])
-		}
-	}
 	if p == nil {
 		return unknownProgram(words)
+	}
+	for n := min(len(words), maxName); p.named && n > 1; n-- {
+		if sub, ok := programs()[joined(words[:n])]; ok {
+			return newReading(sub, words[:n]).run(words[n:])
+		}
+	}
+	if !p.subs {
+		return newReading(p, words[:1]).run(words[1:])
 	}
 	r := newReading(p, words[:1])
 	rest := words[1:]
@@ -399,6 +399,9 @@ func (w *walk) inside(p *Part, r *reading, words []word, at places, in pipe) {
 func (w *walk) innerCall(r *reading, words []word, at places, in pipe) {
 	if len(words) == 0 {
 		return
+	}
+	if words[0].text == "cd" {
+		w.bind("It changes the folder in a way that nod does not follow.")
 	}
 	var below []Access // where the names lie that stand for {} or are added
 	switch {

@@ -44,10 +44,10 @@ func init() { // for COMMAND leads back to the programs
 		"INTO":      {check: into},
 		"PAIR":      {check: pair},
 
-		"REGEX":      {check: regex},
-		"EREGEX":     {check: pattern(language.Extended)},
+		"REGEX":      {check: laterPattern(language.Basic)},
+		"EREGEX":     {check: laterPattern(language.Extended)},
 		"PCRE":       {check: pattern(language.Perl)},
-		"RUSTREGEX":  {check: pattern(language.Rust)},
+		"RUSTREGEX":  {check: laterPattern(language.Rust)},
 		"PRINTF":     {check: printf},
 		"STATFORMAT": {check: text(language.Directives)},
 		"DATEFORMAT": {check: dateFormat},
@@ -90,7 +90,7 @@ var (
 	plainName    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
 	plainWord    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	port         = regexp.MustCompile(`^:?[0-9]{1,5}(-[0-9]{1,5})?$`)
+	port         = regexp.MustCompile(`^((tcp|udp|TCP|UDP|4|6)?:)?[0-9]{1,5}([,-][0-9]{1,5}){0,20}$`)
 	ranges       = regexp.MustCompile(`^[0-9]{0,9}(-[0-9]{0,9})?([, ][0-9]{0,9}(-[0-9]{0,9})?){0,100}$`)
 	plainDate    = regexp.MustCompile(`^[A-Za-z0-9 :.,+/-]*$`)
 	plainNumber  = regexp.MustCompile(`^[-+]?([0-9]{1,12})(\.[0-9]{1,9})?([kKMGTPE]?(i?B|b|w|c|s|m|h|d)?)$`)
@@ -150,21 +150,38 @@ func pattern(kind language.Syntax) func(*reading, word, int) string {
 	return text(func(s string) error { return language.Regexp(s, kind) })
 }
 
-// regex is a pattern of grep, whose flags say in which syntax.
-func regex(r *reading, w word, _ int) string {
-	kind := language.Basic
-	switch {
-	case r.has("-P", "--perl-regexp"):
-		kind = language.Perl
-	case r.has("-F", "--fixed-strings") || strings.HasPrefix(r.name, "fgrep"):
+// laterPattern keeps a pattern until all flags are known, for they say in which syntax it is.
+func laterPattern(kind language.Syntax) func(*reading, word, int) string {
+	return func(r *reading, w word, _ int) string {
+		r.patterns = append(r.patterns, w.text)
+		r.syntax = kind
 		return ""
-	case r.has("-E", "--extended-regexp", "-r") || strings.HasPrefix(r.name, "egrep"):
-		kind = language.Extended
 	}
-	return problemOf(language.Regexp(w.text, kind))
+}
+
+// judgePatterns checks the patterns of a call in the syntax that its flags ask for.
+func (r *reading) judgePatterns() string {
+	kind := r.syntax
+	switch {
+	case len(r.patterns) == 0, r.has("-F", "--fixed-strings"), r.name == "fgrep", kind == language.Rust && r.has("-g", "--glob"):
+		return ""
+	case r.has("-P", "--perl-regexp", "--pcre2") || r.values["--engine"] != "" && r.values["--engine"] != "default":
+		kind = language.Perl
+	case r.has("-E", "--extended-regexp") || r.name == "egrep":
+		kind = max(kind, language.Extended)
+	}
+	for _, pattern := range r.patterns {
+		if err := language.Regexp(pattern, kind); err != nil {
+			return err.Error()
+		}
+	}
+	return ""
 }
 
 func printf(r *reading, w word, _ int) string {
+	if strings.HasPrefix(w.text, "-") {
+		return r.notKnown(w.text)
+	}
 	operands, _ := texts(r.operands[1:])
 	return problemOf(language.Printf(w.text, operands))
 }

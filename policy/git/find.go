@@ -116,6 +116,9 @@ func enter(dir, top string) (p place, problem string) {
 
 // resolve makes the paths those that links lead to.
 func (p *place) resolve() (problem string) {
+	if p.isPlain() {
+		return ""
+	}
 	dir, err := filepath.EvalSymlinks(p.Dir)
 	if err != nil {
 		return "The folder " + show(p.Dir) + " cannot be read."
@@ -130,17 +133,27 @@ func (p *place) resolve() (problem string) {
 	return ""
 }
 
+// isPlain knows the usual repository: a folder .git in a folder whose links are resolved.
+func (p *place) isPlain() bool {
+	if p.isLinked() || p.Bare || filepath.Dir(p.Dir) != p.Top {
+		return false
+	}
+	info, err := os.Lstat(p.Dir)
+	return err == nil && info.IsDir()
+}
+
 // isHead accepts what git accepts as HEAD (validate_headref in refs.c): a link into refs/, "ref: refs/…" or an
 // object's name.
 func isHead(path string) (is bool, problem string) {
-	if target, err := os.Readlink(path); err == nil {
-		return strings.HasPrefix(target, "refs/"), ""
-	}
-	data, err := readFile(path, maxPointer)
+	target, err := os.Readlink(path)
 	switch {
+	case err == nil:
+		return strings.HasPrefix(target, "refs/"), ""
 	case isMissing(err):
 		return false, ""
-	case err != nil:
+	}
+	data, err := readFile(path, maxPointer)
+	if err != nil {
 		return false, "The file " + show(path) + " cannot be read."
 	}
 	if ref, ok := bytes.CutPrefix(data, []byte("ref:")); ok {

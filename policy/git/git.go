@@ -16,6 +16,7 @@ package git
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,12 +92,17 @@ func (in *inspection) failKey(e *entry, path, says string) {
 	in.fail("The key " + show(e.key()) + " in " + in.show(path) + " " + says + ".")
 }
 
-// systemFiles are where git for Linux, Homebrew, MacPorts and Xcode keeps the configuration of the computer.
-var systemFiles = []string{
-	"/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig", "/opt/local/etc/gitconfig",
-	"/Library/Developer/CommandLineTools/usr/share/git-core/gitconfig",
-	"/Applications/Xcode.app/Contents/Developer/usr/share/git-core/gitconfig",
-}
+// systemFiles are where git keeps the configuration of the computer: Linux, Homebrew, MacPorts and Xcode.
+var systemFiles = func() []string {
+	if runtime.GOOS != "darwin" {
+		return []string{"/etc/gitconfig", "/usr/local/etc/gitconfig", "/home/linuxbrew/.linuxbrew/etc/gitconfig"}
+	}
+	return []string{
+		"/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig", "/opt/local/etc/gitconfig",
+		"/Library/Developer/CommandLineTools/usr/share/git-core/gitconfig",
+		"/Applications/Xcode.app/Contents/Developer/usr/share/git-core/gitconfig",
+	}
+}()
 
 // readPersonal reads what counts in every repository.
 func (in *inspection) readPersonal() {

@@ -1,3 +1,5 @@
+//go:build unix
+
 package git
 
 import (
@@ -107,7 +109,8 @@ const inConfig = " in .git/config names a program that git runs."
 func TestKeys(t *testing.T) {
 	tests := []struct{ config, want string }{
 		{"[core]\n\tautocrlf = true\n\tsshCommand = ssh -i x\n\teditor = vi\n", ""},
-		{"[remote \"o\"]\n\turl = u\n\tfetch = +a:b\n\tgh-resolved = base\n\tuploadpack = x\n[branch \"m\"]\n\tremote = o\n", ""},
+		{"[remote \"o\"]\n\turl = u\n\tfetch = +a:b\n\tgh-resolved = base\n\tuploadpack = x\n" +
+			"[branch \"m\"]\n\tremote = o\n", ""},
 		{"[alias]\n\tst = status\n\tx = !rm\n[credential]\n\thelper = store\n[merge \"x\"]\n\tdriver = y\n", ""},
 		{"[difftool \"x\"]\n\tcmd = y\n[mergetool \"x\"]\n\tcmd = y\n[lfs]\n\trepositoryformatversion = 0\n", ""},
 		{"[gitflow \"path\"]\n\thooks = x\n[vscode]\n\tx = y\n[svn-remote \"a\"]\n\turl = b\n", ""},
@@ -212,9 +215,11 @@ func TestFiles(t *testing.T) {
 		{"a folder below", func(s *sandbox) { s.write("project/a/b/x", "") }, "project/a/b", ""},
 		{"the person's own", func(s *sandbox) { s.write(".gitconfig", "[diff]\n\texternal = difft\n") }, "project",
 			"The key diff.external in ~/.gitconfig names"},
-		{"the person's own, XDG", func(s *sandbox) { s.write(".config/git/config", evil) }, "project", "in ~/.config/git/config"},
+		{"the person's own, XDG", func(s *sandbox) { s.write(".config/git/config", evil) }, "project",
+			"in ~/.config/git/config"},
 		{"their pager, trace and unknown keys", func(s *sandbox) {
-			s.write(".gitconfig", "[core]\n\tpager = delta\n\tnew = x\n[trace2]\n\teventTarget = /tmp/x\n[hook \"x\"]\n\tcommand = y\n")
+			s.write(".gitconfig", "[core]\n\tpager = delta\n\tnew = x\n")
+			s.write(".gitconfig", "[trace2]\n\teventTarget = /tmp/x\n[hook \"x\"]\n\tcommand = y\n")
 		}, "project", ""},
 		{"their hook while reading", func(s *sandbox) {
 			s.write(".gitconfig", "[hook \"x\"]\n\tevent = post-index-change\n\tcommand = y\n")
@@ -442,13 +447,16 @@ func TestRepository(t *testing.T) {
 	s.git("project", "init", "-q", "--bare", "bare")
 	s.mkdir("linked/a/b")
 	s.mkdir("outside")
-	for _, folder := range []string{"project", "project/sub", "linked", "linked/a/b", "project/bare", "project/bare/refs"} {
+	for _, folder := range []string{
+		"project", "project/sub", "linked", "linked/a/b", "project/bare", "project/bare/refs",
+	} {
 		repo, problem := s.inspect(folder)
 		if problem != "" || !repo.Found {
 			t.Errorf("%s: %+v, %q", folder, repo, problem)
 		}
 		dir := strings.TrimSpace(s.git(folder, "rev-parse", "--absolute-git-dir"))
-		if bare := strings.TrimSpace(s.git(folder, "rev-parse", "--is-bare-repository")); repo.Bare != (bare == "true") || repo.Dir != dir {
+		bare := strings.TrimSpace(s.git(folder, "rev-parse", "--is-bare-repository"))
+		if repo.Bare != (bare == "true") || repo.Dir != dir {
 			t.Errorf("%s: %+v, but git says %s, bare: %s", folder, repo, dir, bare)
 		}
 		if !repo.Bare && repo.Top != strings.TrimSpace(s.git(folder, "rev-parse", "--show-toplevel")) {
@@ -470,5 +478,45 @@ func BenchmarkInspect(b *testing.B) {
 		if _, problem := s.inspect("project/internal/some"); problem != "" {
 			b.Fatal(problem)
 		}
+	}
+}
+
+// TestReadsEveryFile sees that no file is missed that git itself reads.
+func TestReadsEveryFile(t *testing.T) {
+	s := newSandbox(t)
+	s.git("project", "worktree", "add", "-q", "../linked")
+	s.git("project", "config", "extensions.worktreeConfig", "true")
+	s.git("linked", "config", "--worktree", "a.b", "c")
+	s.git("project", "config", "include.path", "more")
+	s.write("project/.git/more", "[include]\n\tpath = \"~/has space\"\n"+
+		"[includeIf \"onbranch:linked\"]\n\tpath = ./branch\n")
+	s.write("project/.git/branch", "[a]\n\tc = d\n")
+	s.write("has space", "[a]\n\tb = e\n")
+	s.write(".config/git/config", "[includeIf \"gitdir:~/\"]\n\tpath = ../../third\n")
+	s.write("third", "[a]\n\tf = g\n")
+	s.mkdir("linked/deep")
+	p, problem := find(s.path("linked/deep"))
+	in := &inspection{home: s.home, first: p, files: map[source]bool{}, at: here{place: p}}
+	in.readPersonal()
+	in.look(p)
+	if problem += in.problem; problem != "" {
+		t.Fatal(problem)
+	}
+	read := map[string]bool{}
+	for file := range in.files {
+		read[filepath.Clean(file.path)] = true
+	}
+	origins := map[string]bool{}
+	list := s.git("linked/deep", "config", "--list", "-z", "--includes", "--show-origin")
+	for field := range strings.SplitSeq(list, "\x00") {
+		if file, ok := strings.CutPrefix(field, "file:"); ok {
+			origins[filepath.Clean(file)] = true
+			if !read[filepath.Clean(file)] {
+				t.Errorf("%s was not read", file)
+			}
+		}
+	}
+	if len(origins) < 8 {
+		t.Errorf("git read only %v", origins)
 	}
 }

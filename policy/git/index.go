@@ -54,8 +54,8 @@ func submodules(dir string) ([]string, error) {
 // gitlinks reads the entries of an index (gitformat-index(5), versions 2 to 4). Which hash the repository uses is
 // for git to know: it reads both ways.
 func gitlinks(data []byte) (paths []string, err error) {
-	if !bytes.Contains(data, []byte{0, 0, modeGitlink >> 8, 0}) {
-		return nil, nil // no entry has that mode, whatever else is in there
+	if !mayHoldGitlink(data) {
+		return nil, nil
 	}
 	const sha1, sha256 = 20, 32
 	short, err := entries(data, sha1)
@@ -64,6 +64,21 @@ func gitlinks(data []byte) (paths []string, err error) {
 		return nil, errIndex
 	}
 	return append(short, long...), nil
+}
+
+// mayHoldGitlink looks for the mode as a number of four bytes. It starts with the rare one of them, for an index
+// is full of zeros.
+func mayHoldGitlink(data []byte) bool {
+	for {
+		i := bytes.IndexByte(data, modeGitlink>>8)
+		if i < 0 {
+			return false
+		}
+		if i >= 2 && data[i-1] == 0 && data[i-2] == 0 && i+1 < len(data) && data[i+1] == 0 {
+			return true
+		}
+		data = data[i+1:]
+	}
 }
 
 // entries returns the names of the gitlinks, when an object's name has hash bytes.

@@ -1,3 +1,5 @@
+//go:build unix
+
 package git
 
 import (
@@ -19,12 +21,16 @@ var configurations = []string{
 	"[core]\nx = a\\", "[core]\nx=y # c\\\nfsmonitor=z\n", "[core]\nx=a;b\ny = a#b\n",
 	"[core]\nx = a\"b;c\" d ; e\n", "[core]\nx=\"a\nb\"\n", "[core]\nx=\"a\n", "[core]\nx = \\\"q\\\\ \\t\\n\\b\n",
 	"[core]\nx=\\q\n", "[core]\nx= a  b\tc \t\n", "[core]\nx = \"  a \"  \n", "[core]\nx= \"\" a\n", "[core]\nx=a \"\" \n",
-	"[a.b]\nc=d\n", "[A.B]\nC=D\n", "[a.b \"c\"]\nx=y\n", "[a \"b.c\"]\nx=y\n", "[a \"\"]\nx=y\n", "[a.]\nx=y\n", "[.a]\nx=y\n",
+	"[a.b]\nc=d\n", "[A.B]\nC=D\n", "[a.b \"c\"]\nx=y\n", "[a \"b.c\"]\nx=y\n", "[a \"\"]\nx=y\n", "[a.]\nx=y\n",
+	"[.a]\nx=y\n",
 	"[a \"B\\\"\\b\\\\c\"]\nx=y\n", "[a\t \"b\"]\nx=y\n", "[a \"b\" ]\nx=y\n", "[a\"b\"]\nx=y\n", "[a \"b\n\"]\nx=y\n",
 	"[a \"b]\"]x=y", "[ a]\nx=y\n", "[]\nx=y\n", "[a b]\nx=y\n", "[a_b]\nx=y\n", "[a-1]\nx-2=y\n", "[a",
-	"x=y\n[a]\n", "[a]\n1x=y\n", "[a]\nx_y=z\n", "[a]\nx y=z\n", "[a]\nx\t=\ty\n", "[a]\nx #c\n", "[a]\nx;c\n", "[a]\nx\ny\n",
-	"# x\r[core]\rfsmonitor=x\r", "[core]\n\vfsmonitor=x\n", "[core]\nx=\xff\n", "[d \"\xff\"]\nx=y\n", "[co\u212ae]\nx=y\n",
-	"[a]\nx=a\rb\n", "[a]\nx=a\r", "[a]\r\n\r\nx=\"a\r\nb\"", "[a]\nb=c\x00d\n", "[a]\n= x\n", "[a]]\nx=y", "[a]#c\nx=y", "[a];c\nx=y",
+	"x=y\n[a]\n", "[a]\n1x=y\n", "[a]\nx_y=z\n", "[a]\nx y=z\n", "[a]\nx\t=\ty\n",
+	"[a]\nx #c\n", "[a]\nx;c\n", "[a]\nx\ny\n",
+	"# x\r[core]\rfsmonitor=x\r", "[core]\n\vfsmonitor=x\n", "[core]\nx=\xff\n",
+	"[d \"\xff\"]\nx=y\n", "[co\u212ae]\nx=y\n",
+	"[a]\nx=a\rb\n", "[a]\nx=a\r", "[a]\r\n\r\nx=\"a\r\nb\"", "[a]\nb=c\x00d\n", "[a]\n= x\n",
+	"[a]]\nx=y", "[a]#c\nx=y", "[a];c\nx=y",
 	"[include]\npath=x\n[includeIf \"gitdir:~/\"]\n\tpath = y\n",
 }
 

@@ -1,3 +1,5 @@
+//go:build unix
+
 package git
 
 import (
@@ -60,7 +62,9 @@ func TestRevision(t *testing.T) {
 }
 
 func FuzzRevision(f *testing.F) {
-	for _, word := range []string{"HEAD:.env", ":0:x", "a@{1:2}:b", "A:b..C:d", ":(top)x", ":/!x", "^:/x", "{:", "..:", "a..:b"} {
+	for _, word := range []string{
+		"HEAD:.env", ":0:x", "a@{1:2}:b", "A:b..C:d", ":(top)x", ":/!x", "^:/x", "{:", "..:", "a..:b", "a:b^!",
+	} {
 		f.Add(word)
 	}
 	f.Fuzz(func(t *testing.T, word string) {
@@ -84,7 +88,10 @@ func TestGitReadsNoOtherPath(t *testing.T) {
 	s.git("project", "add", ".")
 	s.git("project", "commit", "-qm", "fix: three")
 	secret := strings.TrimSpace(s.git("project", "rev-parse", "HEAD:secret"))
-	revisions := []string{"HEAD", "", ":0", ":1", "main", "HEAD^{/fix: three}", "HEAD^{}", "main@{0}", ":/fix", "@", "HEAD^{tree}", "^HEAD", "{", "}"}
+	revisions := []string{
+		"HEAD", "", ":0", ":1", "main", "HEAD^{/fix: three}", "HEAD^{}", "main@{0}", ":/fix", "@", "HEAD^{tree}",
+		"^HEAD", "{", "}", "main..HEAD", "HEAD..HEAD",
+	}
 	paths := []string{"secret", "dir/secret", "./secret", "dir/../secret", "/secret", "dir", "..", "0:secret"}
 	found := 0
 	for _, rev := range revisions {

@@ -1,3 +1,5 @@
+//go:build unix
+
 package git
 
 import (
@@ -23,7 +25,8 @@ var reading = []string{
 	"branch --list -v", "tag --list", "ls-files", "shortlog -s HEAD", "rev-list --count HEAD", "cat-file -p HEAD",
 	"for-each-ref", "stash list", "remote -v", "reflog", "config --get user.name", "whatchanged", "ls-tree HEAD",
 	"diff --stat HEAD", "check-ignore -v file.txt", "check-attr -a file.txt", "worktree list", "diff-index HEAD",
-	"log -m -p", "show --format=mine HEAD", "rev-parse HEAD", "name-rev HEAD", "merge-base HEAD HEAD~1", "submodule status",
+	"log -m -p", "show --format=mine HEAD", "rev-parse HEAD", "name-rev HEAD",
+	"merge-base HEAD HEAD~1", "submodule status",
 }
 
 // stir makes every file look changed, so that git compares contents and writes its index anew.
@@ -53,7 +56,8 @@ func TestGitRunsNothingElse(t *testing.T) {
 	t.Setenv("PATH", s.path("bin")+":"+os.Getenv("PATH"))
 	for _, key := range []string{
 		"core.editor", "core.sshCommand", "core.gitProxy", "core.askPass", "sequence.editor", "credential.helper",
-		"alias.x", "alias.status", "alias.log", "merge.evil.driver", "difftool.evil.cmd", "mergetool.evil.cmd", "guitool.evil.cmd",
+		"alias.x", "alias.status", "alias.log", "merge.evil.driver", "difftool.evil.cmd",
+		"mergetool.evil.cmd", "guitool.evil.cmd",
 		"remote.origin.uploadpack", "remote.origin.receivepack", "trailer.evil.command", "sendemail.tocmd",
 		"interactive.diffFilter", "uploadpack.packObjectsHook", "merge.tool", "diff.tool", "diff.evil.xfuncname",
 		"submodule.x.update", "init.templateDir", "fsmonitor.socketDir", "unknown.key", "core.notesRef",
@@ -64,7 +68,9 @@ func TestGitRunsNothingElse(t *testing.T) {
 	s.git("project", "config", "pretty.mine", "%h %s %(trailers)")
 	s.git("project", "config", "status.submoduleSummary", "true")
 	s.git("project", "config", "alias.status", "!"+canary)
-	for _, hook := range []string{"pre-commit", "post-checkout", "fsmonitor-watchman", "reference-transaction", "pre-auto-gc"} {
+	for _, hook := range []string{
+		"pre-commit", "post-checkout", "fsmonitor-watchman", "reference-transaction", "pre-auto-gc",
+	} {
 		s.script("project/.git/hooks/" + hook)
 	}
 	if _, problem := s.inspect("project"); problem != "" {
@@ -84,7 +90,10 @@ func TestGitRunsNothingElse(t *testing.T) {
 }
 
 // shellTools are what git's own shell scripts, such as git-submodule, start.
-var shellTools = map[string]bool{"sh": true, "dash": true, "bash": true, "basename": true, "sed": true, "uname": true, "dirname": true, "envsubst": true, "gettext": true}
+var shellTools = map[string]bool{
+	"sh": true, "dash": true, "bash": true, "basename": true, "dirname": true, "sed": true, "uname": true,
+	"envsubst": true, "gettext": true,
+}
 
 // traced runs git and, where there is strace, looks at each program that started.
 func (s *sandbox) traced(folder string, args []string) {
@@ -95,7 +104,8 @@ func (s *sandbox) traced(folder string, args []string) {
 		return
 	}
 	log := s.path("trace")
-	cmd := exec.Command(strace, append([]string{"-f", "-qq", "-e", "trace=execve", "-e", "status=successful", "-o", log, "git"}, args...)...)
+	flags := []string{"-f", "-qq", "-e", "trace=execve", "-e", "status=successful", "-o", log, "git"}
+	cmd := exec.Command(strace, append(flags, args...)...)
 	cmd.Dir = s.path(folder)
 	if err := cmd.Run(); err != nil && !isExit(err) {
 		s.t.Fatal(err)

@@ -324,6 +324,7 @@ func (in *input) addText(key, value string) {
 		return
 	case isPathKey(key):
 		in.add(namedPath{text, unlisted, fromField})
+	case isOnWeb(text):
 	case looksLikePath(text), isListed(text):
 		in.add(namedPath{text, unlisted, fromText})
 	}
@@ -331,7 +332,7 @@ func (in *input) addText(key, value string) {
 		return
 	}
 	for word := range strings.FieldsFuncSeq(text, isBetweenPaths) {
-		if looksLikePath(word) || (strings.Contains(word, ".") && isListed(word)) {
+		if !isOnWeb(word) && (looksLikePath(word) || (strings.Contains(word, ".") && isListed(word))) {
 			in.add(namedPath{word, unlisted, fromWords})
 		}
 	}
@@ -345,11 +346,14 @@ func isBetweenPaths(r rune) bool {
 	return unicode.IsSpace(r) || strings.ContainsRune("\"'`<>()[]{}|;,&=", r)
 }
 
-// looksLikePath reports whether a text is spelled like a path, and not like an address of the web.
+// isOnWeb reports whether a text begins like an address of the web.
+func isOnWeb(text string) bool {
+	scheme, _, ok := strings.Cut(text, "://")
+	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
+}
+
+// looksLikePath reports whether a text is spelled like a path.
 func looksLikePath(text string) bool {
-	if scheme, _, ok := strings.Cut(text, "://"); ok {
-		return !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https")
-	}
 	if len(text) > maxPath || strings.Trim(text, `/\`) == "" {
 		return text == "/"
 	}

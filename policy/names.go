@@ -33,7 +33,9 @@ type nameList struct {
 
 	insides map[string][]inside // by the last part of a folder on the way to an entry
 	rooted  []int               // entries in the home folder or from the root, of which some folders have no name
-	ends    map[string]bool     // what *.end selects that is an entry
+	ends    map[string]bool     // kinds of files, as in *.end, that are meant for an entry
+	names   map[string]bool     // all parts of entries
+	wild    []string            // those of them that are patterns
 }
 
 type nameEntry struct {
@@ -58,7 +60,7 @@ const (
 type inside struct{ entry, part int }
 
 func newNameList(text string) *nameList {
-	l := &nameList{byName: map[string][]int{}, byEnd: map[string][]int{}, insides: map[string][]inside{}, ends: map[string]bool{}}
+	l := &nameList{byName: map[string][]int{}, byEnd: map[string][]int{}, insides: map[string][]inside{}, ends: map[string]bool{}, names: map[string]bool{}}
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, " #")
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
@@ -103,6 +105,11 @@ func (l *nameList) add(e nameEntry) {
 	}
 	if e.except {
 		return
+	}
+	for _, part := range e.parts {
+		if l.names[part] = true; isWild(part) {
+			l.wild = append(l.wild, part)
+		}
 	}
 	for part, name := range e.parts[:len(e.parts)-1] {
 		l.insides[name] = append(l.insides[name], inside{i, part})
@@ -254,10 +261,8 @@ func (l *nameList) mayMatch(glob string, all bool) bool {
 		if len(parts) > maxGlobParts {
 			return true
 		}
-		if len(parts) == 1 || (len(parts) == 2 && parts[0] == "**") { // the usual one, *.go, at once
-			if kind, ok := wantedEnd(parts[len(parts)-1]); ok {
-				return l.hasKind(kind)
-			}
+		if !l.mayName(parts, all) {
+			return false // the usual one, such as src/**/*.go
 		}
 		for i := range l.entries {
 			if e := &l.entries[i]; !e.except && l.meetsAnywhere(parts, e, all) {
@@ -266,6 +271,26 @@ func (l *nameList) mayMatch(glob string, all bool) bool {
 		}
 		return false
 	})
+}
+
+// mayName reports whether some part of a pattern may be more than a wildcard to an entry.
+func (l *nameList) mayName(glob []string, all bool) bool {
+	for i, part := range glob {
+		kind, isKind := wantedEnd(part)
+		switch {
+		case strings.Trim(part, "*") == "":
+			if all && i == len(glob)-1 {
+				return true
+			}
+		case isKind:
+			if l.hasKind(kind) {
+				return true
+			}
+		case isWild(part), l.names[part], slices.ContainsFunc(l.wild, func(w string) bool { return matchName(w, part) }):
+			return true
+		}
+	}
+	return false
 }
 
 func (l *nameList) meetsAnywhere(glob []string, e *nameEntry, all bool) bool {
@@ -295,10 +320,31 @@ func (l *nameList) meets(glob []string, e *nameEntry, part int, all, named bool)
 		named = named || (all && len(glob) == 1)
 	case !namesMeet(name, e.parts[part]):
 		return false
+	case isKind:
+		named = named || l.hasKind(kind)
 	default:
-		named = named || !isKind || l.hasKind(kind)
+		named = named || all || isAbout(name, e.parts[part])
 	}
 	return l.meets(glob[1:], e, part+1, all, named)
+}
+
+// isAbout reports whether two patterns that meet fix the same part of a name: *_test.go and .env_* do not.
+func isAbout(a, b string) bool {
+	if !isWild(a) || !isWild(b) {
+		return true
+	}
+	return strings.Contains(b, longestText(a)) || strings.Contains(a, longestText(b))
+}
+
+// longestText returns the longest text in a pattern that holds no wildcard.
+func longestText(pattern string) string {
+	longest := ""
+	for text := range strings.FieldsFuncSeq(pattern, func(r rune) bool { return r == '*' || r == '?' }) {
+		if len(text) > len(longest) {
+			longest = text
+		}
+	}
+	return longest
 }
 
 // wantedEnd returns the end that a pattern for all files of one kind asks for: "go" for *.go.
@@ -410,7 +456,17 @@ func matchName(pattern, name string) bool {
 
 // namesMeet reports whether some name matches both patterns, in at most len(a) × len(b) steps.
 func namesMeet(a, b string) bool {
-	meet := make([]bool, len(b)+1) // of what is left of a with each end of b
+	if !isWild(a) {
+		return matchName(b, a)
+	}
+	if !isWild(b) {
+		return matchName(a, b)
+	}
+	var short [64]bool
+	meet := short[:] // of what is left of a with each end of b
+	if len(b) >= len(short) {
+		meet = make([]bool, len(b)+1)
+	}
 	for i := len(a); i >= 0; i-- {
 		below := meet[len(b)]
 		for j := len(b); j >= 0; j-- {

@@ -25,13 +25,13 @@ import (
 func (c *console) policy() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Check the file with the rules, explain what they make of a call, import an agent's",
+		Short: "Check the file with the rules, explain what they make of a call, import an agent's, replay the past",
 		Args:  cobra.ArbitraryArgs,
 		RunE:  c.needCommand,
 
 		SuggestionsMinimumDistance: suggestDistance,
 	}
-	cmd.AddCommand(c.policyCheck(), c.policyExplain(), c.policyTest(), c.policyShell(), c.policyImport())
+	cmd.AddCommand(c.policyCheck(), c.policyExplain(), c.policyTest(), c.policyShell(), c.policyImport(), c.policyReplay())
 	return cmd
 }
 
@@ -192,6 +192,11 @@ func openPolicy() (*policy.Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	return openPolicyAt(path)
+}
+
+// openPolicyAt is openPolicy with another configuration.
+func openPolicyAt(path string) (*policy.Store, error) {
 	grants, err := policy.DefaultGrantsPath()
 	if err != nil {
 		return nil, err

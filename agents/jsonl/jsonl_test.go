@@ -34,7 +34,8 @@ func TestReader(t *testing.T) {
 				got = append(got, string(line))
 			}
 			if !slices.Equal(got, test.want) || r.Skipped() != test.skipped || r.Err() != nil {
-				t.Errorf("%d lines, %d skipped, %v; want %d lines, %d skipped", len(got), r.Skipped(), r.Err(), len(test.want), test.skipped)
+				t.Errorf("%d lines, %d skipped, %v; want %d lines, %d skipped",
+					len(got), r.Skipped(), r.Err(), len(test.want), test.skipped)
 			}
 		})
 	}
@@ -52,7 +53,8 @@ func TestReaderFails(t *testing.T) {
 
 // A reader lets go of the memory that one long line took.
 func TestReaderForgetsLongLines(t *testing.T) {
-	r := NewReader(strings.NewReader(strings.Repeat("x", 2*keepBuffer) + "\n" + strings.Repeat("y", 2*bufferSize) + "\nz\n"))
+	long := strings.Repeat("x", 2*keepBuffer) + "\n" + strings.Repeat("y", 2*bufferSize)
+	r := NewReader(strings.NewReader(long + "\nz\n"))
 	for r.Next() != nil {
 	}
 	if cap(r.long) > keepBuffer {

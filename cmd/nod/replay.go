@@ -59,7 +59,8 @@ rules as in config.yaml, with how many calls each spares.`,
 	cmd.Flags().StringVar(&flags.config, "config", "", "`file` to decide by, instead of config.yaml")
 	cmd.Flags().BoolVar(&flags.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&flags.asked, "asked", false, "list what is asked about, with the reason")
-	cmd.Flags().BoolVar(&flags.suggest, "suggest", false, "print the few rules that would have spared most prompts, as YAML to look at and add")
+	cmd.Flags().BoolVar(&flags.suggest, "suggest", false,
+		"print the few rules that would have spared most prompts, as YAML to look at and add")
 	cmd.MarkFlagsMutuallyExclusive("asked", "suggest")
 	return cmd
 }
@@ -215,31 +216,28 @@ func writeAsked(b *bytes.Buffer, r *replay.Report) {
 // printSuggestions prints YAML: rules to add, and what speaks for them in comments.
 func (c *console) printSuggestions(r *replay.Report) error {
 	if len(r.Rules.Rules) == 0 {
-		return c.print(fmt.Sprintf("# %s in %s: no rule would have spared many of them\n", count(r.Asked, "prompt"), count(r.Calls, "call")))
+		return c.print(fmt.Sprintf("# %s in %s: no rule would have spared many of them\n",
+			count(r.Asked, "prompt"), count(r.Calls, "call")))
 	}
-	var rules yaml.Node
-	if err := rules.Encode(replayRules(r)); err != nil {
-		return fmt.Errorf("write the rules as YAML: %w", err)
+	var part struct {
+		Policy struct {
+			Rules []policy.Rule `yaml:"rules"`
+		} `yaml:"policy"`
+	}
+	for _, s := range r.Rules.Rules {
+		part.Policy.Rules = append(part.Policy.Rules, s.Rule)
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `# Look at these rules, and add to policy.rules in config.yaml those that you want.
-# Without them nod asks about %d of %d calls, with all of them about %d;
-# a person who answers "always" where it is offered is asked %d times, and with them %d times.
+# Without them nod asks about %d of %d calls, with all of them about %d.
+# For a person who answers "always" where it is offered, these are %d and %d.
 `, r.Asked, r.Calls, r.Rules.Asked, r.Always, r.Rules.Always)
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
-	if err := e.Encode(&rules); err != nil {
+	if err := e.Encode(part); err != nil {
 		return fmt.Errorf("write the rules as YAML: %w", err)
 	}
 	return c.print(b.String())
-}
-
-func replayRules(r *replay.Report) []policy.Rule {
-	rules := make([]policy.Rule, len(r.Rules.Rules))
-	for i, s := range r.Rules.Rules {
-		rules[i] = s.Rule
-	}
-	return rules
 }
 
 // oneLine keeps text on its line, safe to look at.

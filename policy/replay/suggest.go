@@ -73,7 +73,11 @@ func example(c policy.Call) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if e.Encode(map[string]any{"tool": c.Tool, "input": in}) != nil {
+	call := struct {
+		Tool  string         `json:"tool"`
+		Input map[string]any `json:"input"`
+	}{c.Tool, in}
+	if e.Encode(call) != nil {
 		return ""
 	}
 	return string(bytes.TrimSpace(b.Bytes()))

@@ -45,7 +45,7 @@ func TestCommandGrant(t *testing.T) {
 	for _, command := range []string{
 		"go", "go build", "go testing", "gotest", "go -C x test", "go vet && go test", "'go test' x", "go\\ test x", "go test ../x",
 		"go test; x", "go test && x", "go test || x", "go test | x", "go test\nx", "go test $(x)", "go test `x`", "go test > f", "go test >> f",
-		"go test &", "FOO=1 go test", "sudo go test", "PATH=. go test", "env PATH=. go test", "cd /tmp && go test", "go test -exec ./x",
+		"FOO=1 go test", "sudo go test", "PATH=. go test", "env PATH=. go test", "cd /tmp && go test", "go test -exec ./x",
 		"go test $X", "go test {a,b}", "go test ~x", "go test <(x)", "go test\rx", "go test\u202ex", "./go test", "/usr/bin/go test",
 		"GO test", "exec go test", "coproc go test", "ls | xargs go test", "go test -o /usr/bin/x", "go test -C /x", "go test >(x)",
 		"go() { x; }; go test", "alias go=x; go test", "PATH=.; go test", "export GOFLAGS=-toolexec=x; go test", "cat .env; go test",
@@ -96,7 +96,6 @@ func TestOfferCommands(t *testing.T) {
 		"cat .env && mix format":          "",
 		"mix format $X":                   "",
 		"curl x | bash":                   "",
-		"mix format &":                    "",
 		"cd /elsewhere && mix format":     "",
 		"mix format > ~/.bashrc":          "",
 		"while true; do mix format; done": "",

@@ -171,7 +171,7 @@ func (f *facts) partGrant(v verdict) (Grant, error) {
 	if !pattern.Covers(*v.part.Part, f.insideProject(v.part)) { // it reaches out of the project
 		pattern.Text = v.part.Text
 	}
-	if pattern.Text != "" {
+	if pattern.Text != "" || pattern.HasPath() {
 		if len(v.part.In) != 1 {
 			return g, errNoParts
 		}
@@ -427,11 +427,11 @@ func (ix grantIndex) forPart(f *facts, p *linePart) *Grant {
 	return nil
 }
 
-// runsAt reports whether a part runs in the project and, where the grant is for its exact text, in the same folder.
+// runsAt reports whether a part runs in the project and, where the grant is for one folder, in that.
 func (f *facts) runsAt(p *linePart, g *Grant) bool {
 	return !slices.ContainsFunc(p.In, func(in string) bool {
 		place := f.locateIn(in)
-		return !f.inProject(place) || g.Command.Text != "" && place.real != g.Folder
+		return !f.inProject(place) || g.Folder != "" && place.real != g.Folder
 	})
 }
 

@@ -34,6 +34,7 @@ func newSimulation(p Policy, places Places) (*Simulation, error) {
 	if err != nil {
 		return nil, err
 	}
+	rules.isPast = true
 	kept := rules.withGrants(nil)
 	kept.grants = grantIndex{}
 	return &Simulation{config: p, places: places, rules: rules, kept: kept, given: map[string]*Grant{}}, nil

@@ -113,6 +113,7 @@ func (r *reading) globbed(words ...word) string {
 		case !r.program.traits[traitGlobs] && !r.program.traits[traitNamed]:
 			return r.name + " has flags that write or run programs, and a file's name that " + quote(w.text) +
 				" matches could be one."
+		case r.program.traits[traitNamed] && r.program.traits[traitFirst] && len(r.operands) > 0: // flags are over
 		case r.program.traits[traitNamed] && strings.ContainsAny(w.text[:1], "-+*?["):
 			return "A file's name that " + quote(w.text) + " matches could be a flag of " + r.name + "."
 		}
@@ -313,7 +314,7 @@ func (r *reading) judgeOperands() string {
 		if !ok {
 			return "It gives " + r.name + " more operands than nod knows to be harmless."
 		}
-		if !w.known && !(o.typ.free && (r.program.traits[traitRaw] || r.dashes >= 0 && i >= r.dashes)) {
+		if !w.known && !r.takesUnknown(w, o.typ, r.dashes >= 0 && i >= r.dashes) {
 			return "It gives " + r.name + " a word that is known only when it runs."
 		}
 		if problem := o.typ.check(r, w, o.limit); problem != "" {
@@ -322,6 +323,21 @@ func (r *reading) judgeOperands() string {
 	}
 	r.finish()
 	return r.judgePatterns()
+}
+
+// takesUnknown reports whether an operand may be one that is known only when the command runs: text, where it can be
+// no flag that counts; the output of a command in place of a file; names of files that are known to lie somewhere.
+func (r *reading) takesUnknown(w word, typ *wordType, behindDashes bool) bool {
+	t := r.program.traits
+	switch {
+	case w.stream:
+		return typ.streams
+	case len(w.below) > 0:
+		return typ.streams && r.program.takesNames()
+	case typ.free && r.program.kind == understood && !w.splits:
+		return t[traitRaw] || t[traitGlobs] || behindDashes
+	}
+	return typ.free && (t[traitRaw] || t[traitGlobs] && r.program.kind == understood || behindDashes && !w.splits)
 }
 
 // operandAt is the type of operand i of n.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -17,10 +18,17 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 		w.redirectAll(s, nil, at)
 		return same(at)
 	}
-	words := make([]word, len(c.Args))
-	for i, arg := range c.Args {
-		words[i] = w.readWord(arg)
-		w.look(arg, words[i], at)
+	var words []word
+	for _, arg := range c.Args {
+		all := braced(arg)
+		for _, each := range all {
+			read := w.readWord(each)
+			if len(all) > 1 {
+				read.refuse("It holds braces outside quotes, which some shells expand.")
+			}
+			w.look(each, &read, at)
+			words = append(words, read)
+		}
 	}
 	var settings []word
 	for _, a := range c.Assigns {
@@ -28,14 +36,42 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 	}
 	first := len(w.Parts)
 	out := w.call(words, settings, w.textOf(c, s), at, in)
-	if first < len(w.Parts) {
-		p := w.Parts[first]
-		w.redirectAll(s, &p, at)
-		w.Parts[first] = p
-	} else {
+	w.out = nil
+	if first == len(w.Parts) {
 		w.redirectAll(s, nil, at)
+		return out
+	}
+	p := w.Parts[first]
+	w.redirectAll(s, &p, at)
+	w.Parts[first] = p
+	if first+1 == len(w.Parts) && len(p.Output) == 0 {
+		w.out = p.lines(in)
 	}
 	return out
+}
+
+// maxBraced is how many words one word with braces may become.
+const maxBraced = 20
+
+// braced are the words that bash and zsh make of one with braces, such as {a,b}.go. For dash it is one word, which
+// names no file of note.
+func braced(from *syntax.Word) []*syntax.Word {
+	if !slices.ContainsFunc(from.Parts, hasBrace) {
+		return []*syntax.Word{from}
+	}
+	split := syntax.Word{Parts: slices.Clone(from.Parts)}
+	if !syntax.SplitBraces(&split) {
+		return []*syntax.Word{from}
+	}
+	if words := expand.Braces(&split); len(words) <= maxBraced {
+		return words
+	}
+	return []*syntax.Word{from}
+}
+
+func hasBrace(p syntax.WordPart) bool {
+	lit, ok := p.(*syntax.Lit)
+	return ok && strings.Contains(lit.Value, "{") && !strings.Contains(lit.Value, "..") && !strings.ContainsRune(lit.Value, '\\')
 }
 
 // textOf is the text of a command as it stands in the source, with what is fed to it.
@@ -83,7 +119,7 @@ func (w *walk) setting(a *syntax.Assign, at places) word {
 	out := word{known: true, plain: true}
 	if a.Value != nil {
 		out = w.readWord(a.Value)
-		w.look(a.Value, out, at)
+		w.look(a.Value, &out, at)
 	}
 	out.text = a.Name.Value + "=" + out.text
 	return out
@@ -457,11 +493,7 @@ func (p *Part) widen(below []Access, fed bool) {
 			continue
 		}
 		for _, root := range below {
-			kind := a.Kind
-			if kind == Read {
-				kind = Tree
-			}
-			all = append(all, Access{Path: strings.TrimSuffix(root.Path, "/"), Kind: kind, Only: root.Only})
+			all = append(all, root.of(a.Kind))
 		}
 	}
 	p.Accesses = all
@@ -503,39 +535,54 @@ func spelled(words []word) string {
 	return strings.Join(out, " ")
 }
 
-// listers are programs whose output is the names of files below the folders that they are given.
-var listers = set("find fd fdfind ls rg grep egrep fgrep git")
+// filters are programs that print some of the lines that they are fed.
+var filters = set("grep egrep fgrep head tail sort uniq")
 
 // lines are the folders below which all names lie that a part prints, one in a line; nil when it may print
 // anything else.
-func (p *Part) lines() []Access {
-	if !p.Reads || len(p.Argv) == 0 || !listers[p.Argv[0]] {
+func (p *Part) lines(in pipe) []Access {
+	if !p.Reads || len(p.Argv) == 0 {
 		return nil
 	}
-	names := true
-	switch p.Argv[0] {
+	args := p.Argv[1:]
+	has := func(flags ...string) bool {
+		return slices.ContainsFunc(args, func(a string) bool { return slices.Contains(flags, a) })
+	}
+	names := false
+	switch name := p.Argv[0]; name {
 	case "git":
-		names = len(p.Argv) > 1 && p.Argv[1] == "ls-files" && !slices.ContainsFunc(p.Argv[2:], isFlag)
+		names = len(args) > 0 && args[0] == "ls-files" && !slices.ContainsFunc(args[1:], isFlag)
 	case "grep", "egrep", "fgrep", "rg":
-		names = slices.ContainsFunc(p.Argv, func(a string) bool {
-			return a == "--files" || a == "--files-with-matches" || isFlag(a) && !strings.HasPrefix(a, "--") && strings.Contains(a, "l")
-		})
+		names = has("--files", "--files-with-matches", "-l", "-rl", "-lr", "-rln", "-rnl", "-ril", "-rli", "-lri")
 	case "find":
-		names = !slices.ContainsFunc(p.Argv, func(a string) bool { return a == "-printf" || a == "-ls" || a == "-exec" })
+		names = !has("-printf", "-ls", "-exec")
+	case "fd", "fdfind":
+		names = true
 	case "ls":
-		names = !slices.ContainsFunc(p.Argv[1:], isFlag) && len(p.Argv) == 1
+		names = len(args) == 0
+	}
+	if !names && filters[p.Argv[0]] && len(p.Accesses) == 0 {
+		return in.from
 	}
 	if !names {
 		return nil
 	}
 	var out []Access
 	for _, a := range p.Accesses {
-		if strings.HasPrefix(a.Path, "-") {
+		if isFlag(a.Path) {
 			return nil
 		}
-		out = append(out, Access{Path: a.Path, Kind: Tree})
+		out = append(out, Access{Path: a.Path, Kind: Tree, Only: a.Only})
 	}
 	return out
+}
+
+// of is the access to what lies below a place that names are from: to all files there where one is read.
+func (a Access) of(kind Kind) Access {
+	if kind == Read {
+		kind = Tree
+	}
+	return Access{Path: strings.TrimSuffix(a.Path, "/"), Kind: kind, Only: a.Only}
 }
 
 func isFlag(s string) bool { return strings.HasPrefix(s, "-") }

@@ -13,10 +13,11 @@ import (
 // A wordType is what a word means to a program. Its check says why a word is not harmless, or "", and notes what
 // the word reaches.
 type wordType struct {
-	check func(r *reading, w word, limit int) string
-	all   func(r *reading, words []word) string // of a type that takes all words that are left
-	runs  bool                                  // what is left is a command
-	free  bool                                  // any text will do, also one that is known only when it runs
+	check   func(r *reading, w word, limit int) string
+	all     func(r *reading, words []word) string // of a type that takes all words that are left
+	streams bool                                  // it is a file that may be the output of a command
+	runs    bool                                  // what is left is a command
+	free    bool                                  // any text will do, also one that is known only when it runs
 }
 
 // wordTypes are the types that the data files may use.
@@ -34,15 +35,15 @@ func init() { // for COMMAND leads back to the programs
 		"ONLY":    {check: func(r *reading, w word, _ int) string { r.only = append(r.only, w.text); return "" }},
 		"DATE":    {check: matching(plainDate, "is not a plain date")},
 
-		"PATH":      {check: pathOf(Look)},
+		"PATH":      {check: pathOf(Look), streams: true},
 		"FOLDER":    {check: folder},
-		"FILE":      {check: pathOf(Read)},
+		"FILE":      {check: pathOf(Read), streams: true},
 		"LOCALFILE": {check: localFile},
 		"TREE":      {check: pathOf(Tree)},
 		"WRITE":     {check: pathOf(Write)},
 		"DELETE":    {check: pathOf(Delete)},
 		"INTO":      {check: into},
-		"PAIR":      {check: pair},
+		"PAIR":      {check: pair, streams: true},
 
 		"REGEX":      {check: laterPattern(language.Basic)},
 		"EREGEX":     {check: laterPattern(language.Extended)},
@@ -329,6 +330,9 @@ func seq(r *reading, words []word) string {
 // path is the check of a word that names a file or folder.
 func pathOf(kind Kind) func(*reading, word, int) string {
 	return func(r *reading, w word, limit int) string {
+		for _, a := range w.below {
+			r.accesses = append(r.accesses, a.of(kind))
+		}
 		switch {
 		case w.text == "" || w.text == "-" && kind != Write && kind != Delete:
 			return ""

@@ -16,6 +16,7 @@ type walk struct {
 	refused bool
 	vars    map[string]word // variables whose values are known here
 	exports []word          // NAME=value for all commands from here on
+	out     []Access        // where the names lie that the last command prints, one in a line; nil: it may print anything
 
 	calls      int  // simple commands so far
 	nested     int  // depth of scripts inside words
@@ -65,14 +66,24 @@ func (w *walk) file(f *syntax.File) {
 	w.findScreen()
 }
 
-// comments refuses comments: what they hide differs between an interactive shell and a script.
+// plainComment matches a comment that is harmless even to an interactive zsh, which takes its # for a program.
+var plainComment = regexp.MustCompile(`^[A-Za-z0-9 ,.:/_#=-]*$`)
+
+// comments refuses comments that an interactive shell, which may know none, would read as something else: those
+// behind a command are more words of it.
 func (w *walk) comments(f *syntax.File) {
 	syntax.Walk(f, func(node syntax.Node) bool {
-		if c, ok := node.(*syntax.Comment); ok {
-			w.refuse("It holds a comment.")
-			if strings.ContainsAny(c.Text, ";&|`$<>(){}\\\"'*?[]!") {
-				w.bind("A shell that knows no comments would run what stands in one.")
-			}
+		c, ok := node.(*syntax.Comment)
+		if !ok {
+			return true
+		}
+		start := int(c.Pos().Offset())
+		line := w.source[strings.LastIndexByte(w.source[:start], '\n')+1 : start]
+		if strings.TrimSpace(line) != "" || !plainComment.MatchString(c.Text) {
+			w.refuse("It holds a comment, which an interactive shell may take for more words.")
+		}
+		if strings.ContainsAny(c.Text, ";&|`$<>(){}\\\"'*?[]!") {
+			w.bind("A shell that knows no comments would run what stands in one.")
 		}
 		return true
 	})
@@ -133,13 +144,9 @@ func (w *walk) binary(b *syntax.BinaryCmd, at places, in pipe) outcome {
 	if b.Op == syntax.PipeAll {
 		w.refuse("It joins commands with |&, which some shells read as running in the background.")
 	}
-	first := len(w.Parts)
+	w.out = nil
 	x := w.statement(b.X, at, in)
-	out := pipe{fed: true}
-	if len(w.Parts) == first+1 {
-		out.from = w.Parts[first].lines()
-	}
-	y := w.statement(b.Y, at, out)
+	y := w.statement(b.Y, at, pipe{fed: true, from: w.out})
 	if !slices.Equal(x.all(), at) || !slices.Equal(y.all(), at) {
 		w.bind("It changes the folder inside a pipeline, which lasts in some shells only.")
 	}
@@ -149,6 +156,7 @@ func (w *walk) binary(b *syntax.BinaryCmd, at places, in pipe) outcome {
 // compound judges brackets, conditions and loops. What it does not know makes the line one that can only be
 // judged as a whole.
 func (w *walk) compound(cmd syntax.Command, at places) outcome {
+	defer func() { w.out = nil }()
 	switch cmd := cmd.(type) {
 	case *syntax.Subshell:
 		w.apart(func() { w.statements(cmd.Stmts, at) })
@@ -162,6 +170,10 @@ func (w *walk) compound(cmd syntax.Command, at places) outcome {
 	case *syntax.DeclClause:
 		if cmd.Variant.Value == "export" && w.export(cmd.Args, at) {
 			return same(at)
+		}
+	case *syntax.WhileClause:
+		if names, ok := readsLines(cmd); ok {
+			return same(w.eachLine(cmd, names, at))
 		}
 	case *syntax.TimeClause:
 		if cmd.Stmt == nil {
@@ -224,7 +236,7 @@ func (w *walk) loop(c *syntax.ForClause, at places) places {
 	defer func() { w.vars = before }()
 	for _, item := range words.Items {
 		value := w.readWord(item)
-		w.look(item, value, at)
+		w.look(item, &value, at)
 		if !value.known || value.glob && strings.Contains(value.text, "**") {
 			w.bind("It holds a loop over words that are known only when it runs.")
 		}
@@ -232,6 +244,44 @@ func (w *walk) loop(c *syntax.ForClause, at places) places {
 		at = at.and(w.statements(c.Do, at))
 	}
 	return at
+}
+
+// readsLines reports whether a loop runs once for each line of its input, and the variables that it sets.
+func readsLines(c *syntax.WhileClause) (names []string, ok bool) {
+	if c.Until || len(c.Cond) != 1 || len(c.Cond[0].Redirs) > 0 || c.Cond[0].Negated {
+		return nil, false
+	}
+	call, ok := c.Cond[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) < 2 || call.Args[0].Lit() != "read" {
+		return nil, false
+	}
+	for _, a := range call.Assigns {
+		if a.Name.Value != "IFS" || a.Value != nil && len(a.Value.Parts) > 0 {
+			return nil, false
+		}
+	}
+	for _, arg := range call.Args[1:] {
+		name := arg.Lit()
+		if name == "-r" {
+			continue
+		}
+		if !loopName.MatchString(name) || shellNames[name] {
+			return nil, false
+		}
+		names = append(names, name)
+	}
+	return names, len(names) > 0
+}
+
+// eachLine judges the commands of a loop over lines. What stands in a line is not known.
+func (w *walk) eachLine(c *syntax.WhileClause, names []string, at places) places {
+	before := w.vars
+	for _, name := range names {
+		w.set(name, word{})
+	}
+	after := w.statements(c.Do, at)
+	w.vars = before
+	return at.and(after)
 }
 
 // set gives a variable a value from here on.
@@ -292,7 +342,7 @@ func (w *walk) redirect(r *syntax.Redirect, s *syntax.Stmt, p *Part, at places) 
 		return
 	}
 	target := w.readWord(r.Word)
-	w.look(r.Word, target, at)
+	w.look(r.Word, &target, at)
 	if w.harmlessRedirect(r, s) {
 		w.joins = w.joins || r.Op == syntax.RdrAll || r.Op == syntax.AppAll
 		return
@@ -315,7 +365,9 @@ func (w *walk) redirect(r *syntax.Redirect, s *syntax.Stmt, p *Part, at places) 
 
 // document judges a text that is fed to a program, <<END.
 func (w *walk) document(r *syntax.Redirect, p *Part, at places) {
-	w.refuse("It feeds a program text that stands in the command.")
+	if p == nil || !p.Understood {
+		w.refuse("It feeds a program text that stands in the command.")
+	}
 	w.survive(r.Hdoc, at)
 	for _, part := range r.Hdoc.Parts {
 		switch part.(type) {
@@ -392,7 +444,7 @@ func callWords(s *syntax.Stmt) []*syntax.Word {
 }
 
 // look notes what stands in the way of a word being read as it stands, and goes through the commands inside it.
-func (w *walk) look(from *syntax.Word, read word, at places) {
+func (w *walk) look(from *syntax.Word, read *word, at places) {
 	w.refuse(read.unfit)
 	if read.doubt != "" {
 		w.bind(read.doubt)
@@ -401,7 +453,14 @@ func (w *walk) look(from *syntax.Word, read word, at places) {
 		return
 	}
 	w.Opaque = w.Opaque || read.doubt != ""
-	w.apart(func() { w.survive(from, at) })
+	w.apart(func() {
+		w.out = nil
+		w.survive(from, at)
+		if len(from.Parts) == 1 && read.splits {
+			read.below = w.out
+		}
+		w.out = nil
+	})
 }
 
 // apart runs a part of the walk that stands for a shell of its own: what it sets is gone afterwards.

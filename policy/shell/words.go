@@ -18,7 +18,10 @@ type word struct {
 	// hat says that a ^ or ~ stands outside quotes, where zsh with extended patterns takes the word for one.
 	hat bool
 	// splits says that the unknown part may become any number of words.
-	splits  bool
+	splits bool
+	stream bool // it is the output of a command, as a file: <(sort x)
+	// below says where the names lie that a command inside it prints, and that are its words.
+	below   []Access
 	home    bool   // it starts with the home folder
 	mixed   bool   // a quoted part of it would be a pattern outside quotes
 	escaped bool   // so would a character behind a backslash
@@ -58,7 +61,7 @@ func (w *walk) readWord(from *syntax.Word) word {
 		}
 	}
 	out.text = text.String()
-	out.wholeWord()
+	out.wholeWord(from)
 	return out
 }
 
@@ -83,6 +86,10 @@ func (w *word) unknown(problem string) {
 
 // expand notes a part that a shell replaces. The commands in it are judged by themselves.
 func (w *word) expand(part syntax.WordPart, quoted bool) {
+	if sub, ok := part.(*syntax.ProcSubst); ok && sub.Op == syntax.CmdIn && !quoted {
+		w.known, w.stream = false, true
+		return
+	}
 	if _, ok := part.(*syntax.CmdSubst); !ok {
 		w.unknown(describePart(part))
 		return
@@ -105,6 +112,9 @@ func (w *walk) variable(out *word, p *syntax.ParamExp, quoted, first bool) strin
 	case bound && (quoted || value.plain && !value.glob):
 		out.glob, out.known = out.glob || value.glob, out.known && value.known
 		return value.text
+	case bound && !value.known:
+		out.known, out.splits = false, true
+		return ""
 	case bound:
 		out.distrust("It uses $" + name + " outside quotes, where some shells cut it into words.")
 		return value.text
@@ -281,8 +291,10 @@ func unescape(s string) string {
 }
 
 // wholeWord judges what only the whole word shows.
-func (w *word) wholeWord() {
+func (w *word) wholeWord(from *syntax.Word) {
 	switch {
+	case w.stream && (w.text != "" || len(from.Parts) != 1):
+		w.distrust("It joins the output of a command with other text.")
 	case w.home && w.text != "~" && !strings.HasPrefix(w.text, "~/"):
 		w.unknown("It joins the home folder with other text.")
 	case !w.home && (w.text == "~" || strings.HasPrefix(w.text, "~/")):

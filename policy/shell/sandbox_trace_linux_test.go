@@ -28,6 +28,7 @@ var (
 
 // event is one system call.
 type event struct {
+	process    string
 	call, args string
 	paths      []string // its arguments that are texts
 	failed     bool
@@ -48,6 +49,7 @@ func readTrace(dir string) ([]event, error) {
 		}
 		for line := range strings.Lines(string(data)) {
 			if e, ok := readEvent(strings.TrimSuffix(line, "\n")); ok {
+				e.process = strings.TrimPrefix(filepath.Ext(file), ".")
 				out = append(out, e)
 			}
 		}
@@ -137,9 +139,10 @@ func (d *judgement) event(e event) {
 		if !strings.Contains(e.args, `sun_path="/var/run/nscd/socket"`) {
 			d.find("calls " + e.call + "(" + e.args + ")")
 		}
-	case "kill":
-		if !strings.HasSuffix(e.args, ", 0") { // shells look in this way whether a process is there
-			d.find("calls kill(" + e.args + ")")
+	case "kill", "tkill", "tgkill":
+		// Shells look with 0 whether a process is there; programs end themselves with a signal.
+		if !strings.HasSuffix(e.args, ", 0") && !strings.HasPrefix(e.args, e.process+", ") {
+			d.find("calls " + e.call + "(" + e.args + ")")
 		}
 	default:
 		if len(e.paths) == 0 || slices.ContainsFunc(e.paths, func(path string) bool { return !d.mayWrite(path) }) {

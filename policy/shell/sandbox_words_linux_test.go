@@ -3,6 +3,8 @@ package shell_test
 import (
 	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,59 +13,92 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// vocabulary holds, for each program, the words that it is known to be called with: as shells read them, with quotes.
+// vocabulary holds what programs are called with. The keys are the leading words of calls, such as "cat" and "git log";
+// the values are words as shells read them, with quotes.
 type vocabulary map[string][]string
 
-// learnWords makes a vocabulary of the programs in commands that pass: from all the samples, and from what the
-// programs that are here say of their own flags.
+// learnWords makes a vocabulary: from the samples, from the package's data, and from what the programs that are here
+// say of their own flags. Programs that are not here are left out.
 func learnWords(t testing.TB) vocabulary {
 	t.Helper()
-	samples := sandboxSamples(t)
 	words := vocabulary{}
-	for _, command := range samples {
-		if passes, programs, _ := look(command); passes {
-			for _, program := range programs {
-				words[program] = nil
-			}
+	for _, command := range sandboxSamples(t, "") {
+		words.learnCommand(command)
+	}
+	files, err := filepath.Glob("programs/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
 		}
+		words.learnData(string(data))
 	}
 	delete(words, "sleep") // nothing to find, and slow
-	for _, command := range samples {
-		words.learn(command)
-	}
 	askForFlags(t, words)
-	for program, own := range words {
+	for name, own := range words {
 		slices.Sort(own)
-		words[program] = slices.Compact(own)
+		words[name] = slices.Compact(own)
 	}
 	return words
 }
 
-// learn takes the words behind known programs out of a command.
-func (v vocabulary) learn(command string) {
+// learnCommand takes calls out of a command.
+func (v vocabulary) learnCommand(command string) {
 	file, err := syntax.NewParser().Parse(strings.NewReader(command), "")
 	if err != nil {
 		return
 	}
 	syntax.Walk(file, func(node syntax.Node) bool {
 		call, ok := node.(*syntax.CallExpr)
-		if !ok || len(call.Args) == 0 {
+		if !ok || len(call.Args) == 0 || !plainWord.MatchString(call.Args[0].Lit()) {
 			return true
 		}
-		program := call.Args[0].Lit()
-		if _, known := v[program]; !known {
-			return true
+		name, rest := call.Args[0].Lit(), call.Args[1:]
+		if name == "git" && len(rest) > 0 && plainWord.MatchString(rest[0].Lit()) {
+			name, rest = "git "+rest[0].Lit(), rest[1:]
 		}
-		for _, arg := range call.Args[1:] {
-			v[program] = append(v[program], command[arg.Pos().Offset():arg.End().Offset()])
+		v[name] = append(v[name], "--")
+		for _, arg := range rest {
+			v[name] = append(v[name], command[arg.Pos().Offset():arg.End().Offset()])
 		}
 		return true
 	})
 }
 
-var flagInHelp = regexp.MustCompile(`(?m)(?:^|[\s,(\[|])(--?[a-zA-Z0-9][-a-zA-Z0-9]*)`)
+var (
+	plainWord  = regexp.MustCompile(`^[a-zA-Z0-9][-a-zA-Z0-9_]*$`)
+	flagInText = regexp.MustCompile(`(?m)(?:^|[\s,(\[|])(--?[a-zA-Z0-9][-a-zA-Z0-9]*)`)
+)
 
-// askForFlags asks every program and every sub-command of git for its flags, in a sandbox.
+// learnData takes programs and flags, harmless or not, out of one file of the package's data.
+func (v vocabulary) learnData(text string) {
+	var names []string
+	for line := range strings.Lines(text) {
+		key, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		var flags []string
+		switch key {
+		case "program":
+			names = strings.Split(rest, ", ")
+			flags = []string{"--"}
+		case "letters":
+			for _, letter := range rest {
+				flags = append(flags, "-"+string(letter))
+			}
+		case "flag", "never":
+			for _, m := range flagInText.FindAllStringSubmatch(rest, -1) {
+				flags = append(flags, m[1])
+			}
+		}
+		for _, name := range names {
+			v[name] = append(v[name], flags...)
+		}
+	}
+}
+
+// askForFlags asks every program, and git for every sub-command, for its flags, in a sandbox.
 func askForFlags(t testing.TB, words vocabulary) {
 	t.Helper()
 	box, err := openSandbox(t.TempDir())
@@ -71,23 +106,33 @@ func askForFlags(t testing.TB, words vocabulary) {
 		t.Fatal(err)
 	}
 	defer box.close()
-	ask := map[string]string{}
-	for program := range words {
-		ask[program+" --help"] = program
-	}
-	for _, word := range words["git"] {
-		if !strings.HasPrefix(word, "-") && regexp.MustCompile(`^[a-z-]+$`).MatchString(word) {
-			ask["git "+word+" -h"] = "git"
+	const missing = "no such program"
+	answers := map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(words)) {
+		program := strings.Fields(name)
+		question := program[0] + " --help"
+		if program[0] == "git" && len(program) > 1 {
+			question = "git " + program[1] + " -h"
 		}
-	}
-	for _, question := range slices.Sorted(maps.Keys(ask)) {
-		got, err := box.run(job{Shell: []string{"bash", "-c"}, Command: question, Limit: maxTime, Words: true})
-		if err != nil {
-			t.Fatalf("%s: %v", question, err)
+		if _, asked := answers[question]; !asked {
+			ask := "if type " + program[0] + "; then " + question + "; else echo " + missing + "; fi"
+			got, err := box.run(job{Shell: []string{"bash", "-c"}, Command: ask, Limit: maxTime, Words: true})
+			if err != nil {
+				t.Fatalf("%s: %v", question, err)
+			}
+			answers[question] = []string{missing}
+			if !strings.Contains(got.Output, missing) {
+				answers[question] = nil
+			}
+			for _, m := range flagInText.FindAllStringSubmatch(got.Output, -1) {
+				answers[question] = append(answers[question], m[1])
+			}
 		}
-		for _, m := range flagInHelp.FindAllStringSubmatch(got.Output, -1) {
-			words[ask[question]] = append(words[ask[question]], m[1])
+		if slices.Contains(answers[question], missing) {
+			delete(words, name)
+			continue
 		}
+		words[name] = append(words[name], answers[question]...)
 	}
 }
 
@@ -112,10 +157,17 @@ type generator struct {
 	*rand.Rand
 	words    vocabulary
 	programs []string
+	samples  []string // that pass
 }
 
-func newGenerator(words vocabulary, seed uint64) *generator {
-	return &generator{rand.New(rand.NewPCG(seed, seed)), words, slices.Sorted(maps.Keys(words))}
+func newGenerator(words vocabulary, samples []string, seed uint64) *generator {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, seed)), words: words, programs: slices.Sorted(maps.Keys(words))}
+	for _, command := range samples {
+		if passes, _, _ := look(command); passes && !strings.Contains(command, "sleep") {
+			g.samples = append(g.samples, command)
+		}
+	}
+	return g
 }
 
 func (g *generator) pick(from []string) string {
@@ -130,17 +182,29 @@ func (g *generator) generate(count int) []string {
 	const tries = 400 // for each command: most of what is built at random does not pass
 	var out []string
 	seen := map[string]bool{}
-	for i := range count {
-		for range tries {
-			command := g.line(g.programs[i%len(g.programs)])
-			if passes, _, _ := look(command); passes && !seen[command] {
-				seen[command] = true
-				out = append(out, command)
-				break
-			}
+	left := slices.Clone(g.programs)
+	for i := 0; len(out) < count && len(left) > 0; i++ {
+		i %= len(left)
+		command, ok := g.passing(left[i], seen, tries)
+		if !ok {
+			left = slices.Delete(left, i, i+1)
+			continue
 		}
+		seen[command] = true
+		out = append(out, command)
 	}
 	return out
+}
+
+// passing builds lines until one passes that was not seen.
+func (g *generator) passing(program string, seen map[string]bool, tries int) (string, bool) {
+	for range tries {
+		command := g.line(program)
+		if passes, _, _ := look(command); passes && !seen[command] {
+			return command, true
+		}
+	}
+	return "", false
 }
 
 // frames are what a shell puts around commands; $1 and $2 stand for commands, $w for a word.
@@ -157,8 +221,13 @@ var inFrame = regexp.MustCompile(`\$[12w]`)
 // line builds a command line that starts with a program or has it inside a frame.
 func (g *generator) line(program string) string {
 	first := g.simple(program)
-	if g.IntN(3) > 0 {
+	switch g.IntN(8) {
+	case 0, 1, 2, 3:
 		return first
+	case 4:
+		words := strings.Split(g.pick(g.samples), " ")
+		at := 1 + g.IntN(len(words))
+		return strings.Join(slices.Insert(words, at, g.word(program)), " ")
 	}
 	return inFrame.ReplaceAllStringFunc(g.pick(frames), func(hole string) string {
 		switch hole {

@@ -89,7 +89,7 @@ func writeOld(path, text string, mode os.FileMode) error {
 // makeSpecials adds what is no plain file: links, a FIFO, archives and repositories.
 func makeSpecials(dir string) error {
 	in := filepath.Join(dir, "home/project")
-	for name, to := range map[string]string{"link": "../outside", "pr0": "/proc/self", "dock": "../.docker", "tolink": "a.txt", "dangling": "nowhere"} {
+	for name, to := range map[string]string{"link": "../outside", "pr0": "/proc/self/environ", "dock": "../.docker", "tolink": "a.txt", "dangling": "nowhere"} {
 		if err := os.Symlink(to, filepath.Join(in, name)); err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ stop: bin/virtual ## stop the virtual display of make run, and nod on it
 test: setup-test build lint unit e2e ## run every test
 
 # Where bubblewrap is, the tests that run commands in a sandbox must not be skipped.
-SANDBOX   := $(if $(shell command -v bwrap),NOD_SANDBOX=1)
+SANDBOX    = $(if $(shell command -v bwrap),NOD_SANDBOX=1)
 # How many commands make sandbox builds and runs, and with which seed.
 COUNT     ?= 20000
 SEED      ?= 2

@@ -30,7 +30,8 @@ func readReach(accesses []shell.Access) reach {
 				continue
 			}
 			switch {
-			case !info.Mode().IsRegular() && !info.IsDir() && real != "/dev/null", strings.HasPrefix(real, "/proc/") && strings.HasPrefix(path, worldRoot):
+			case !info.Mode().IsRegular() && !info.IsDir() && real != "/dev/null",
+				strings.HasPrefix(real, "/proc/") && strings.HasPrefix(path, worldRoot):
 				out.odd = path
 			case access.Kind == shell.Read:
 				out.files = append(out.files, real)

@@ -101,7 +101,8 @@ func openSandbox(dir string) (*sandbox, error) {
 }
 
 func bwrapFlags(world, self string) []string {
-	flags := []string{"--unshare-all", "--die-with-parent", "--new-session", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox",
+	flags := []string{"--unshare-all", "--die-with-parent", "--new-session", "--uid", "1000", "--gid", "1000",
+		"--hostname", "sandbox",
 		"--ro-bind", "/usr", "/usr", "--ro-bind", "/etc", "/etc", "--proc", "/proc", "--dev", "/dev"}
 	for _, name := range []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64"} {
 		if to, err := os.Readlink(name); err == nil {
@@ -151,7 +152,8 @@ var sandboxWorks = sync.OnceValue(func() error {
 			return err
 		}
 	}
-	try := exec.Command("bwrap", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "strace", "-qq", "-o", "/dev/null", "true")
+	try := exec.Command("bwrap", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev",
+		"strace", "-qq", "-o", "/dev/null", "true")
 	if out, err := try.CombinedOutput(); err != nil {
 		return fmt.Errorf("namespaces or tracing: %w: %s", err, bytes.TrimSpace(out))
 	}
@@ -227,7 +229,8 @@ func changes(j job, before, after map[string]string) []string {
 	git := slices.Contains(j.Programs, "git")
 	for _, path := range differences(before, after) {
 		info, err := os.Lstat(path)
-		locked := err == nil && info.IsDir() && indexLock.MatchString(path+"/index") && strings.Fields(before[path])[1] == strings.Fields(after[path])[1]
+		locked := err == nil && info.IsDir() && indexLock.MatchString(path+"/index") &&
+			strings.Fields(before[path])[1] == strings.Fields(after[path])[1]
 		if !git || !indexLock.MatchString(path) && !locked {
 			out = append(out, path)
 		}
@@ -255,7 +258,8 @@ func execute(j job, limit time.Duration) (*sink, []string) {
 		return out, []string{err.Error()}
 	}
 	words := []string{"--core=0", "--as=" + strconv.Itoa(addresses), "--fsize=" + strconv.Itoa(maxTrace), "--",
-		"strace", "-ff", "--seccomp-bpf", "-qqq", "-y", "-x", "-s", "4096", "-e", "signal=none", "-e", "trace=" + traced, "-o", "/trace/t"}
+		"strace", "-ff", "--seccomp-bpf", "-qqq", "-y", "-x", "-s", "4096", "-e", "signal=none",
+		"-e", "trace=" + traced, "-o", "/trace/t"}
 	cmd := exec.CommandContext(ctx, "prlimit", append(append(words, j.Shell...), j.Command)...)
 	cmd.Dir, cmd.Env = project, commandEnv
 	cmd.Stdout, cmd.Stderr = out, out
@@ -272,7 +276,8 @@ func execute(j job, limit time.Duration) (*sink, []string) {
 	case ctx.Err() != nil:
 		findings = append(findings, endless)
 	}
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok && usage.Maxrss<<10 > maxMemory || noMemory.Match(out.text) {
+	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	if ok && usage.Maxrss<<10 > maxMemory || noMemory.Match(out.text) {
 		findings = append(findings, greed)
 	}
 	return out, findings
@@ -281,8 +286,10 @@ func execute(j job, limit time.Duration) (*sink, []string) {
 var noMemory = regexp.MustCompile(`(?i)memory exhausted|cannot allocate memory|out of memory`)
 
 // commandEnv is the environment of the commands. What it names would be run by programs that look for such settings.
-var commandEnv = []string{"PATH=" + worldRoot + "/bin:/usr/local/bin:/usr/bin:/bin:/opt/bin", "HOME=" + home, "LC_ALL=C.UTF-8", "USER=n", "TZ=UTC",
-	"PAGER=trap", "GIT_PAGER=trap", "MANPAGER=trap", "EDITOR=trap", "VISUAL=trap", "GIT_EDITOR=trap", "BROWSER=trap", "LESSOPEN=|trap %s",
+var commandEnv = []string{"PATH=" + worldRoot + "/bin:/usr/local/bin:/usr/bin:/bin:/opt/bin", "HOME=" + home,
+	"LC_ALL=C.UTF-8", "USER=n", "TZ=UTC",
+	"PAGER=trap", "GIT_PAGER=trap", "MANPAGER=trap", "EDITOR=trap", "VISUAL=trap", "GIT_EDITOR=trap",
+	"BROWSER=trap", "LESSOPEN=|trap %s",
 	"GIT_CONFIG_NOSYSTEM=1", "NOD_CANARY=" + canaryMark + "/environment"}
 
 // killAll ends all processes of the sandbox but its first and this one.

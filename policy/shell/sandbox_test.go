@@ -86,7 +86,8 @@ func TestHarmless(t *testing.T) {
 func TestHarmlessGenerated(t *testing.T) {
 	needSandbox(t)
 	count, seed := number(t, "NOD_SANDBOX_COUNT", 400), number(t, "NOD_SANDBOX_SEED", 1)
-	ran := runCommands(t, newGenerator(learnWords(t), sandboxSamples(t, "read_only"), uint64(seed)).generate(count), false)
+	g := newGenerator(learnWords(t), sandboxSamples(t, "read_only"), uint64(seed))
+	ran := runCommands(t, g.generate(count), false)
 	if ran < count/2 {
 		t.Errorf("only %d of %d commands pass", ran, count)
 	}
@@ -170,7 +171,8 @@ func TestSandboxSees(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", tt.command, err)
 		}
-		if all := strings.Join(got.Findings, "; "); !strings.Contains(all, tt.finding) || tt.finding == "" && all != "" {
+		all := strings.Join(got.Findings, "; ")
+		if !strings.Contains(all, tt.finding) || tt.finding == "" && all != "" {
 			t.Errorf("%q: found %q, want %q", tt.command, all, tt.finding)
 		}
 	}
@@ -254,7 +256,8 @@ func (w *worker) close() {
 func sandboxSamples(t testing.TB, verdict string) []string {
 	t.Helper()
 	var out []string
-	for _, file := range []string{"testdata/shell.tsv", "testdata/more.tsv", "testdata/shell-red.tsv", "testdata/sandbox.tsv"} {
+	for _, name := range []string{"shell", "more", "shell-red", "sandbox"} {
+		file := "testdata/" + name + ".tsv"
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

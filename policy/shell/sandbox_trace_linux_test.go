@@ -11,10 +11,14 @@ import (
 
 // traced are the system calls that strace shows: what runs a program, opens a file, reaches out, or changes something.
 const traced = "?execve,?execveat,?open,?openat,?openat2,?creat,?connect,?sendto,?sendmsg,?bind,?listen," +
-	"?unlink,?unlinkat,?rename,?renameat,?renameat2,?mkdir,?mkdirat,?rmdir,?link,?linkat,?symlink,?symlinkat,?mknod,?mknodat," +
-	"?chmod,?fchmod,?fchmodat,?fchmodat2,?chown,?fchown,?lchown,?fchownat,?truncate,?ftruncate,?fallocate,?utime,?utimes,?utimensat,?futimesat," +
-	"?setxattr,?lsetxattr,?fsetxattr,?removexattr,?lremovexattr,?fremovexattr,?kill,?tkill,?tgkill,?pidfd_send_signal,?ptrace," +
-	"?mount,?umount2,?sethostname,?setdomainname,?settimeofday,?clock_settime,?adjtimex,?clock_adjtime,?shmget,?msgget,?semget,?mq_open"
+	"?unlink,?unlinkat,?rename,?renameat,?renameat2,?mkdir,?mkdirat,?rmdir,?link,?linkat," +
+	"?symlink,?symlinkat,?mknod,?mknodat," +
+	"?chmod,?fchmod,?fchmodat,?fchmodat2,?chown,?fchown,?lchown,?fchownat,?truncate,?ftruncate," +
+	"?fallocate,?utime,?utimes,?utimensat,?futimesat," +
+	"?setxattr,?lsetxattr,?fsetxattr,?removexattr,?lremovexattr,?fremovexattr," +
+	"?kill,?tkill,?tgkill,?pidfd_send_signal,?ptrace," +
+	"?mount,?umount2,?sethostname,?setdomainname,?settimeofday,?clock_settime,?adjtimex," +
+	"?clock_adjtime,?shmget,?msgget,?semget,?mq_open"
 
 var (
 	callLine   = regexp.MustCompile(`^(\w+)\((.*?)(?:\) += (-?\d+|\?)(?:<(.*)>)?.*| <unfinished \.\.\.>)$`)
@@ -153,10 +157,9 @@ func (d *judgement) event(e event) {
 
 // mayWrite allows temporary files, which must be gone at the end, and git's index.
 func (d *judgement) mayWrite(path string) bool {
-	return path == "/dev/null" || path == "/dev/tty" || strings.HasPrefix(path, "/tmp/") || d.runsGit() && indexLock.MatchString(path)
+	return path == "/dev/null" || path == "/dev/tty" || strings.HasPrefix(path, "/tmp/") ||
+		slices.Contains(d.may, "git") && indexLock.MatchString(path)
 }
-
-func (d *judgement) runsGit() bool { return slices.Contains(d.may, "git") }
 
 func (d *judgement) open(e event, path string) {
 	flags := e.args[strings.LastIndexByte(e.args, '"')+1:]
@@ -192,7 +195,8 @@ func isFolder(path string) bool {
 
 // ownFile reports whether path is one that a program of the command reads for itself: settings and repositories.
 func (d *judgement) ownFile(path string) bool {
-	if !slices.ContainsFunc(d.may, func(name string) bool { return slices.Contains([]string{"git", "rg", "fd", "fdfind", "tree"}, name) }) {
+	readers := []string{"git", "rg", "fd", "fdfind", "tree"}
+	if !slices.ContainsFunc(d.may, func(name string) bool { return slices.Contains(readers, name) }) {
 		return false
 	}
 	switch filepath.Base(path) {

@@ -138,18 +138,29 @@ func askForFlags(t testing.TB, words vocabulary) {
 
 // pool are words of the world, and such that programs and shells read more into.
 var pool = []string{
-	"a.txt", "b.txt", "names.txt", "file", "f", "README.md", "main.go", "data.json", "package.json", "a.bin", "empty.txt", "app.log", "src", "src/a",
-	".", "./", "..", "../b.txt", "internal", "empty", "sub", "bare.git", "link", "link/token", "tolink", "dangling", "dock", "pr0", "missing", "arch.tar.gz", "a.txt.gz",
-	"'a b'", "-odd", "-delete", "-o", "--output=out", "-exec", "./-odd", "--", "-", "@opts", "@tok", "u^z", "names.txt^b", ".en^x", "^caret", "'#hash'", "a#b", "a~b",
-	"~", "~/src", "~/.netrc", ".env", ".hidden", ".git", ".git/config", "/etc/passwd", "/usr/share/dict", "/dev/null", "'*'", "'[a]'", "'$x'",
-	"*", "*.txt", "a*", "?", "src/*", "**", "**/*", "***/a", "**/c*", "*.go", "u*", "[a-c]*", "[!a]*", "*/", "src/**/tok*", "d?/tok*", "a.txt*", "*b.txt", "-*",
-	"0", "1", "3", "10", "-1", "-5", "+1", "+1f", "+2cf", "1,3", "2-", "1k", "1e3", "0x10", "1:2", "99", "64", "2147483647", "5f", "1M",
-	"x", "foo", "''", "' '", "TODO", "'a.*'", "'^a'", "'a\\|b'", "'(a+)+$'", "'[[:alpha:]]'", "KEY", "'%s\\n'", "%h", "'%p\\n'", "'%-10f'", "+%s", "'%99999p'",
-	"1p", "'2,3p'", "'$p'", "'/a/p'", "'/a/,/b/p'", "'s/a/b/'", "'1!d'", "'/x/w out'", "'{p;q}'", ".", ".name", "'.items[]'", "'.[]'", "keys", "'.. | strings'", "'[.,.]'",
+	"a.txt", "b.txt", "names.txt", "file", "f", "README.md", "main.go", "data.json", "package.json", "a.bin",
+	"empty.txt", "app.log", "src", "src/a",
+	".", "./", "..", "../b.txt", "internal", "empty", "sub", "bare.git", "link", "link/token", "tolink",
+	"dangling", "dock", "pr0", "missing", "arch.tar.gz", "a.txt.gz",
+	"'a b'", "-odd", "-delete", "-o", "--output=out", "-exec", "./-odd", "--", "-", "@opts", "@tok", "u^z",
+	"names.txt^b", ".en^x", "^caret", "'#hash'", "a#b", "a~b",
+	"~", "~/src", "~/.netrc", ".env", ".hidden", ".git", ".git/config", "/etc/passwd", "/usr/share/dict",
+	"/dev/null", "'*'", "'[a]'", "'$x'",
+	"*", "*.txt", "a*", "?", "src/*", "**", "**/*", "***/a", "**/c*", "*.go", "u*", "[a-c]*", "[!a]*", "*/",
+	"src/**/tok*", "d?/tok*", "a.txt*", "*b.txt", "-*",
+	"0", "1", "3", "10", "-1", "-5", "+1", "+1f", "+2cf", "1,3", "2-", "1k", "1e3", "0x10", "1:2", "99", "64",
+	"2147483647", "5f", "1M",
+	"x", "foo", "''", "' '", "TODO", "'a.*'", "'^a'", "'a\\|b'", "'(a+)+$'", "'[[:alpha:]]'", "KEY", "'%s\\n'",
+	"%h", "'%p\\n'", "'%-10f'", "+%s", "'%99999p'",
+	"1p", "'2,3p'", "'$p'", "'/a/p'", "'/a/,/b/p'", "'s/a/b/'", "'1!d'", "'/x/w out'", "'{p;q}'", ".", ".name",
+	"'.items[]'", "'.[]'", "keys", "'.. | strings'", "'[.,.]'",
 	"'{print $1}'", "'/a/{print}'", "'BEGIN{print 1}'", "'{print > \"out\"}'", "'{system(\"touch ran\")}'",
-	"HEAD", "HEAD^", "HEAD~1", "'HEAD^{tree}'", "HEAD:a.txt", ":0:a.txt", ":a.txt", "'HEAD^{/one}'", "main", "v1", "feature", "main..feature", "HEAD...v1", "'stash@{0}'", "'@{u}'", "origin", "--all",
-	"-name", "-type", "-path", "-print", "-prune", "-o", "-a", "!", "'!'", "\\(", "\\)", "-newer", "-size", "-maxdepth", "-printf", "-ls", "-empty", "-regex", "-f", "-d", "-e", "=", "-eq", "]",
-	"auto", "always", "never", "json", "full", "short", "name", "size", "time", "C", "utf-8", "UTC", "iso", "format:%h", "'%(refname)'", "'%(authorname)'", "'%an %GK'", "'%(trailers)'",
+	"HEAD", "HEAD^", "HEAD~1", "'HEAD^{tree}'", "HEAD:a.txt", ":0:a.txt", ":a.txt", "'HEAD^{/one}'", "main", "v1",
+	"feature", "main..feature", "HEAD...v1", "'stash@{0}'", "'@{u}'", "origin", "--all",
+	"-name", "-type", "-path", "-print", "-prune", "-o", "-a", "!", "'!'", "\\(", "\\)", "-newer", "-size",
+	"-maxdepth", "-printf", "-ls", "-empty", "-regex", "-f", "-d", "-e", "=", "-eq", "]",
+	"auto", "always", "never", "json", "full", "short", "name", "size", "time", "C", "utf-8", "UTC", "iso",
+	"format:%h", "'%(refname)'", "'%(authorname)'", "'%an %GK'", "'%(trailers)'",
 }
 
 // generator builds commands at random.
@@ -209,11 +220,16 @@ func (g *generator) passing(program string, seen map[string]bool, tries int) (st
 
 // frames are what a shell puts around commands; $1 and $2 stand for commands, $w for a word.
 var frames = []string{
-	"$1 | $2", "$1 | $2", "$1 && $2", "$1; $2", "$1 || $2", "$1\n$2", "$1 2>/dev/null", "$1 >/dev/null", "$1 2>&1 | $2", "$1 &>/dev/null", "$1 >&2", "$1 < $w",
-	"cd src && $1", "cd $w && $1", "[ -f $w ] && $1", "test -e $w || $1", "[[ -n $w ]] && $1", "! $1", "( $1 )", "{ $1; }", "time $1", "timeout 3 $1", "nice $1", "env $1",
-	"$1 | xargs $2", "$1 | xargs -n1 $2", "find . -name $w -exec $1 {} \\;", "find $w -type f | xargs $1", "for f in $w; do $1 \"$f\"; done", "for f in $w $w; do $1; done",
-	"if $1; then $2; fi", "while $1; do $2; done", "case $w in a*) $1;; esac", "$1 <<< $w", "$1 <<'E'\nx\nE", "X=1 $1", "echo $w | $1", "printf '%s\\n' $w | $1", "cat $w | $1",
-	"command $1", "$1 > $w", "echo $($1)", "$1 <($2)", "test $w -nt $w", "[ $w $w $w ]", "awk $w $w", "xargs -a $w $1", "sort $w | $1", "$1 & $2",
+	"$1 | $2", "$1 | $2", "$1 && $2", "$1; $2", "$1 || $2", "$1\n$2", "$1 2>/dev/null", "$1 >/dev/null",
+	"$1 2>&1 | $2", "$1 &>/dev/null", "$1 >&2", "$1 < $w",
+	"cd src && $1", "cd $w && $1", "[ -f $w ] && $1", "test -e $w || $1", "[[ -n $w ]] && $1", "! $1", "( $1 )",
+	"{ $1; }", "time $1", "timeout 3 $1", "nice $1", "env $1",
+	"$1 | xargs $2", "$1 | xargs -n1 $2", "find . -name $w -exec $1 {} \\;", "find $w -type f | xargs $1",
+	"for f in $w; do $1 \"$f\"; done", "for f in $w $w; do $1; done",
+	"if $1; then $2; fi", "while $1; do $2; done", "case $w in a*) $1;; esac", "$1 <<< $w", "$1 <<'E'\nx\nE",
+	"X=1 $1", "echo $w | $1", "printf '%s\\n' $w | $1", "cat $w | $1",
+	"command $1", "$1 > $w", "echo $($1)", "$1 <($2)", "test $w -nt $w", "[ $w $w $w ]", "awk $w $w",
+	"xargs -a $w $1", "sort $w | $1", "$1 & $2",
 }
 
 var inFrame = regexp.MustCompile(`\$[12w]`)
@@ -291,7 +307,7 @@ func (g *generator) mutate(word string) string {
 	case 0:
 		return word[:at] + word[at+1:]
 	case 1:
-		return word[:at] + g.pick([]string{"^", "~", "*", "#", "@", "=", "-", ",", ":", "%", "0", "/", "\\", "'", "?", "(", "{"}) + word[at:]
+		return word[:at] + g.pick(strings.Split("^~*#@=-,:%0/\\'?({", "")) + word[at:]
 	}
 	return word[:at] + g.pick(pool) + word[at:]
 }

@@ -229,8 +229,9 @@ func changes(j job, before, after map[string]string) []string {
 	git := slices.Contains(j.Programs, "git")
 	for _, path := range differences(before, after) {
 		info, err := os.Lstat(path)
+		// A lock that comes and goes leaves its folder with another time, not another mode.
 		locked := err == nil && info.IsDir() && indexLock.MatchString(path+"/index") &&
-			strings.Fields(before[path])[1] == strings.Fields(after[path])[1]
+			before[path] != "" && strings.Fields(before[path])[1] == strings.Fields(after[path])[1]
 		if !git || !indexLock.MatchString(path) && !locked {
 			out = append(out, path)
 		}

@@ -16,7 +16,7 @@ WITHOUT_C := CGO_ENABLED=0 go test -tags ci
 # The version comes from LDFLAGS: without this, go build fails in a clone that another user owns.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false -trimpath)
 
-.PHONY: build run demo screenshot stop test test-agents test-mcp unit e2e lint fuzz bench figures pictures update-golden clean help need-go
+.PHONY: build run demo screenshot stop test test-agents test-mcp unit e2e lint fuzz sandbox bench figures pictures update-golden clean help need-go
 
 build: setup-build bin/nod bin/nod-desktop ## build both programs into bin/ (what make alone does)
 
@@ -34,8 +34,14 @@ stop: bin/virtual ## stop the virtual display of make run, and nod on it
 
 test: setup-test build lint unit e2e ## run every test
 
+# Where bubblewrap is, the tests that run commands in a sandbox must not be skipped.
+SANDBOX    = $(if $(shell command -v bwrap),NOD_SANDBOX=1)
+# How many commands make sandbox builds and runs, and with which seed.
+COUNT     ?= 20000
+SEED      ?= 2
+
 unit: setup-test ## run the tests that need no screen
-	go test -race $(HEART)
+	$(SANDBOX) go test -race $(HEART)
 	$(WITHOUT_C) $(WINDOWS)
 	go test -tags $(TAGS) .
 
@@ -73,6 +79,9 @@ fuzz: setup-test ## run every fuzz target for FUZZTIME
 			$(WITHOUT_C) -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
 		done; \
 	done
+
+sandbox: setup-test ## run COUNT commands that pass unasked in a sandbox and see that they do nothing else (Linux)
+	NOD_SANDBOX=1 NOD_SANDBOX_COUNT=$(COUNT) NOD_SANDBOX_SEED=$(SEED) go test -count=1 -timeout 0 -v -run 'Harmless|SandboxSees' ./policy/shell
 
 bench: setup-test ## run the benchmarks
 	$(WITHOUT_C) -run '^$$' -bench . -benchmem $(HEART) $(WINDOWS)

@@ -72,7 +72,7 @@ func TestReads(t *testing.T) {
 func TestDeep(t *testing.T) {
 	for command, want := range map[string]bool{
 		"grep -r x .": true, "grep --recursive x": true, "rg x": true, "diff -r a b": true, "git grep x": true,
-		"ls -R": false, "ls --recursive": false, "grep x a": false, "find .": false, "diff a b": false, "git status": false, "ls | grep -r x": true,
+		"ls -R": false, "ls --recursive": false, "grep x a": false, "find .": false, "git status": false, "ls | grep -r x": true,
 	} {
 		if got := isDeep(Analyze(command)); got != want {
 			t.Errorf("Analyze(%q).Deep = %v, want %v", command, got, want)

@@ -91,6 +91,9 @@ var disguises = map[string]func(command string) []string{
 // mended are mutants that really are harmless: what was wrong with the sample is not wrong with them.
 var mended = map[string]bool{"ls | xargs ls": true, "( ls )": true, "ls\na=~/x": true, "jq --seq . data.json": true}
 
+// ownComment matches a comment on a line of its own, which is harmless where the sample's, behind a command, is not.
+var ownComment = regexp.MustCompile(`(^|\n)#`)
+
 // otherFlags are flags of their own, not abbreviations: --text of --textconv.
 var otherFlags = set("--text --exclude --ignore-rev")
 
@@ -126,7 +129,7 @@ func TestNoDisguise(t *testing.T) {
 		for name, disguise := range disguises {
 			for _, mutant := range disguise(s.command) {
 				tried++
-				if harmless(Analyze(mutant), true) && !mended[mutant] {
+				if harmless(Analyze(mutant), true) && !mended[mutant] && !ownComment.MatchString(mutant) {
 					t.Errorf("%s: %q became %q, which is accepted (%s)", name, s.command, mutant, s.reason)
 				}
 			}

@@ -225,10 +225,15 @@ func (r *reading) value(name string, v valueType, w word) string {
 	if !w.known && !v.typ.free {
 		return "The value of " + name + " is known only when it runs."
 	}
-	if problem := v.typ.check(r, w, v.limit); problem != "" {
-		return problem
+	return r.check(w, v.typ, v.limit)
+}
+
+// check judges a word by its type.
+func (r *reading) check(w word, typ *wordType, limit int) string {
+	if w.hat && !typ.hats {
+		return "zsh may take " + quote(w.text) + " for a pattern."
 	}
-	return ""
+	return typ.check(r, w, limit)
 }
 
 // unlisted takes a flag that the entry does not have. In a task it is for the person to see: with the word behind
@@ -317,7 +322,7 @@ func (r *reading) judgeOperands() string {
 		if !w.known && !r.takesUnknown(w, o.typ, r.dashes >= 0 && i >= r.dashes) {
 			return "It gives " + r.name + " a word that is known only when it runs."
 		}
-		if problem := o.typ.check(r, w, o.limit); problem != "" {
+		if problem := r.check(w, o.typ, o.limit); problem != "" {
 			return problem
 		}
 	}

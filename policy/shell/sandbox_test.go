@@ -3,6 +3,7 @@
 package shell_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"nod/policy"
 	"nod/policy/shell"
 )
 
@@ -27,23 +29,27 @@ var sandboxShells = [][]string{
 	{"dash", "-c"},
 }
 
-// look says whether a command may pass unasked, and if so with which programs and what it reads.
+// look says whether a command may pass unasked, where the git repositories name no programs, and if so with which
+// programs and what it reads.
 func look(command string) (passes bool, programs []string, accesses []shell.Access) {
-	a := shell.Analyze(command, true)
+	a := shell.Analyze(command)
 	for _, p := range a.Programs {
 		programs = append(programs, p.Name)
-		if p.Name == "git" {
-			accesses = append(accesses, shell.Access{Path: ".", Kind: shell.Tree})
+	}
+	for _, p := range a.Parts {
+		accesses = append(accesses, p.Accesses...)
+		if p.Repository {
+			for _, folder := range p.In {
+				accesses = append(accesses, shell.Access{Path: cmp.Or(folder, "."), Kind: shell.Tree})
+			}
 		}
 	}
-	kind := shell.Read
-	if a.Deep {
-		kind = shell.Tree
+	for _, access := range accesses {
+		if policy.Leaks(access) {
+			return false, nil, nil
+		}
 	}
-	for _, path := range a.Reads {
-		accesses = append(accesses, shell.Access{Path: path, Kind: kind})
-	}
-	return a.ReadOnly, programs, accesses
+	return a.ReadOnly && len(a.Folders) == 0, programs, accesses
 }
 
 // plain matches commands that all shells read alike.

@@ -15,6 +15,7 @@ import (
 type wordType struct {
 	check   func(r *reading, w word, limit int) string
 	all     func(r *reading, words []word) string // of a type that takes all words that are left
+	hats    bool                                // a ^ or ~ in it means what it means to git
 	streams bool                                  // it is a file that may be the output of a command
 	runs    bool                                  // what is left is a command
 	free    bool                                  // any text will do, also one that is known only when it runs
@@ -65,10 +66,12 @@ func init() { // for COMMAND leads back to the programs
 		"SEQ":        {all: seq},
 		"MEMBER":     {check: member},
 		"PORT":       {check: matching(port, "is no port")},
+		"TRSET":      {check: translated},
+		"LINES":      {check: lineRange},
 		"RANGES":     {check: matching(ranges, "is no list of numbers")},
 
-		"REV":  {check: revision},
-		"REVS": {check: revision},
+		"REV":  {check: revision, hats: true},
+		"REVS": {check: revision, hats: true},
 		"URL":  {check: address},
 		"HOST": {check: lead},
 
@@ -161,15 +164,21 @@ func laterPattern(kind language.Syntax) func(*reading, word, int) string {
 	}
 }
 
+// choosesSyntax are the programs whose -E, -F and -P say in which syntax a pattern is.
+var choosesSyntax = set("grep egrep fgrep rg fd fdfind git")
+
 // judgePatterns checks the patterns of a call in the syntax that its flags ask for.
 func (r *reading) judgePatterns() string {
-	kind := r.syntax
+	kind, first := r.syntax, strings.Fields(r.name)[0]
 	switch {
-	case len(r.patterns) == 0, r.has("-F", "--fixed-strings"), r.name == "fgrep", kind == language.Rust && r.has("-g", "--glob"):
+	case len(r.patterns) == 0:
+		return ""
+	case !choosesSyntax[first]:
+	case r.has("-F", "--fixed-strings"), first == "fgrep", kind == language.Rust && r.has("-g", "--glob"):
 		return ""
 	case r.has("-P", "--perl-regexp", "--pcre2") || r.values["--engine"] != "" && r.values["--engine"] != "default":
 		kind = language.Perl
-	case r.has("-E", "--extended-regexp") || r.name == "egrep":
+	case r.has("-E", "--extended-regexp") || first == "egrep":
 		kind = max(kind, language.Extended)
 	}
 	for _, pattern := range r.patterns {
@@ -369,10 +378,14 @@ func into(r *reading, w word, limit int) string {
 	return ""
 }
 
-// pair is one of two files. Where one is a folder, the file of the same name in it is read.
+// pair is one of two files or folders. Of two folders all files are read that have one name; where only one is a
+// folder, the file in it that is named like the other.
 func pair(r *reading, w word, limit int) string {
-	if problem := pathOf(Read)(r, w, limit); problem != "" {
+	if problem := pathOf(Tree)(r, w, limit); problem != "" {
 		return problem
+	}
+	if clean := strings.TrimRight(w.text, "/."); (clean == "" || clean+"/" == w.text) && !r.has("-r", "--recursive", "-q", "--brief") {
+		return "Of two folders " + r.name + " prints what differs in all files."
 	}
 	for _, o := range r.operands {
 		if o.text != w.text && o.text != "-" && !strings.HasSuffix(o.text, "/") {
@@ -397,6 +410,11 @@ func revision(r *reading, w word, _ int) string {
 	case len(r.operands) > 1 && outside(w.text):
 		return "git compares or reads " + quote(w.text) + " outside the repository."
 	}
+	if at := strings.Index(w.text, "/"); at >= 0 && (strings.HasPrefix(w.text, ":/") || strings.Contains(w.text, "^{/")) {
+		if problem := anySyntax(w.text[at+1:]); problem != "" {
+			return problem
+		}
+	}
 	rev, paths := git.Revision(w.text)
 	for _, p := range paths {
 		if p.Name == "" {
@@ -406,6 +424,34 @@ func revision(r *reading, w word, _ int) string {
 	}
 	if rev == w.text {
 		r.reach(Read, w.text)
+	}
+	return ""
+}
+
+// anySyntax checks a pattern of which nobody says in which syntax it is.
+func anySyntax(pattern string) string {
+	for _, kind := range []language.Syntax{language.Basic, language.Extended} {
+		if err := language.Regexp(pattern, kind); err != nil {
+			return err.Error()
+		}
+	}
+	return ""
+}
+
+// lineRange is what -L of git log and git blame takes: numbers or patterns, for git log with a file behind a colon.
+func lineRange(r *reading, w word, _ int) string {
+	if at := strings.LastIndexByte(w.text, ':'); at >= 0 {
+		r.reach(Read, w.text[at+1:])
+	}
+	return anySyntax(strings.ReplaceAll(w.text, "/", ""))
+}
+
+// repeated matches a set of tr that repeats a character very often.
+var repeated = regexp.MustCompile(`\[.+\*[0-9]{4,}\]`)
+
+func translated(r *reading, w word, _ int) string {
+	if repeated.MatchString(w.text) {
+		return r.notKnown(w.text)
 	}
 	return ""
 }

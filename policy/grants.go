@@ -240,45 +240,11 @@ func (b *grantBook) save(grants []Grant) error {
 	return nil
 }
 
-// Grant keeps an allow wider than once: for exactly this call or, byPrefix, for commands that start like it. It
-// returns an error for what can only be allowed once.
-func (s *Store) Grant(c Call, scope Scope, byPrefix bool) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.now()
-	g, err := newGrant(c, scope, byPrefix, s.current.Load().good, now)
-	if err != nil {
-		return err
-	}
-	if err := s.grants.add(g, now); err != nil {
-		return err
-	}
-	s.log.Info("grant kept", "id", g.ID, "scope", g.Scope, "input_sha256", g.InputSHA256, "prefix", g.Prefix)
-	s.republish()
-	return nil
-}
-
-// GrantText says what Grant would keep, word for word. It is empty for what can only be allowed once, so
-// that no wider scope is offered.
-func (s *Store) GrantText(c Call, scope Scope, byPrefix bool) string {
-	prefix, err := grantable(c, scope, byPrefix, s.current.Load().good)
-	if err != nil {
-		return ""
-	}
-	return c.text(scope, prefix, s.places.Home)
-}
-
-// GrantPrefix returns the words that a grant by prefix would be bound to; empty when there can be none.
-func (s *Store) GrantPrefix(c Call) string {
-	prefix, err := grantable(c, Always, true, s.current.Load().good)
-	if err != nil {
-		return ""
-	}
-	return prefix
-}
-
 // Text says what the grant allows, in the words of [Store.GrantText].
 func (g Grant) Text() string {
+	if g.InputSHA256 == "" {
+		return g.coverText()
+	}
 	c := Call{Agent: g.Agent, Tool: g.Tool, CWD: g.CWD, Programs: []string{g.Program}}
 	return c.text(g.Scope, g.Prefix, homeFolder())
 }

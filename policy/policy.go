@@ -13,6 +13,8 @@ import (
 	"reflect"
 	"slices"
 	"time"
+
+	"nod/policy/shell"
 )
 
 // Effect is what a rule does to the calls it matches.
@@ -72,6 +74,7 @@ type Rule struct {
 	Class    Class    `yaml:"class,omitempty" mapstructure:"class" json:"class,omitempty"`                // the class that counts
 	Path     string   `yaml:"path,omitempty" mapstructure:"path" json:"path,omitempty"`                   // doublestar pattern on every path in the input; ~ is the home folder
 	Command  string   `yaml:"command,omitempty" mapstructure:"command" json:"command,omitempty"`          // the shell command, byte for byte
+	Run      []string `yaml:"run,omitempty" mapstructure:"run" json:"run,omitempty"`                      // commands by their leading words and flags, such as go test: each part of a command line counts by itself
 	CWD      string   `yaml:"cwd,omitempty" mapstructure:"cwd" json:"cwd,omitempty"`                      // doublestar pattern on the folder the call works in
 	Session  string   `yaml:"session,omitempty" mapstructure:"session" json:"session,omitempty"`          // exact session, as the caller names it
 	Server   string   `yaml:"mcp_server,omitempty" mapstructure:"mcp_server" json:"mcp_server,omitempty"` // glob on SERVER of a tool named mcp__SERVER__TOOL
@@ -121,18 +124,21 @@ var Scopes = []Scope{Once, ThisSession, QuarterHour, UntilQuit, Always}
 // Grant is a rule that the human made by answering a prompt. It allows exactly one input of one tool, or the
 // commands that start with some words, in one folder, for one agent as nod verified it.
 type Grant struct {
-	ID          string    `json:"id"` // UUID
-	Scope       Scope     `json:"scope"`
-	Agent       string    `json:"agent"`
-	Program     string    `json:"program"`           // verified executable of the requester; empty when it could not be verified
-	Session     string    `json:"session,omitempty"` // set when Scope is ThisSession
-	CWD         string    `json:"cwd"`
-	Tool        string    `json:"tool"`
-	InputSHA256 string    `json:"input_sha256,omitempty"` // of the canonical JSON of the input; empty with Prefix
-	Prefix      string    `json:"prefix,omitempty"`       // words, with single spaces, that a command starts with
-	Shown       string    `json:"shown"`                  // the input as the human saw it, cut for the list
-	Created     time.Time `json:"created"`
-	Expires     time.Time `json:"expires,omitzero"`
-	LastUsed    time.Time `json:"last_used,omitzero"`
-	Uses        int       `json:"uses"`
+	ID          string         `json:"id"` // UUID
+	Scope       Scope          `json:"scope"`
+	Agent       string         `json:"agent"`
+	Program     string         `json:"program"`           // verified executable of the requester; empty when it could not be verified
+	Session     string         `json:"session,omitempty"` // set when Scope is ThisSession
+	CWD         string         `json:"cwd"`
+	Tool        string         `json:"tool"`
+	InputSHA256 string         `json:"input_sha256,omitempty"` // of the canonical JSON of the input; empty with Prefix
+	Prefix      string         `json:"prefix,omitempty"`       // words, with single spaces, that a command starts with
+	Command     *shell.Pattern `json:"command,omitempty"`
+	Folder      string         `json:"folder,omitempty"` // of an exact Command: where it runs
+	Edits       string         `json:"edits,omitempty"`  // absolute folder or file
+	Shown       string         `json:"shown"`            // the input as the human saw it, cut for the list
+	Created     time.Time      `json:"created"`
+	Expires     time.Time      `json:"expires,omitzero"`
+	LastUsed    time.Time      `json:"last_used,omitzero"`
+	Uses        int            `json:"uses"`
 }

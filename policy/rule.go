@@ -20,7 +20,7 @@ func (e *FieldError) Error() string { return e.Key + ": " + e.Problem }
 
 // Validate reports the first thing that is wrong with a rule on its own, as a [*FieldError].
 func (r Rule) Validate() error {
-	for _, check := range []func(Rule) *FieldError{checkID, checkEffect, checkTexts, checkMatchers, checkClass, checkPatterns, checkServer, checkHost, checkArgs, checkExpires, checkExampleCount} {
+	for _, check := range []func(Rule) *FieldError{checkID, checkEffect, checkTexts, checkMatchers, checkRun, checkClass, checkPatterns, checkServer, checkHost, checkArgs, checkExpires, checkExampleCount} {
 		if err := check(r); err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func checkMatchers(r Rule) *FieldError {
 	if r.Effect == Allow && strings.Trim(tool, "*") == "" {
 		tool = "" // a rule that allows whatever the tool says no more than one that allows everything
 	}
-	if cmp.Or(r.Agent, r.Program, tool, string(r.Class), r.Path, r.Command, r.CWD, r.Session, r.Server, r.Host) == "" && len(r.Args) == 0 {
+	if cmp.Or(r.Agent, r.Program, tool, string(r.Class), r.Path, r.Command, r.CWD, r.Session, r.Server, r.Host) == "" && len(r.Args) == 0 && len(r.Run) == 0 {
 		return &FieldError{"effect", "the rule would match every call: want at least one of agent, program, tool, class, path, command, cwd, session, mcp_server, host, args"}
 	}
 	return nil

@@ -32,7 +32,7 @@ var (
 	ruleSchema = &schema{keys: []field{
 		{name: "id", schema: text}, {name: "effect", schema: text}, {name: "agent", schema: text},
 		{name: "program", schema: text}, {name: "tool", schema: text}, {name: "class", schema: text},
-		{name: "path", schema: text}, {name: "command", schema: text}, {name: "cwd", schema: text},
+		{name: "path", schema: text}, {name: "command", schema: text}, {name: "run", schema: texts}, {name: "cwd", schema: text},
 		{name: "session", schema: text}, {name: "mcp_server", schema: text}, {name: "host", schema: text},
 		{name: "args", schema: &schema{item: &schema{keys: []field{{name: "field", schema: text}, {name: "value", schema: text}}}}},
 		{name: "expires", schema: &schema{check: checkDay}},

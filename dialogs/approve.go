@@ -1,6 +1,9 @@
 package dialogs
 
 import (
+	"slices"
+	"strings"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
@@ -27,12 +30,16 @@ type approvePage struct {
 	banner *fyne.Container // the input's warnings
 	facts  *fyne.Container // what nod worked out from it
 
+	parts    []policy.CommandPart // of a command line
+	partList *fyne.Container      // shows them
+
 	disclosure *button
 	rawShown   bool
 	keep       keep // what an allow keeps
 	scopes     *button
 	rule       *fyne.Container // holds ruleText under a heading
-	ruleText   *sheet          // the rule that a wider scope will save; nil for once
+	ruleText   *sheet          // what a wider scope will save; nil for once
+	shownRule  string          // the text in it
 	why        *button
 	reason     *field
 }
@@ -40,20 +47,20 @@ type approvePage struct {
 // keep is what an allow keeps beyond this once.
 type keep struct {
 	scope      policy.Scope
-	byPrefix   bool // for commands that start like this one
-	suggestion int  // the agent's own rule to keep, counted from 1, in place of a wider scope; 0: none
+	cover      policy.Cover // what it is about, when it is wider than once
+	suggestion int          // the agent's own rule to keep, counted from 1, in place of a wider scope; 0: none
 }
 
 func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 	a := &approvePage{
 		page: newPage(e, w.keys, h), w: w, request: e.request(), body: b, keep: keep{scope: policy.Once},
-		view: container.NewStack(), banner: column(6), facts: newWrapRow(6, 6),
+		view: container.NewStack(), banner: column(6), facts: newWrapRow(6, 6), partList: column(0),
 	}
 	a.page.affirm, a.page.refuse, a.page.unwind = a.allow, a.deny, a.closeReason
 	a.page.silence = func(left string) string {
 		return tr("goes back to the terminal in {{.Time}}", values{"Time": left})
 	}
-	a.page.wanted = a.wantedHeight
+	a.page.wanted, a.page.renew = a.wantedHeight, a.renew
 	a.page.look, a.page.seen = a.lookAtAll, a.allSeen
 	a.look()
 	a.assemble(a.bodyObject(), a.footObject())
@@ -74,6 +81,40 @@ func (a *approvePage) look() {
 	for _, f := range a.input.Facts() {
 		a.facts.Add(newBadge(f.Text, factColor(f.Level)))
 	}
+	a.showParts(a.partsNow())
+}
+
+func (a *approvePage) partsNow() []policy.CommandPart {
+	if a.w.p.options.Parts == nil {
+		return nil
+	}
+	return a.w.p.options.Parts(a.call())
+}
+
+func (a *approvePage) call() policy.Call { return a.body.Call(a.request.Requester) }
+
+func (a *approvePage) showParts(parts []policy.CommandPart) {
+	a.parts, a.partList.Objects = parts, nil
+	if list := Parts(parts); list != nil {
+		a.partList.Add(padded(3, 0, list))
+	}
+	setVisible(a.partList, len(a.partList.Objects) > 0)
+}
+
+// renew shows what an answer to another prompt, or a new rule, has made of the parts.
+func (a *approvePage) renew() {
+	if parts := a.partsNow(); !slices.Equal(parts, a.parts) {
+		a.showParts(parts)
+		a.setKeep(a.stillKept())
+	}
+}
+
+// stillKept is what is chosen, or once when there is nothing left to keep.
+func (a *approvePage) stillKept() keep {
+	if a.keep.suggestion == 0 && a.keep.scope != policy.Once && a.grantText(a.keep) == "" {
+		return keep{scope: policy.Once}
+	}
+	return a.keep
 }
 
 // put makes b the text of the prompt, which has the focus.
@@ -104,7 +145,7 @@ func factColor(l factLevel) fyne.ThemeColorName {
 
 // bodyObject is the exact input, and under it what nod worked out and what the agent says.
 func (a *approvePage) bodyObject() fyne.CanvasObject {
-	details := column(5, a.facts)
+	details := column(5, a.facts, a.partList)
 	if says := a.agentSays(); says != "" {
 		details.Add(labelled(tr("agent says:"), says))
 	}
@@ -220,8 +261,14 @@ func (a *approvePage) allow() {
 		a.say(tr("The file has changed meanwhile: look again."))
 		return
 	}
+	if _, _, rule := a.chosen(); rule != a.shownRule {
+		a.showParts(a.partsNow())
+		a.setKeep(a.stillKept())
+		a.say(tr("What Allow will save has changed meanwhile: look again."))
+		return
+	}
 	answer := human(interact.Allowed)
-	answer.Scope, answer.ByPrefix, answer.Suggestion = a.keep.scope, a.keep.byPrefix, a.keep.suggestion
+	answer.Scope, answer.Covers, answer.Suggestion = a.keep.scope, a.keep.cover, a.keep.suggestion
 	a.w.finish(a.page, a.stamped(answer))
 }
 
@@ -231,20 +278,18 @@ func (a *approvePage) stamped(answer interact.Answer) interact.Answer {
 	return answer
 }
 
-// chooseScope opens the list of scopes: for exactly this input, then for commands that start like it, then the
-// rules that the agent itself would keep.
+// chooseScope opens the list of what can be kept: for the new parts of a command line, for edits in the project,
+// for exactly this input, and then the rules that the agent itself would keep.
 func (a *approvePage) chooseScope() {
 	var items []menuItem
+	var last keep
 	for _, k := range a.offered() {
-		item := menuItem{text: scopeName(k.scope), marked: k == a.keep, do: func() { a.setKeep(k) }}
-		switch {
-		case k.suggestion > 0:
-			item.text, item.small, item.parted = a.suggestionName(), plainText(a.body.Suggestions[k.suggestion-1]), k.suggestion == 1
-		case k.byPrefix:
-			item.small = tr("any command that starts with {{.Words}}", values{"Words": a.prefix()})
-			item.parted = len(items) > 0 && items[len(items)-1].small == ""
+		item := menuItem{text: a.keepName(k), small: a.smallPrint(k), marked: k == a.keep, do: func() { a.setKeep(k) }}
+		if k.cover != last.cover || k.suggestion > 0 && last.suggestion == 0 {
+			item.heading = a.heading(k)
+			item.parted = item.heading != nil || last.cover != "" || k.cover != policy.CoverInput
 		}
-		items = append(items, item)
+		items, last = append(items, item), k
 	}
 	if len(items) == 1 {
 		items[0].small = tr("nothing wider is offered for this input")
@@ -252,12 +297,55 @@ func (a *approvePage) chooseScope() {
 	a.w.openMenu(a.scopes, items)
 }
 
-// prefix are the words that a wider rule would be bound to; empty when there can be none.
-func (a *approvePage) prefix() string {
-	if a.w.p.options.GrantPrefix == nil {
-		return ""
+// heading stands above the choices for parts: the parts that will be remembered, word for word.
+func (a *approvePage) heading(k keep) fyne.CanvasObject {
+	parts := a.newParts()
+	if k.cover != policy.CoverCommands || len(parts) == 0 {
+		return nil
 	}
-	return a.w.p.options.GrantPrefix(a.body.Call(a.request.Requester))
+	const most, widest = 3, 380
+	text := column(1, newWords(tr("Remember what is new, also as a part of other commands:"), theme.SizeNameCaptionText, colorMuted))
+	for _, p := range parts[:min(len(parts), most)] {
+		text.Add(newElided(safeEnds(p), theme.ColorNameForeground, widest))
+	}
+	if more := len(parts) - most; more > 0 {
+		text.Add(newWords(tr("and {{.Count}} more", values{"Count": more}), theme.SizeNameCaptionText, colorMuted))
+	}
+	return container.New(layout.NewCustomPaddedLayout(4, 2, menuIndent, 10), text)
+}
+
+// newParts are the texts of the parts that nothing covers yet, each once.
+func (a *approvePage) newParts() []string {
+	var texts []string
+	for _, p := range a.parts {
+		if p.State == policy.PartNew && !slices.Contains(texts, p.Text) {
+			texts = append(texts, p.Text)
+		}
+	}
+	return texts
+}
+
+func (a *approvePage) smallPrint(k keep) string {
+	switch {
+	case k.suggestion > 0:
+		return plainText(a.body.Suggestions[k.suggestion-1])
+	case k.cover == policy.CoverEdits:
+		return tr("never files of settings, hooks or keys: those are asked about")
+	}
+	return ""
+}
+
+// keepName says what is kept, in the menu.
+func (a *approvePage) keepName(k keep) string {
+	switch {
+	case k.suggestion > 0:
+		return a.suggestionName()
+	case k.cover == policy.CoverEdits:
+		return tr("Edits in this project") + " · " + scopeName(k.scope)
+	case k.cover == policy.CoverInput && a.offersWider():
+		return tr("Exactly this input") + " · " + scopeName(k.scope)
+	}
+	return scopeName(k.scope)
 }
 
 // mayKeep reports whether the input can be read in full: only then is anything wider than once offered.
@@ -270,23 +358,58 @@ func (a *approvePage) suggestionName() string {
 	return tr("As {{.Agent}} suggests", values{"Agent": plainText(a.request.Requester.Agent)})
 }
 
+// The choices. Which of them are there for a call is for the policy to say.
+var (
+	commandScopes = policy.Scopes[1:]
+	editScopes    = []policy.Scope{policy.ThisSession, policy.UntilQuit}
+	inputScopes   = policy.Scopes[1:]
+	besideWider   = []policy.Scope{policy.ThisSession, policy.Always} // of inputScopes
+)
+
+// maxOffered is how many choices there are at most, but for the agent's own: nobody reads a longer menu.
+const maxOffered = 9
+
 // offered lists what can be kept. Wider than once takes an input that can be read in full, and a rule to show.
 func (a *approvePage) offered() []keep {
-	all := []keep{{scope: policy.Once}}
+	all := append([]keep{{scope: policy.Once}}, a.wider()...)
 	if !a.mayKeep() {
 		return all
 	}
-	for _, byPrefix := range []bool{false, true} {
-		for _, s := range policy.Scopes[1:] {
-			k := keep{scope: s, byPrefix: byPrefix}
-			named := s != policy.ThisSession || a.request.Requester.Session != ""
-			if named && a.grantText(k) != "" {
-				all = append(all, k)
-			}
-		}
+	scopes := inputScopes
+	if len(all) > 1 {
+		scopes = besideWider
 	}
+	exact := a.keeps(policy.CoverInput, scopes)
+	all = append(all, exact[:min(len(exact), max(maxOffered-len(all), 0))]...)
 	for i := range a.body.Suggestions {
 		all = append(all, keep{scope: policy.Once, suggestion: i + 1})
+	}
+	return all
+}
+
+// wider lists the choices that are about more than exactly this input. What edits will be is not in this one, so it
+// may be long.
+func (a *approvePage) wider() []keep {
+	var all []keep
+	if a.mayKeep() {
+		all = a.keeps(policy.CoverCommands, commandScopes)
+	}
+	if !a.input.HasHidden() {
+		all = append(all, a.keeps(policy.CoverEdits, editScopes)...)
+	}
+	return all
+}
+
+func (a *approvePage) offersWider() bool { return len(a.wider()) > 0 }
+
+// keeps lists the choices of one kind that the policy offers.
+func (a *approvePage) keeps(cover policy.Cover, scopes []policy.Scope) []keep {
+	var all []keep
+	for _, s := range scopes {
+		k := keep{scope: s, cover: cover}
+		if (s != policy.ThisSession || a.request.Requester.Session != "") && a.grantText(k) != "" {
+			all = append(all, k)
+		}
 	}
 	return all
 }
@@ -316,7 +439,7 @@ func (a *approvePage) setKeep(k keep) {
 func (a *approvePage) showScope() {
 	name, heading, rule := a.chosen()
 	a.scopes.setText(name)
-	a.rule.Objects, a.ruleText = nil, nil
+	a.rule.Objects, a.ruleText, a.shownRule = nil, nil, rule
 	setVisible(a.rule, rule != "")
 	if rule == "" {
 		return
@@ -327,27 +450,43 @@ func (a *approvePage) showScope() {
 	a.rule.Add(column(4, tight(above), container.New(atMost{height: maxRule}, a.ruleText)))
 }
 
-// chosen is what the scope button says and, for more than once, the rule that will be saved.
+// chosen is what the scope button says and, for more than once, what will be saved.
 func (a *approvePage) chosen() (name, heading, rule string) {
-	switch k := a.keep; {
+	k := a.keep
+	switch {
 	case k.suggestion > 0:
 		return a.suggestionName(), tr("Allow will have the agent keep this rule of its own:"), a.body.Suggestions[k.suggestion-1]
 	case k.scope == policy.Once:
 		return scopeName(k.scope), "", ""
-	case k.byPrefix:
-		name = scopeName(k.scope) + " · " + a.prefix() + " …"
-		return name, tr("Allow will save this rule:"), a.grantText(k)
-	default:
-		return scopeName(k.scope), tr("Allow will save this rule:"), a.grantText(k)
 	}
+	name, rule = a.keepName(k), a.grantText(k)
+	if parts := a.newParts(); k.cover == policy.CoverCommands && len(parts) > 0 {
+		name += " · " + shortList(parts)
+	}
+	if strings.Contains(rule, "\n") {
+		return name, tr("Allow will save these rules:"), rule
+	}
+	return name, tr("Allow will save this rule:"), rule
 }
 
-// grantText is the rule that an allow saves; "" when there cannot be one.
+// shortList is what fits on a button of some parts.
+func shortList(parts []string) string {
+	const room = 18
+	if len(parts) > 1 {
+		return tr("{{.Count}} parts", values{"Count": len(parts)})
+	}
+	if part := []rune(safeEnds(parts[0])); len(part) > room {
+		return string(part[:room-1]) + "…"
+	}
+	return safeEnds(parts[0])
+}
+
+// grantText is what an allow saves, one rule a line; "" when there is nothing.
 func (a *approvePage) grantText(k keep) string {
 	if a.w.p.options.GrantText == nil {
 		return ""
 	}
-	return a.w.p.options.GrantText(a.body.Call(a.request.Requester), k.scope, k.byPrefix)
+	return a.w.p.options.GrantText(a.call(), k.scope, k.cover)
 }
 
 // lookAtAll takes note of what is in view.
@@ -364,7 +503,7 @@ func (a *approvePage) allSeen() bool {
 }
 
 // maxRule is the height up to which a rule takes room from the rest; a longer one scrolls.
-const maxRule = 84
+const maxRule = 122
 
 // atMost is a layout that keeps its content from asking for more than a height.
 type atMost struct{ height float32 }

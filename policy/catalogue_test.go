@@ -87,7 +87,7 @@ func TestCatalogue(t *testing.T) {
 			if _, err := ParseClass(string(known.class)); err != nil {
 				t.Errorf("%s %s: %v", agent, name, err)
 			}
-			if known.traits&(runsShell|question) != 0 && known.class != Unknown {
+			if (known.isShell || known.isQuestion) && known.class != Unknown {
 				t.Errorf("%s %s: a shell or a question of class %s", agent, name, known.class)
 			}
 			if isMCP(name) || strings.TrimSpace(name) != name || hasHidden(name) {

@@ -2,23 +2,39 @@ package policy
 
 import (
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 
+	"nod/policy/git"
 	"nod/policy/shell"
 )
 
 // A commandLine is what a shell tool's command would do, and where its paths lead.
 type commandLine struct {
 	shell.Analysis
-	reads, writes []place
+	parts      []linePart
+	repository string // why git may run a program in a repository that the command reads; empty when it cannot
+	outside    string // a folder that it changes to and that is none of the project's; empty when there is none
+}
+
+// A linePart is a part of a command line, and where its paths lead.
+type linePart struct {
+	*shell.Part
+	reach, output []access
 }
 
 // why is the first reason for which the command is not read-only, for the middle of a sentence.
 func (l *commandLine) why() string {
-	if len(l.Reasons) == 0 {
-		return "the command could not be read"
+	switch {
+	case len(l.Reasons) > 0:
+		return "the command is not read-only: " + strings.TrimSuffix(l.Reasons[0], ".")
+	case l.repository != "":
+		return "the command is not read-only: " + strings.TrimSuffix(l.repository, ".")
+	case l.outside != "":
+		return "the command changes to " + l.outside + ", which is not in the project"
 	}
-	return "the command is not read-only: " + strings.TrimSuffix(l.Reasons[0], ".")
+	return "the command could not be read"
 }
 
 // readCommandLine reads the command of a shell tool. One that surely only reads makes the call read-only,
@@ -27,91 +43,111 @@ func (f *facts) readCommandLine() {
 	if !f.input.isRun || !isShell(f.call.Tool) || isPowerShell(f.call.Tool) {
 		return
 	}
-	f.line = &commandLine{Analysis: shell.Analyze(f.input.command, f.inTrustedFolder())}
+	f.line = &commandLine{Analysis: shell.Analyze(f.input.command)}
 	look := expansion{left: maxLooked}
-	f.line.reads = f.locateAll(f.line.Reads, &look)
-	f.line.writes = f.locateAll(f.line.Writes, &look)
-	if f.line.ReadOnly && f.tool.traits&posix != 0 && f.input.problem == "" && f.input.onlyRuns() {
+	for i := range f.line.Parts {
+		p := &f.line.Parts[i]
+		f.line.parts = append(f.line.parts, linePart{p, f.locateAll(p.Accesses, &look), f.locateAll(p.Output, &look)})
+	}
+	f.line.outside = f.leaves()
+	if f.line.ReadOnly && f.line.outside == "" && f.isPlainShell() {
+		if f.line.repository = f.gitProblem(); f.line.repository != "" {
+			return
+		}
 		f.class = ReadOnly
 		if f.call.Declared != "" {
 			declared, _ := ParseClass(string(f.call.Declared))
 			f.class = Stricter(ReadOnly, declared)
 		}
+	} else if len(f.line.Repositories) > 0 {
+		f.line.repository = f.gitProblem()
 	}
+}
+
+// isPlainShell reports whether an agent that nod knows hands the command to a POSIX shell with nothing beside it
+// that changes what it does. On Windows there is none that nod can read.
+func (f *facts) isPlainShell() bool {
+	return f.tool.isPosix && f.input.problem == "" && f.input.onlyRuns() && runtime.GOOS != "windows"
 }
 
 func isPowerShell(tool string) bool {
 	return strings.EqualFold(strings.TrimSpace(tool), "PowerShell")
 }
 
+// leaves returns the first folder that the command changes to and that is neither in the project nor trusted.
+func (f *facts) leaves() string {
+	for _, folder := range f.line.Folders {
+		p := f.locateIn(folder)
+		if !f.inProject(p) && p != f.cwd() && !(len(f.policy.roots) > 0 && f.policy.isTrustedPlace(p)) {
+			return folder
+		}
+	}
+	return ""
+}
+
+// gitProblem says why git, run for reading where the command does, may run a program.
+func (f *facts) gitProblem() string {
+	for _, folder := range f.line.Repositories {
+		p := f.locateIn(folder)
+		if p.lost || p.afloat {
+			return "nobody can tell which git repository the command reads"
+		}
+		repository, problem := f.policy.inspect(filepath.FromSlash(p.real))
+		if problem == "" && !repository.Found && !(len(f.policy.roots) > 0 && f.policy.isTrustedPlace(p)) {
+			problem = "There is no git repository whose configuration could be looked at."
+		}
+		if problem != "" {
+			return problem
+		}
+	}
+	return ""
+}
+
 // locateAll works out where the paths of a command lead. A pattern also stands for all that it matches now;
 // where it climbs after a wildcard, or matches more than anybody would look at, nobody can tell.
-func (f *facts) locateAll(paths []string, e *expansion) []place {
-	var places []place
-	for _, path := range paths {
-		p := locate(f.fromFolder(path), f.call.CWD, f.policy.places.Home)
-		places = append(places, p)
-		wild := strings.IndexAny(path, "*?[")
+func (f *facts) locateAll(paths []shell.Access, e *expansion) []access {
+	var found []access
+	for _, a := range paths {
+		p := locate(f.fromFolder(a.Path), f.call.CWD, f.policy.places.Home)
+		found = append(found, access{place: p, kind: a.Kind, only: a.Only})
+		wild := strings.IndexAny(a.Path, "*?[")
 		if wild < 0 {
 			continue
 		}
-		if p.lost || p.afloat || strings.Contains(path[wild:], "..") || len(places) > maxPaths {
-			places = append(places, place{clean: p.clean, lost: true})
+		if p.lost || p.afloat || strings.Contains(a.Path[wild:], "..") || len(found) > maxPaths {
+			found = append(found, access{place: place{clean: p.clean, lost: true}, kind: a.Kind})
 			continue
 		}
 		matches, ok := e.expand(filepath.FromSlash(p.clean))
 		if !ok || len(matches) > maxPaths {
-			places = append(places, place{clean: p.clean, lost: true})
+			found = append(found, access{place: place{clean: p.clean, lost: true}, kind: a.Kind})
 			continue
 		}
 		for _, m := range matches {
-			places = append(places, locate(m, f.call.CWD, f.policy.places.Home))
+			found = append(found, access{place: f.locate(m), kind: a.Kind, only: a.Only})
 		}
 	}
-	return places
+	return found
 }
 
 // fromFolder puts the folder that the input tells the shell to run in before a relative path.
-func (f *facts) fromFolder(path string) string {
-	if f.input.folder == "" || isRooted(path) {
-		return path
-	}
-	return f.input.folder + "/" + path
-}
-
-// changed are the places that the call may change. What a command only reads is not among them.
-func (f *facts) changed() []place {
-	all := f.places()
-	if f.line == nil {
-		return all
-	}
-	return append(append([]place(nil), all[:len(f.input.paths)]...), f.line.writes...)
-}
-
-// inTrustedFolder reports whether the call works in a folder that the human trusts.
-func (f *facts) inTrustedFolder() bool {
-	where := f.cwd()
-	if f.input.folder != "" {
-		where = f.folder()
-	}
-	return len(f.policy.roots) > 0 && f.policy.isTrustedPlace(where)
-}
+func (f *facts) fromFolder(path string) string { return joinPath(f.input.folder, path) }
 
 // isTrustedPlace reports whether a place is inside one of the trusted folders; everything is while none are
 // named.
 func (c *Compiled) isTrustedPlace(p place) bool {
-	for i := range c.roots {
-		if p.isInside(&c.roots[i]) {
-			return true
-		}
-	}
-	return len(c.roots) == 0
+	return len(c.roots) == 0 || slices.ContainsFunc(c.roots, func(r pattern) bool { return p.isInside(&r) })
 }
 
 // nothing is the reason of a call that nothing decided.
 func (f *facts) nothing() string {
-	if f.line == nil || f.line.ReadOnly {
+	if f.line == nil || f.line.ReadOnly && f.line.repository == "" && f.line.outside == "" {
 		return reasonNothing
 	}
 	return reasonNothing + ", and " + f.line.why()
+}
+
+// inspect looks at the git repository around a folder.
+func (c *Compiled) inspect(folder string) (git.Repository, string) {
+	return git.Inspect(folder, c.places.Home)
 }

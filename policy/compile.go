@@ -6,12 +6,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"nod/policy/shell"
 )
 
 // Compiled is a policy made ready for [Decide]. It is immutable, and safe for concurrent use.
 type Compiled struct {
 	rules    []compiledRule // strictest first, then by id, so that the first match decides
 	index    index
+	parts    partIndex // rules that allow parts of command lines
 	grants   grantIndex
 	guard    guard
 	places   Places
@@ -51,7 +54,7 @@ func Compile(p Policy, places Places) (*Compiled, error) {
 	if err := c.addRules(p.Rules); err != nil {
 		return nil, err
 	}
-	c.index = newIndex(c.rules)
+	c.index, c.parts = newIndex(c.rules), newPartIndex(c.rules)
 	return c, nil
 }
 
@@ -109,6 +112,7 @@ type compiledRule struct {
 	tool    nameGlob
 	class   Class
 	command string
+	run     []shell.Pattern
 	program *pattern
 	path    *pattern
 	cwd     *pattern
@@ -126,6 +130,10 @@ func newCompiledRule(r Rule, home string) compiledRule {
 		session: r.Session, server: nameGlob(r.Server), host: r.Host, args: r.Args,
 	}
 	c.expires, _ = expiry(r.Expires) // which was validated
+	for _, text := range r.Run {
+		run, _ := shell.ParsePattern(text)
+		c.run = append(c.run, run)
+	}
 	if c.class != "" {
 		c.class, _ = ParseClass(string(r.Class))
 	}
@@ -159,6 +167,7 @@ func (r *compiledRule) matches(f *facts) bool {
 		(r.program == nil || f.hasProgram(r.program)) &&
 		(r.server == "" || r.matchesServer(f)) &&
 		(r.command == "" || r.matchesCommand(f)) &&
+		(len(r.run) == 0 || r.matchesRun(f)) &&
 		(r.host == "" || r.matchesHost(f)) &&
 		(len(r.args) == 0 || r.matchesArgs(f)) &&
 		(r.cwd == nil || r.matchesFolder(f)) &&
@@ -190,23 +199,18 @@ func (r *compiledRule) matchesFolder(f *facts) bool {
 	return f.cwd().isInside(r.cwd) && (f.input.folder == "" || f.folder().isInside(r.cwd))
 }
 
-// matchesPath looks at every path in the input. To allow, all must match, as text and with links followed,
-// and the input must not hold a command, whose paths nobody looked at; else any does.
+// matchesPath looks at everything that the call reaches. To allow, all of it must match, as text and with links
+// followed, and the input must not hold a command, whose paths nobody looked at; else any does.
 func (r *compiledRule) matchesPath(f *facts) bool {
-	places := f.places()
+	reached := f.reach()
 	if r.effect != Allow {
-		return slices.ContainsFunc(places, func(p place) bool { return p.touches(r.path) })
+		return slices.ContainsFunc(reached, func(a access) bool { return a.touches(r.path) })
 	}
-	if len(places) == 0 || ((isShell(f.call.Tool) || f.input.isRun) && r.command == "") {
+	if (isShell(f.call.Tool) || f.input.isRun) && r.command == "" {
 		return false
 	}
-	return !slices.ContainsFunc(places, func(p place) bool { return !p.isInside(r.path) })
-}
-
-func (p place) isInside(pat *pattern) bool {
-	return !p.lost && !p.afloat && pat.match(p.clean) && (p.real == p.clean || pat.match(p.real))
-}
-
-func (p place) touches(pat *pattern) bool {
-	return pat.match(p.clean) || (p.real != p.clean && p.real != "" && pat.match(p.real))
+	sure := slices.ContainsFunc(reached, func(a access) bool { return a.source == fromField })
+	return sure && !slices.ContainsFunc(reached, func(a access) bool {
+		return a.source != fromWords && !a.isInside(r.path)
+	})
 }

@@ -3,7 +3,6 @@ package policy
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"nod/policy/shell"
@@ -46,7 +45,7 @@ const (
 // It changes nothing and depends on nothing but its arguments and, for paths, where symbolic links lead.
 func Decide(call Call, p *Compiled, now time.Time) Decision {
 	f := newFacts(&call, p, now)
-	d := decide(f, now)
+	d := decide(f)
 	d.Class = f.class
 	if p.askAll && d.Effect == Allow {
 		return Decision{Effect: Ask, Rule: builtinAskAll, Reason: reasonAskAll + "; without it, " + d.Reason, Class: f.class}
@@ -54,7 +53,9 @@ func Decide(call Call, p *Compiled, now time.Time) Decision {
 	return d
 }
 
-func decide(f *facts, now time.Time) Decision {
+// decide weighs everything in one order, for commands and tools alike: what denies, what must be asked about,
+// rules that ask, rules and grants that allow, and last the class.
+func decide(f *facts) Decision {
 	rule := f.policy.find(f)
 	if rule != nil && rule.effect == Deny {
 		return rule.decision()
@@ -68,22 +69,49 @@ func decide(f *facts, now time.Time) Decision {
 	if rule != nil {
 		return rule.decision()
 	}
-	if g := f.policy.grants.find(f, now); g != nil {
-		return Decision{Effect: Allow, Rule: g.ID, Reason: g.reason(), Grant: true}
+	return f.byGrant()
+}
+
+// byGrant decides by what the person allowed before, and by class. What is read may be sent away, so neither opens
+// a place that may hold secrets.
+func (f *facts) byGrant() Decision {
+	d := f.allowed()
+	if d.Effect != Allow {
+		return d
 	}
-	return f.byClass()
+	if id, reason := f.mayLeak(); id != "" {
+		return Decision{Effect: Ask, Rule: id, Reason: reason}
+	}
+	return d
+}
+
+// allowed is what class, grants and the parts of a command line come to, before anybody looks for secrets.
+func (f *facts) allowed() Decision {
+	if f.policy.auto[f.class.care()] {
+		return autoAllowed[f.class.care()]
+	}
+	if g := f.policy.grants.find(f); g != nil {
+		return g.decision()
+	}
+	parts, covered := f.judgeParts()
+	for _, v := range parts {
+		switch {
+		case !covered:
+		case v.rule != nil:
+			return v.rule.decision()
+		case v.grant != nil:
+			return v.grant.decision()
+		}
+	}
+	return Decision{Effect: Ask, Reason: f.nothing()}
+}
+
+func (g *Grant) decision() Decision {
+	return Decision{Effect: Allow, Rule: g.ID, Reason: g.reason(), Grant: true}
 }
 
 func (r *compiledRule) decision() Decision {
 	return Decision{Effect: r.effect, Rule: r.id, Reason: r.reason}
-}
-
-// namedTraits are those that a tool's name alone earns it, when the agent is nobody that nod knows.
-func namedTraits(name string) trait {
-	if isShell(name) {
-		return runsShell
-	}
-	return 0
 }
 
 // mustAsk finds what no rule and no grant can let pass.
@@ -111,30 +139,6 @@ func (f *facts) mustAsk() (id, reason string) {
 
 var longReason = fmt.Sprintf("the input is longer than %d characters", maxInput)
 
-func (f *facts) mustAskToChange() (id, reason string) {
-	for _, p := range f.changed() {
-		if id, reason := f.policy.guard.judge(p); id != "" {
-			return id, reason
-		}
-	}
-	if f.input.isRun && f.policy.guard.mentionsOwn(f.input.command) {
-		return builtinOwn, reasonOwn
-	}
-	return "", ""
-}
-
-// byClass decides what no rule decided.
-func (f *facts) byClass() Decision {
-	if !f.policy.auto[f.class.care()] {
-		return Decision{Effect: Ask, Reason: f.nothing()}
-	}
-	if id, reason := f.mayLeak(); id != "" {
-		return Decision{Effect: Ask, Rule: id, Reason: reason}
-	}
-	auto := autoAllowed[f.class.care()]
-	return Decision{Effect: Allow, Rule: auto.Rule, Reason: auto.Reason}
-}
-
 // autoAllowed holds the decisions that the classes lead to, by place in [Classes].
 var autoAllowed = func() (d [6]Decision) {
 	for i, c := range Classes {
@@ -142,32 +146,6 @@ var autoAllowed = func() (d [6]Decision) {
 	}
 	return d
 }()
-
-// mayLeak looks for paths that a class must not open without a prompt: what is read may be sent away.
-func (f *facts) mayLeak() (id, reason string) {
-	for _, p := range f.places() {
-		switch {
-		case p.lost, p.afloat && strings.HasPrefix(p.clean, ".."):
-			return builtinLost, reasonLost
-		case f.leaks(p.clean), p.real != "" && p.real != p.clean && f.leaks(p.real):
-			return builtinSecrets, reasonSecrets
-		case shell.Special(p.clean), shell.Special(p.real):
-			return builtinLost, reasonLost
-		case !f.policy.isTrustedPlace(p):
-			return builtinOutside, reasonOutside
-		}
-	}
-	return "", ""
-}
-
-func (f *facts) leaks(path string) bool {
-	g := &f.policy.guard
-	deep := f.tool.traits&contents != 0 || f.line != nil && f.line.Deep
-	if deep && (g.holdsHome(path) || g.holdsOwn(path)) {
-		return true
-	}
-	return g.isOwn(path) || holdsSecrets(path)
-}
 
 // facts are what is known of one call while it is decided. What costs a look at the disk is worked out when
 // it is first needed.
@@ -180,43 +158,29 @@ type facts struct {
 	input  input
 	line   *commandLine // what a shell would run; nil when the tool is none
 
-	located   []place
-	isLocated bool
-	buf       [8]place // the places of the usual input, without an allocation
+	reached   []access
+	isReached bool
+	isKnown   bool      // tool is in the catalogue
+	buf       [2]access // the accesses of the usual input, without an allocation
 
-	simple       []string // words of the command, when it is a simple one
-	isSimpleRead bool
-	tree         any // the input, decoded
-	isTree       bool
-	workIn       place
-	runIn        place
+	tree                    any // the input, decoded
+	isTree                  bool
+	isProject               bool
+	projectTop, realProject string // as text, and with links followed
+	workIn                  place
+	runIn                   place
 }
 
 func newFacts(call *Call, p *Compiled, now time.Time) *facts {
 	f := &facts{call: call, policy: p, now: now}
 	f.class = Classify(call.Agent, call.Tool, call.Declared, p.trusted[call.Agent])
-	f.tool, _ = lookup(call.Agent, call.Tool)
-	f.input.read(call.Input, f.tool.traits|namedTraits(call.Tool))
+	f.tool, f.isKnown = lookup(call.Agent, call.Tool)
+	f.input.read(call.Input, f.tool)
+	if f.input.isOther {
+		f.class = Unknown
+	}
 	f.readCommandLine()
 	return f
-}
-
-// places are where the paths of the input lead.
-func (f *facts) places() []place {
-	if f.isLocated {
-		return f.located
-	}
-	f.isLocated, f.located = true, f.buf[:0]
-	for _, path := range f.input.paths {
-		f.located = append(f.located, locate(path, f.call.CWD, f.policy.places.Home))
-	}
-	if f.line != nil {
-		f.located = append(append(f.located, f.line.reads...), f.line.writes...)
-	}
-	if len(f.located) == 0 && f.tool.traits&inFolder != 0 {
-		f.located = append(f.located, f.cwd())
-	}
-	return f.located
 }
 
 // cwd is the folder that the call works in.

@@ -57,6 +57,8 @@ func (c Call) with(change func(*Call)) Call {
 	return c
 }
 
+func openCode(c *Call) { c.Agent, c.Tool = "opencode", "bash" }
+
 func holding(text string) func(*Call) { return func(c *Call) { c.Input = []byte(text) } }
 
 func TestDecide(t *testing.T) {
@@ -71,7 +73,7 @@ func TestDecide(t *testing.T) {
 		rule   string
 		reason string
 	}{
-		{"nothing matches", nil, bash("make"), Ask, "", `no rule matches, and the command is not read-only: "make" runs a program that it is given`},
+		{"nothing matches", nil, bash("make"), Ask, "", `no rule matches, and the command is not read-only: It runs the commands of the project's makefile`},
 		{"a tool that only looks", nil, readme, Allow, "class:read_only", "class read_only passes without a prompt"},
 		{"a tool that writes", nil, file("Write", "/home/u/src/shop/a"), Ask, "", "no rule matches"},
 
@@ -110,9 +112,10 @@ func TestDecide(t *testing.T) {
 		{"folder itself", allow(Rule{Command: "make", CWD: "~/src/shop"}), bash("make"), Allow, "r", ""},
 		{"another folder", allow(Rule{Command: "make", CWD: "~/src/bank"}), bash("make"), Ask, "", ""},
 		{"no folder", allow(Rule{Command: "make", CWD: "~/src/**"}), bash("make").with(func(c *Call) { c.CWD = "" }), Ask, "", ""},
-		{"folder that the input changes", allow(Rule{Command: "make", CWD: "~/src/**"}), bash("").with(holding(`{"command":"make","workdir":"/srv/evil"}`)), Ask, "", ""},
-		{"folder that the input changes within", allow(Rule{Command: "make", CWD: "~/src/**"}), bash("").with(holding(`{"command":"make","workdir":"web"}`)), Allow, "r", ""},
-		{"denied folder that the input changes to", deny(Rule{Tool: "Bash", CWD: "/srv"}), bash("").with(holding(`{"command":"make","workdir":"/srv/x"}`)), Deny, "r", ""},
+		{"folder that the input changes", allow(Rule{Command: "make", CWD: "~/src/**"}), bash("").with(holding(`{"command":"make","workdir":"/srv/evil"}`)).with(openCode), Ask, "", ""},
+		{"folder that the input changes within", allow(Rule{Command: "make", CWD: "~/src/**"}), bash("").with(holding(`{"command":"make","workdir":"web"}`)).with(openCode), Allow, "r", ""},
+		{"folder that the agent does not take from the input", allow(Rule{Command: "make", CWD: "~/src/**"}), bash("").with(holding(`{"command":"make","workdir":"web"}`)), Ask, "", ""},
+		{"denied folder that the input changes to", deny(Rule{Tool: "bash", CWD: "/srv"}), bash("").with(holding(`{"command":"make","workdir":"/srv/x"}`)).with(openCode), Deny, "r", ""},
 
 		{"a disabled rule", []Rule{{ID: "r", Effect: Allow, Tool: "Bash", Disabled: true}}, bash("make"), Ask, "", ""},
 		{"a note is told", []Rule{{ID: "r", Effect: Deny, Tool: "Bash", Note: "use make"}}, bash("x"), Deny, "r", `rule "r" denies it: use make`},

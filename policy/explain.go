@@ -23,8 +23,8 @@ func Explain(call Call, p *Compiled, now time.Time) (Decision, []string) {
 	}
 	f.explainCommand(say)
 	say("the class that counts is %s", f.class)
-	for _, place := range f.places() {
-		say("path %s", place.describe())
+	for _, a := range f.reach() {
+		say("path %s", a.describe())
 	}
 	for i := range p.rules {
 		switch r := &p.rules[i]; {
@@ -40,7 +40,7 @@ func Explain(call Call, p *Compiled, now time.Time) (Decision, []string) {
 	if id, reason := f.mustAsk(); id != "" {
 		say("no rule but a deny can decide this: %s", reason)
 	}
-	if g := p.grants.find(f, now); g != nil {
+	if g := p.grants.find(f); g != nil {
 		say("%s", g.reason())
 	}
 	d := Decide(call, p, now)
@@ -59,8 +59,12 @@ func (f *facts) explainCommand(say func(string, ...any)) {
 	if len(names) > 0 {
 		say("the command runs %s", strings.Join(names, ", "))
 	}
-	if f.line.ReadOnly {
+	if f.class == ReadOnly {
 		say("the command surely only reads")
+	}
+	verdicts, _ := f.judgeParts()
+	for _, v := range verdicts {
+		say("part %q: %s", v.part.Text, v.describe())
 	}
 	for _, reason := range f.line.Reasons {
 		say("the command is not read-only: %s", strings.TrimSuffix(reason, "."))
@@ -80,5 +84,17 @@ func (p place) describe() string {
 	return p.clean
 }
 
-// HoldsSecrets reports whether a path is, or is inside of, something that keeps keys, passwords or tokens.
-func HoldsSecrets(path string) bool { return holdsSecrets(path) }
+// describe says what the policy makes of a part, for a sentence.
+func (v verdict) describe() string {
+	what := ""
+	if v.file != nil {
+		what = "writes " + v.file.clean + ": "
+	}
+	switch v.state {
+	case PartReads:
+		return what + "reads"
+	case PartCovered:
+		return what + "covered by " + v.by()
+	}
+	return what + "new"
+}

@@ -69,70 +69,154 @@ func inputSHA256(raw json.RawMessage) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// newGrant makes the grant that allows exactly this call or, byPrefix, commands that start like it. It refuses
-// what a grant could never allow.
-func newGrant(c Call, scope Scope, byPrefix bool, p *Compiled, now time.Time) (Grant, error) {
-	prefix, err := grantable(c, scope, byPrefix, p)
+// newGrants makes the grants that allow this call from now on. It refuses what a grant could never allow.
+func newGrants(c Call, scope Scope, cover Cover, p *Compiled, now time.Time) ([]Grant, error) {
+	f := newFacts(&c, p, now)
+	list, err := f.offer(scope, cover)
 	if err != nil {
-		return Grant{}, err
+		return nil, fmt.Errorf("keep a grant: %w", err)
 	}
-	var sum string
-	show := prefix + " …"
-	if !byPrefix {
-		show = shown(c.Input)
-		if sum, err = inputSHA256(c.Input); err != nil {
-			return Grant{}, err
+	for i := range list {
+		g := &list[i]
+		id, err := uuid.NewV7()
+		if err != nil {
+			return nil, fmt.Errorf("name a grant: %w", err)
+		}
+		g.ID, g.Scope, g.Agent, g.Program, g.Created = id.String(), scope, c.Agent, c.Program(), now
+		switch scope {
+		case ThisSession:
+			g.Session = c.Session
+		case QuarterHour:
+			g.Expires = now.Add(quarterHour)
 		}
 	}
-	id, err := uuid.NewV7()
+	return list, nil
+}
+
+// offer works out what grants would allow this call from now on, or says why none can.
+func (f *facts) offer(scope Scope, cover Cover) ([]Grant, error) {
+	switch {
+	case scope == Once || !slices.Contains(Scopes, scope):
+		return nil, fmt.Errorf("%q is no scope to keep", scope)
+	case scope == ThisSession && f.call.Session == "":
+		return nil, errors.New("the agent named no session")
+	}
+	if id, reason := f.mustAsk(); id != "" {
+		return nil, fmt.Errorf("always asked about, because %s", reason)
+	}
+	if id, reason := f.mayLeak(); id != "" {
+		return nil, fmt.Errorf("always asked about, because %s", reason)
+	}
+	switch cover {
+	case CoverInput:
+		return f.offerInput()
+	case CoverCommands:
+		return f.offerCommands()
+	case CoverEdits:
+		return f.offerEdits(scope)
+	}
+	return nil, fmt.Errorf("%q is nothing to cover", cover)
+}
+
+func (f *facts) offerInput() ([]Grant, error) {
+	sum, err := inputSHA256(f.call.Input)
 	if err != nil {
-		return Grant{}, fmt.Errorf("name a grant: %w", err)
+		return nil, err
 	}
-	g := Grant{
-		ID: id.String(), Scope: scope, Agent: c.Agent, Program: c.Program(), CWD: c.CWD, Tool: c.Tool,
-		InputSHA256: sum, Prefix: prefix, Shown: show, Created: now,
+	return []Grant{{CWD: f.call.CWD, Tool: f.call.Tool, InputSHA256: sum, Shown: shown(f.call.Input)}}, nil
+}
+
+var errNoParts = errors.New("the command cannot be remembered in parts")
+
+// offerCommands makes one grant for each part that nothing covers yet, and one for each file that output goes to.
+func (f *facts) offerCommands() ([]Grant, error) {
+	verdicts, _ := f.judgeParts()
+	switch {
+	case len(verdicts) == 0:
+		return nil, errNoParts
+	case f.line.Whole != "":
+		return nil, fmt.Errorf("%w: %s", errNoParts, f.line.Whole)
+	case f.line.outside != "" || f.project() == "":
+		return nil, fmt.Errorf("%w: it works outside the project", errNoParts)
 	}
-	switch scope {
-	case ThisSession:
-		g.Session = c.Session
-	case QuarterHour:
-		g.Expires = now.Add(quarterHour)
+	var list []Grant
+	for _, v := range verdicts {
+		if v.state != PartNew {
+			continue
+		}
+		g, err := f.partGrant(v)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(list, g.sameAs) {
+			list = append(list, g)
+		}
 	}
+	if len(list) == 0 {
+		return nil, errNoParts
+	}
+	return list, nil
+}
+
+func (f *facts) partGrant(v verdict) (Grant, error) {
+	g := Grant{CWD: f.project(), Tool: f.call.Tool}
+	if v.file != nil {
+		g.Tool, g.Edits, g.Shown = "", v.file.real, "> "+v.file.clean
+		return g, nil
+	}
+	pattern, err := v.part.Pattern()
+	if err != nil {
+		return g, fmt.Errorf("%w: %w", errNoParts, err)
+	}
+	if !pattern.Covers(*v.part.Part, f.insideProject(v.part)) { // it reaches out of the project
+		pattern.Text = v.part.Text
+	}
+	if pattern.Text != "" {
+		if len(v.part.In) != 1 {
+			return g, errNoParts
+		}
+		g.Folder = f.locateIn(v.part.In[0]).real
+	}
+	g.Command, g.Shown = &pattern, pattern.String()
 	return g, nil
 }
 
-// grantable returns the words that a grant by prefix is bound to, or says why a call can only be allowed once.
-func grantable(c Call, scope Scope, byPrefix bool, p *Compiled) (prefix string, err error) {
-	switch {
-	case scope == Once || !slices.Contains(Scopes, scope):
-		return "", fmt.Errorf("keep a grant: %q is no scope to keep", scope)
-	case scope == ThisSession && c.Session == "":
-		return "", errors.New("keep a grant for this session: the agent named no session")
+// offerEdits allows changes of files in the project, when this call makes no others.
+func (f *facts) offerEdits(scope Scope) ([]Grant, error) {
+	project := f.project()
+	if project == "" || scope == Always {
+		return nil, errors.New("edits can be allowed in a project, for less than always")
 	}
-	f := newFacts(&c, p, time.Time{})
-	if id, reason := f.mustAsk(); id != "" {
-		return "", fmt.Errorf("keep a grant: always asked about, because %s", reason)
-	}
-	if !byPrefix {
-		return "", nil
-	}
-	words := shell.Program{Argv: f.simpleCommand(), Whole: true}.Prefix()
-	if words == nil {
-		return "", errors.New("keep a grant: nothing narrow enough begins like this command")
-	}
-	return strings.Join(words, " "), nil
-}
-
-// simpleCommand returns the words of the command when the call runs one program with literal words, in the
-// folder that the agent works in, and nothing else; else nil.
-func (f *facts) simpleCommand() []string {
-	if !f.isSimpleRead {
-		f.isSimpleRead = true
-		if f.line != nil && f.tool.traits&posix != 0 && f.input.problem == "" && f.input.folder == "" && f.input.onlyRuns() {
-			f.simple, _ = shell.Simple(f.input.command)
+	for _, a := range f.edits() {
+		if !f.inProject(a.place) {
+			return nil, errors.New("it changes files outside the project")
 		}
 	}
-	return f.simple
+	if len(f.edits()) == 0 || !f.isEdit() {
+		return nil, errors.New("it does more than change files")
+	}
+	return []Grant{{CWD: project, Edits: project, Shown: "edits in " + tilde(project, f.policy.places.Home)}}, nil
+}
+
+// isEdit reports whether all that is new about a call is that it changes files.
+func (f *facts) isEdit() bool {
+	if f.line == nil {
+		return f.class == Write
+	}
+	verdicts, _ := f.judgeParts()
+	isNew := func(v verdict) bool {
+		return v.state == PartNew && v.file == nil && (!v.part.Understood || f.line.repository != "" || v.part.deletes())
+	}
+	return f.line.Whole == "" && f.line.outside == "" && !slices.ContainsFunc(verdicts, isNew)
+}
+
+// edits are the files that a call makes or changes.
+func (f *facts) edits() []access {
+	return slices.DeleteFunc(slices.Clone(f.reach()), func(a access) bool { return a.kind < shell.Write })
+}
+
+func (p *linePart) deletes() bool {
+	return slices.ContainsFunc(p.reach, func(a access) bool { return a.kind == shell.Delete })
 }
 
 // shown is the beginning of an input on one line.
@@ -148,27 +232,36 @@ func shown(raw json.RawMessage) string {
 	return string(text[:maxShown-1]) + "…"
 }
 
-// text says what a grant of that scope allows, word for word: exactly this input, or the commands that start
-// with prefix.
-func (c Call) text(scope Scope, prefix, home string) string {
+// text says what a grant allows, word for word.
+func (g Grant) text(home string) string {
 	who := "an agent without a name"
-	if c.Agent != "" {
-		who = plain(c.Agent)
+	if g.Agent != "" {
+		who = plain(g.Agent)
 	}
-	if program := c.Program(); program != "" {
-		who += " (" + plain(program) + ")"
+	if g.Program != "" {
+		who += " (" + plain(g.Program) + ")"
 	} else {
 		who += " (program not verified)"
 	}
 	where := "any folder it does not name"
-	if c.CWD != "" {
-		where = plain(tilde(c.CWD, home))
+	if g.CWD != "" {
+		where = plain(tilde(g.CWD, home))
 	}
-	what := fmt.Sprintf("to use %s with exactly this input", plain(c.Tool))
-	if prefix != "" {
-		what = fmt.Sprintf("to run with %s any command that starts with %q", plain(c.Tool), prefix)
+	return fmt.Sprintf("allow %s %s, %s", who, g.what(where, home), g.Scope.until())
+}
+
+func (g Grant) what(where, home string) string {
+	switch {
+	case g.Edits != "" && g.Edits == g.CWD:
+		return fmt.Sprintf("to change files in %s, but none that settings, hooks or keys are kept in", where)
+	case g.Edits != "":
+		return fmt.Sprintf("to change %s", plain(tilde(g.Edits, home)))
+	case g.Command != nil && g.Command.Text != "":
+		return fmt.Sprintf("to run exactly %q in %s", g.Command.Text, plain(tilde(g.Folder, home)))
+	case g.Command != nil:
+		return fmt.Sprintf("to run %q, with other plain words or paths of the project, in %s", g.Command, where)
 	}
-	return fmt.Sprintf("allow %s %s in %s, %s", who, what, where, scope.until())
+	return fmt.Sprintf("to use %s with exactly this input in %s", plain(g.Tool), where)
 }
 
 // until says how long a scope lasts, for a sentence.
@@ -204,8 +297,11 @@ func tilde(folder, home string) string {
 
 func (g *Grant) reason() string {
 	what := "exactly this"
-	if g.Prefix != "" {
-		what = fmt.Sprintf("commands that start with %q", g.Prefix)
+	switch {
+	case g.Edits != "":
+		what = "changes of files in " + g.Edits
+	case g.Command != nil && g.Command.Text == "":
+		what = fmt.Sprintf("%q", g.Command)
 	}
 	when := g.Created.Local().Format("2 January 2006, 15:04")
 	switch g.Scope {
@@ -240,6 +336,8 @@ func (g *Grant) isOver(now time.Time) bool {
 // A grantIndex finds the grants for a call.
 type grantIndex map[grantKey][]Grant
 
+// grantKey holds what a grant and a call must have in common. CWD is the folder that the agent works in for an
+// exact input, else empty: then the project counts.
 type grantKey struct{ tool, agent, program, cwd string }
 
 func newGrantIndex(grants []Grant) grantIndex {
@@ -249,31 +347,23 @@ func newGrantIndex(grants []Grant) grantIndex {
 	ix := grantIndex{}
 	for _, g := range grants {
 		k := grantKey{g.Tool, g.Agent, g.Program, g.CWD}
+		if g.InputSHA256 == "" {
+			k.cwd = ""
+		}
 		ix[k] = append(ix[k], g)
 	}
 	return ix
 }
 
-// find returns a grant that holds now for this call, or nil.
-func (ix grantIndex) find(f *facts, now time.Time) *Grant {
+// find returns a grant that holds now for exactly this call, or for what it edits; or nil.
+func (ix grantIndex) find(f *facts) *Grant {
 	if ix == nil {
 		return nil
 	}
-	c := f.call
-	candidates := ix[grantKey{c.Tool, c.Agent, c.Program(), c.CWD}]
-	if len(candidates) == 0 {
-		return nil
-	}
-	sum := ""
-	for i := range candidates {
+	c, sum := f.call, ""
+	for i, candidates := 0, ix[grantKey{c.Tool, c.Agent, c.Program(), c.CWD}]; i < len(candidates); i++ {
 		g := &candidates[i]
-		if g.Session != sessionOf(g, c) || g.isOver(now) || g.Rests(now) {
-			continue
-		}
-		if g.Prefix != "" {
-			if startsWith(f.simpleCommand(), g.Prefix) {
-				return g
-			}
+		if g.InputSHA256 == "" || !g.holds(f) {
 			continue
 		}
 		if sum == "" {
@@ -286,19 +376,62 @@ func (ix grantIndex) find(f *facts, now time.Time) *Grant {
 			return g
 		}
 	}
+	return ix.forEdit(f)
+}
+
+// forEdit returns a grant for all that a tool changes, or nil.
+func (ix grantIndex) forEdit(f *facts) *Grant {
+	if f.line != nil || f.class != Write {
+		return nil
+	}
+	var last *Grant
+	for _, a := range f.edits() {
+		if last = ix.forWrite(f, a.place); last == nil || a.kind == shell.Delete {
+			return nil
+		}
+	}
+	return last
+}
+
+// forWrite returns a grant that covers the change of a file, or nil.
+func (ix grantIndex) forWrite(f *facts, p place) *Grant {
+	if ix == nil || p.lost || p.afloat {
+		return nil
+	}
+	candidates := ix[grantKey{"", f.call.Agent, f.call.Program(), ""}]
+	for i := range candidates {
+		g := &candidates[i]
+		if g.Edits != "" && isWithin(p.real, g.Edits) && (isWithin(p.clean, g.Edits) || isWithin(p.clean, f.project())) && g.holds(f) {
+			return g
+		}
+	}
 	return nil
 }
 
-// startsWith reports whether a command's words start with those of a prefix.
-func startsWith(words []string, prefix string) bool {
-	first := strings.Split(prefix, " ")
-	return len(words) >= len(first) && slices.Equal(words[:len(first)], first)
+// forPart returns a grant that covers a part of a command line, or nil.
+func (ix grantIndex) forPart(f *facts, p *linePart) *Grant {
+	if ix == nil {
+		return nil
+	}
+	candidates := ix[grantKey{f.call.Tool, f.call.Agent, f.call.Program(), ""}]
+	for i := range candidates {
+		g := &candidates[i]
+		if g.Command != nil && g.CWD == f.project() && g.Command.Covers(*p.Part, f.insideProject(p)) && f.runsAt(p, g) && g.holds(f) {
+			return g
+		}
+	}
+	return nil
 }
 
-// sessionOf is the session that a grant asks for: the call's own, when the grant is tied to one.
-func sessionOf(g *Grant, c *Call) string {
-	if g.Scope == ThisSession {
-		return c.Session
-	}
-	return ""
+// runsAt reports whether a part runs in the project and, where the grant is for its exact text, in the same folder.
+func (f *facts) runsAt(p *linePart, g *Grant) bool {
+	return !slices.ContainsFunc(p.In, func(in string) bool {
+		place := f.locateIn(in)
+		return !f.inProject(place) || g.Command.Text != "" && place.real != g.Folder
+	})
+}
+
+// holds reports whether the grant is in force, and for the session of the call.
+func (g *Grant) holds(f *facts) bool {
+	return (g.Scope != ThisSession || g.Session == f.call.Session) && !g.isOver(f.now) && !g.Rests(f.now)
 }

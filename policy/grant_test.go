@@ -27,7 +27,7 @@ func TestGrantIsExact(t *testing.T) {
 	}
 	for _, scope := range []Scope{ThisSession, QuarterHour, Always} {
 		s := openStore(t, "policy: {auto_allow: []}\n")
-		if err := s.Grant(call, scope, false); err != nil {
+		if err := s.Grant(call, scope, CoverInput); err != nil {
 			t.Fatal(err)
 		}
 		d := s.Decide(call)
@@ -58,7 +58,7 @@ func TestGrantBeatsNoRule(t *testing.T) {
 	s := openStore(t, goodFile)
 	for command, want := range map[string]Effect{"git push": Deny, "make all": Ask} {
 		call := bash(command)
-		if err := s.Grant(call, Always, false); err != nil {
+		if err := s.Grant(call, Always, CoverInput); err != nil {
 			t.Fatal(err)
 		}
 		if d := s.Decide(call); d.Effect != want || d.Grant {
@@ -66,7 +66,7 @@ func TestGrantBeatsNoRule(t *testing.T) {
 		}
 	}
 	call := bash("echo")
-	if err := s.Grant(call, Always, false); err != nil {
+	if err := s.Grant(call, Always, CoverInput); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Update(func(c *Config) error { c.Policy.AskEverything = true; return nil }); err != nil {
@@ -90,21 +90,21 @@ func TestOnlyOnce(t *testing.T) {
 	}
 	for name, call := range tests {
 		for _, scope := range []Scope{ThisSession, QuarterHour, Always} {
-			if err := s.Grant(call, scope, false); err == nil {
+			if err := s.Grant(call, scope, CoverInput); err == nil {
 				t.Errorf("%s: kept for %s", name, scope)
 			}
-			if text := s.GrantText(call, scope, false); text != "" {
+			if text := s.GrantText(call, scope, CoverInput); text != "" {
 				t.Errorf("%s: offered for %s: %s", name, scope, text)
 			}
 		}
 	}
 	for _, scope := range []Scope{Once, "", "forever"} {
-		if err := s.Grant(bash("x"), scope, false); err == nil {
+		if err := s.Grant(bash("x"), scope, CoverInput); err == nil {
 			t.Errorf("kept for %q", scope)
 		}
 	}
 	nameless := bash("x").with(func(c *Call) { c.Session = "" })
-	if s.Grant(nameless, ThisSession, false) == nil || s.GrantText(nameless, ThisSession, false) != "" {
+	if s.Grant(nameless, ThisSession, CoverInput) == nil || s.GrantText(nameless, ThisSession, CoverInput) != "" {
 		t.Error("kept for a session without a name")
 	}
 	if n := len(s.Grants()); n != 0 {
@@ -129,7 +129,7 @@ func TestGrantText(t *testing.T) {
 			`allow "x (/usr/bin/claude) to use Read\u202e" (/usr/bin/claude) to use Bash with exactly this input in any folder it does not name, until you revoke it`},
 	}
 	for _, tt := range tests {
-		if got := s.GrantText(bash("make").with(tt.change), tt.scope, false); got != tt.want {
+		if got := s.GrantText(bash("make").with(tt.change), tt.scope, CoverInput); got != tt.want {
 			t.Errorf("got  %s\nwant %s", got, tt.want)
 		}
 	}
@@ -140,7 +140,7 @@ func TestGrantExpires(t *testing.T) {
 	now := time.Now()
 	s.now = func() time.Time { return now }
 	call := bash("make")
-	if err := s.Grant(call, QuarterHour, false); err != nil {
+	if err := s.Grant(call, QuarterHour, CoverInput); err != nil {
 		t.Fatal(err)
 	}
 	start := now
@@ -165,7 +165,7 @@ func TestGrantExpires(t *testing.T) {
 func TestGrantsSurviveRestart(t *testing.T) {
 	s := openStore(t, goodFile)
 	for command, scope := range map[string]Scope{"a": Always, "b": ThisSession, "c": QuarterHour} {
-		if err := s.Grant(bash(command), scope, false); err != nil {
+		if err := s.Grant(bash(command), scope, CoverInput); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -196,7 +196,7 @@ func TestGrantsSurviveRestart(t *testing.T) {
 func TestRevoke(t *testing.T) {
 	s := openStore(t, goodFile)
 	for _, command := range []string{"a", "b", "c"} {
-		if err := s.Grant(bash(command), Always, false); err != nil {
+		if err := s.Grant(bash(command), Always, CoverInput); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -223,7 +223,7 @@ func TestRevoke(t *testing.T) {
 // Revoking works even when the file cannot be written: the grant is out of force, and the error says so.
 func TestRevokeWithoutDisk(t *testing.T) {
 	s := openStore(t, goodFile)
-	if err := s.Grant(bash("a"), Always, false); err != nil {
+	if err := s.Grant(bash("a"), Always, CoverInput); err != nil {
 		t.Fatal(err)
 	}
 	blocked := s.path // a file where a folder would have to be
@@ -234,7 +234,7 @@ func TestRevokeWithoutDisk(t *testing.T) {
 	if d := s.Decide(bash("a")); d.Effect != Ask {
 		t.Errorf("%+v, want ask", d)
 	}
-	if err := s.Grant(bash("b"), Always, false); err == nil {
+	if err := s.Grant(bash("b"), Always, CoverInput); err == nil {
 		t.Error("kept what could not be written")
 	}
 	if d := s.Decide(bash("b")); d.Effect != Ask {
@@ -244,7 +244,7 @@ func TestRevokeWithoutDisk(t *testing.T) {
 
 func TestBrokenGrants(t *testing.T) {
 	s := openStore(t, goodFile)
-	if err := s.Grant(bash("a"), Always, false); err != nil {
+	if err := s.Grant(bash("a"), Always, CoverInput); err != nil {
 		t.Fatal(err)
 	}
 	good, err := os.ReadFile(s.grants.path)
@@ -257,7 +257,7 @@ func TestBrokenGrants(t *testing.T) {
 		"empty":                "",
 		"something after":      string(good) + "{}",
 		"an unknown field":     spoil(`"uses"`, `"times"`),
-		"another version":      spoil(`"version": 2`, `"version": 3`),
+		"another version":      spoil(`"version": 3`, `"version": 4`),
 		"another scope":        spoil(`"always"`, `"15m"`),
 		"an end":               spoil(`"uses": 0`, `"uses": 0, "expires": "2030-01-01T00:00:00Z"`),
 		"no hash":              spoil(s.Grants()[0].InputSHA256, "abc"),
@@ -282,10 +282,10 @@ func TestBrokenGrants(t *testing.T) {
 			if d := broken.Decide(bash("make")); d.Effect != Allow {
 				t.Errorf("a rule of the good configuration: %+v, want allow", d)
 			}
-			if err := broken.Grant(bash("b"), Always, false); err == nil {
+			if err := broken.Grant(bash("b"), Always, CoverInput); err == nil {
 				t.Error("a broken file was overwritten")
 			}
-			if err := broken.Grant(bash("b"), QuarterHour, false); err != nil {
+			if err := broken.Grant(bash("b"), QuarterHour, CoverInput); err != nil {
 				t.Errorf("what needs no file: %v", err)
 			}
 			if err := broken.Close(); err != nil {
@@ -332,7 +332,7 @@ func FuzzCanonical(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var in input
-		in.read(data, 0)
+		in.read(data, stranger)
 		first, err := canonical(data)
 		if err != nil || in.problem != "" || in.hidden {
 			return
@@ -344,6 +344,11 @@ func FuzzCanonical(f *testing.F) {
 	})
 }
 
+var fuzzTool = tool{class: Unknown, paths: spelling{marked: true, encoded: true}, fields: map[string]meaning{
+	"command": commandField, "cmd": commandField, "file_path": writeField, "include": onlyField, "pattern": globField,
+	"input": patchField, "url": urlField, "edits.path": readField, "workdir": folderField, "files": filesField,
+}}
+
 // The walk over an input finds in it what encoding/json finds, and never fails on what that accepts.
 func FuzzInput(f *testing.F) {
 	for _, s := range []string{
@@ -354,7 +359,7 @@ func FuzzInput(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var in input
-		in.read(data, globs|patch|runsShell)
+		in.read(data, fuzzTool)
 		var object map[string]json.RawMessage
 		isObject := json.Unmarshal(data, &object) == nil && object != nil
 		if !isObject && in.problem == "" {
@@ -369,8 +374,8 @@ func FuzzInput(f *testing.F) {
 			t.Fatalf("%q: command %q, want %q", data, in.command, command)
 		}
 		var path string
-		if json.Unmarshal(object["file_path"], &path) == nil && path != "" && !slices.Contains(in.paths, path) {
-			t.Fatalf("%q: paths %q lack %q", data, in.paths, path)
+		if json.Unmarshal(object["file_path"], &path) == nil && path != "" && strings.TrimSpace(path) != "" && !slices.ContainsFunc(in.named, func(n namedPath) bool { return n.path == path }) {
+			t.Fatalf("%q: paths %+v lack %q", data, in.named, path)
 		}
 	})
 }

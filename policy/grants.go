@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +32,7 @@ type grantBook struct {
 	held  []Grant // what another program has made of the file; not in force, and the file is left as it is
 	key   []byte  // signs the file; nil: it is not signed
 	mac   []byte  // of the file that was read
+	read  []byte  // the list in the file that was read, as it was signed
 	dirty bool    // uses were counted since the file was written
 }
 
@@ -44,7 +46,7 @@ type grantFile struct {
 // errGrantsHeld says that no grant can be kept for now.
 var errGrantsHeld = errors.New("the file of grants was changed by another program: accept that change in nod's settings or revoke all")
 
-const grantVersion = 2 // 1 had no prefixes
+const grantVersion = 3 // 1 knew exact inputs only, 2 prefixes of commands, which are asked about anew
 
 func openGrants(path string) *grantBook {
 	b := &grantBook{path: path}
@@ -53,7 +55,7 @@ func openGrants(path string) *grantBook {
 		return b
 	}
 	if err == nil {
-		b.all, b.mac, err = parseGrants(data)
+		b.all, b.read, b.mac, err = parseGrants(data)
 	}
 	if err != nil {
 		b.all, b.err = nil, fmt.Errorf("read grants: %w", asFileError(err, path))
@@ -69,34 +71,65 @@ func asFileError(err error, path string) error {
 	return &FileError{File: path, Problem: err.Error()}
 }
 
-// parseGrants reads a file of grants: all of it, or nothing.
-func parseGrants(data []byte) (grants []Grant, mac []byte, err error) {
+// parseGrants reads a file of grants: all of it, or nothing. signed is what the MAC is of.
+func parseGrants(data []byte) (grants []Grant, signed, mac []byte, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
-	var file grantFile
+	var file struct {
+		Version int             `json:"version"`
+		Grants  json.RawMessage `json:"grants"`
+		MAC     []byte          `json:"mac"`
+	}
 	if err := decoder.Decode(&file); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, nil, errors.New("something follows after the grants")
+		return nil, nil, nil, errors.New("something follows after the grants")
 	}
 	if file.Version < 1 || file.Version > grantVersion {
-		return nil, nil, fmt.Errorf("version %d: want 1 to %d", file.Version, grantVersion)
+		return nil, nil, nil, fmt.Errorf("version %d: want 1 to %d", file.Version, grantVersion)
 	}
-	if len(file.Grants) > maxGrants {
-		return nil, nil, fmt.Errorf("%d grants: want at most %d", len(file.Grants), maxGrants)
+	var compact bytes.Buffer
+	if len(file.Grants) > 0 {
+		if err := json.Compact(&compact, file.Grants); err != nil {
+			return nil, nil, nil, err
+		}
+		if grants, err = decodeGrants(file.Grants); err != nil {
+			return nil, nil, nil, err
+		}
 	}
-	seen := map[string]bool{}
-	for i, g := range file.Grants {
+	return grants, compact.Bytes(), file.MAC, nil
+}
+
+// decodeGrants reads the list of grants. What was a prefix until version 2 is a command's leading words.
+func decodeGrants(data []byte) ([]Grant, error) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	var list []struct {
+		Grant
+		Prefix string `json:"prefix"`
+	}
+	if err := decoder.Decode(&list); err != nil {
+		return nil, err
+	}
+	if len(list) > maxGrants {
+		return nil, fmt.Errorf("%d grants: want at most %d", len(list), maxGrants)
+	}
+	grants, seen := make([]Grant, len(list)), map[string]bool{}
+	for i, stored := range list {
+		g := stored.Grant
+		if stored.Prefix != "" && g.Command == nil {
+			g.Command = &shell.Pattern{Words: strings.Fields(stored.Prefix)}
+		}
 		if err := g.check(); err != nil {
-			return nil, nil, fmt.Errorf("grants[%d]: %w", i, err)
+			return nil, fmt.Errorf("grants[%d]: %w", i, err)
 		}
 		if seen[g.ID] {
-			return nil, nil, fmt.Errorf("grants[%d]: id %s is there twice", i, g.ID)
+			return nil, fmt.Errorf("grants[%d]: id %s is there twice", i, g.ID)
 		}
-		seen[g.ID] = true
+		seen[g.ID], grants[i] = true, g
 	}
-	return file.Grants, file.MAC, nil
+	return grants, nil
 }
 
 // check says what is wrong with a grant from the file.
@@ -107,12 +140,16 @@ func (g *Grant) check() error {
 		return fmt.Errorf("id %q is no UUID", g.ID)
 	case g.Scope != Always || g.Session != "" || !g.Expires.IsZero():
 		return errors.New("only grants for always are kept in the file")
-	case g.Tool == "":
+	case (g.Tool == "") != (g.Edits != ""):
 		return errors.New("tool is missing")
-	case g.Prefix != "" && (g.InputSHA256 != "" || shell.BannedPrefix(strings.Split(g.Prefix, " "))):
-		return fmt.Errorf("prefix %q is too wide", g.Prefix)
-	case g.Prefix == "" && (err != nil || len(sum) != 32):
+	case g.InputSHA256 != "" && (err != nil || len(sum) != 32):
 		return errors.New("input_sha256 is no SHA-256")
+	case g.Command != nil && len(g.Command.Words) == 0:
+		return errors.New("command has no words")
+	case g.Edits != "" && !filepath.IsAbs(g.Edits):
+		return errors.New("edits is no absolute path")
+	case (g.InputSHA256 != "") == (g.Command != nil || g.Edits != "") || g.Command != nil && g.Edits != "":
+		return errors.New("want one of input_sha256, command and edits")
 	}
 	return nil
 }
@@ -139,7 +176,8 @@ func (b *grantBook) add(g Grant, now time.Time) error {
 
 func (g *Grant) sameAs(o Grant) bool {
 	return g.Scope == o.Scope && g.Agent == o.Agent && g.Program == o.Program && g.Session == o.Session &&
-		g.CWD == o.CWD && g.Tool == o.Tool && g.InputSHA256 == o.InputSHA256 && g.Prefix == o.Prefix
+		g.CWD == o.CWD && g.Tool == o.Tool && g.InputSHA256 == o.InputSHA256 && g.Edits == o.Edits &&
+		g.Folder == o.Folder && samePattern(g.Command, o.Command)
 }
 
 // put writes the new list, and only then believes in it.
@@ -169,17 +207,20 @@ func (b *grantBook) sign(key []byte, isNew bool) error {
 	if b.err != nil || len(b.all) == 0 {
 		return nil
 	}
-	mac, err := b.macOf(b.all)
-	if err != nil {
-		return err
-	}
 	if isNew {
 		return b.save(b.all)
 	}
-	if !hmac.Equal(mac, b.mac) {
+	if !hmac.Equal(b.sum(b.read), b.mac) {
 		b.held, b.all = b.all, nil
 	}
 	return nil
+}
+
+// sum is the HMAC of a list of grants.
+func (b *grantBook) sum(list []byte) []byte {
+	h := hmac.New(sha256.New, b.key)
+	h.Write(list)
+	return h.Sum(nil)
 }
 
 func (b *grantBook) macOf(grants []Grant) ([]byte, error) {
@@ -190,9 +231,7 @@ func (b *grantBook) macOf(grants []Grant) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sign the grants: %w", err)
 	}
-	h := hmac.New(sha256.New, b.key)
-	h.Write(data)
-	return h.Sum(nil), nil
+	return b.sum(data), nil
 }
 
 // use counts one use. It reports whether the last one was so long ago that whoever decides by the grants must
@@ -240,14 +279,52 @@ func (b *grantBook) save(grants []Grant) error {
 	return nil
 }
 
-// Text says what the grant allows, in the words of [Store.GrantText].
-func (g Grant) Text() string {
-	if g.InputSHA256 == "" {
-		return g.coverText()
-	}
-	c := Call{Agent: g.Agent, Tool: g.Tool, CWD: g.CWD, Programs: []string{g.Program}}
-	return c.text(g.Scope, g.Prefix, homeFolder())
+func samePattern(a, b *shell.Pattern) bool {
+	return a == b || a != nil && b != nil && a.Equal(*b)
 }
+
+// Grant keeps an allow wider than once. It returns an error for what can only be allowed once.
+func (s *Store) Grant(c Call, scope Scope, cover Cover) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	list, err := newGrants(c, scope, cover, s.current.Load().goodWithGrants(), now)
+	if err != nil {
+		return err
+	}
+	defer s.republish()
+	for _, g := range list {
+		if err := s.grants.add(g, now); err != nil {
+			return err
+		}
+		s.log.Info("grant kept", "id", g.ID, "scope", g.Scope, "input_sha256", g.InputSHA256, "command", g.Command, "edits", g.Edits)
+	}
+	return nil
+}
+
+// goodWithGrants is the good policy with the grants in force, so that only what they do not cover is granted anew.
+func (s *snapshot) goodWithGrants() *Compiled {
+	next := *s.good
+	next.grants = s.rules.grants
+	return &next
+}
+
+// GrantText says what Grant would keep, word for word, one grant a line. It is empty for what can only be allowed
+// once, so that no wider scope is offered.
+func (s *Store) GrantText(c Call, scope Scope, cover Cover) string {
+	list, err := newGrants(c, scope, cover, s.current.Load().goodWithGrants(), s.now())
+	if err != nil {
+		return ""
+	}
+	var lines []string
+	for _, g := range list {
+		lines = append(lines, g.text(s.places.Home))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Text says what the grant allows, in the words of [Store.GrantText].
+func (g Grant) Text() string { return g.text(homeFolder()) }
 
 // Grants lists the grants that hold, oldest first. While the configuration is broken they are listed, too,
 // although none is in force.

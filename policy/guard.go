@@ -1,6 +1,7 @@
 package policy
 
 import (
+	_ "embed"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,12 +34,14 @@ func homeFolder() string {
 // A guard knows the files through which an agent could give itself leave, or reach further than a person
 // who approved the write had in mind. No rule and no grant lets a change of one pass without a prompt.
 type guard struct {
-	own  []string // absolute, clean and also with links followed; slashes forward
-	home string
+	own   []string // absolute, clean and also with links followed; slashes forward
+	home  string
+	named string // home, as names are compared
 }
 
 func newGuard(p Places) guard {
-	g := guard{home: fold(filepath.ToSlash(filepath.Clean(p.Home)))}
+	home := filepath.ToSlash(filepath.Clean(p.Home))
+	g := guard{home: fold(home), named: foldName(home)}
 	for _, own := range p.Own {
 		own = filepath.Clean(own)
 		g.own = append(g.own, fold(filepath.ToSlash(own)))
@@ -50,22 +53,22 @@ func newGuard(p Places) guard {
 }
 
 // judge says why a change of a path must be asked about, or nothing.
-func (g guard) judge(p place) (id, reason string) {
-	if p.lost {
+func (g guard) judge(a *access) (id, reason string) {
+	if a.lost && a.source != fromWords {
 		return builtinLost, reasonLost
 	}
-	if p.afloat { // at best somewhere below the root
-		p.clean = "/" + p.clean
-	}
-	for _, path := range [...]string{p.clean, p.real} {
-		if path == "" {
-			continue
-		}
-		if g.isOwn(path) || g.holdsOwn(path) {
+	for _, path := range a.paths() {
+		if g.isOwn(path) || (a.source != fromWords && g.holdsOwn(path)) {
 			return builtinOwn, reasonOwn
 		}
-		if name := guardedBy(path); name != "" {
-			return builtinGuarded, "it would change a guarded place: " + strings.TrimPrefix(name, "/")
+		if e := guarded.find(path, g.named); e != nil {
+			return builtinGuarded, reasonGuarded + e.text
+		}
+		if a.source == fromWords {
+			continue
+		}
+		if e := guarded.holds(path, g.named, true); e != nil {
+			return builtinGuarded, reasonGuarded + e.text
 		}
 	}
 	return "", ""
@@ -96,40 +99,18 @@ func (g guard) mentionsOwn(text string) bool {
 	})
 }
 
-// guarded are ends of paths, in lower case: settings of agents, hooks of git, what runs at log-in, keys.
-var guarded = []string{
-	".git/config", ".git/hooks", ".gitconfig", ".config/git", ".husky",
-	".claude/settings.json", ".claude/settings.local.json", ".claude/hooks", ".claude.json", ".mcp.json",
-	".codex/config.toml", ".codex/hooks.json", ".codex/rules",
-	".gemini/settings.json", ".gemini/policies", ".gemini/extensions",
-	".config/opencode", ".opencode", "opencode.json", "opencode.jsonc",
-	".cursor/mcp.json", ".cursor/hooks.json", ".vscode/settings.json", ".vscode/tasks.json",
-	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".inputrc",
-	".zshrc", ".zshenv", ".zprofile", ".zlogin", ".config/fish", ".xprofile", ".xinitrc", ".xsession",
-	".config/autostart", ".config/systemd", ".config/environment.d", ".local/share/systemd", ".pam_environment",
-	"library/launchagents", "library/launchdaemons", "start menu/programs/startup",
-	".ssh", ".gnupg", "/etc", "/var/spool/cron",
-}
+const reasonGuarded = "it would change a guarded place: "
+
+//go:embed names/guarded.txt
+var guardedNames string
+
+// guarded are settings of agents, hooks of git, what runs at log-in, keys.
+var guarded = newNameList(guardedNames)
 
 // guardedBy returns the guarded name that a path ends in or lies within, or "".
 func guardedBy(p string) string {
-	p = strings.ToLower(p)
-	for _, name := range guarded {
-		if strings.HasPrefix(name, "/") {
-			if isWithin(p, name) {
-				return name
-			}
-			continue
-		}
-		for rest := p; ; {
-			i := strings.Index(rest, "/"+name)
-			if i < 0 {
-				break
-			}
-			if rest = rest[i+1:]; isWithin(rest, name) {
-				return name
-			}
-		}
+	if e := guarded.find(p, foldName(filepath.ToSlash(homeFolder()))); e != nil {
+		return e.text
 	}
 	return ""
 }

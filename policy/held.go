@@ -22,7 +22,10 @@ const reasonHeld = "the policy file was changed by another program, and you have
 // Seal makes the store hold back whatever other programs write into the policy file. What a store without a
 // seal writes counts as another program's. The error says that no seal can be kept.
 func (s *Store) Seal() error {
-	seal, err := openSeal(filepath.Dir(s.grants.path))
+	s.mu.Lock()
+	wasSealed := len(s.grants.mac) > 0
+	s.mu.Unlock()
+	seal, err := openSeal(filepath.Dir(s.grants.path), markerPath(s.grants.path), wasSealed)
 	if err != nil {
 		return err
 	}
@@ -82,7 +85,7 @@ func (s *Store) hold(text string) (*HeldChange, *Compiled, error) {
 		return nil, nil, nil
 	}
 	before, known := s.seal.accepted(s.path)
-	if !known || before == text || s.sameMeaning(before, text) {
+	if !known || s.isHarmless(before, text) {
 		return nil, nil, s.seal.accept(s.path, text)
 	}
 	was, err := parse([]byte(before), s.path, nil)
@@ -96,11 +99,17 @@ func (s *Store) hold(text string) (*HeldChange, *Compiled, error) {
 	return &HeldChange{Before: before, After: text}, floor, nil
 }
 
-// sameMeaning reports whether two texts of the file differ in nothing but comments and layout.
-func (s *Store) sameMeaning(a, b string) bool {
-	x, errX := parse([]byte(a), s.path, nil)
-	y, errY := parse([]byte(b), s.path, nil)
-	return errX == nil && errY == nil && s.seal.err == nil && sameConfig(x, y)
+// isHarmless reports whether a text of the file says the same as the one before, but for comments and layout. When
+// nobody knows what was before, it must say no more than a fresh installation does.
+func (s *Store) isHarmless(before, text string) bool {
+	if s.seal.err != nil {
+		before = ""
+	} else if before == text {
+		return true
+	}
+	x, errX := parse([]byte(before), s.path, nil)
+	y, errY := parse([]byte(text), s.path, nil)
+	return errX == nil && errY == nil && sameConfig(x, y)
 }
 
 // write replaces the file with a text of nod's own, which needs nobody's consent. It needs s.updates.

@@ -180,6 +180,67 @@ func TestBrokenSeal(t *testing.T) {
 	}
 }
 
+// Without key and seal it is not nod's first run again, as long as anything else tells of one.
+func TestSealTakenAway(t *testing.T) {
+	remove := func(names ...string) func(*testing.T, string) {
+		return func(t *testing.T, folder string) {
+			for _, name := range names {
+				if err := os.Remove(filepath.Join(folder, name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	for name, tt := range map[string]struct {
+		harm    func(*testing.T, string)
+		isFirst bool
+	}{
+		"key and seal":                    {remove(sealName, keyName), false},
+		"key, seal and marker":            {remove(sealName, keyName, markerName), false}, // the grants are signed
+		"key, seal and grants":            {remove(sealName, keyName, "grants.json"), false},
+		"key and marker":                  {remove(keyName, markerName), false},
+		"all that nod keeps but the file": {remove(sealName, keyName, markerName, "grants.json"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder, path := sealedFolder(t, goodFile)
+			s := sealed(t, folder)
+			if err := s.Grant(bash("make x"), Always, false); err != nil {
+				t.Fatal(err)
+			}
+			tt.harm(t, folder)
+			write(t, path, tamperedFile)
+			s = sealed(t, folder)
+			want := map[string]Effect{"make install": Ask, "make": Ask, "make clean": Deny, "make x": Ask}
+			if tt.isFirst {
+				want = map[string]Effect{"make install": Allow, "make": Allow, "make clean": Deny, "make x": Ask}
+			}
+			wantEffects(t, s, "without the seal", want)
+			if _, isHeld := s.Held(); isHeld == tt.isFirst {
+				t.Errorf("held: %v", isHeld)
+			}
+			again := sealed(t, folder)
+			wantEffects(t, again, "and once more", want)
+		})
+	}
+}
+
+// Without a seal, what a fresh installation says anyway needs nobody's consent.
+func TestSealTakenAwayFromDefaults(t *testing.T) {
+	for name, text := range map[string]string{"template": string(template), "empty": "", "said otherwise": "policy: {auto_allow: [read_only]}\n"} {
+		folder, path := sealedFolder(t, goodFile)
+		sealed(t, folder)
+		for _, name := range []string{sealName, keyName} {
+			if err := os.Remove(filepath.Join(folder, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(t, path, text)
+		if held, isHeld := sealed(t, folder).Held(); isHeld {
+			t.Errorf("%s: held %+v", name, held)
+		}
+	}
+}
+
 func replaceIn(path, old, new string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -192,7 +253,7 @@ func replaceIn(path, old, new string) error {
 func TestHeldGrants(t *testing.T) {
 	folder, _ := sealedFolder(t, goodFile)
 	s := sealed(t, folder)
-	if err := s.Grant(bash("make x"), Always, false); err != nil {
+	if err := s.Grant(bash("make x"), Always, CoverInput); err != nil {
 		t.Fatal(err)
 	}
 	again := sealed(t, folder)
@@ -201,7 +262,7 @@ func TestHeldGrants(t *testing.T) {
 		t.Fatalf("%d of nod's own grants are held", n)
 	}
 	foreign := openStore(t, "") // makes the file that another program might put there
-	if err := foreign.Grant(bash("make y"), Always, false); err != nil {
+	if err := foreign.Grant(bash("make y"), Always, CoverInput); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(foreign.grants.path)
@@ -216,10 +277,10 @@ func TestHeldGrants(t *testing.T) {
 	if held := s.HeldGrants(); len(held) != 1 || len(s.Grants()) != 0 {
 		t.Fatalf("held %+v, in force %+v", held, s.Grants())
 	}
-	if err := s.Grant(bash("make z"), Always, false); !errors.Is(err, errGrantsHeld) {
+	if err := s.Grant(bash("make z"), Always, CoverInput); !errors.Is(err, errGrantsHeld) {
 		t.Errorf("a grant for always while others are held: %v", err)
 	}
-	if err := s.Grant(bash("make z"), UntilQuit, false); err != nil {
+	if err := s.Grant(bash("make z"), UntilQuit, CoverInput); err != nil {
 		t.Errorf("a grant until nod quits: %v", err)
 	}
 	if err := s.Close(); err != nil {
@@ -247,7 +308,7 @@ func TestHeldGrants(t *testing.T) {
 // A file of grants that is older than the key was made by an older nod.
 func TestGrantsOfAnOlderNod(t *testing.T) {
 	s := openStore(t, goodFile)
-	if err := s.Grant(bash("make x"), Always, false); err != nil {
+	if err := s.Grant(bash("make x"), Always, CoverInput); err != nil {
 		t.Fatal(err)
 	}
 	s = sealed(t, filepath.Dir(s.path))

@@ -1,6 +1,10 @@
 package policy
 
-import "slices"
+import (
+	"slices"
+
+	"nod/policy/shell"
+)
 
 // An index finds the rules that may match a call without looking at the others, so that ten rules and ten
 // thousand cost the same. Each rule is filed once, under the one of its matchers that it shares with the
@@ -10,6 +14,7 @@ type index struct {
 	kinds    [kindCount]bool
 	prefixes []int   // lengths of the tool prefixes in use
 	always   []int32 // rules that no key leads to
+	below    []int32 // rules for a path that also match what is done to a folder above it
 }
 
 type indexKind uint8
@@ -43,6 +48,9 @@ func newIndex(rules []compiledRule) index {
 	ix := index{byKey: map[indexKey][]int32{}}
 	for i := range rules {
 		ix.file(int32(i), rarest(rules[i].keys(), counts))
+		if rules[i].path != nil && rules[i].effect != Allow {
+			ix.below = append(ix.below, int32(i))
+		}
 	}
 	return ix
 }
@@ -162,8 +170,11 @@ func (ix *index) visit(s *search) {
 		}
 	}
 	if ix.kinds[byPath] {
-		for _, p := range s.f.places() {
-			eachFolder(p, byPath, look)
+		for _, a := range s.f.reach() {
+			eachFolder(a.place, byPath, look)
+			if a.kind == shell.Tree || a.kind == shell.Delete {
+				s.try(ix.below)
+			}
 		}
 	}
 	if ix.kinds[byCWD] {

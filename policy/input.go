@@ -2,8 +2,10 @@ package policy
 
 import (
 	"encoding/json"
+	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -16,27 +18,41 @@ const maxPaths = 1000
 
 // An input is what the policy needs to know of a tool call's input: one walk over its JSON.
 type input struct {
-	text      string   // the JSON as it came
-	problem   string   // why readers might disagree on what it says; empty when they cannot
-	hidden    bool     // some text in it holds a hidden character
-	paths     []string // values of the fields that name files and folders, as they came
-	addresses []string // what in it is an address of the web
-	globs     []string // values of the fields that a tool takes for patterns of paths
-	command   string   // value of the top-level field that a shell would run
-	folder    string   // value of the top-level field that says where a command runs
-	isRun     bool     // command was there
-	plain     *bool    // what onlyRuns found out
+	text      string      // the JSON as it came
+	problem   string      // why readers might disagree on what it says; empty when they cannot
+	hidden    bool        // some text in it holds a hidden character
+	named     []namedPath // files and folders that it names, or may name
+	globs     []glob      // patterns of paths in it
+	addresses []string    // what in it is an address of the web
+	command   string      // value of the top-level field that a shell would run
+	folder    string      // value of the top-level field that says where a command runs
+	isRun     bool        // command was there
+	isOdd     bool        // a field that nod does not know is there, and neither null nor false
+	isOther   bool        // a field says that the call is not what the tool's name says
 
-	traits trait
-	at     int
-	buf    [8]string // paths of the usual input, without an allocation
+	tool tool
+	at   int
+	buf  [4]namedPath // of the usual input, without an allocation
+}
+
+// A namedPath is a path in an input.
+type namedPath struct {
+	path   string
+	field  meaning
+	source evidence
+}
+
+// A glob is a pattern of paths in an input.
+type glob struct {
+	text  string
+	field meaning
 }
 
 // read walks the JSON of a call's input. It notes problems instead of failing: rules that deny must still
 // see what can be seen.
-func (in *input) read(raw json.RawMessage, traits trait) {
-	in.traits = traits
-	in.paths = in.buf[:0]
+func (in *input) read(raw json.RawMessage, t tool) {
+	in.tool = t
+	in.named = in.buf[:0]
 	in.text = string(raw)
 	switch {
 	case !json.Valid(raw):
@@ -50,8 +66,7 @@ func (in *input) read(raw json.RawMessage, traits trait) {
 		in.problem = "the input is not a JSON object"
 		return
 	}
-	in.object(0)
-	in.addGlobs()
+	in.object("", 0)
 }
 
 // isLong reports whether the input has more characters than a person can be expected to have read.
@@ -68,7 +83,8 @@ func (in *input) space() {
 	}
 }
 
-func (in *input) object(depth int) {
+// object walks an object. Behind the name of an object inside, and a dot, its fields have names of their own.
+func (in *input) object(within string, depth int) {
 	var few [16]string
 	seen, many := few[:0], map[string]bool(nil)
 	for in.at++; ; in.at++ { // past '{' or ','
@@ -80,6 +96,9 @@ func (in *input) object(depth int) {
 		seen, many = in.note(seen, many, key)
 		in.space()
 		in.at++ // ':'
+		if depth > 0 {
+			key = within + "." + key
+		}
 		in.value(key, depth)
 		in.space()
 		if in.text[in.at] == '}' {
@@ -108,14 +127,17 @@ func (in *input) note(seen []string, many map[string]bool, key string) ([]string
 // value walks one value. The elements of a list belong to the key of the list.
 func (in *input) value(key string, depth int) {
 	in.space()
-	switch in.text[in.at] {
+	switch c := in.text[in.at]; c {
 	case '{':
-		in.object(depth + 1)
+		in.object(key, depth+1)
 	case '[':
 		in.list(key, depth)
 	case '"':
 		in.field(key, in.str(), depth)
 	default:
+		if c != 'n' && c != 'f' { // null, false
+			in.know(key)
+		}
 		for in.at < len(in.text) && strings.IndexByte(",]} \t\r\n", in.text[in.at]) < 0 {
 			in.at++
 		}
@@ -169,60 +191,183 @@ func (in *input) unescape(token string) string {
 	return s
 }
 
-// field takes note of one text.
-func (in *input) field(key, value string, depth int) {
-	switch {
-	case depth == 0 && isCommandKey(key) && !in.isRun:
-		in.command, in.isRun = value, true
-	case depth == 0 && isFolderKey(key) && in.traits&runsShell != 0:
-		in.folder = value
-		return
-	}
-	if in.traits&patch != 0 && strings.Contains(value, patchMark) {
-		in.addPatch(value)
-	}
-	if in.traits&globs != 0 && (key == "pattern" || key == "include") {
-		in.globs = append(in.globs, value)
-	}
-	if isPathKey(key) && value != "" {
-		in.addPath(value)
-	}
-	in.addAddresses(key, value)
+// know looks up what a field means, and notes when nobody knows.
+func (in *input) know(key string) meaning {
+	f := in.tool.fields[key]
+	in.isOdd = in.isOdd || f == unlisted
+	in.isOther = in.isOther || f == otherField
+	return f
 }
 
-// addPath notes a path, as long as there are not more than anybody would look at.
-func (in *input) addPath(path string) {
-	if len(in.paths) == maxPaths {
+// field takes note of one text.
+func (in *input) field(key, value string, depth int) {
+	f := in.know(key)
+	switch f {
+	case commandField:
+		in.addCommand(value, depth)
+	case folderField:
+		if in.folder == "" {
+			in.folder = in.tool.paths.of(value)[0]
+		}
+	case lookField, readField, treeField, writeField, deleteField:
+		in.addPaths(value, f)
+	case globField, onlyField, filesField:
+		in.addGlobs(value, f)
+	case patchField:
+		in.addPatch(value)
+	case unlisted:
+		in.addText(key, value)
+	}
+	in.addAddresses(key, value, f)
+}
+
+// addCommand notes the command line. An element of a list is one of its words at best, and of two command lines
+// nobody knows which one runs.
+func (in *input) addCommand(value string, depth int) {
+	if depth > 0 || in.isRun {
+		in.isOdd = true
+		in.addText("", value)
+		return
+	}
+	in.command, in.isRun = value, true
+}
+
+// addPaths notes a path, in each way in which the agent may read it.
+func (in *input) addPaths(value string, f meaning) {
+	for _, path := range in.tool.paths.of(value) {
+		if path != "" {
+			in.add(namedPath{path, f, fromField})
+		}
+	}
+}
+
+// add notes a path, as long as there are not more than anybody would look at.
+func (in *input) add(n namedPath) {
+	if len(in.named) == maxPaths {
 		in.problem = "the input names more paths than nod looks at"
 		return
 	}
-	in.paths = append(in.paths, path)
+	in.named = append(in.named, n)
 }
 
-// isCommandKey knows the fields in which shell tools take their command line.
-func isCommandKey(key string) bool {
-	return key == "command" || key == "cmd"
-}
-
-// isFolderKey knows the fields in which shell tools take the folder to run in.
-func isFolderKey(key string) bool {
-	switch key {
-	case "workdir", "cwd", "directory", "dir_path", "working_directory":
-		return true
+// of returns what an agent may make of the text of a path.
+func (s spelling) of(path string) []string {
+	trimmed := strings.TrimSpace(path)
+	all := []string{trimmed}
+	if !s.trimmed && trimmed != path {
+		all = append(all, path)
 	}
-	return false
+	if rest, ok := strings.CutPrefix(trimmed, "@"); ok && s.marked {
+		all = append(all, strings.TrimLeft(rest, `/\`))
+	}
+	if s.encoded && strings.Contains(path, "%") {
+		for _, p := range all {
+			if plain, err := url.PathUnescape(p); err == nil && plain != p {
+				all = append(all, plain)
+			}
+		}
+	}
+	return all
 }
 
-// isPathKey reports whether a field of that name holds the path of a file or folder: the last word of the
-// name says so, whether it is spelled file_path, filePath, filepath or absolute-path.
+// addGlobs notes a pattern. Agents cut one that narrows a search at white space and commas; what begins with "!"
+// leaves something out.
+func (in *input) addGlobs(value string, f meaning) {
+	if len(in.globs) >= maxPaths {
+		in.problem = "the input holds more patterns than nod looks at"
+		return
+	}
+	if f == filesField {
+		value = strings.ReplaceAll(value, `\`, "/")
+	}
+	value = strings.TrimSpace(value)
+	if value == "" || strings.HasPrefix(value, "!") {
+		return
+	}
+	in.globs = append(in.globs, glob{value, f})
+	if f != onlyField || !strings.ContainsAny(value, ", \t\n") {
+		return
+	}
+	depth := 0
+	for piece := range strings.FieldsFuncSeq(value, func(r rune) bool {
+		switch r {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		}
+		return unicode.IsSpace(r) || (r == ',' && depth <= 0)
+	}) {
+		if !strings.HasPrefix(piece, "!") {
+			in.globs = append(in.globs, glob{piece, f})
+		}
+	}
+}
+
+// isPathKey reports whether a field that nod does not know is meant for the path of a file or folder: the last word
+// of its name says so, whether it is spelled file_path, filePath, filepath or absolute-path.
 func isPathKey(key string) bool {
 	switch lastWord(key) {
 	case "path", "paths", "file", "files", "filename", "filenames", "filepath", "filepaths",
 		"dir", "dirs", "directory", "directories", "folder", "folders", "cwd", "workdir", "root", "uri",
-		"source", "destination", "dest", "src", "dst":
+		"source", "destination", "dest", "src", "dst", "target":
 		return true
 	}
 	return false
+}
+
+// addText notes what in a text of a field that nod does not know may be a path: all of it, or words of it.
+func (in *input) addText(key, value string) {
+	text := strings.TrimSpace(value)
+	switch {
+	case text == "":
+		return
+	case isPathKey(key):
+		in.add(namedPath{text, unlisted, fromField})
+	case isOnWeb(text):
+	case looksLikePath(text), isListed(text):
+		in.add(namedPath{text, unlisted, fromText})
+	}
+	if isOneWord(text) {
+		return
+	}
+	for word := range strings.FieldsFuncSeq(text, isBetweenPaths) {
+		if !isOnWeb(word) && (looksLikePath(word) || (strings.Contains(word, ".") && isListed(word))) {
+			in.add(namedPath{word, unlisted, fromWords})
+		}
+	}
+}
+
+// isOneWord reports whether there is nothing in a text but one path at most.
+func isOneWord(text string) bool { return strings.IndexFunc(text, isBetweenPaths) < 0 }
+
+// isBetweenPaths knows what stands before and behind a path in other text.
+func isBetweenPaths(r rune) bool {
+	return unicode.IsSpace(r) || strings.ContainsRune("\"'`<>()[]{}|;,&=", r)
+}
+
+// isOnWeb reports whether a text begins like an address of the web.
+func isOnWeb(text string) bool {
+	scheme, _, ok := strings.Cut(text, "://")
+	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
+}
+
+// looksLikePath reports whether a text is spelled like a path.
+func looksLikePath(text string) bool {
+	if len(text) > maxPath || strings.Trim(text, `/\`) == "" {
+		return text == "/"
+	}
+	if text == "~" || text == "." || text == ".." || (len(text) > 1 && text[1] == ':' && isLetter(text[0])) {
+		return true
+	}
+	return strings.ContainsAny(text, `/\`)
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// isListed reports whether a text is the name of a file that is guarded or keeps secrets.
+func isListed(text string) bool {
+	return guarded.find(text, "") != nil || secrets.find(text, "") != nil
 }
 
 // lastWord returns the last word of a snake, kebab or camel case name, its first letter in lower case.
@@ -249,43 +394,16 @@ const patchMark = "*** "
 // addPatch finds the files that a patch in the format of apply_patch changes.
 func (in *input) addPatch(text string) {
 	for line := range strings.Lines(text) {
-		for _, verb := range [...]string{"Add File:", "Update File:", "Delete File:", "Move to:"} {
+		for verb, f := range patchVerbs {
 			if rest, ok := strings.CutPrefix(strings.TrimSpace(line), patchMark+verb); ok {
-				in.addPath(strings.TrimSpace(rest))
+				in.addPaths(rest, f)
 			}
 		}
 	}
 }
 
-// addGlobs adds the folders that the input's patterns lead to, where that is not simply below the paths that
-// it names anyway.
-func (in *input) addGlobs() {
-	named := in.paths
-	for _, glob := range in.globs {
-		base := globBase(glob)
-		switch {
-		case base == "":
-		case isRooted(base) || len(named) == 0:
-			in.addPath(base)
-		default:
-			for _, folder := range named {
-				in.addPath(folder + "/" + base)
-			}
-		}
-	}
-}
-
-// globBase returns the folder that a glob leads to before its first wildcard, or "" when it stays below the
-// folder it starts in. One that climbs after a wildcard is returned whole.
-func globBase(glob string) string {
-	if !isRooted(glob) && !strings.Contains(glob, "..") {
-		return ""
-	}
-	wild := strings.IndexAny(glob, "*?[{")
-	if wild < 0 || strings.Contains(glob[wild:], "..") {
-		return glob
-	}
-	return glob[:strings.LastIndexAny(glob[:wild], `/\\`)+1]
+var patchVerbs = map[string]meaning{
+	"Add File:": writeField, "Update File:": writeField, "Delete File:": deleteField, "Move to:": writeField,
 }
 
 // isRooted reports whether a path starts somewhere else than in the current folder, on any system.
@@ -293,36 +411,7 @@ func isRooted(path string) bool {
 	return path != "" && (strings.IndexByte(`/\~`, path[0]) >= 0 || (len(path) > 1 && path[1] == ':'))
 }
 
-// plainExtras are the fields that may stand beside a shell command without changing what it does.
-var plainExtras = map[string]bool{
-	"description": true, "justification": true,
-	"timeout": true, "timeout_ms": true, "yield_time_ms": true, "max_output_tokens": true,
-	"run_in_background": true, "is_background": true,
-}
-
 // onlyRuns reports whether the input says nothing about the command but what to run, where, and for how
 // long: no field that nod does not know, unless it is null or false. An exact command with another shell,
 // environment or sandbox is not the command that the rule names.
-func (in *input) onlyRuns() bool {
-	if in.plain == nil {
-		plain := in.hasOnlyPlainExtras()
-		in.plain = &plain
-	}
-	return *in.plain
-}
-
-func (in *input) hasOnlyPlainExtras() bool {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal([]byte(in.text), &fields) != nil {
-		return false
-	}
-	for key, value := range fields {
-		off := string(value) == "null" || string(value) == "false"
-		if !off && !isCommandKey(key) && !isFolderKey(key) && !plainExtras[key] {
-			return false
-		}
-	}
-	_, both := fields["cmd"]
-	_, command := fields["command"]
-	return !(both && command)
-}
+func (in *input) onlyRuns() bool { return in.isRun && !in.isOdd }

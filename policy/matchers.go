@@ -98,17 +98,25 @@ func (r *compiledRule) matchesServer(f *facts) bool {
 	return false
 }
 
-// matchesHost looks at every address in the input. To allow, there must be one, all must be without doubt, and
-// nothing may be run; else any address does, and one that programs might read differently.
+// matchesHost looks at every address in the input. To allow, the tool must be one that fetches, or one that nod
+// does not know and the rule names; there must be an address, all must be without doubt, and nothing may be run.
+// Else any address does, and one that programs might read differently.
 func (r *compiledRule) matchesHost(f *facts) bool {
 	hosts, sure := f.hosts()
 	if r.effect != Allow {
 		return !sure || slices.ContainsFunc(hosts, r.isHost)
 	}
-	if !sure || len(hosts) == 0 || isShell(f.call.Tool) || f.input.isRun {
+	if !sure || len(hosts) == 0 || isShell(f.call.Tool) || f.input.isRun || !r.mayFetch(f) {
 		return false
 	}
 	return !slices.ContainsFunc(hosts, func(host string) bool { return !r.isHost(host) })
+}
+
+func (r *compiledRule) mayFetch(f *facts) bool {
+	if f.isKnown {
+		return f.tool.fetches
+	}
+	return isFetcher(f.call.Tool) || strings.Trim(string(r.tool), "*?") != ""
 }
 
 func (r *compiledRule) isHost(host string) bool {
@@ -155,12 +163,13 @@ func isAddressKey(key string) bool {
 
 // addAddresses notes what of a text is an address: all of it where the field is for one, else each word that
 // has one in it.
-func (in *input) addAddresses(key, value string) {
-	if isAddressKey(key) {
+func (in *input) addAddresses(key, value string, f meaning) {
+	hasScheme := strings.Contains(value, "://")
+	if (f == urlField && !hasScheme) || (f == unlisted || f == urlField) && isAddressKey(key) {
 		in.addAddress(value)
 		return
 	}
-	if !strings.Contains(value, "://") {
+	if !hasScheme {
 		return
 	}
 	for word := range strings.FieldsSeq(value) {

@@ -17,6 +17,7 @@ const foldsCase = runtime.GOOS == "windows" || runtime.GOOS == "darwin"
 // starts in is reached through a link, the same pattern starting where the link leads.
 type pattern struct {
 	globs []string
+	names *nameList // those that may start anywhere, by their names; nil: none
 }
 
 // checkPattern says what is wrong with a path pattern, or nothing.
@@ -54,8 +55,38 @@ func newPattern(p, home string, below bool) pattern {
 			}
 		}
 	}
-	return pattern{globs}
+	return pattern{globs, namesIn(globs)}
 }
+
+// namesIn makes a list of the names that patterns for any folder are for.
+func namesIn(globs []string) *nameList {
+	var names *nameList
+	for _, g := range globs {
+		rest, ok := strings.CutPrefix(g, "**/")
+		all, plain := expandBraces(rest)
+		if !ok || !plain {
+			continue
+		}
+		for _, one := range all {
+			parts := globParts(one)
+			e := nameEntry{parts: parts}
+			if n := len(parts) - 1; n > 0 && parts[n] == "**" {
+				e.parts, e.below = parts[:n], true
+			}
+			if len(e.parts) == 0 || strings.Trim(e.parts[0], "*") == "" {
+				continue
+			}
+			if names == nil {
+				names = newNameList("")
+			}
+			names.add(e)
+		}
+	}
+	return names
+}
+
+// meets reports whether a pattern that narrows a search is meant for what this one matches in any folder.
+func (p pattern) meets(glob string) bool { return p.names != nil && p.names.mayMatch(glob, false) }
 
 // collapse removes doubled slashes, and reads a slash at the end as "and everything in it".
 func collapse(p string) string {

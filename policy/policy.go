@@ -121,18 +121,28 @@ const (
 // Scopes are all of them, from the narrowest.
 var Scopes = []Scope{Once, ThisSession, QuarterHour, UntilQuit, Always}
 
-// Grant is a rule that the human made by answering a prompt. It allows exactly one input of one tool, or the
-// commands that start with some words, in one folder, for one agent as nod verified it.
+// Cover says what an allow that is kept is about.
+type Cover string
+
+// What an allow that is kept may cover.
+const (
+	CoverInput    Cover = "input"    // exactly this input
+	CoverCommands Cover = "commands" // each part of the command line that nothing covers yet, also in other lines
+	CoverEdits    Cover = "edits"    // changes of files in the project
+)
+
+// Grant is a rule that the human made by answering a prompt, for one agent as nod verified it. It allows exactly
+// one input of one tool in one folder, or a simple command wherever it is part of a command line in one project,
+// or changes of the files below one folder.
 type Grant struct {
 	ID          string         `json:"id"` // UUID
 	Scope       Scope          `json:"scope"`
 	Agent       string         `json:"agent"`
-	Program     string         `json:"program"`           // verified executable of the requester; empty when it could not be verified
-	Session     string         `json:"session,omitempty"` // set when Scope is ThisSession
-	CWD         string         `json:"cwd"`
-	Tool        string         `json:"tool"`
-	InputSHA256 string         `json:"input_sha256,omitempty"` // of the canonical JSON of the input; empty with Prefix
-	Prefix      string         `json:"prefix,omitempty"`       // words, with single spaces, that a command starts with
+	Program     string         `json:"program"`                // verified executable of the requester; empty when it could not be verified
+	Session     string         `json:"session,omitempty"`      // set when Scope is ThisSession
+	CWD         string         `json:"cwd"`                    // folder that the agent works in, or the project
+	Tool        string         `json:"tool,omitempty"`         // empty with Edits
+	InputSHA256 string         `json:"input_sha256,omitempty"` // of the canonical JSON of the input
 	Command     *shell.Pattern `json:"command,omitempty"`
 	Folder      string         `json:"folder,omitempty"` // of an exact Command: where it runs
 	Edits       string         `json:"edits,omitempty"`  // absolute folder or file

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"nod/policy/shell"
 )
 
 // maxField is how long a field of a rule may be, in bytes.
@@ -57,6 +59,9 @@ func checkTexts(r Rule) *FieldError {
 		{"command", r.Command}, {"cwd", r.CWD}, {"session", r.Session}, {"mcp_server", r.Server},
 		{"host", r.Host}, {"expires", r.Expires}, {"note", r.Note},
 	}
+	for i, run := range r.Run {
+		texts = append(texts, FieldError{fmt.Sprintf("run[%d]", i), run})
+	}
 	for i, arg := range r.Args {
 		texts = append(texts, FieldError{fmt.Sprintf("args[%d].field", i), arg.Field}, FieldError{fmt.Sprintf("args[%d].value", i), arg.Value})
 	}
@@ -80,7 +85,7 @@ func checkMatchers(r Rule) *FieldError {
 		tool = "" // a rule that allows whatever the tool says no more than one that allows everything
 	}
 	if cmp.Or(r.Agent, r.Program, tool, string(r.Class), r.Path, r.Command, r.CWD, r.Session, r.Server, r.Host) == "" && len(r.Args) == 0 && len(r.Run) == 0 {
-		return &FieldError{"effect", "the rule would match every call: want at least one of agent, program, tool, class, path, command, cwd, session, mcp_server, host, args"}
+		return &FieldError{"effect", "the rule would match every call: want at least one of agent, program, tool, class, path, command, run, cwd, session, mcp_server, host, args"}
 	}
 	return nil
 }
@@ -102,6 +107,26 @@ func checkPatterns(r Rule) *FieldError {
 		}
 		if problem := checkPattern(f.Problem); problem != "" {
 			return &FieldError{f.Key, problem}
+		}
+	}
+	return nil
+}
+
+// maxRun is how many commands one rule may name.
+const maxRun = 100
+
+func checkRun(r Rule) *FieldError {
+	switch {
+	case len(r.Run) == 0:
+		return nil
+	case len(r.Run) > maxRun:
+		return &FieldError{"run", fmt.Sprintf("%d of them: want at most %d", len(r.Run), maxRun)}
+	case r.Effect == Allow && cmp.Or(r.Path, r.Command, r.Host, r.Server) != "" || r.Effect == Allow && len(r.Args) > 0:
+		return &FieldError{"run", "a rule that allows commands bounds them by agent, program, tool, cwd and session only"}
+	}
+	for i, text := range r.Run {
+		if _, err := shell.ParsePattern(text); err != nil {
+			return &FieldError{fmt.Sprintf("run[%d]", i), fmt.Sprintf("%q: %s", text, err)}
 		}
 	}
 	return nil

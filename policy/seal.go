@@ -9,7 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+
+	"github.com/adrg/xdg"
 )
 
 // A seal remembers the texts of policy files as the person last accepted them, so that a change by anybody
@@ -36,20 +39,30 @@ const (
 	sealName    = "accepted.json"
 	keyName     = "seal.key"
 	keySize     = 32
+	markerName  = "sealed"
+	markerText  = "nod has run before, and sealed what was accepted then. Without this file it would take its next run for the first.\n"
 )
 
 // openSeal opens the seal in a folder. When there is none at all, this is nod's first run, and the first text
-// of each file counts as accepted. The error says that there can be no seal.
-func openSeal(folder string) (*seal, error) {
+// of each file counts as accepted; a text that the person wrote before that run is taken for theirs. Whoever
+// takes the seal away does not get back there: a marker elsewhere tells of the first run, and so does whatever
+// else was sealed. The error says that there can be no seal.
+func openSeal(folder, marker string, wasSealed bool) (*seal, error) {
 	s := &seal{path: filepath.Join(folder, sealName), texts: map[string]string{}}
 	keyPath := filepath.Join(folder, keyName)
 	key, keyErr := readFile(keyPath)
 	data, err := readFile(s.path)
-	s.isNew = errors.Is(keyErr, fs.ErrNotExist) && errors.Is(err, fs.ErrNotExist)
+	_, markErr := os.Lstat(marker)
+	s.isNew = errors.Is(keyErr, fs.ErrNotExist) && errors.Is(err, fs.ErrNotExist) && errors.Is(markErr, fs.ErrNotExist) && !wasSealed
 	if keyErr != nil || len(key) != keySize {
 		key = make([]byte, keySize)
 		rand.Read(key) // never fails
 		if err := writeFile(keyPath, key); err != nil {
+			return nil, fmt.Errorf("seal the policy: %w", err)
+		}
+	}
+	if markErr != nil {
+		if err := writeFile(marker, []byte(markerText)); err != nil {
 			return nil, fmt.Errorf("seal the policy: %w", err)
 		}
 	}
@@ -58,6 +71,15 @@ func openSeal(folder string) (*seal, error) {
 		s.err = s.read(data, errors.Join(keyErr, err))
 	}
 	return s, nil
+}
+
+// markerPath is where it is kept that there was a first run: in the user's folder of states, or beside grants that
+// are not where nod keeps them.
+func markerPath(grantsPath string) string {
+	if usual, err := DefaultGrantsPath(); err == nil && grantsPath == usual && filepath.IsAbs(xdg.StateHome) {
+		return filepath.Join(xdg.StateHome, "nod", markerName)
+	}
+	return filepath.Join(filepath.Dir(grantsPath), markerName)
 }
 
 func (s *seal) read(data []byte, err error) error {

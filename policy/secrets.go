@@ -1,73 +1,86 @@
 package policy
 
 import (
-	"path"
+	_ "embed"
+	"io"
+	"path/filepath"
+	"regexp"
 	"strings"
+
+	"nod/policy/shell"
 )
 
-// secretFolders are files and folders whose contents open doors elsewhere, and so does everything in them.
-// In lower case, like the lists below.
-var secretFolders = map[string]bool{
-	".ssh": true, ".gnupg": true, ".aws": true, ".azure": true, ".kube": true, ".password-store": true,
-	".secrets": true, "secrets": true, "keychains": true, "keyrings": true, "kwalletd": true,
-	".mozilla": true, ".thunderbird": true, "bravesoftware": true,
-}
+//go:embed names/secrets.txt
+var secretNames string
 
-// secretFiles are names of files that mean nothing as the name of a folder.
-var secretFiles = map[string]bool{
-	".netrc": true, "_netrc": true, ".pgpass": true, ".my.cnf": true, ".npmrc": true, ".pypirc": true,
-	".git-credentials": true, ".vault-token": true, ".dockercfg": true, ".htpasswd": true,
-	".bash_history": true, ".zsh_history": true, ".python_history": true, ".psql_history": true,
-	"credentials": true, "credentials.json": true, ".credentials.json": true, "oauth_creds.json": true,
-	"token": true, ".token": true, "token.json": true, "tokens.json": true, "auth.json": true,
-	"secrets.json": true, "secrets.yaml": true, "secrets.yml": true,
-	"shadow": true, "gshadow": true, "sudoers": true,
-	"cookies": true, "cookies.sqlite": true, "login data": true, "logins.json": true, "key4.db": true,
-}
+var secrets = newNameList(secretNames)
 
-// secretEndings are the ends of names of files that hold keys and tokens.
-var secretEndings = []string{".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".asc.key", ".token"}
+// HoldsSecrets reports whether a path is, or is inside of, something that keeps keys, passwords or tokens, going
+// by its names alone.
+func HoldsSecrets(path string) bool { return holdsSecrets(path) }
 
-// secretPaths are longer ends, where the last name alone says too little.
-var secretPaths = []string{
-	".docker/config.json", ".config/gcloud", ".config/gh", ".config/hub", ".config/google-chrome",
-	".config/chromium", ".config/microsoft-edge", ".config/rclone", ".cargo/credentials.toml",
-	"google/chrome", "application support/firefox", "microsoft/edge", ".terraform.d/credentials.tfrc.json",
-}
+func holdsSecrets(p string) bool { return secrets.find(p, "") != nil }
 
-// holdsSecrets reports whether the path is, or is inside of, something that keeps secrets. It is a guard
-// for what passes without a prompt, not a list that anything is safe outside of.
-func holdsSecrets(p string) bool {
-	p = strings.ToLower(p)
-	for rest := p; rest != ""; {
-		var name string
-		name, rest, _ = strings.Cut(rest, "/")
-		if secretFolders[name] || strings.HasPrefix(name, ".env") || isKeyName(name) || (rest == "" && secretFiles[name]) {
+// mayMatchSecret reports whether a pattern of paths may select a file that keeps secrets, at whatever depth: a
+// wildcard stands for names that are not there yet. A pattern for all files of an ordinary kind, such as *.json,
+// is not taken for one that does.
+func mayMatchSecret(glob string) bool { return secrets.mayMatch(glob, true) }
+
+// narrowsToSecrets reports whether a pattern that narrows a search is meant for files that keep secrets. One for
+// all files narrows nothing.
+func narrowsToSecrets(glob string) bool { return secrets.mayMatch(glob, false) }
+
+// Leaks reports whether an access may bring secrets to light, going by its text alone: by the names of places
+// that keep them, of folders that have them inside, and by what its patterns may match. A path is relative to a
+// folder that nobody knows, absolute, or starts with "~/".
+func Leaks(a shell.Access) bool {
+	path := filepath.ToSlash(filepath.Clean(a.Path))
+	home := foldName(filepath.ToSlash(homeFolder()))
+	if isWild(path) || strings.Contains(path, "[") {
+		if a.Kind != shell.Look && strings.Contains(path, "**") && mayMatchSecret(path) || narrowsToSecrets(path) {
 			return true
 		}
 	}
-	for _, s := range secretPaths {
-		if i := strings.Index(p, "/"+s); i >= 0 && isWithin(p[i+1:], s) {
+	return leaksByName(path, home, a.Kind) != nil || narrowsTo(a.Only)
+}
+
+// leaksByName finds the name by which an access to a path brings secrets to light.
+func leaksByName(path, home string, kind shell.Kind) *nameEntry {
+	if e := secrets.find(path, home); e != nil || kind != shell.Tree {
+		return e
+	}
+	return secrets.holds(path, home, false)
+}
+
+// narrowsTo reports whether one of several patterns is meant for secrets.
+func narrowsTo(only []string) bool {
+	for _, glob := range only {
+		if narrowsToSecrets(glob) {
 			return true
 		}
 	}
 	return false
 }
 
-// isKeyName knows the names of private keys: id_rsa and its kin, and what ends like a key.
-func isKeyName(name string) bool {
-	if strings.HasPrefix(name, "id_") && path.Ext(name) == "" {
+// maxConfig is how much of a file is looked at for secrets, in bytes; a larger one counts as having some.
+const maxConfig = 64 << 10
+
+// confidential finds what is not for everybody's eyes in settings of git and package managers.
+var confidential = regexp.MustCompile(`(?i)://[^/\s@]+@|extraheader|passw|secret|token|_auth|api_?key|credential|private`)
+
+// isConfidential reports whether a file of settings holds secrets. One that cannot be read counts as such.
+func isConfidential(path string) bool {
+	if path == "" {
 		return true
 	}
-	for _, kind := range [...]string{"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"} {
-		if strings.HasPrefix(name, kind) && !strings.HasSuffix(name, ".pub") {
-			return true
-		}
+	file, err := openPlain(filepath.FromSlash(path))
+	if err != nil {
+		return true
 	}
-	for _, end := range secretEndings {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return true
 	}
-	return false
+	text, err := io.ReadAll(io.LimitReader(file, maxConfig+1))
+	return err != nil || len(text) > maxConfig || confidential.Match(text)
 }

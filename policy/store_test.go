@@ -72,7 +72,7 @@ func TestStoreDecides(t *testing.T) {
 func TestBrokenFile(t *testing.T) {
 	s := openStore(t, goodFile)
 	granted := bash("make deploy")
-	if err := s.Grant(granted, Always, false); err != nil {
+	if err := s.Grant(granted, Always, CoverInput); err != nil {
 		t.Fatal(err)
 	}
 	read := file("Read", "/srv/x")
@@ -173,7 +173,7 @@ func TestFileThatOthersCanChange(t *testing.T) {
 		})
 		t.Run("grants/"+tt.name, func(t *testing.T) {
 			s := openStore(t, goodFile)
-			if err := s.Grant(bash("x"), Always, false); err != nil {
+			if err := s.Grant(bash("x"), Always, CoverInput); err != nil {
 				t.Fatal(err)
 			}
 			tt.spoil(t, s.grants.path)
@@ -238,7 +238,7 @@ func TestUpdateMakesFile(t *testing.T) {
 	if data, _ := os.ReadFile(path); !strings.Contains(string(data), "# A rule has an effect") {
 		t.Errorf("the file explains nothing:\n%s", data)
 	}
-	if err := s.Grant(bash("x"), Always, false); err != nil {
+	if err := s.Grant(bash("x"), Always, CoverInput); err != nil {
 		t.Fatal(err)
 	}
 	if runtime.GOOS == "windows" {
@@ -358,7 +358,7 @@ func TestChanges(t *testing.T) {
 		t.Error("a signal without a change")
 	}
 	s.Reload()
-	if err := s.Grant(bash("x"), QuarterHour, false); err != nil { // does not wait for anybody to receive
+	if err := s.Grant(bash("x"), QuarterHour, CoverInput); err != nil { // does not wait for anybody to receive
 		t.Fatal(err)
 	}
 	if !signalled(c) || signalled(c) || !signalled(other) {
@@ -489,7 +489,7 @@ func TestStoreConcurrently(t *testing.T) {
 		group.Go(func() {
 			for range 10 {
 				call := bash(fmt.Sprintf("make %d", i))
-				if err := s.Grant(call, Always, false); err != nil {
+				if err := s.Grant(call, Always, CoverInput); err != nil {
 					t.Error(err)
 				}
 				if d := s.Decide(call); !d.Grant {

@@ -100,7 +100,7 @@ func ruleFor(one Past, p *Compiled) (Rule, bool) {
 	switch {
 	case f.input.isRun && f.input.command != "":
 		r.Command = f.input.command
-	case f.class == Write && len(f.places()) > 0:
+	case f.class == Write && len(f.reach()) > 0:
 		r.Path, r.CWD = c.CWD+"/**", ""
 	default:
 		return Rule{}, false

@@ -17,7 +17,7 @@ func BenchmarkAnalyze(b *testing.B) {
 			b.SetBytes(int64(len(bb.command)))
 			b.ReportAllocs()
 			for b.Loop() {
-				Analyze(bb.command, true)
+				Analyze(bb.command)
 			}
 		})
 	}

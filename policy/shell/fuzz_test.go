@@ -19,13 +19,10 @@ func FuzzAnalyze(f *testing.F) {
 		f.Add(s.command)
 	}
 	f.Fuzz(func(t *testing.T, command string) {
-		trusted, untrusted := Analyze(command, true), Analyze(command, false)
-		if untrusted.ReadOnly && !trusted.ReadOnly {
-			t.Errorf("%q is read-only only without trust", command)
-		}
-		checkHonest(t, command, trusted)
-		if trusted.ReadOnly {
-			checkAccepted(t, command, trusted)
+		a := Analyze(command)
+		checkHonest(t, command, a)
+		if harmless(a, true) {
+			checkAccepted(t, command, a)
 		}
 	})
 }
@@ -48,7 +45,7 @@ func corpus(t *testing.T) []string {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if Analyze(command, true).ReadOnly {
+		if harmless(Analyze(command), true) {
 			out = append(out, command)
 		}
 	}
@@ -66,12 +63,16 @@ func checkHonest(t *testing.T, command string, a Analysis) {
 			t.Errorf("%q: reason %q cannot be shown", command, reason)
 		}
 	}
-	if a.ReadOnly && (len(a.Programs) == 0 || len(a.Writes) > 0 || a.Deletes || a.Network || a.Opaque || a.Unreadable || DrivesScreen(a)) {
+	if a.ReadOnly && (len(a.Programs) == 0 || a.Deletes || a.Network || a.Opaque || a.Unreadable || a.Whole != "" || DrivesScreen(a)) {
 		t.Errorf("%q: read-only, but %+v", command, a)
 	}
-	for _, p := range a.Programs {
-		if prefix := p.Prefix(); prefix != nil && (len(prefix) < 2 || BannedPrefix(prefix) || !slices.Equal(prefix, p.Argv[:len(prefix)])) {
-			t.Errorf("%q: program %+v has the prefix %q", command, p, prefix)
+	for _, p := range a.Parts {
+		changes := func(a Access) bool { return a.Kind >= Write }
+		if p.Reads && (p.Why != "" || !p.Understood || slices.ContainsFunc(p.Accesses, changes)) || a.ReadOnly && !p.Reads {
+			t.Errorf("%q: part %+v", command, p)
+		}
+		if pattern, err := p.Pattern(); err == nil && !pattern.Covers(p, func(string) bool { return true }) {
+			t.Errorf("%q: %+v does not cover the part that it is of", command, pattern)
 		}
 	}
 }
@@ -85,19 +86,19 @@ func checkAccepted(t *testing.T, command string, a Analysis) {
 		}
 	}
 	for _, p := range a.Programs {
-		if tools()[p.Name] == nil && p.Name != "git" && p.Name != "cd" {
+		if programs()[p.Name] == nil && programs()[strings.Join(p.Argv[:min(2, len(p.Argv))], " ")] == nil && p.Name != "cd" {
 			t.Errorf("%q is accepted with the program %q", command, p.Name)
 		}
 	}
-	if !analyze(command, true, syntax.LangZsh).ReadOnly {
+	if !analyze(command, syntax.LangZsh).ReadOnly {
 		t.Errorf("%q is accepted for bash, but not for zsh", command)
 	}
 	// POSIX shells read &> as & and >, which TestBothOutputs holds to the same programs.
-	if posix := strings.ReplaceAll(command, "&>", " >"); !analyze(posix, true, syntax.LangPOSIX).ReadOnly {
+	if posix := strings.ReplaceAll(command, "&>", " >"); !analyze(posix, syntax.LangPOSIX).ReadOnly {
 		t.Errorf("%q is accepted for bash, but not for POSIX shells", command)
 	}
 	for _, more := range []string{"; x", "\nx", " > f", " $(x)", " | x", " &", " `x`", " && x", " || x", "\rx", "\x00", " # x", ">f", ";x", "&", "|x"} {
-		if Analyze(command+more, true).ReadOnly {
+		if harmless(Analyze(command+more), true) {
 			t.Errorf("%q is accepted with %q behind it", command, more)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 var disguises = map[string]func(command string) []string{
 	"split words": func(c string) []string {
 		return eachWord(c, func(w string) []string {
-			if !plainWord.MatchString(w) {
+			if !undisguised.MatchString(w) {
 				return nil
 			}
 			out := []string{`"` + w + `"`, `'` + w + `'`, `$'` + w + `'`, `$"` + w + `"`}
@@ -23,11 +23,13 @@ var disguises = map[string]func(command string) []string{
 	},
 	"bundled flags": func(c string) []string {
 		name, _, _ := strings.Cut(c, " ")
-		known, ok := tools()[name]
+		known, ok := programs()[name]
 		return eachWord(c, func(w string) []string {
 			var out []string
-			for i := 0; ok && len(w) > 1 && w[0] == '-' && w[1] != '-' && i < len(known.short); i++ {
-				out = append(out, "-"+known.short[i:i+1]+w[1:])
+			for i := 0; ok && len(w) > 1 && w[0] == '-' && w[1] != '-' && i < 256; i++ {
+				if v, isFlag := known.letters[byte(i)]; isFlag && v.typ == nil {
+					out = append(out, "-"+string(rune(i))+w[1:])
+				}
 			}
 			return out
 		})
@@ -86,11 +88,14 @@ var disguises = map[string]func(command string) []string{
 	"case": func(c string) []string { return []string{strings.ToUpper(c), strings.ToUpper(c[:1]) + c[1:]} },
 }
 
+// mended are mutants that really are harmless: what was wrong with the sample is not wrong with them.
+var mended = map[string]bool{"ls | xargs ls": true, "( ls )": true, "ls\na=~/x": true, "jq --seq . data.json": true}
+
 // otherFlags are flags of their own, not abbreviations: --text of --textconv.
 var otherFlags = set("--text --exclude --ignore-rev")
 
-// plainWord matches a word in which no character is special to a shell.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./-][A-Za-z0-9_./=-]*$`)
+// undisguised matches a word in which no character is special to a shell.
+var undisguised = regexp.MustCompile(`^[A-Za-z0-9_./-][A-Za-z0-9_./=-]*$`)
 
 func eachWord(c string, change func(w string) []string) []string {
 	words := strings.Split(c, " ")
@@ -121,7 +126,7 @@ func TestNoDisguise(t *testing.T) {
 		for name, disguise := range disguises {
 			for _, mutant := range disguise(s.command) {
 				tried++
-				if Analyze(mutant, true).ReadOnly {
+				if harmless(Analyze(mutant), true) && !mended[mutant] {
 					t.Errorf("%s: %q became %q, which is accepted (%s)", name, s.command, mutant, s.reason)
 				}
 			}

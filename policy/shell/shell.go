@@ -1,13 +1,14 @@
 // Package shell reads a shell command line without running it and says what it would do.
 //
 // [Analyze] answers one question with certainty: does this command only read? The answer is yes only when
-// every byte, every word, every program, every flag and every operand is on a list of what is known to be
+// every byte, every word, every program, every flag and every operand is known to be
 // harmless, in bash, zsh and dash, with the GNU and the BSD tools. There is no list of what is dangerous:
 // whatever is missing from the lists is not read-only, with a reason that a person can read. Asking is
 // cheap; a command that was wrongly taken for harmless is not.
 //
-// The lists are data in table.go. Everything else that an [Analysis] tells of a command which is not
-// read-only (programs, paths, network) is best effort, for prompts and for rules that ask or deny.
+// What is known of programs is data, in the folder programs. A command that does more than read is told in its
+// parts, so that a person can allow each of them by itself. Everything else that an [Analysis] tells of such a
+// command (paths, network) is best effort, for prompts and for rules that ask or deny.
 package shell
 
 import (
@@ -27,23 +28,26 @@ const maxPrograms = 50
 const maxReasons = 8
 
 // Analysis is what [Analyze] found.
-//
-// A path in Reads and Writes is as the command spells it, joined to the literal folders that cd went to
-// before; it is relative to where the shell starts, absolute, or starts with "~/". It is not cleaned:
-// "link/../x" is not "x" when link is a symbolic link. A path with *, ? or [ stands for every file that it
-// matches. When ReadOnly is true, Reads names every file and folder that the command is told to read.
 type Analysis struct {
-	ReadOnly bool      // certain to change nothing, run nothing else, reach no network and end by itself
-	Programs []Program // in the order of the command, with those that a wrapper such as sudo or sh -c starts
-	Reads    []string  // paths that are read
-	Deep     bool      // folders in Reads are read with all files in them, as grep -r does, not only listed
-	Writes   []string  // paths that are written, made or removed
+	// ReadOnly means that the command surely changes nothing, runs nothing else, reaches no network and ends by
+	// itself, if the git repositories of Repositories name no programs. Then Parts tell all that it reads.
+	ReadOnly bool
+
+	Parts        []Part   // its simple commands, in order, with those that a wrapper such as env or sh -c starts
+	Repositories []string // folders whose git repositories it reads; like those in Folders, as cd spells them
+	Folders      []string // folders that cd goes to and that do not lie below the one where the shell starts
+	Reasons      []string // why it is not read-only, one sentence each; empty when it is
+
+	// Whole says why the command can only be allowed as a whole: something beside its parts counts. Empty when
+	// it may run as soon as all of its parts may.
+	Whole string
+
+	Programs []Program // in the order of the command, with those that a wrapper starts
 	Deletes  bool      // something is removed
 	Network  bool      // a program that reaches the network is started
-	Reasons  []string  // why it is not read-only, one sentence each; empty when it is
 
-	// Opaque means that Programs, Reads or Writes lack something that is known only when the command runs:
-	// a variable, a substitution, a script that is not spelled out, or a text that could not be read at all.
+	// Opaque means that Parts lack something that is known only when the command runs: a variable, a
+	// substitution, a script that is not spelled out, or a text that could not be read at all.
 	Opaque bool
 	// Unreadable means that the text could not be read: hidden characters, a program name in look-alike
 	// letters, too long, or no valid shell. No rule should allow it.
@@ -59,15 +63,11 @@ type Program struct {
 	Whole bool     // Argv is all of them
 }
 
-// Analyze reads command, as given to a shell with -c. trusted says that the human trusts the folder it
-// runs in; only then are git's reading sub-commands read-only, because a repository's configuration can
-// make git run programs. Analyze runs nothing and opens no file.
-func Analyze(command string, trusted bool) Analysis {
-	return analyze(command, trusted, syntax.LangBash)
-}
+// Analyze reads command, as given to a shell with -c. It runs nothing and opens no file.
+func Analyze(command string) Analysis { return analyze(command, syntax.LangBash) }
 
-func analyze(command string, trusted bool, lang syntax.LangVariant) Analysis {
-	w := walk{trusted: trusted, source: command}
+func analyze(command string, lang syntax.LangVariant) Analysis {
+	w := walk{source: command}
 	if problem := unreadable(command); problem != "" {
 		return unread(problem)
 	}
@@ -82,7 +82,7 @@ func analyze(command string, trusted bool, lang syntax.LangVariant) Analysis {
 }
 
 func unread(problem string) Analysis {
-	return Analysis{Unreadable: true, Opaque: true, Reasons: []string{problem}}
+	return Analysis{Unreadable: true, Opaque: true, Whole: problem, Reasons: []string{problem}}
 }
 
 // refuse notes why the command is not read-only. An empty problem is none.
@@ -96,16 +96,35 @@ func (w *walk) refuse(problem string) {
 	}
 }
 
+// bind notes why the command can only be judged as a whole.
+func (w *walk) bind(problem string) {
+	w.refuse(problem)
+	if w.Whole == "" {
+		w.Whole = problem
+	}
+}
+
+// checkPath refuses what is no ordinary file, and returns why.
+func (w *walk) checkPath(p string, deep bool) string {
+	problem := specialPath(p, deep)
+	w.refuse(problem)
+	return problem
+}
+
 // finish draws the conclusions that need the whole command.
 func (w *walk) finish() Analysis {
-	if w.programs > maxPrograms {
-		w.refuse("It starts more than 50 programs.")
-	}
-	if w.changesFolder && w.git {
-		w.refuse("It changes the folder and runs git, which may run programs that the other folder names.")
-	}
-	if w.changesFolder && w.bothOutputs {
+	if w.moves && w.joins {
 		w.refuse("It changes the folder and uses &>, which some shells read as running in the background.")
+	}
+	for i := range w.Parts {
+		p := &w.Parts[i]
+		if !p.Within && !p.Reads {
+			w.refuse(p.Why)
+		}
+		w.Deletes = w.Deletes || slices.ContainsFunc(p.Accesses, func(a Access) bool { return a.Kind == Delete })
+		if p.bound != "" && w.Whole == "" && !p.Within && !p.Reads {
+			w.Whole = p.bound
+		}
 	}
 	w.ReadOnly = !w.refused
 	return w.Analysis

@@ -8,35 +8,26 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxNested is how deep scripts inside scripts are read.
-const maxNested = 4
-
-// survey tells what a call does that is not read-only, as far as its words show.
-func (w *walk) survey(words []word, at places) {
+// survey tells what a call does that is not understood, as far as its words show.
+func (w *walk) survey(p *Part, words []word, at places) {
 	name := baseName(words[0].text)
 	args := literals(words[1:])
 	w.Network = w.Network || reachesNetwork(name, args)
 	w.Deletes = w.Deletes || deletes(name, args)
-	w.Reads = append(w.Reads, w.likelyReads(name, args, at)...)
-	w.surveyWrites(name, args, at)
+	w.surveyReads(p, name, args, at)
+	w.surveyWrites(p, name, args, at)
 	switch {
 	case shells[name]:
 		w.interprets = true
-		w.surveyShell(name, args, at)
+		w.surveyShell(args, at)
 	case interprets(name):
 		w.interprets, w.Opaque = true, true
 	case name == "find" || name == "fd" || name == "fdfind":
-		w.surveyFind(words[1:], at)
+		w.surveyFind(p, words[1:], at)
 	}
 	if wrap, ok := wrappers[name]; ok {
 		w.interprets = true
-		first := len(w.Programs)
 		w.unwrap(wrap, words[1:], at)
-		if name == "xargs" || name == "parallel" { // they add words of their own
-			for i := range w.Programs[first:] {
-				w.Programs[first+i].Whole = false
-			}
-		}
 	}
 }
 
@@ -73,26 +64,19 @@ func deletes(name string, args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool { return deletingWords[name][a] })
 }
 
-// likelyReads are the operands that look like paths.
-func (w *walk) likelyReads(name string, args []string, at places) []string {
-	var found []string
-	if writers[name].deletes || name == "cd" {
-		return nil
+// surveyReads notes the operands that look like paths.
+func (w *walk) surveyReads(p *Part, name string, args []string, at places) {
+	if writers[name].deletes {
+		return
 	}
 	for _, arg := range args {
 		if value, ok := valueOfFlag(arg); ok {
 			arg = value
 		}
-		if strings.HasPrefix(arg, "-") || !looksLikePath(arg) {
-			continue
-		}
-		for _, p := range addPath(nil, at, arg) {
-			if !slices.Contains(w.Reads, p) && !slices.Contains(found, p) {
-				found = append(found, p)
-			}
+		if !strings.HasPrefix(arg, "-") && looksLikePath(arg) {
+			p.Accesses = reachFrom(p.Accesses, at, Access{Path: arg, Kind: Read})
 		}
 	}
-	return found
 }
 
 // valueOfFlag returns the value in --flag=value and name=value, and what follows an @ as curl reads it.
@@ -110,25 +94,25 @@ func looksLikePath(s string) bool {
 }
 
 // surveyWrites notes the files that the program writes.
-func (w *walk) surveyWrites(name string, args []string, at places) {
+func (w *walk) surveyWrites(p *Part, name string, args []string, at places) {
 	flags := strings.Fields(outputFlags[name])
 	for i, arg := range args {
 		for _, f := range flags {
 			if value, ok := outputOf(arg, f); ok && value != "" {
-				w.writes(at, value)
+				p.notes(at, Write, value)
 			} else if ok && i+1 < len(args) {
-				w.writes(at, args[i+1])
+				p.notes(at, Write, args[i+1])
 			}
 		}
 		if value, ok := strings.CutPrefix(arg, "of="); ok && name == "dd" {
-			w.writes(at, value)
+			p.notes(at, Write, value)
 		}
 	}
 	rule, ok := writers[name]
 	if !ok || rule.needs != "" && !hasAny(args, strings.Fields(rule.needs)) {
 		return
 	}
-	w.writtenOperands(rule, operandsOf(args), at)
+	p.writtenOperands(rule, operandsOf(args), at)
 	if name == "mv" {
 		w.Deletes = w.Deletes || slices.Contains(args, "/dev/null")
 	}
@@ -168,37 +152,47 @@ func operandsOf(args []string) []string {
 	return out
 }
 
-func (w *walk) writtenOperands(rule writer, operands []string, at places) {
+func (p *Part) writtenOperands(rule writer, operands []string, at places) {
 	if len(operands) <= rule.skip {
 		return
 	}
 	operands = operands[rule.skip:]
 	last := operands[len(operands)-1]
 	switch {
+	case rule.deletes:
+		for _, o := range operands {
+			p.notes(at, Delete, o)
+		}
+		return
 	case !rule.reads && !rule.moves:
-		for _, p := range operands {
-			w.writes(at, p)
+		for _, o := range operands {
+			p.notes(at, Write, o)
 		}
 		return
 	case len(operands) == 1 && rule.reads && !rule.moves: // uniq IN
 		return
 	}
-	w.writes(at, last)
-	for _, p := range operands[:len(operands)-1] {
+	p.notes(at, Write, last)
+	for _, o := range operands[:len(operands)-1] {
 		if rule.moves { // last may be a folder
-			w.writes(at, strings.TrimSuffix(last, "/")+"/"+path.Base(p))
+			p.notes(at, Write, strings.TrimSuffix(last, "/")+"/"+lastPart(o))
 		}
 		if !rule.reads {
-			w.writes(at, p)
+			p.notes(at, Delete, o)
 		}
 	}
 }
 
+// notes adds an access.
+func (p *Part) notes(at places, kind Kind, path string) {
+	p.Accesses = reachFrom(p.Accesses, at, Access{Path: path, Kind: kind})
+}
+
 // surveyShell reads the script in sh -c SCRIPT.
-func (w *walk) surveyShell(name string, args []string, at places) {
+func (w *walk) surveyShell(args []string, at places) {
 	for i, a := range args {
 		if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.ContainsRune(a, 'c') && i+1 < len(args) {
-			w.script(args[i+1], at)
+			w.inScript(args[i+1], at)
 			return
 		}
 	}
@@ -216,13 +210,16 @@ func (w *walk) script(text string, at places) {
 		w.Opaque = true
 		return
 	}
+	source := w.source
+	w.source = text
 	w.nested++
 	w.statements(file.Stmts, at)
 	w.nested--
+	w.source = source
 }
 
 // surveyFind goes through the programs that find runs.
-func (w *walk) surveyFind(words []word, at places) {
+func (w *walk) surveyFind(p *Part, words []word, at places) {
 	for i, word := range words {
 		switch word.text {
 		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch":
@@ -230,10 +227,10 @@ func (w *walk) surveyFind(words []word, at places) {
 			if end < 0 {
 				end = len(words) - i - 1
 			}
-			w.inner(words[i+1:i+1+end], at)
+			w.inCall(words[i+1:i+1+end], at)
 		case "-delete":
-			for _, p := range operandsOf(literals(words[:i])) {
-				w.writes(at, p)
+			for _, o := range operandsOf(literals(words[:i])) {
+				p.notes(at, Delete, o)
 			}
 		}
 	}
@@ -244,7 +241,7 @@ func isExecEnd(w word) bool { return w.text == ";" || w.text == "+" }
 // unwrap goes through the program that a wrapper runs.
 func (w *walk) unwrap(wrap wrapper, words []word, at places) {
 	if wrap.text {
-		w.script(strings.Join(literals(words), " "), at)
+		w.inScript(strings.Join(literals(words), " "), at)
 		return
 	}
 	skip := wrap.skip
@@ -260,27 +257,38 @@ func (w *walk) unwrap(wrap wrapper, words []word, at places) {
 				i++
 			}
 			if last := len(text) - 1; i < len(words) && last > 0 && (text[last] == 'c' || strings.HasPrefix(text, "-S")) && !strings.HasPrefix(text, "--") {
-				w.script(strings.TrimPrefix(words[i].text, "-S"), at) // script -c, su -c, env -S
+				w.inScript(strings.TrimPrefix(words[i].text, "-S"), at) // script -c, su -c, env -S
 			}
 		case strings.Contains(text, "=") && !strings.HasPrefix(text, "="):
 		case skip > 0:
 			skip--
 		default:
-			w.inner(words[i:], at)
+			w.inCall(words[i:], at)
 			return
 		}
 	}
 }
 
-// inner goes through a program that another one runs.
-func (w *walk) inner(words []word, at places) {
+// inCall goes through a program that another one runs, which is judged for it.
+func (w *walk) inCall(words []word, at places) {
 	if len(words) == 0 || w.nested == maxNested {
 		w.Opaque = true
 		return
 	}
+	was := w.within
+	w.within = true
 	w.nested++
-	w.call(words, false, at)
+	w.call(words, nil, "", at, pipe{})
 	w.nested--
+	w.within = was
+}
+
+// inScript is the same for a script.
+func (w *walk) inScript(text string, at places) {
+	was := w.within
+	w.within = true
+	w.script(text, at)
+	w.within = was
 }
 
 // describeProgram says what a program does that is not in the table.

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,16 +13,15 @@ import (
 type walk struct {
 	Analysis
 	source  string
-	trusted bool
 	refused bool
+	vars    map[string]word // variables whose values are known here
 
-	programs      int  // simple commands so far
-	inPipe        int  // depth of pipelines: cd there may or may not last
-	nested        int  // depth of scripts inside words
-	changesFolder bool // a cd is there
-	git           bool // git is there
-	bothOutputs   bool // &> is there
-	interprets    bool // a program is there that runs what it is given
+	calls      int  // simple commands so far
+	nested     int  // depth of scripts inside words
+	within     bool // inside a command that is judged as a whole
+	interprets bool // a program is there that runs what it is given
+	moves      bool // a cd is there
+	joins      bool // &> is there
 }
 
 // places are the folders that the shell may be in at some point, relative to where it started; "" is there
@@ -30,6 +30,8 @@ type places []string
 
 // outcome is where the shell may be after a command that worked, and after one that failed.
 type outcome struct{ ok, failed places }
+
+func same(at places) outcome { return outcome{at, at} }
 
 // maxPlaces bounds how many places a cd is followed from: each cd may double them.
 const maxPlaces = 8
@@ -42,6 +44,12 @@ func (p places) and(q places) places {
 		}
 	}
 	return out
+}
+
+// pipe is what stands to the left of a command in a pipeline.
+type pipe struct {
+	fed  bool     // something is piped into it
+	from []Access // the folders below which all lines that are piped in lie, when that is certain
 }
 
 // file judges a whole script.
@@ -59,8 +67,11 @@ func (w *walk) file(f *syntax.File) {
 // comments refuses comments: what they hide differs between an interactive shell and a script.
 func (w *walk) comments(f *syntax.File) {
 	syntax.Walk(f, func(node syntax.Node) bool {
-		if _, ok := node.(*syntax.Comment); ok {
+		if c, ok := node.(*syntax.Comment); ok {
 			w.refuse("It holds a comment.")
+			if strings.ContainsAny(c.Text, ";&|`$<>(){}\\\"'*?[]!") {
+				w.bind("A shell that knows no comments would run what stands in one.")
+			}
 		}
 		return true
 	})
@@ -68,76 +79,165 @@ func (w *walk) comments(f *syntax.File) {
 
 func (w *walk) statements(list []*syntax.Stmt, at places) places {
 	for _, s := range list {
-		after := w.statement(s, at)
-		at = after.ok.and(after.failed)
+		at = w.statement(s, at, pipe{}).all()
 	}
 	return at
 }
 
-func (w *walk) statement(s *syntax.Stmt, at places) outcome {
+func (o outcome) all() places { return o.ok.and(o.failed) }
+
+func (w *walk) statement(s *syntax.Stmt, at places, in pipe) outcome {
 	switch {
 	case s.Background, s.Coprocess, s.Disown:
-		w.refuse("It leaves a program running in the background.")
+		w.bind("It leaves a program running in the background.")
 	case s.Negated:
 		w.refuse("It negates a result with !.")
-	}
-	for _, r := range s.Redirs {
-		w.redirect(r, s, at)
 	}
 	switch cmd := s.Cmd.(type) {
 	case nil:
 		w.refuse("It redirects without a program.")
 	case *syntax.CallExpr:
-		return w.simple(cmd, at)
+		return w.simple(cmd, s, at, in)
 	case *syntax.BinaryCmd:
-		return w.binary(cmd, at)
+		w.redirectAll(s, nil, at)
+		return w.binary(cmd, at, in)
 	default:
-		w.refuse(describeCommand(cmd))
+		w.redirectAll(s, nil, at)
 		return w.compound(cmd, at)
 	}
-	return outcome{at, at}
+	w.redirectAll(s, nil, at)
+	return same(at)
 }
 
-func (w *walk) binary(b *syntax.BinaryCmd, at places) outcome {
+func (w *walk) binary(b *syntax.BinaryCmd, at places, in pipe) outcome {
 	switch b.Op {
 	case syntax.AndStmt:
-		x := w.statement(b.X, at)
-		y := w.statement(b.Y, x.ok)
+		x := w.statement(b.X, at, in)
+		y := w.statement(b.Y, x.ok, in)
 		return outcome{y.ok, x.failed.and(y.failed)}
 	case syntax.OrStmt:
-		x := w.statement(b.X, at)
-		y := w.statement(b.Y, x.failed)
+		x := w.statement(b.X, at, in)
+		y := w.statement(b.Y, x.failed, in)
 		return outcome{x.ok.and(y.ok), y.failed}
-	case syntax.Pipe:
+	case syntax.Pipe, syntax.PipeAll:
 	default:
-		w.refuse("It joins commands in a form that nod does not read.")
+		w.bind("It joins commands in a form that nod does not read.")
 	}
-	w.inPipe++
-	w.statement(b.X, at)
-	w.statement(b.Y, at)
-	w.inPipe--
-	return outcome{at, at}
+	if b.Op == syntax.PipeAll {
+		w.refuse("It joins commands with |&, which some shells read as running in the background.")
+	}
+	first := len(w.Parts)
+	x := w.statement(b.X, at, in)
+	out := pipe{fed: true}
+	if len(w.Parts) == first+1 {
+		out.from = w.Parts[first].lines()
+	}
+	y := w.statement(b.Y, at, out)
+	if !slices.Equal(x.all(), at) || !slices.Equal(y.all(), at) {
+		w.bind("It changes the folder inside a pipeline, which lasts in some shells only.")
+	}
+	return same(at)
 }
 
-// compound looks into loops, conditions, functions and the like, none of which is read-only.
-func (w *walk) compound(node syntax.Node, at places) outcome {
+// compound judges brackets, conditions and loops. What it does not know makes the line one that can only be
+// judged as a whole.
+func (w *walk) compound(cmd syntax.Command, at places) outcome {
+	switch cmd := cmd.(type) {
+	case *syntax.Subshell:
+		vars := w.vars
+		w.statements(cmd.Stmts, at)
+		w.vars = vars
+		return same(at)
+	case *syntax.Block:
+		return same(w.statements(cmd.Stmts, at))
+	case *syntax.IfClause:
+		return same(w.condition(cmd, at))
+	case *syntax.ForClause:
+		return same(w.loop(cmd, at))
+	case *syntax.TimeClause:
+		if cmd.Stmt == nil {
+			return same(at)
+		}
+		return w.statement(cmd.Stmt, at, pipe{})
+	}
+	w.bind(describeCommand(cmd))
+	return same(w.survive(cmd, at))
+}
+
+func (w *walk) condition(c *syntax.IfClause, at places) places {
+	if len(c.Cond) == 0 { // else
+		return w.statements(c.Then, at)
+	}
+	at = w.statements(c.Cond, at)
+	then := w.statements(c.Then, at)
+	if c.Else == nil {
+		return at.and(then)
+	}
+	return then.and(w.condition(c.Else, at))
+}
+
+// maxLoop is how many times a loop is followed.
+const maxLoop = 20
+
+// loopName matches variables that no shell and no program knows by that name.
+var loopName = regexp.MustCompile(`^[a-z][a-z0-9]{0,20}$`)
+
+// shellNames are the variables in small letters that mean something to zsh or to programs.
+var shellNames = set("aliases argv builtins cdpath commands fignore fpath functions histchars history keymap keymaps " +
+	"mailpath manpath modules options parameters path pipestatus prompt psvar signals status watch widgets " +
+	"zsh ftp http https all no proxy rsync random seconds nameddirs userdirs dirstack epochtime galiases saliases")
+
+func (w *walk) loop(c *syntax.ForClause, at places) places {
+	words, ok := c.Loop.(*syntax.WordIter)
+	if !ok || c.Select || !words.InPos.IsValid() || !loopName.MatchString(words.Name.Value) || shellNames[words.Name.Value] {
+		w.bind("It holds a loop that nod does not follow.")
+		return w.survive(c, at)
+	}
+	if len(words.Items) > maxLoop {
+		w.bind("It holds a loop that runs more often than nod follows.")
+		return w.survive(c, at)
+	}
+	before := w.vars
+	defer func() { w.vars = before }()
+	for _, item := range words.Items {
+		value := w.readWord(item)
+		w.look(item, value, at)
+		if !value.known || value.glob && strings.Contains(value.text, "**") {
+			w.bind("It holds a loop over words that are known only when it runs.")
+		}
+		w.set(words.Name.Value, value)
+		at = at.and(w.statements(c.Do, at))
+	}
+	return at
+}
+
+// set gives a variable a value from here on.
+func (w *walk) set(name string, value word) {
+	next := map[string]word{name: value}
+	for other, v := range w.vars {
+		if other != name {
+			next[other] = v
+		}
+	}
+	w.vars = next
+}
+
+// survive goes through what stands in a form that nod does not follow, for what can be said of it all the same.
+func (w *walk) survive(node syntax.Node, at places) places {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		s, ok := n.(*syntax.Stmt)
 		if !ok {
 			return true
 		}
-		after := w.statement(s, at)
-		at = at.and(after.ok)
+		at = at.and(w.statement(s, at, pipe{}).ok)
 		return false
 	})
-	return outcome{at, at}
+	return at
 }
 
 func describeCommand(cmd syntax.Command) string {
 	switch cmd.(type) {
-	case *syntax.Subshell, *syntax.Block:
-		return "It groups commands in brackets."
-	case *syntax.IfClause, *syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause:
+	case *syntax.WhileClause, *syntax.CaseClause:
 		return "It holds a condition or a loop."
 	case *syntax.FuncDecl:
 		return "It defines a function, which may take the name of a harmless program."
@@ -145,53 +245,96 @@ func describeCommand(cmd syntax.Command) string {
 		return "It sets variables or computes, which changes later commands."
 	case *syntax.TestClause:
 		return "It tests with [[ ]], which can run commands."
-	case *syntax.TimeClause:
-		return "It measures the time of another command."
 	}
 	return "It holds a form that nod does not read."
 }
 
-// redirect judges one redirection. Only throwing output away and joining outputs are read-only.
-func (w *walk) redirect(r *syntax.Redirect, s *syntax.Stmt, at places) {
-	target := readWord(r.Word)
-	w.look(r.Word, target, at)
-	if r.Hdoc != nil {
-		w.compound(r.Hdoc, at)
+// redirectAll judges the redirections of a statement. Those of a simple command belong to its part; others are one
+// by themselves.
+func (w *walk) redirectAll(s *syntax.Stmt, p *Part, at places) {
+	if p == nil && len(s.Redirs) > 0 {
+		own := Part{Argv: []string{}, In: at, Understood: true, Reads: true, Within: w.within}
+		w.redirectAll(s, &own, at)
+		w.Parts = append(w.Parts, own)
+		return
 	}
+	for _, r := range s.Redirs {
+		w.redirect(r, s, p, at)
+	}
+}
+
+func (w *walk) redirect(r *syntax.Redirect, s *syntax.Stmt, p *Part, at places) {
+	if r.Hdoc != nil {
+		w.document(r, p, at)
+		return
+	}
+	target := w.readWord(r.Word)
+	w.look(r.Word, target, at)
 	if w.harmlessRedirect(r, s) {
-		w.bothOutputs = w.bothOutputs || r.Op == syntax.RdrAll || r.Op == syntax.AppAll
+		w.joins = w.joins || r.Op == syntax.RdrAll || r.Op == syntax.AppAll
+		return
+	}
+	if r.N != nil && !digits(r.N.Value) {
+		w.bind("It redirects a file descriptor that nod does not know.")
 		return
 	}
 	switch r.Op {
-	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+	case syntax.WordHdoc:
 		w.refuse("It feeds a program text that stands in the command.")
-		return
-	case syntax.RdrIn, syntax.DplIn:
-		w.refuse("It redirects input.")
-		w.reads(at, target.text)
-		return
-	case syntax.DplOut:
-		if digits(target.text) || target.text == "-" {
-			w.refuse("It redirects a file descriptor that nod does not know.")
-			return
+	case syntax.RdrIn:
+		w.input(target, p, at)
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
+		w.output(target, p, at)
+	default:
+		w.bind("It redirects a file descriptor that nod does not know.")
+	}
+}
+
+// document judges a text that is fed to a program, <<END.
+func (w *walk) document(r *syntax.Redirect, p *Part, at places) {
+	w.refuse("It feeds a program text that stands in the command.")
+	w.survive(r.Hdoc, at)
+	for _, part := range r.Hdoc.Parts {
+		switch part.(type) {
+		case *syntax.Lit, *syntax.CmdSubst:
+		default:
+			if p == nil || !p.Understood {
+				w.bind("It feeds a program text that is known only when it runs.")
+			}
 		}
 	}
+}
+
+func (w *walk) input(target word, p *Part, at places) {
+	if !target.known || target.glob || target.text == "" || p == nil {
+		w.bind("It redirects input in a way that nod does not follow.")
+		return
+	}
+	w.checkPath(target.text, false)
+	p.Accesses = reachFrom(p.Accesses, at, Access{Path: target.text, Kind: Read})
+}
+
+func (w *walk) output(target word, p *Part, at places) {
+	w.refuse("It writes its output to " + quote(target.text) + ".")
 	if strings.HasPrefix(target.text, "/dev/tcp/") || strings.HasPrefix(target.text, "/dev/udp/") {
 		w.Network = true
 	}
-	w.refuse("It writes its output to " + quote(target.text) + ".")
-	if target.known && target.text != "/dev/null" {
-		w.writes(at, target.text)
+	switch {
+	case target.text == "/dev/null":
+	case !target.known || target.glob || target.text == "" || p == nil || target.problem() != "":
+		w.bind("It writes its output to a place that nod does not follow.")
+	default:
+		p.Output = reachFrom(p.Output, at, Access{Path: target.text, Kind: Write})
 	}
 }
 
 // harmlessRedirect reports whether r throws output away or joins standard output and error.
 func (w *walk) harmlessRedirect(r *syntax.Redirect, s *syntax.Stmt) bool {
-	if r.N != nil && r.N.Value != "1" && r.N.Value != "2" {
+	if r.N != nil && r.N.Value != "1" && r.N.Value != "2" && !(r.Op == syntax.RdrIn && r.N.Value == "0") {
 		return false
 	}
 	switch target := r.Word.Lit(); r.Op {
-	case syntax.RdrOut, syntax.AppOut:
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrIn:
 		return target == "/dev/null"
 	case syntax.DplOut:
 		// dash and zsh read ">&1>" as ">&" and "1>".
@@ -199,7 +342,8 @@ func (w *walk) harmlessRedirect(r *syntax.Redirect, s *syntax.Stmt) bool {
 	case syntax.RdrAll, syntax.AppAll:
 		// zsh reads "0&>" as a redirection of 0, bash as the word 0. dash reads "a &>/dev/null b" as "a &", then
 		// "b": nothing may follow.
-		return target == "/dev/null" && !w.digitBefore(r.OpPos) && !slices.ContainsFunc(callWords(s), func(word *syntax.Word) bool { return word.Pos().After(r.OpPos) })
+		after := func(word *syntax.Word) bool { return word.Pos().After(r.OpPos) }
+		return target == "/dev/null" && !w.digitBefore(r.OpPos) && !slices.ContainsFunc(callWords(s), after)
 	}
 	return false
 }
@@ -208,7 +352,7 @@ func (w *walk) harmlessRedirect(r *syntax.Redirect, s *syntax.Stmt) bool {
 // other places, but is never read-only.
 func (w *walk) digitBefore(at syntax.Pos) bool {
 	i := int(at.Offset()) - 1
-	return i >= 0 && i < len(w.source) && digit(w.source[i])
+	return i >= 0 && i < len(w.source) && w.source[i] >= '0' && w.source[i] <= '9'
 }
 
 // arrowAt reports whether another redirection stands right at a place of the source.
@@ -224,132 +368,46 @@ func callWords(s *syntax.Stmt) []*syntax.Word {
 	return nil
 }
 
-// simple judges one simple command: a program and its words.
-func (w *walk) simple(c *syntax.CallExpr, at places) outcome {
-	if len(c.Assigns) > 0 {
-		w.refuse("It sets a variable, which can change what programs do.")
-		for _, a := range c.Assigns {
-			w.compound(a, at)
-		}
-	}
-	if len(c.Args) == 0 {
-		return outcome{at, at}
-	}
-	words := make([]word, len(c.Args))
-	fine := true
-	for i, arg := range c.Args {
-		words[i] = readWord(arg)
-		w.look(arg, words[i], at)
-		fine = fine && words[i].problem == ""
-	}
-	return w.call(words, fine, at)
-}
-
-// look notes what stands in the way of a word being literal, and goes through the commands inside it.
+// look notes what stands in the way of a word being read as it stands, and goes through the commands inside it.
 func (w *walk) look(from *syntax.Word, read word, at places) {
-	w.refuse(read.problem)
-	if !read.known {
-		w.Opaque = true
-		w.compound(from, at)
+	w.refuse(read.unfit)
+	if read.doubt != "" {
+		w.bind(read.doubt)
 	}
+	if read.known {
+		return
+	}
+	w.Opaque = w.Opaque || read.doubt != ""
+	vars := w.vars
+	w.survive(from, at)
+	w.vars = vars
 }
 
-// call judges a program with its words. fine says that every word is one a read-only command may hold.
-func (w *walk) call(words []word, fine bool, at places) outcome {
-	w.programs++
-	program := newProgram(words)
-	w.Programs = append(w.Programs, program)
-	name := words[0]
-	switch {
-	case !name.known || program.Name == "":
-		w.refuse("The program's name is known only when it runs.")
-		return outcome{at, at}
-	case name.glob:
-		w.refuse("The program's name is a pattern.")
-		return outcome{at, at}
-	case !ascii(name.text):
-		w.Unreadable = true
-		w.refuse("The program's name " + quote(name.text) + " holds letters outside ASCII.")
-	case name.text == "cd":
-		return w.cd(words[1:], at)
-	}
-	accepted := w.judge(words, at)
-	if !accepted || !fine {
-		w.survey(words, at)
-	}
-	return outcome{at, at}
-}
-
-func newProgram(words []word) Program {
-	p := Program{Whole: true}
-	for _, word := range words {
-		if !word.known || word.glob {
-			p.Whole = false
-			break
-		}
-		p.Argv = append(p.Argv, word.text)
-	}
-	if len(p.Argv) > 0 {
-		p.Name = p.Argv[0]
-	}
-	return p
-}
-
-// judge looks a call up in the tables and reports whether it is accepted.
-func (w *walk) judge(words []word, at places) bool {
-	name := words[0].text
-	if !words[0].plain {
-		w.refuse("It spells the program's name " + quote(name) + " with quotes.")
-		return false
-	}
-	var c *call
-	var problem string
-	if name == "git" {
-		w.git = true
-		c, problem = readGit(words[1:], w.trusted)
-	} else if t, ok := tools()[name]; ok {
-		c, problem = t.read(name, words[1:])
-	} else {
-		w.refuse(describeProgram(words))
-		return false
-	}
-	w.refuse(problem)
-	w.Deep = w.Deep || c.deep
-	for _, p := range c.paths {
-		w.refuse(specialPath(p, c.deep))
-		w.reads(at, p)
-	}
-	return problem == ""
-}
-
-// cd follows the shell into a folder below. Anything else would leave the folder that the human knows.
+// cd follows the shell into another folder.
 func (w *walk) cd(words []word, at places) outcome {
-	w.changesFolder = true
+	w.moves = true
 	to := "~"
 	switch {
-	case len(words) == 1 && words[0].known && !words[0].glob && words[0].text != "-":
+	case len(words) == 1 && words[0].known && !words[0].glob && words[0].text != "-" && words[0].text != "":
 		to = words[0].text
 	case len(words) > 0:
 		w.Opaque = true
-		w.refuse("It changes the folder in a way that nod does not follow.")
-		return outcome{at, at}
+		w.bind("It changes the folder in a way that nod does not follow.")
+		return same(at)
 	}
 	if len(at) > maxPlaces {
-		w.Opaque = true
-		w.refuse("It changes the folder too often to follow.")
-		return outcome{at, at}
+		w.bind("It changes the folder too often to follow.")
+		return same(at)
 	}
-	if w.inPipe > 0 {
-		w.refuse("It changes the folder inside a pipeline, which lasts in some shells only.")
-	}
-	if to == "" || strings.ContainsAny(to[:1], "-+~/") {
-		w.refuse("It changes to " + quote(to) + ", which is not a folder below this one.")
+	if strings.ContainsAny(to[:1], "-+") || len(words) == 1 && words[0].hat {
+		w.bind("It changes to " + quote(to) + ", which shells read differently.")
+		return same(at)
 	}
 	var ok places
 	for _, place := range at {
 		next := path.Clean(join(place, to))
-		if next == ".." || strings.HasPrefix(next, "../") {
-			w.refuse("It changes to a folder outside this one.")
+		if next == ".." || strings.HasPrefix(next, "../") || strings.ContainsAny(next[:1], "/~") {
+			w.Folders = appendNew(w.Folders, next)
 		}
 		if next == "." {
 			next = ""
@@ -357,6 +415,13 @@ func (w *walk) cd(words []word, at places) outcome {
 		ok = ok.and(places{next})
 	}
 	return outcome{ok, at}
+}
+
+func appendNew(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
 }
 
 // join puts a path behind the folder that it is relative to. It does not clean it.
@@ -367,20 +432,18 @@ func join(place, p string) string {
 	return strings.TrimSuffix(place, "/") + "/" + p
 }
 
-func (w *walk) reads(at places, p string) { w.Reads = addPath(w.Reads, at, p) }
-
-func (w *walk) writes(at places, p string) { w.Writes = addPath(w.Writes, at, p) }
-
-func addPath(list []string, at places, p string) []string {
-	if p == "" {
-		return list
-	}
+// reachFrom adds an access as it is from each of the places.
+func reachFrom(list []Access, at places, a Access) []Access {
 	for _, place := range at {
-		full := join(place, p)
-		if p == "." && place != "" {
-			full = place
+		full := a
+		full.Path = join(place, a.Path)
+		if a.Path == "." && place != "" {
+			full.Path = place
 		}
-		if !slices.Contains(list, full) {
+		is := func(b Access) bool {
+			return b.Path == full.Path && b.Kind == full.Kind && slices.Equal(b.Only, full.Only)
+		}
+		if full.Path != "" && !slices.ContainsFunc(list, is) {
 			list = append(list, full)
 		}
 	}

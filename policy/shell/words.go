@@ -11,54 +11,129 @@ import (
 
 // word is what a shell makes of one word of a command.
 type word struct {
-	text    string // without its quotes; the pattern itself when glob
-	known   bool   // text is certain
-	glob    bool   // an unquoted pattern, which becomes the names of the files it matches
-	plain   bool   // spelled without any quotes
-	problem string // why a read-only command may not hold it; empty when it may
+	text  string // without its quotes; the pattern itself when glob
+	known bool   // text is certain
+	glob  bool   // an unquoted pattern, which becomes the names of the files it matches
+	plain bool   // spelled without any quotes
+	// hat says that a ^ or ~ stands outside quotes, where zsh with extended patterns takes the word for one.
+	hat bool
+	// splits says that the unknown part may become any number of words.
+	splits  bool
+	home    bool   // it starts with the home folder
+	mixed   bool   // a quoted part of it would be a pattern outside quotes
+	escaped bool   // so would a character behind a backslash
+	doubt   string // why shells may read the word in several ways; empty when they cannot
+	unfit   string // why a command that only reads may not hold it, although every shell reads it alike
 }
 
-// readWord evaluates a word. Only literal text is known: nod never guesses the value of a variable.
-func readWord(w *syntax.Word) word {
-	out := word{known: true, plain: len(w.Parts) == 1}
+func (w *word) problem() string {
+	if w.doubt != "" {
+		return w.doubt
+	}
+	return w.unfit
+}
+
+// readWord evaluates a word. Only literal text, the variables of loops and a few more are known: nod never
+// guesses a value.
+func (w *walk) readWord(from *syntax.Word) word {
+	out := word{known: true, plain: len(from.Parts) == 1}
 	var text strings.Builder
-	for i, part := range w.Parts {
+	for i, part := range from.Parts {
 		switch part := part.(type) {
+		case *syntax.ParamExp:
+			out.plain = false
+			text.WriteString(w.variable(&out, part, false, i == 0))
 		case *syntax.Lit:
-			text.WriteString(out.unquoted(part.Value, i == 0, i == len(w.Parts)-1))
+			text.WriteString(out.unquoted(part.Value, i == 0, i == len(from.Parts)-1))
 		case *syntax.SglQuoted:
 			out.plain = false
-			text.WriteString(out.single(part, len(w.Parts) == 1))
+			s := out.single(part, len(from.Parts) == 1)
+			out.mixed = out.mixed || strings.ContainsAny(s, `*?[]\^`)
+			text.WriteString(s)
 		case *syntax.DblQuoted:
 			out.plain = false
-			text.WriteString(out.double(part, len(w.Parts) == 1))
+			s := w.double(&out, part, i == 0, len(from.Parts) == 1)
+			out.mixed = out.mixed || strings.ContainsAny(s, `*?[]\^`)
+			text.WriteString(s)
 		default:
-			out.unknown(describePart(part))
+			out.expand(part, false)
 		}
 	}
 	out.text = text.String()
-	out.wholeWord(w)
+	out.wholeWord()
 	return out
 }
 
+// distrust notes that shells may read the word in several ways.
+func (w *word) distrust(problem string) {
+	if w.doubt == "" {
+		w.doubt = problem
+	}
+}
+
+// refuse notes that the word has no place in a command that only reads.
 func (w *word) refuse(problem string) {
-	if w.problem == "" {
-		w.problem = problem
+	if w.unfit == "" {
+		w.unfit = problem
 	}
 }
 
 func (w *word) unknown(problem string) {
 	w.known = false
-	w.refuse(problem)
+	w.distrust(problem)
 }
+
+// expand notes a part that a shell replaces. The commands in it are judged by themselves.
+func (w *word) expand(part syntax.WordPart, quoted bool) {
+	if _, ok := part.(*syntax.CmdSubst); !ok {
+		w.unknown(describePart(part))
+		return
+	}
+	w.known = false
+	w.splits = w.splits || !quoted
+}
+
+// variable evaluates $NAME. Most values are not known, and the environment may hold secrets.
+func (w *walk) variable(out *word, p *syntax.ParamExp, quoted, first bool) string {
+	var name string
+	if p.Param != nil {
+		name = p.Param.Value
+	}
+	simple := p.Param != nil && p.Flags == nil && !p.Excl && !p.Length && !p.Width && !p.IsSet && p.NestedParam == nil &&
+		len(p.Modifiers) == 0 && p.Slice == nil && p.Repl == nil && p.Exp == nil && p.Names == 0
+	value, bound := w.vars[name]
+	switch {
+	case !simple, p.Index != nil && !isStatusIndex(name, p.Index):
+	case bound && (quoted || value.plain && !value.glob):
+		out.glob, out.known = out.glob || value.glob, out.known && value.known
+		return value.text
+	case bound:
+		out.distrust("It uses $" + name + " outside quotes, where some shells cut it into words.")
+		return value.text
+	case first && name == "HOME" && p.Index == nil:
+		out.refuse("It uses the value of a variable, which is not known before it runs.")
+		out.home = true
+		return "~"
+	case statusNames[name]: // digits
+		out.known = false
+		return ""
+	}
+	out.unknown("It uses the value of a variable, which is not known before it runs.")
+	return ""
+}
+
+// isStatusIndex reports whether an index is that of ${PIPESTATUS[0]}.
+func isStatusIndex(name string, index syntax.ArithmExpr) bool {
+	literal, ok := index.(*syntax.Word)
+	return ok && digits(literal.Lit()) && strings.EqualFold(name, "pipestatus")
+}
+
+// statusNames are variables that say how commands ended, in digits.
+var statusNames = set("? # PIPESTATUS pipestatus")
 
 // describePart says what a part of a word does that is no literal text.
 func describePart(part syntax.WordPart) string {
 	switch part.(type) {
-	case *syntax.ParamExp:
-		return "It uses the value of a variable, which is not known before it runs."
-	case *syntax.CmdSubst:
-		return "It runs a command inside another one."
 	case *syntax.ProcSubst:
 		return "It runs a command and passes its output as a file."
 	case *syntax.ArithmExp:
@@ -70,35 +145,57 @@ func describePart(part syntax.WordPart) string {
 }
 
 // unquoted evaluates text outside quotes. It passes only characters that are ordinary in every shell,
-// and the patterns * ? [ ].
+// the patterns * ? [ ], and marks behind a backslash.
 func (w *word) unquoted(s string, first, last bool) string {
-	if strings.ContainsRune(s, '\\') {
-		w.refuse("It hides a character behind a backslash.")
-		s = unescape(s, "")
-	}
-	for i, r := range s {
-		switch {
-		case r >= utf8.RuneSelf:
-			// 0x85 and 0xA0 are blanks to shells in some single-byte character sets, so unquoted they could
-			// split the word. Anything else was judged as raw bytes.
-			if hasBlankByte(string(r)) {
-				w.refuse("It holds " + quote(string(r)) + " outside quotes, part of which some shells read as a blank.")
+	var text strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == '\\' {
+			w.plain = false
+			if i+1 == len(s) || !strings.ContainsRune("()!;{}*?[]", rune(s[i+1])) {
+				w.distrust("It hides a character behind a backslash.")
+			} else if strings.ContainsRune("*?[]", rune(s[i+1])) {
+				w.escaped = true
 			}
-		case strings.ContainsRune("*?[]", r):
-			w.glob = true
-		case r == '~':
-			w.tilde(s, i, first, last)
-		case r == '^' && (i > 0 || !first):
-			// HEAD^ is fine; zsh may take it for a pattern, judged in wholeWord.
-		case r == '{' || r == '}':
-			w.unknown("It holds braces outside quotes, which shells expand.")
-		case r == '=' && i == 0 && first:
-			w.refuse("It starts a word with =, which zsh expands.")
-		case !strings.ContainsRune(ordinary, r):
-			w.refuse("It holds " + quote(string(r)) + " outside quotes.")
+			i++
+			if i < len(s) {
+				text.WriteByte(s[i])
+				i++
+			}
+			continue
 		}
+		w.bare(s, i, r, first, last)
+		text.WriteString(s[i : i+size])
+		i += size
 	}
-	return s
+	return text.String()
+}
+
+// bare judges the character r at place i of a text outside quotes.
+func (w *word) bare(s string, i int, r rune, first, last bool) {
+	switch {
+	case r >= utf8.RuneSelf:
+		// 0x85 and 0xA0 are blanks to shells in some single-byte character sets, so unquoted they could
+		// split the word. Anything else was judged as raw bytes.
+		if hasBlankByte(string(r)) {
+			w.distrust("It holds " + quote(string(r)) + " outside quotes, part of which some shells read as a blank.")
+		}
+	case first && last && (s == "[" || s == "]" || s == "!"): // words of test and find
+	case strings.ContainsRune("*?[]", r):
+		w.glob = true
+	case r == '~':
+		w.tilde(s, i, first, last)
+	case r == '^' && (i > 0 || !first):
+		w.hat = true // HEAD^ is fine for git
+	case r == '{' || r == '}':
+		if s != "{}" { // as find and xargs have it
+			w.unknown("It holds braces outside quotes, which shells expand.")
+		}
+	case r == '=' && i == 0 && first:
+		w.distrust("It starts a word with =, which zsh expands.")
+	case !strings.ContainsRune(ordinary, r):
+		w.distrust("It holds " + quote(string(r)) + " outside quotes.")
+	}
 }
 
 // ordinary characters mean nothing but themselves to bash, zsh and dash.
@@ -108,9 +205,11 @@ func hasBlankByte(enc string) bool {
 	return strings.IndexByte(enc, 0x85) >= 0 || strings.IndexByte(enc, 0xa0) >= 0
 }
 
-// tilde judges a ~ at place i of s. The home folder (~ and ~/...) and a ~ that cannot be one (HEAD~2) pass.
+// tilde judges a ~ at place i of s. The home folder (~ and ~/...) passes, and what cannot be one (HEAD~2) is a
+// pattern at most.
 func (w *word) tilde(s string, i int, first, last bool) {
 	if i > 0 && s[i-1] != '=' && s[i-1] != ':' {
+		w.hat = true
 		return
 	}
 	if i > 0 || !first {
@@ -118,6 +217,7 @@ func (w *word) tilde(s string, i int, first, last bool) {
 		return
 	}
 	if strings.HasPrefix(s, "~/") || s == "~" && last {
+		w.home = true
 		return
 	}
 	w.unknown("It names another user's home folder, or one that only the shell knows.")
@@ -134,41 +234,46 @@ func (w *word) single(q *syntax.SglQuoted, alone bool) string {
 }
 
 // double evaluates a part in double quotes.
-func (w *word) double(q *syntax.DblQuoted, alone bool) string {
+func (w *walk) double(out *word, q *syntax.DblQuoted, first, alone bool) string {
 	if q.Dollar {
-		w.unknown("It spells text in $\"...\" quotes, which are translated.")
+		out.unknown("It spells text in $\"...\" quotes, which are translated.")
 	}
 	var text strings.Builder
-	for _, part := range q.Parts {
-		lit, ok := part.(*syntax.Lit)
-		if !ok {
-			w.unknown(describePart(part))
-			continue
+	for i, part := range q.Parts {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			if strings.ContainsRune(part.Value, '!') {
+				out.refuse("It holds ! in double quotes, which an interactive shell replaces by an earlier command.")
+			}
+			text.WriteString(unescape(part.Value))
+		case *syntax.ParamExp:
+			text.WriteString(w.variable(out, part, true, first && i == 0))
+		default:
+			out.expand(part, true)
 		}
-		if strings.ContainsRune(lit.Value, '!') {
-			w.refuse("It holds ! in double quotes, which an interactive shell replaces by an earlier command.")
-		}
-		text.WriteString(unescape(lit.Value, "$`\"\\"))
 	}
-	w.quoted(text.String(), alone)
+	out.quoted(text.String(), alone && len(q.Parts) == 0)
 	return text.String()
 }
 
 // quoted judges the text of a part in quotes.
 func (w *word) quoted(s string, alone bool) {
-	if s == "" && !alone {
-		w.refuse("It holds empty quotes inside a word.")
+	if s == "" && !alone && w.known {
+		w.distrust("It holds empty quotes inside a word.")
 	}
 	if strings.ContainsRune(s, '\n') {
 		w.refuse("It holds a line end inside quotes.")
 	}
 }
 
-// unescape removes the backslashes before the characters in special, or before all when special is empty.
-func unescape(s, special string) string {
+// unescape removes the backslashes that mean something inside double quotes.
+func unescape(s string) string {
+	if !strings.ContainsRune(s, '\\') {
+		return s
+	}
 	var out strings.Builder
 	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && (special == "" || strings.IndexByte(special, s[i+1]) >= 0) {
+		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("$`\"\\", s[i+1]) >= 0 {
 			i++
 		}
 		out.WriteByte(s[i])
@@ -177,33 +282,29 @@ func unescape(s, special string) string {
 }
 
 // wholeWord judges what only the whole word shows.
-func (w *word) wholeWord(from *syntax.Word) {
-	_, bare := from.Parts[0].(*syntax.Lit)
+func (w *word) wholeWord() {
 	switch {
-	case !bare && (w.text == "~" || strings.HasPrefix(w.text, "~/")):
-		w.refuse("It names a file called ~ in quotes, which is easily taken for the home folder.")
+	case w.home && w.text != "~" && !strings.HasPrefix(w.text, "~/"):
+		w.unknown("It joins the home folder with other text.")
+	case !w.home && (w.text == "~" || strings.HasPrefix(w.text, "~/")):
+		w.distrust("It names a file called ~ in quotes, which is easily taken for the home folder.")
+	case w.glob && (w.mixed || w.escaped):
+		w.distrust("It mixes a pattern with text in quotes that looks like one.")
 	case w.glob && !evenSets.MatchString(w.text):
-		w.refuse("It holds a pattern with a [ or ] of its own, which zsh refuses.")
-	case !strings.ContainsAny(w.text, "~^"), !hasBare(from, "~^"):
-	case w.glob:
-		w.refuse("It mixes a pattern with ~ or ^, which zsh reads differently.")
-	case strings.HasPrefix(w.text, "-"):
-		w.refuse("It holds ~ or ^ in a flag, which zsh may read as a pattern.")
+		w.distrust("It holds a pattern with a [ or ] of its own, which zsh refuses.")
+	case w.hat && w.glob:
+		w.distrust("It mixes a pattern with ~ or ^, which zsh reads differently.")
+	case w.hat && strings.HasPrefix(w.text, "-"):
+		w.distrust("It holds ~ or ^ in a flag, which zsh may read as a pattern.")
 	}
 }
 
 // evenSets matches patterns in which every [ opens a plain set such as [a-z].
 var evenSets = regexp.MustCompile(`^([^\[\]]|\[[^\[\]/]+\])*$`)
 
-// hasBare reports whether one of chars stands outside quotes.
-func hasBare(from *syntax.Word, chars string) bool {
-	for _, part := range from.Parts {
-		if lit, ok := part.(*syntax.Lit); ok && strings.ContainsAny(lit.Value, chars) {
-			return true
-		}
-	}
-	return false
-}
+// plainRevision matches a git revision with ~ or ^ that names no file of note, whatever a shell makes of it.
+var plainRevision = regexp.MustCompile(`^-{0,2}(HEAD|ORIG_HEAD|main|master|develop|origin/main|origin/master|[0-9a-f]{7,40})` +
+	`([~^][0-9]*)*(\.{2,3}(HEAD|main|master|develop|origin/main|origin/master|[0-9a-f]{7,40})?([~^][0-9]*)*)?$`)
 
 // quote shows a piece of the command inside a reason: escaped, and never long.
 func quote(s string) string {

@@ -1,0 +1,261 @@
+package policy
+
+import (
+	"path/filepath"
+	"slices"
+
+	"nod/policy/shell"
+)
+
+// A command line may run when every part of it may: each simple command only reads, or a rule or a grant covers
+// it, and so is every file that output is redirected to.
+
+// A partIndex finds the rules that allow parts of command lines.
+type partIndex struct {
+	run    map[string][]*compiledRule // by the program that a pattern starts with
+	writes []*compiledRule            // those that allow writing below a path
+}
+
+func newPartIndex(rules []compiledRule) partIndex {
+	ix := partIndex{run: map[string][]*compiledRule{}}
+	for i := range rules {
+		r := &rules[i]
+		if r.effect != Allow {
+			continue
+		}
+		for _, t := range r.run {
+			if list := ix.run[t.Words[0]]; len(list) == 0 || list[len(list)-1] != r {
+				ix.run[t.Words[0]] = append(list, r)
+			}
+		}
+		if r.path != nil && (r.class == "" || r.class == Write) && r.command == "" && len(r.run) == 0 && r.host == "" &&
+			r.server == "" && len(r.args) == 0 {
+			ix.writes = append(ix.writes, r)
+		}
+	}
+	return ix
+}
+
+// matchesRun reports whether a rule that asks or denies is about any part of the command. Rules that allow are
+// weighed part by part.
+func (r *compiledRule) matchesRun(f *facts) bool {
+	if f.line == nil || r.effect == Allow {
+		return false
+	}
+	return slices.ContainsFunc(f.line.Parts, func(p shell.Part) bool {
+		return slices.ContainsFunc(r.run, func(t shell.Pattern) bool { return t.Meets(p) })
+	})
+}
+
+// PartState says what a part of a command line is to the policy.
+type PartState string
+
+// The states of parts.
+const (
+	PartReads   PartState = "reads"
+	PartCovered PartState = "covered" // by a rule or a grant
+	PartNew     PartState = "new"
+)
+
+// A CommandPart is a part of a command line as a prompt shows it.
+type CommandPart struct {
+	Text  string
+	State PartState
+	By    string // id of the rule or grant that covers it
+	Why   string // one sentence: why it does not only read; empty where it does
+}
+
+// A verdict is what the policy makes of one part, or of one file that its output goes to.
+type verdict struct {
+	part  *linePart
+	file  *access // set: the verdict is about this file that output goes to
+	state PartState
+	rule  *compiledRule // that covers it
+	grant *Grant        // that covers it
+}
+
+// by is the id of what covers a part.
+func (v verdict) by() string {
+	switch {
+	case v.rule != nil:
+		return v.rule.id
+	case v.grant != nil:
+		return v.grant.ID
+	}
+	return ""
+}
+
+// judgeParts weighs the parts of the command. ok says that it may run: none of them is new, and nothing beside
+// them counts.
+func (f *facts) judgeParts() (list []verdict, ok bool) {
+	if f.line == nil || !f.isPlainShell() || f.line.Unreadable {
+		return nil, false
+	}
+	ok = f.line.Whole == "" && f.line.outside == ""
+	for i := range f.line.parts {
+		p := &f.line.parts[i]
+		if p.Within {
+			continue
+		}
+		v := f.judgePart(p)
+		list, ok = append(list, v), ok && v.state != PartNew
+		for j := range p.output {
+			v := f.judgeWrite(p, &p.output[j])
+			list, ok = append(list, v), ok && v.state != PartNew
+		}
+	}
+	return list, ok && len(list) > 0
+}
+
+func (f *facts) judgePart(p *linePart) verdict {
+	v := verdict{part: p, state: PartNew}
+	known := !p.Repository || f.line.repository == ""
+	if p.Reads && known && f.policy.auto[ReadOnly.care()] {
+		v.state = PartReads
+		return v
+	}
+	if v.rule = f.policy.parts.covers(f, p); v.rule != nil {
+		v.state = PartCovered
+		return v
+	}
+	if v.grant = f.policy.grants.forPart(f, p); v.grant != nil {
+		v.state = PartCovered
+		return v
+	}
+	if p.Understood && known {
+		return f.judgeWriter(p)
+	}
+	return v
+}
+
+// judgeWriter weighs a part that does nothing but read and write the files that it names.
+func (f *facts) judgeWriter(p *linePart) verdict {
+	v := verdict{part: p, state: PartNew}
+	for i := range p.reach {
+		a := &p.reach[i]
+		if a.kind < shell.Write {
+			continue
+		}
+		w := f.judgeWrite(p, a)
+		if w.state == PartNew || a.kind == shell.Delete {
+			return verdict{part: p, state: PartNew}
+		}
+		v.state, v.rule, v.grant = w.state, w.rule, w.grant
+	}
+	return v
+}
+
+// judgeWrite weighs a file that is written.
+func (f *facts) judgeWrite(p *linePart, a *access) verdict {
+	v := verdict{part: p, file: a, state: PartNew}
+	for _, r := range f.policy.parts.writes {
+		if a.isInside(r.path) && r.appliesTo(f) && (r.class == "" || r.class == Write) {
+			v.state, v.rule = PartCovered, r
+			return v
+		}
+	}
+	if v.grant = f.policy.grants.forWrite(f, a.place); v.grant != nil {
+		v.state = PartCovered
+	}
+	return v
+}
+
+// covers returns a rule that allows the part, or nil.
+func (ix partIndex) covers(f *facts, p *linePart) *compiledRule {
+	if len(p.Argv) == 0 {
+		return nil
+	}
+	for _, r := range ix.run[p.Argv[0]] {
+		covers := func(t shell.Pattern) bool { return t.Covers(*p.Part, f.insideProject(p)) }
+		if r.appliesTo(f) && (r.class == "" || r.class == f.class) && f.partRunsIn(p, r.cwd) && slices.ContainsFunc(r.run, covers) {
+			return r
+		}
+	}
+	return nil
+}
+
+// appliesTo weighs the matchers of a rule that say who asks.
+func (r *compiledRule) appliesTo(f *facts) bool {
+	return r.inForce(f.now) && (r.session == "" || r.session == f.call.Session) &&
+		(r.agent == "" || r.agent == f.call.Agent) && (r.tool == "" || r.tool.match(f.call.Tool)) &&
+		(r.program == nil || f.hasProgram(r.program)) && (r.cwd == nil || r.matchesFolder(f))
+}
+
+// partRunsIn reports whether all folders that a part may run in lie in one that a rule names.
+func (f *facts) partRunsIn(p *linePart, folder *pattern) bool {
+	return folder == nil || !slices.ContainsFunc(p.In, func(in string) bool {
+		place := f.locateIn(in)
+		return !place.isInside(folder)
+	})
+}
+
+// locateIn works out where a path leads that a command spells, from where its shell starts.
+func (f *facts) locateIn(path string) place {
+	if path == "" {
+		path = "."
+	}
+	return f.locate(f.fromFolder(path))
+}
+
+// insideProject returns the test whether an operand of a part lies in the project, wherever the part may run.
+func (f *facts) insideProject(p *linePart) func(operand string) bool {
+	return func(operand string) bool {
+		return !slices.ContainsFunc(p.In, func(in string) bool {
+			return !f.inProject(f.locateIn(joinPath(in, operand)))
+		})
+	}
+}
+
+// joinPath puts a relative path behind a folder.
+func joinPath(folder, path string) string {
+	if folder == "" || isRooted(path) {
+		return path
+	}
+	return folder + "/" + path
+}
+
+// inProject reports whether a place lies in the project that the call works in, as text and with links followed.
+func (f *facts) inProject(p place) bool {
+	project := f.project()
+	return project != "" && !p.lost && !p.afloat && isWithin(p.clean, project) && isWithin(p.real, f.realProject)
+}
+
+// project is the top of the git repository around the folder that the call works in, or that folder. Empty when
+// there is none, or when all of the home folder lies in it.
+func (f *facts) project() string {
+	if f.isProject {
+		return f.projectTop
+	}
+	f.isProject = true
+	cwd := f.cwd()
+	if cwd.lost || cwd.afloat || f.policy.guard.holdsHome(cwd.clean) || f.policy.guard.holdsHome(cwd.real) {
+		return ""
+	}
+	f.projectTop, f.realProject = cwd.clean, cwd.real
+	for top := cwd.real; cwd.clean == cwd.real && !f.policy.guard.holdsHome(top); top = filepath.Dir(top) {
+		if _, err := isLink(filepath.Join(top, ".git")); err == nil {
+			f.projectTop, f.realProject = top, top
+			break
+		}
+		if parent := filepath.Dir(top); parent == top {
+			break
+		}
+	}
+	return f.projectTop
+}
+
+// Parts says of each part of a command line what it is to the policy, for a prompt. It is empty for calls that
+// run no command, and where the command can only be judged as a whole.
+func (s *Store) Parts(c Call) []CommandPart {
+	f := newFacts(&c, s.current.Load().rules, s.now())
+	list, _ := f.judgeParts()
+	var parts []CommandPart
+	for _, v := range list {
+		p := CommandPart{Text: v.part.Text, State: v.state, By: v.by(), Why: v.part.Why}
+		if v.file != nil {
+			p.Text, p.Why = "> "+v.file.clean, ""
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}

@@ -1,0 +1,325 @@
+package policy
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nod/policy/shell"
+)
+
+// withGrants returns the default policy, in which a person has allowed the commands always, one after the other.
+func withGrants(t testing.TB, commands ...string) *Compiled {
+	t.Helper()
+	p, err := Compile(Default().Policy, Places{Home: "/home/ann"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []Grant
+	for _, command := range commands {
+		list, err := newGrants(bash(command), Always, CoverCommands, p, testNow)
+		if err != nil {
+			t.Fatalf("%q: %v", command, err)
+		}
+		all = append(all, list...)
+		p = p.withGrants(all)
+	}
+	return p
+}
+
+func TestCommandGrant(t *testing.T) {
+	p := withGrants(t, "go test ./...")
+	for _, command := range []string{
+		"go test", "go test ./...", "go test -run 'Test A' ./x", `go  test "./a b"`, "go test *", "go test 2>&1 | tail -5",
+		"go test; go test ./a", "go test > /dev/null", "cd sub && go test", "env CI=1 go test", "timeout 60 go test || true",
+		"bash -c 'go test'", "(go test)", "{ go test; }", "if [ -f go.mod ]; then go test; fi", "! go test", "time go test",
+		"find . -name x -exec go test {} +", "for f in a b; do go test ./$f; done", "CI=1 go test", "ls && go test && git --version",
+	} {
+		if d := Decide(bash(command), p, testNow); d.Effect != Allow || !d.Grant {
+			t.Errorf("%q: %+v", command, d)
+		}
+	}
+	for _, command := range []string{
+		"go", "go build", "go testing", "gotest", "go -C x test", "go vet && go test", "'go test' x", "go\\ test x", "go test ../x",
+		"go test; x", "go test && x", "go test || x", "go test | x", "go test\nx", "go test $(x)", "go test `x`", "go test > f", "go test >> f",
+		"go test &", "FOO=1 go test", "sudo go test", "PATH=. go test", "env PATH=. go test", "cd /tmp && go test", "go test -exec ./x",
+		"go test $X", "go test {a,b}", "go test ~x", "go test <(x)", "go test\rx", "go test\u202ex", "./go test", "/usr/bin/go test",
+		"GO test", "exec go test", "coproc go test", "ls | xargs go test", "go test -o /usr/bin/x", "go test -C /x", "go test >(x)",
+		"go() { x; }; go test", "alias go=x; go test", "PATH=.; go test", "export GOFLAGS=-toolexec=x; go test", "cat .env; go test",
+	} {
+		if d := Decide(bash(command), p, testNow); d.Effect == Allow {
+			t.Errorf("%q is allowed: %+v", command, d)
+		}
+	}
+}
+
+// The grant is for one agent, program, project and tool, and for nothing beside the command.
+func TestCommandGrantIsBound(t *testing.T) {
+	p := withGrants(t, "go test ./...")
+	for name, change := range map[string]func(*Call){
+		"agent":   func(c *Call) { c.Agent = "codex" },
+		"program": func(c *Call) { c.Programs = []string{"/usr/bin/other"} },
+		"folder":  func(c *Call) { c.CWD = "/elsewhere" },
+		"tool":    func(c *Call) { c.Tool = "Terminal" },
+		"shell":   func(c *Call) { c.Input = json.RawMessage(`{"command":"go test","shell":"/tmp/evil"}`) },
+		"workdir": func(c *Call) { c.Input = json.RawMessage(`{"command":"go test","workdir":"/tmp"}`) },
+		"twice":   func(c *Call) { c.Input = json.RawMessage(`{"command":"x","command":"go test"}`) },
+		"long":    func(c *Call) { c.Input = bash("go test " + strings.Repeat("x", maxInput)).Input },
+	} {
+		c := bash("go test ./...")
+		change(&c)
+		if d := Decide(c, p, testNow); d.Effect == Allow {
+			t.Errorf("another %s: %+v", name, d)
+		}
+	}
+}
+
+// What "always" remembers is exactly the new parts.
+func TestOfferCommands(t *testing.T) {
+	p := withGrants(t, "mix test")
+	for command, want := range map[string]string{
+		"mix format && mix test":          "mix format",
+		"ls | mix format":                 "mix format",
+		"mix format; mix format --check":  "mix format|mix format --check",
+		"npm run lint && npm run lint":    "npm run lint",
+		"python x.py 2>&1 | tail -3":      "python x.py",
+		"mix credo > out.log":             "mix credo|> /home/u/src/shop/out.log",
+		"cat <<'E' > a.py\nprint(1)\nE":   "> /home/u/src/shop/a.py",
+		"rm -rf build dist":               "rm -f -r",
+		"cp a.txt /tmp/b":                 "cp a.txt /tmp/b", // reaches out of the project: exactly this
+		"cd sub && ./run.sh":              "./run.sh",
+		"mix test":                        "", // nothing is new
+		"ls":                              "",
+		"cat .env && mix format":          "",
+		"mix format $X":                   "",
+		"curl x | bash":                   "",
+		"mix format &":                    "",
+		"cd /elsewhere && mix format":     "",
+		"mix format > ~/.bashrc":          "",
+		"while true; do mix format; done": "",
+		"xdotool key x && mix format":     "",
+	} {
+		list, err := newGrants(bash(command), Always, CoverCommands, p, testNow)
+		var got []string
+		for _, g := range list {
+			got = append(got, g.Shown)
+		}
+		if strings.Join(got, "|") != want {
+			t.Errorf("%q: %q, want %q (%v)", command, strings.Join(got, "|"), want, err)
+		}
+	}
+}
+
+func TestEditsGrant(t *testing.T) {
+	home := t.TempDir()
+	project := filepath.Join(home, "src", "p")
+	if err := os.MkdirAll(filepath.Join(project, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Compile(Default().Policy, Places{Home: home})
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit := func(tool, path string) Call {
+		c := file(tool, path)
+		c.CWD, c.Session = filepath.Join(project, "sub"), "s"
+		return c
+	}
+	run := func(command string) Call {
+		c := bash(command)
+		c.CWD, c.Session = project, "s"
+		return c
+	}
+	for _, scope := range []Scope{Always, Once} {
+		if _, err := newGrants(edit("Edit", project+"/a.go"), scope, CoverEdits, p, testNow); err == nil {
+			t.Errorf("edits for %s", scope)
+		}
+	}
+	for _, c := range []Call{edit("Edit", "/tmp/x"), edit("Edit", project+"/.git/hooks/x"), edit("Read", project+"/a"), run("mix test"), run("rm a")} {
+		if _, err := newGrants(c, ThisSession, CoverEdits, p, testNow); err == nil {
+			t.Errorf("edits are offered for %s %s", c.Tool, c.Input)
+		}
+	}
+	list, err := newGrants(edit("Edit", project+"/a.go"), ThisSession, CoverEdits, p, testNow)
+	if err != nil || len(list) != 1 || list[0].Edits != project {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	p = p.withGrants(list)
+	for _, c := range []Call{
+		edit("Edit", project+"/a.go"), edit("Write", project+"/new/b.go"), edit("MultiEdit", "c.go"), run("mkdir -p x/y"), run("touch a"),
+		run("cat <<'E' > a.py\nx\nE"), run("echo hi >> notes.md"), run("cp a.txt b.txt && ls"), run("ls | tee out.txt"),
+	} {
+		if d := Decide(c, p, testNow); d.Effect != Allow || !d.Grant {
+			t.Errorf("%s %s: %+v", c.Tool, c.Input, d)
+		}
+	}
+	other := edit("Edit", project+"/a.go")
+	other.Session = "t"
+	if err := os.Symlink(home, filepath.Join(project, "out")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []Call{
+		other, edit("Edit", "/tmp/x"), edit("Edit", project+"/../x"), edit("Write", project+"/.git/config"), edit("Write", project+"/.envrc"),
+		edit("Write", project+"/.claude/settings.json"), edit("Write", project+"/out/x"), run("rm a.txt"), run("mv a b"), run("echo x > /tmp/y"),
+		run("echo x > .git/hooks/pre-commit"), run("cp /etc/hostname ../x"), run("mix test"), run("ln -s /etc x"), run("echo x > $HOME/y"),
+		run("cp ~/.ssh/id_rsa a.txt"), run("echo x > out/y"), run("curl x > y"),
+	} {
+		if d := Decide(c, p, testNow); d.Effect == Allow {
+			t.Errorf("%s %s: %+v", c.Tool, c.Input, d)
+		}
+	}
+}
+
+func TestRunRules(t *testing.T) {
+	policy := Default().Policy
+	policy.Rules = []Rule{
+		{ID: "build", Effect: Allow, Run: []string{"mix test", "go build", "npm run"}},
+		{ID: "scripts", Effect: Allow, Run: []string{"./ci.sh"}, CWD: "/home/u/**"},
+		{ID: "docs", Effect: Allow, Class: Write, Path: "/home/u/src/shop/docs/**"},
+		{ID: "push", Effect: Deny, Run: []string{"git push --force"}},
+		{ID: "deploy", Effect: Ask, Run: []string{"npm run deploy"}},
+	}
+	p, err := Compile(policy, Places{Home: "/home/ann"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]Effect{
+		"mix test":                               Allow,
+		"cd /home/u/src/shop && mix test 2>&1 | tail -20":  Allow,
+		"npm run lint && npm run build":          Allow,
+		"npm run lint && npm run deploy":         Ask,
+		"npm run lint && npm publish":            Ask,
+		"bash -c 'npm run deploy'":               Ask,
+		"./ci.sh":                                Allow,
+		"mix test > docs/out.txt":                Allow,
+		"mix test > out.txt":                     Ask,
+		"echo x > docs/a.md":                     Allow,
+		"mix test; git push --force":             Deny,
+		"sudo git push --force":                  Deny,
+		"bash -c 'git push --force origin main'": Deny,
+		"echo $(git push --force)":               Deny,
+		"ls | xargs git push --force":            Deny,
+		"git push":                               Ask,
+		"go build -o /usr/local/bin/x ./cmd/x":   Ask,
+		"go build -toolexec ./evil ./...":        Ask,
+		"cd /tmp && mix test":                    Ask,
+		"cat .env; mix test":                     Ask,
+	} {
+		if d := Decide(bash(command), p, testNow); d.Effect != want {
+			t.Errorf("%q: %+v, want %s", command, d, want)
+		}
+	}
+	for _, r := range []Rule{
+		{ID: "x", Effect: Allow, Run: []string{"a | b"}}, {ID: "x", Effect: Allow, Run: []string{""}},
+		{ID: "x", Effect: Allow, Run: []string{"go test"}, Path: "/home/u/**"}, {ID: "x", Effect: Deny, Run: []string{"go\u202etest"}},
+	} {
+		if r.Validate() == nil {
+			t.Errorf("%+v is valid", r)
+		}
+	}
+}
+
+// FuzzCommandGrant holds what a grant for "go test" lets through to be tests and commands that only read.
+func FuzzCommandGrant(f *testing.F) {
+	for _, s := range []string{"; x", " && x", " | x", "\nx", " $(x)", " `x`", " > f", " &", " -run A", " 'a b'", "\\", "\"", " #x", " && ls", " 2>&1 | tail"} {
+		f.Add(s)
+	}
+	p := withGrants(f, "go test")
+	f.Fuzz(func(t *testing.T, tail string) {
+		c := bash("go test" + tail)
+		if d := Decide(c, p, testNow); d.Effect != Allow {
+			return
+		}
+		for _, part := range shell.Analyze("go test" + tail).Parts {
+			isTest := len(part.Argv) > 1 && part.Argv[0] == "go" && part.Argv[1] == "test"
+			if !part.Within && !part.Reads && !isTest || len(part.Output) > 0 {
+				t.Errorf("%q is allowed with the part %q", tail, part.Text)
+			}
+		}
+	})
+}
+
+func TestGrantsRest(t *testing.T) {
+	s := openStore(t, "")
+	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	s.now = func() time.Time { return now }
+	c := bash("make all")
+	if err := s.Grant(c, Always, CoverInput); err != nil {
+		t.Fatal(err)
+	}
+	used := func(want Effect, when string) {
+		t.Helper()
+		if d := s.Decide(c); d.Effect != want {
+			t.Errorf("%s: %+v", when, d)
+		}
+	}
+	now = now.Add(29 * 24 * time.Hour)
+	used(Allow, "after 29 days")
+	now = now.Add(29 * 24 * time.Hour)
+	used(Allow, "29 days after its last use")
+	now = now.Add(31 * 24 * time.Hour)
+	used(Ask, "unused for 31 days")
+	if g := s.Grants(); len(g) != 1 || !g[0].Rests(now) {
+		t.Fatalf("grants %+v", g)
+	}
+	if err := s.Grant(c, Always, CoverInput); err != nil {
+		t.Fatal(err)
+	}
+	used(Allow, "allowed anew")
+	if g := s.Grants(); len(g) != 1 {
+		t.Errorf("grants %+v", g)
+	}
+}
+
+func TestUntilQuitIsNotKept(t *testing.T) {
+	s := openStore(t, "")
+	if err := s.Grant(bash("make all"), UntilQuit, CoverInput); err != nil {
+		t.Fatal(err)
+	}
+	if d := s.Decide(bash("make all")); d.Effect != Allow || !strings.Contains(d.Reason, "until nod quits") {
+		t.Errorf("%+v", d)
+	}
+	again, err := OpenStore(s.path, s.grants.path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := again.Decide(bash("make all")); d.Effect != Ask {
+		t.Errorf("after nod quit: %+v", d)
+	}
+}
+
+// What is kept for always is read again, and prefixes of older files are leading words.
+func TestCommandGrantsAreKept(t *testing.T) {
+	s := openStore(t, "")
+	if err := s.Grant(bash("go test ./..."), Always, CoverCommands); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Grants()[0].Text(); !strings.Contains(got, `to run "go test", with other plain words`) {
+		t.Errorf("text %q", got)
+	}
+	again := openGrants(s.grants.path)
+	if again.err != nil || len(again.all) != 1 || again.all[0].Command.String() != "go test" {
+		t.Fatalf("%+v", again)
+	}
+	text, err := os.ReadFile(s.grants.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := strings.NewReplacer(`"version": 3`, `"version": 2`, `"command": {
+        "words": [
+          "go",
+          "test"
+        ]
+      }`, `"prefix": "go test"`).Replace(string(text))
+	write(t, s.grants.path, old)
+	if b := openGrants(s.grants.path); b.err != nil || len(b.all) != 1 || b.all[0].Command.String() != "go test" {
+		t.Errorf("a file of version 2: %v\n%s", b.err, old)
+	}
+	write(t, s.grants.path, `{"version":1,"grants":[]}`)
+	if b := openGrants(s.grants.path); b.err != nil {
+		t.Errorf("a file of the first version: %v", b.err)
+	}
+}

@@ -1,0 +1,18 @@
+//go:build !unix
+
+package git
+
+import (
+	"io/fs"
+	"os"
+)
+
+func openFile(path string) (*os.File, error) { return os.Open(path) }
+
+func isPassable(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// device is 0: here git does not stop at the edge of a file system.
+func device(fs.FileInfo) uint64 { return 0 }

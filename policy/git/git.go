@@ -1,0 +1,326 @@
+// Package git answers one question: does git, run for reading in a folder, run any program but itself?
+//
+// status, log, diff, show, blame, grep, describe and their like only read, unless the configuration says otherwise:
+// core.fsmonitor, diff drivers, filters and a few more name programs that git then runs. [Inspect] reads the
+// configuration that git would read and names the key. What it says holds for sub-commands that stay on this
+// computer (not ls-remote, "remote show" or fetch) and for flags that ask for nothing more (not --show-signature,
+// --remerge-diff, --submodule=diff, --filters, --textconv with a driver named elsewhere, -c or --open-files-in-pager).
+// It cannot see the environment of who calls git, where GIT_DIR and GIT_CONFIG_COUNT may say otherwise.
+//
+// git's configuration is read here and not with a library: github.com/go-git/gcfg, which go-git uses too, takes the
+// format for stricter than it is (no byte order mark, no "[section] key = value" on one line, no [section.sub], no
+// bytes that are not UTF-8), keeps a line break where git joins lines, and cannot tell [diff ""] from [diff]. A file
+// that git reads and we do not would cost a prompt; a value that both read differently would be a hole.
+package git
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Repository is what git, started in a folder, would work on.
+type Repository struct {
+	Found bool
+	Top   string // the work tree; empty when Bare
+	Dir   string // the repository itself: .git, or where a .git file leads
+	Bare  bool   // the folder, or one above it, is itself a repository
+}
+
+// Limits of what one look reads. Beyond them there is a problem.
+const (
+	maxConfig       = 1 << 20 // bytes of one configuration file
+	maxFiles        = 300     // configuration files, includes and missing ones among them
+	maxDepth        = 10      // includes within includes; git's own limit
+	maxRepositories = 50      // submodules, and theirs
+)
+
+// Inspect looks at the repository that git would use in folder, for a person whose home folder is home. The problem
+// is one sentence that names a key and its file, or what else keeps git from only reading; empty when git only
+// reads. Without a repository there is none, either, unless something that looks like one is broken. Paths have
+// their links resolved.
+//
+// Every include counts, whatever its condition, and so does every value of a key, not only the last: better asked
+// once too often.
+func Inspect(folder, home string) (repo Repository, problem string) {
+	p, problem := find(folder)
+	if problem != "" || !p.Found {
+		return p.Repository, problem
+	}
+	in := &inspection{home: home, first: p, files: map[source]bool{}, at: here{place: p}}
+	in.readPersonal()
+	in.look(p)
+	return p.Repository, in.problem
+}
+
+// inspection is one look at a repository and its submodules. It ends with the first problem.
+type inspection struct {
+	home    string
+	first   place
+	problem string
+	files   map[source]bool // those read
+	looked  int             // repositories
+	hooks   []string        // values of core.hooksPath in the person's own files
+	at      here
+}
+
+// source is a file, read as the person's or as one repository's own.
+type source struct {
+	path       string
+	own        bool
+	repository int // by number; 0: before the first
+}
+
+// here is what the files of one repository say.
+type here struct {
+	place
+	hooks          []string // values of core.hooksPath
+	workTrees      []string // values of core.worktree
+	worktreeConfig bool
+}
+
+func (in *inspection) fail(sentence string) {
+	if in.problem == "" {
+		in.problem = sentence
+	}
+}
+
+func (in *inspection) failKey(e *entry, path, says string) {
+	in.fail("The key " + show(e.key()) + " in " + in.show(path) + " " + says + ".")
+}
+
+// systemFiles are where git keeps the configuration of the computer: Linux, Homebrew, MacPorts and Xcode.
+var systemFiles = func() []string {
+	if runtime.GOOS != "darwin" {
+		return []string{"/etc/gitconfig", "/usr/local/etc/gitconfig", "/home/linuxbrew/.linuxbrew/etc/gitconfig"}
+	}
+	return []string{
+		"/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig", "/opt/local/etc/gitconfig",
+		"/Library/Developer/CommandLineTools/usr/share/git-core/gitconfig",
+		"/Applications/Xcode.app/Contents/Developer/usr/share/git-core/gitconfig",
+	}
+}()
+
+// readPersonal reads what counts in every repository.
+func (in *inspection) readPersonal() {
+	if !filepath.IsAbs(in.home) {
+		in.fail("Nobody can tell which home folder git's configuration is in.")
+		return
+	}
+	for _, path := range systemFiles {
+		in.read(path, false, 0)
+	}
+	in.read(join(in.home, ".gitconfig"), false, 0)
+	in.read(join(in.home, ".config/git/config"), false, 0)
+	if xdg := os.Getenv("XDG_CONFIG_HOME"); xdg != "" {
+		in.read(join(xdg, "git/config"), false, 0)
+	}
+}
+
+// look judges one repository, and then its submodules: status, diff and describe run git in each of them.
+func (in *inspection) look(p place) {
+	if in.looked++; in.looked > maxRepositories {
+		in.fail("The repository in " + show(in.first.base()) + " has too many submodules to look at.")
+		return
+	}
+	in.at = here{place: p}
+	in.read(join(p.common, "config"), true, 0)
+	in.read(join(p.Dir, "config.worktree"), true, 0)
+	in.judgeWorkTrees()
+	in.judgeHooks()
+	if in.problem == "" && !p.Bare {
+		in.lookBelow(p)
+	}
+}
+
+func (in *inspection) lookBelow(p place) {
+	paths, err := submodules(p.Dir)
+	if err != nil {
+		in.fail("The file " + in.show(join(p.Dir, "index")) + " cannot be read.")
+		return
+	}
+	for _, path := range paths {
+		folder, err := filepath.EvalSymlinks(join(p.Top, path))
+		if isMissing(err) {
+			continue
+		}
+		sub, problem := at(folder)
+		if err != nil || problem != "" {
+			in.fail("The submodule " + in.show(join(p.Top, path)) + " cannot be read.")
+		}
+		if in.problem != "" {
+			return
+		}
+		if sub.Found {
+			in.look(sub)
+		}
+	}
+}
+
+// read reads one configuration file and judges its keys.
+func (in *inspection) read(path string, own bool, depth int) {
+	from := source{path, own, in.looked}
+	if in.problem != "" || in.files[from] {
+		return
+	}
+	in.files[from] = true
+	data, err := readFile(path, maxConfig)
+	switch {
+	case isMissing(err):
+	case err != nil:
+		in.fail("The file " + in.show(path) + " cannot be read.")
+	case len(in.files) > maxFiles || depth > maxDepth:
+		in.fail("The file " + in.show(path) + " is one include too many.")
+	default:
+		line := parse(data, func(e *entry) { in.visit(e, path, own, depth) })
+		if line > 0 {
+			in.fail("Line " + strconv.Itoa(line) + " of " + in.show(path) + " cannot be read.")
+		}
+	}
+}
+
+// visit judges one key.
+func (in *inspection) visit(e *entry, path string, own bool, depth int) {
+	if in.problem != "" {
+		return
+	}
+	pattern := e.pattern()
+	switch pattern {
+	case "include.path", "includeif.*.path":
+		in.include(e, path, own, depth)
+		return
+	case "core.hookspath":
+		in.noteHooks(e, path, own)
+		return
+	case "core.worktree":
+		if own {
+			in.at.workTrees = append(in.at.workTrees, e.value)
+		}
+	case "extensions.worktreeconfig":
+		in.at.worktreeConfig = true
+	}
+	if word := fileKeys[pattern]; word != "" && own && !in.isOwnFile(e, word) {
+		in.failKey(e, path, leadsOut)
+		return
+	}
+	if says := judge(e, own); says != "" {
+		in.failKey(e, path, says)
+	}
+}
+
+// include reads the file that a key includes; relative to the file with the key, as git spells it. A file of the
+// repository is the repository's own, whoever includes it.
+func (in *inspection) include(e *entry, path string, own bool, depth int) {
+	value, ok := in.expand(e.value)
+	if !ok {
+		in.failKey(e, path, namesNoFile)
+		return
+	}
+	file := join(folderOf(path), value)
+	clean := filepath.Clean(file)
+	own = own || isWithin(in.first.Top, clean) || isWithin(in.first.common, clean)
+	in.read(file, own, depth+1)
+}
+
+// expand does what git does to a path in a configuration. It refuses ~user, which needs the computer's list of
+// users, %(prefix), which needs git's own place, the new :(optional), and bytes that versions of git read
+// differently.
+func (in *inspection) expand(path string) (expanded string, ok bool) {
+	hasControl := strings.ContainsFunc(path, func(r rune) bool { return r < ' ' })
+	switch {
+	case path == "", hasControl, strings.HasPrefix(path, "%("), strings.HasPrefix(path, ":("):
+		return "", false
+	case path == "~":
+		return in.home, true
+	case strings.HasPrefix(path, "~/"):
+		return join(in.home, path[2:]), true
+	}
+	return path, path[0] != '~'
+}
+
+// fileKeys name files that git reads, and that some command prints in part: the first line that is no object's name
+// of blame.ignoreRevsFile, the patterns of core.excludesFile. The repository may choose a file of its own that is
+// called what it is; the value is a word of that name.
+var fileKeys = map[string]string{
+	"blame.ignorerevsfile": "ignore", "core.attributesfile": "attributes", "core.excludesfile": "ignore",
+	"diff.orderfile": "order", "fsck.skiplist": "skip", "mailmap.file": "mailmap",
+}
+
+func (in *inspection) isOwnFile(e *entry, word string) bool {
+	if e.hasValue && (e.value == "" || e.value == os.DevNull) {
+		return true
+	}
+	value, ok := in.expand(e.value)
+	if !ok {
+		return false
+	}
+	path := join(in.at.base(), value)
+	real, err := filepath.EvalSymlinks(path)
+	if isMissing(err) {
+		real, err = filepath.Clean(path), nil
+	}
+	return err == nil && strings.Contains(strings.ToLower(filepath.Base(real)), word) &&
+		(isWithin(in.at.Top, real) || isWithin(in.at.common, real)) && isPlainOrMissing(real)
+}
+
+func isPlainOrMissing(path string) bool {
+	info, err := os.Lstat(path)
+	return isMissing(err) || err == nil && info.Mode().IsRegular()
+}
+
+// judgeWorkTrees refuses a work tree that is not where .git was found. In a linked work tree git ignores the key,
+// unless work trees have configurations of their own.
+func (in *inspection) judgeWorkTrees() {
+	if in.at.isLinked() && !in.at.worktreeConfig {
+		return
+	}
+	for _, value := range in.at.workTrees {
+		real, err := filepath.EvalSymlinks(join(in.at.Dir, value))
+		if err != nil || real != in.at.Top {
+			in.fail("The key core.worktree of " + in.show(in.at.Dir) + " makes git work on " + show(value) + ".")
+		}
+	}
+}
+
+func (in *inspection) noteHooks(e *entry, path string, own bool) {
+	if e.hasValue && e.value == "" { // git finds no hooks then
+		return
+	}
+	value, ok := in.expand(e.value)
+	switch {
+	case !ok:
+		in.failKey(e, path, namesNoFile)
+	case own && in.looked > 0:
+		in.at.hooks = append(in.at.hooks, value)
+	default:
+		in.hooks = append(in.hooks, value)
+	}
+}
+
+// judgeHooks looks for the one hook that reading runs.
+func (in *inspection) judgeHooks() {
+	folders := slices.Concat([]string{join(in.at.common, "hooks")}, in.hooks, in.at.hooks)
+	for _, folder := range folders {
+		hook := join(join(in.at.base(), folder), readingHook)
+		info, err := os.Stat(hook)
+		if isMissing(err) || err == nil && (info.IsDir() || info.Mode()&0o111 == 0) {
+			continue
+		}
+		in.fail("The hook " + in.show(hook) + " is a program that git runs.")
+	}
+}
+
+// show names a file as a person would: from the work tree or the home folder on.
+func (in *inspection) show(path string) string {
+	path = filepath.Clean(path)
+	if top := in.first.Top; isWithin(top, path) && path != top {
+		return show(strings.TrimPrefix(path[len(top):], "/"))
+	}
+	if isWithin(in.home, path) && path != in.home {
+		return show("~/" + strings.TrimPrefix(path[len(in.home):], "/"))
+	}
+	return show(path)
+}

@@ -1,0 +1,227 @@
+package policy
+
+import (
+	"path/filepath"
+	"strings"
+
+	"nod/policy/shell"
+)
+
+// An access is one thing that a call does, or may do, to the file system: all that the guard, the secrets and the
+// path rules know of a call.
+type access struct {
+	place
+	kind   shell.Kind
+	only   []string // of a Tree or a Look: patterns of what is read, below the place; empty: all
+	whole  bool     // each file that only matches is read, also when that is all of them
+	source evidence
+}
+
+// An evidence says how sure it is that a call does what an access says.
+type evidence uint8
+
+const (
+	fromField evidence = iota // a field is meant for it
+	fromText                  // a field that nod does not know holds a path
+	fromWords                 // such a field holds a path among other words
+)
+
+// paths are the texts of where the access leads: as it is spelled, and with links followed.
+func (a *access) paths() []string {
+	clean := a.clean
+	if a.afloat { // at best somewhere below the root
+		clean = "/" + clean
+	}
+	if a.real == "" || a.real == clean {
+		return []string{clean}
+	}
+	return []string{clean, a.real}
+}
+
+// changes reports whether the access may change something.
+func (a *access) changes() bool { return a.kind == shell.Write || a.kind == shell.Delete }
+
+// reach is what the call may reach: everything in the file system that it looks at, reads or changes, as far as nod
+// can tell. What costs a look at the disk is worked out when it is first needed.
+func (f *facts) reach() []access {
+	if f.isReached {
+		return f.reached
+	}
+	f.isReached, f.reached = true, f.buf[:0]
+	for i := range f.input.named {
+		n := &f.input.named[i]
+		f.reached = append(f.reached, access{place: f.locate(n.path), kind: f.kindOf(n), source: n.source})
+	}
+	if f.tool.here != nil && len(f.reached) == 0 {
+		f.reached = append(f.reached, access{place: f.cwd(), kind: *f.tool.here})
+	}
+	f.narrow()
+	f.reached = f.lineReach(f.reached)
+	return f.reached
+}
+
+// kindOf says what is done to a path in the input. What a tool that only reads finds in a field that nod does not
+// know it can but read; any other might change it.
+func (f *facts) kindOf(n *namedPath) shell.Kind {
+	if n.source == fromField && n.field != unlisted {
+		return n.field.kind()
+	}
+	if f.class == ReadOnly {
+		return shell.Tree
+	}
+	return shell.Write
+}
+
+// locate works out where a path of the input leads.
+func (f *facts) locate(path string) place { return locate(path, f.call.CWD, f.policy.places.Home) }
+
+// narrow adds what the patterns of the input lead to, and has them narrow what the call reads anyway.
+func (f *facts) narrow() {
+	bases := len(f.reached)
+	for _, g := range f.input.globs {
+		switch base, rest, lost := cutGlob(g.text); {
+		case lost:
+			f.reached = append(f.reached, access{place: place{clean: g.text, lost: true}, kind: g.field.kind()})
+		case g.field == filesField:
+			f.add(access{place: f.locate(base), kind: shell.Tree, whole: true}, rest)
+		case base == "" || isRooted(base):
+			for i := range f.reached[:bases] {
+				f.reached[i].only = append(f.reached[i].only, g.text)
+			}
+			if base != "" {
+				f.add(access{place: f.locate(base), kind: g.field.kind()}, rest)
+			}
+		default:
+			for i := range f.reached[:bases] {
+				p := locate(base, filepath.FromSlash(f.reached[i].clean), f.policy.places.Home)
+				f.add(access{place: p, kind: g.field.kind()}, rest)
+			}
+		}
+	}
+}
+
+func (f *facts) add(a access, only string) {
+	if only != "" {
+		a.only = []string{only}
+	}
+	f.reached = append(f.reached, a)
+}
+
+// cutGlob cuts a pattern into the folder that it leads to before its first wildcard, which is empty when it stays
+// in the folder it starts in, and the rest. Nobody can tell where one leads that climbs after a wildcard.
+func cutGlob(glob string) (base, rest string, lost bool) {
+	wild := strings.IndexAny(glob, "*?[{")
+	switch {
+	case wild < 0 && !isRooted(glob) && !strings.Contains(glob, ".."):
+		return "", glob, false
+	case wild < 0:
+		return glob, "", false
+	case strings.Contains(glob[wild:], ".."):
+		return "", "", true
+	case !isRooted(glob) && !strings.Contains(glob, ".."):
+		return "", glob, false
+	}
+	cut := strings.LastIndexAny(glob[:wild], `/\`) + 1
+	return glob[:cut], glob[cut:], false
+}
+
+// lineReach adds what the command line of a shell does.
+func (f *facts) lineReach(to []access) []access {
+	if f.line == nil {
+		return to
+	}
+	for i := range f.line.parts {
+		to = append(append(to, f.line.parts[i].reach...), f.line.parts[i].output...)
+	}
+	return to
+}
+
+// mustAskToChange finds a change that no rule and no grant lets pass.
+func (f *facts) mustAskToChange() (id, reason string) {
+	reached := f.reach()
+	for i := range reached {
+		if a := &reached[i]; a.changes() {
+			if id, reason := f.policy.guard.judge(a); id != "" {
+				return id, reason
+			}
+		}
+	}
+	if f.input.isRun && f.policy.guard.mentionsOwn(f.input.command) {
+		return builtinOwn, reasonOwn
+	}
+	return "", ""
+}
+
+// mayLeak looks for what a class must not open without a prompt: what is read may be sent away.
+func (f *facts) mayLeak() (id, reason string) {
+	reached := f.reach()
+	for i := range reached {
+		a := &reached[i]
+		words := a.source == fromWords
+		switch {
+		case !words && (a.lost || a.afloat && strings.HasPrefix(a.clean, "..")):
+			return builtinLost, reasonLost
+		case f.policy.leaks(a):
+			return builtinSecrets, reasonSecrets
+		case words:
+		case shell.Special(a.clean), shell.Special(a.real):
+			return builtinLost, reasonLost
+		case !f.policy.isTrustedPlace(a.place):
+			return builtinOutside, reasonOutside
+		}
+	}
+	return "", ""
+}
+
+// leaks reports whether an access may bring secrets, or what nod keeps, to light.
+func (c *Compiled) leaks(a *access) bool {
+	g := &c.guard
+	for _, path := range a.paths() {
+		if g.isOwn(path) || (a.kind == shell.Tree && (g.holdsOwn(path) || g.holdsHome(path))) {
+			return true
+		}
+		e := leaksByName(path, g.named, a.kind)
+		if e != nil && !(e.doubt && a.kind == shell.Read && !isConfidential(a.real)) {
+			return true
+		}
+	}
+	for _, glob := range a.only {
+		if secrets.mayMatch(glob, a.whole) {
+			return true
+		}
+	}
+	return false
+}
+
+// isInside reports whether all that the access reaches matches a pattern, as text and with links followed.
+func (p place) isInside(pat *pattern) bool {
+	return !p.lost && !p.afloat && pat.match(p.clean) && (p.real == p.clean || pat.match(p.real))
+}
+
+// touches reports whether the place matches a pattern, as text or with links followed.
+func (p place) touches(pat *pattern) bool {
+	return pat.match(p.clean) || (p.real != p.clean && p.real != "" && pat.match(p.real))
+}
+
+// touches reports whether something that the access reaches matches a pattern: the place, what is known to be below
+// a folder that is read or changed as a whole, or what the access asks for by a pattern of its own.
+func (a *access) touches(pat *pattern) bool {
+	if a.place.touches(pat) {
+		return true
+	}
+	if a.source != fromWords && (a.kind == shell.Tree || a.kind == shell.Delete) {
+		for _, base := range pat.bases() {
+			for _, path := range a.paths() {
+				if isWithin(base, fold(path)) {
+					return true
+				}
+			}
+		}
+	}
+	for _, glob := range a.only {
+		if pat.meets(glob) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,141 @@
+package language
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Find judges the words behind find: folders, then an expression. The folders are in Use.Trees (the current one when
+// none is named), files that only times or kinds are asked of in Use.Looks. Programs of -exec with ; or + are in
+// Use.Runs, one list of words each, with {} for the paths that are found: the caller reads them. What writes (-fprint
+// and the like) or removes (-delete) is an error with Use.Writes or Use.Deletes set. Use.Links says that -L or -follow
+// follows links, and -H those among the folders.
+//
+// Tests are those that GNU findutils 4.10 and the find of BSD share, or that one of them refuses.
+func Find(words []string) (Use, error) {
+	use := Use{}
+	length := 0
+	for _, w := range words {
+		if length += len(w); length > MaxLength {
+			return use, errLong
+		}
+	}
+	words = use.findFolders(words)
+	for len(words) > 0 {
+		var err error
+		if words, err = use.findTest(words[0], words[1:]); err != nil {
+			return use, err
+		}
+	}
+	return use, nil
+}
+
+// findLeading are flags that come before the folders: about links, optimisation, and BSD's -E -d -s -x.
+var findLeading = names("-H -L -P -O0 -O1 -O2 -O3 -E -d -s -x")
+
+// findPlain are tests and actions without a value, which only look or print.
+var findPlain = names("-empty -readable -writable -executable -nouser -nogroup -depth -d -xdev -mount -daystart -noleaf -prune -quit -true " +
+	"-false -print -print0 -ls -not -a -and -o -or ! ( ) ,")
+
+// findValued are tests with one value.
+var findValued = names("-name -iname -path -ipath -wholename -iwholename -lname -ilname -type -xtype -size -perm -user -group -uid -gid " +
+	"-links -inum -fstype -maxdepth -mindepth -mtime -atime -ctime -mmin -amin -cmin -used")
+
+// findReferences are tests with a path, which is only looked at.
+var findReferences = names("-newer -anewer -cnewer -samefile")
+
+var (
+	findNumber = regexp.MustCompile(`^-[0-9]+[a-zA-Z]?$`)
+	findPerm   = regexp.MustCompile(`^[-/+]?[0-7ugoarwxXst,=+]+$`)
+	findNewer  = regexp.MustCompile(`^-newer[aBcm][aBcmt]$`)
+)
+
+// findFolders takes the folders off the words.
+func (u *Use) findFolders(words []string) []string {
+	for len(words) > 0 && findLeading[words[0]] {
+		u.Links = u.Links || words[0] == "-H" || words[0] == "-L"
+		words = words[1:]
+	}
+	for len(words) > 0 && !strings.HasPrefix(words[0], "-") && !findPlain[words[0]] {
+		u.Trees = append(u.Trees, words[0])
+		words = words[1:]
+	}
+	if len(u.Trees) == 0 {
+		u.Trees = []string{"."}
+	}
+	return words
+}
+
+// findTest judges one test or action and returns the words behind it.
+func (u *Use) findTest(test string, rest []string) ([]string, error) {
+	switch {
+	case findPlain[test]:
+		return rest, nil
+	case test == "-follow":
+		u.Links = true
+		return rest, nil
+	case test == "-delete":
+		u.Deletes = true
+		return nil, refusal("find removes what it finds.")
+	case test == "-exec":
+		return u.findRun(rest)
+	}
+	if len(rest) == 0 {
+		return nil, unknownTest(test)
+	}
+	return rest[1:], u.findValue(test, rest[0])
+}
+
+func unknownTest(test string) error {
+	return refusal("nod does not know " + quote(test) + " of find to only look.")
+}
+
+// findValue judges the value of a test. One that looks like an action is an action for a find that knows the test
+// without a value.
+func (u *Use) findValue(test, value string) error {
+	if strings.HasPrefix(value, "-") && !findNumber.MatchString(value) && !(test == "-perm" && findPerm.MatchString(value)) {
+		return unknownTest(test + " " + value)
+	}
+	switch {
+	case test == "-fprint" || test == "-fprint0" || test == "-fprintf" || test == "-fls":
+		u.Writes = append(u.Writes, value)
+		return refusal("find writes a file.")
+	case findValued[test], test == "-regextype":
+		return nil
+	case findReferences[test]:
+		u.Looks = append(u.Looks, value)
+		return nil
+	case test == "-regex" || test == "-iregex":
+		return findRegexp(value)
+	case test == "-printf":
+		return Directives(value)
+	case findNewer.MatchString(test):
+		if !strings.HasSuffix(test, "t") {
+			u.Looks = append(u.Looks, value)
+		}
+		return nil
+	}
+	return unknownTest(test)
+}
+
+// findRegexp judges a pattern in all the ways that find may read it.
+func findRegexp(value string) error {
+	if err := Regexp(value, Basic); err != nil {
+		return err
+	}
+	return Regexp(value, Extended)
+}
+
+// findRun takes the program of -exec. A + ends it only behind {}.
+func (u *Use) findRun(words []string) ([]string, error) {
+	for i, w := range words {
+		if w == ";" || w == "+" && i > 0 && words[i-1] == "{}" {
+			if i == 0 || strings.Contains(words[0], "{}") {
+				break
+			}
+			u.Runs = append(u.Runs, words[:i:i])
+			return words[i+1:], nil
+		}
+	}
+	return nil, refusal("nod cannot tell which program find runs.")
+}

@@ -1,0 +1,86 @@
+package language
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestFind(t *testing.T) {
+	for _, c := range []struct {
+		words string
+		want  Use
+	}{
+		{"", Use{Trees: []string{"."}}},
+		{"-name x", Use{Trees: []string{"."}}},
+		{"src docs -type f -name *.go -print", Use{Trees: []string{"src", "docs"}}},
+		{"src ( -name a -o -name b ) -print", Use{Trees: []string{"src"}}},
+		{". ! -path */.git* -maxdepth 2 -type d", Use{Trees: []string{"."}}},
+		{"-L . -name x", Use{Trees: []string{"."}, Links: true}},
+		{"-H a", Use{Trees: []string{"a"}, Links: true}},
+		{"a -follow", Use{Trees: []string{"a"}, Links: true}},
+		{"-E . -regex .*(a|b)", Use{Trees: []string{"."}}},
+		{". -newer main.go -newerma x -newermt 2026-01-01", Use{Trees: []string{"."}, Looks: []string{"main.go", "x"}}},
+		{". -samefile .env", Use{Trees: []string{"."}, Looks: []string{".env"}}},
+		{". -mtime -7 -size +1k -perm -u+x -perm /111", Use{Trees: []string{"."}}},
+		{`. -printf %10p\n`, Use{Trees: []string{"."}}},
+		{". -exec grep -n x {} + -print", Use{Trees: []string{"."}, Runs: [][]string{{"grep", "-n", "x", "{}"}}}},
+		{". -exec head -1 {} ; -exec wc {} ;", Use{Trees: []string{"."}, Runs: [][]string{{"head", "-1", "{}"}, {"wc", "{}"}}}},
+		{". -exec echo a + b ;", Use{Trees: []string{"."}, Runs: [][]string{{"echo", "a", "+", "b"}}}},
+	} {
+		use, err := Find(strings.Fields(c.words))
+		if err != nil || !reflect.DeepEqual(use, c.want) {
+			t.Errorf("find %s: %+v, %v", c.words, use, err)
+		}
+	}
+	for _, words := range []string{
+		". -delete", ". ( -name a -delete )", ". -fprint out", ". -fprint0 out", ". -fprintf out %p", ". -fls out", ". -fprint", ". -fprint/dev/stdout",
+		". -exec rm", ". -exec ;", ". -exec + ;x", ". -exec {} ;", ". -exec ./{} ;", ". -exec rm {} +x", ". -execdir rm {} +", ". -ok rm {} ;", ". -okdir rm {} ;",
+		". -files0-from x", "-files0-from x", "-D exec .", "-f . -delete", ". -name", ". -name -delete", ". -printf -delete", ". -printf %2147483647p", ". -printf %", ". -unknown",
+		". -newerxx a", ". -regex ((a{1,1000}){1,1000}){1,1000}", `. -regex \(\(a\{1,1000\}\)\{1,1000\}\)`, ". -newermt -delete", ". -perm -delete", ". -flags x", ". -X",
+	} {
+		if use, err := Find(strings.Fields(words)); err == nil {
+			t.Errorf("find %s is accepted: %+v", words, use)
+		}
+	}
+	if use, _ := Find([]string{"a", "-delete"}); !use.Deletes {
+		t.Error("-delete is not told")
+	}
+	if use, _ := Find([]string{"a", "-fls", "out"}); strings.Join(use.Writes, "|") != "out" {
+		t.Error("what -fls writes is not told")
+	}
+}
+
+func TestTest(t *testing.T) {
+	for words, looks := range map[string]string{
+		"":                               "",
+		"x":                              "",
+		"-f":                             "",
+		"-f x":                           "x",
+		"! -d node_modules":              "node_modules",
+		"-e a -a -r b":                   "a|-r|b",
+		"( -f a -o -f b )":               "a|b",
+		"a -nt b":                        "a|b",
+		"-n x":                           "",
+		"x = y":                          "",
+		"x == y":                         "",
+		"x != -5":                        "",
+		"3 -gt 2":                        "",
+		"-1 -lt 2":                       "",
+		"-t 1":                           "",
+		"-t":                             "",
+		"-s x.log -a ( -h y -o ! -L z )": "x.log|(|y|z",
+	} {
+		use, err := Test(strings.Fields(words))
+		if err != nil || strings.Join(use.Looks, "|") != looks || len(use.Reads)+len(use.Writes) > 0 {
+			t.Errorf("[ %s ]: %+v, %v", words, use, err)
+		}
+	}
+	for _, words := range []string{
+		"-v a[$(touch\u00a0x)]", "-R x", "-v x", "x = -v", "a[$(touch\u00a0x)] -eq 1", "1 -eq a[0]", "x -gt 1", "1 -lt 1+1", "-t x", "-Z x", "--help", "--version x", "-foo = x", "( x -eq 1 )",
+	} {
+		if use, err := Test(strings.Fields(words)); err == nil {
+			t.Errorf("[ %s ] is accepted: %+v", words, use)
+		}
+	}
+}

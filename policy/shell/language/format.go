@@ -1,0 +1,106 @@
+package language
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+var (
+	// directive is a conversion of find -printf, stat -c, numfmt --format and their like: flags, a width, a
+	// precision and a letter.
+	directive = regexp.MustCompile(`^%[-+ #0'_^I:]*([0-9]*)(\.[0-9]*)?`)
+	// timeDirective is a conversion of strftime, with the flags and widths of GNU and BSD.
+	timeDirective = regexp.MustCompile(`^%[-_0^#+]*([0-9]*)[EO:]*`)
+	// shellDirective is a conversion of the shell's printf; (...)T prints a time in bash.
+	shellDirective = regexp.MustCompile(`^%[-+ #0']*([0-9]*)(\.[0-9]*)?(\([^()]*\))?`)
+	// printedNumber is what every printf takes for a number without computing.
+	printedNumber = regexp.MustCompile(`^([-+]?[0-9]{1,18}(\.[0-9]{1,18})?|0[xX][0-9a-fA-F]{1,15}|)$`)
+)
+
+const (
+	errWide     = refusal("The format pads to more than 1,000 characters.")
+	errUnending = refusal("The format ends inside a directive.")
+)
+
+// Directives holds the widths in a format of find -printf, stat -c and --printf, numfmt --format or seq -f to at most
+// 1,000. Nothing else in such a format does harm.
+func Directives(format string) error {
+	return eachDirective(format, directive, func(_ []string, letter byte) error {
+		if letter == '*' {
+			return refusal("The format takes a width from a value.")
+		}
+		return nil
+	})
+}
+
+// TimeFormat holds the widths in a format of strftime to at most 1,000: date +FORMAT, ls --time-style=+FORMAT.
+func TimeFormat(format string) error {
+	return eachDirective(format, timeDirective, func([]string, byte) error { return nil })
+}
+
+// eachDirective finds the directives of a format and holds their widths and precisions. The rest is judged by check,
+// which gets the parts that head matches, and the letter behind them.
+func eachDirective(format string, head *regexp.Regexp, check func(parts []string, letter byte) error) error {
+	if len(format) > MaxLength {
+		return errLong
+	}
+	for {
+		at := strings.IndexByte(format, '%')
+		if at < 0 {
+			return nil
+		}
+		parts := head.FindStringSubmatch(format[at:])
+		format = format[at+len(parts[0]):]
+		if format == "" {
+			return errUnending
+		}
+		for _, number := range parts[1:min(len(parts), 3)] {
+			if tooWide(strings.TrimPrefix(number, ".")) {
+				return errWide
+			}
+		}
+		if err := check(parts, format[0]); err != nil {
+			return err
+		}
+		format = format[1:]
+	}
+}
+
+func tooWide(number string) bool {
+	if number == "" {
+		return false
+	}
+	n, err := strconv.Atoi(number)
+	return err != nil || n > maxWidth
+}
+
+// Printf judges the shell's printf with its operands. Widths are at most 1,000, and the operands of numeric
+// directives must be plain numbers, because zsh computes them, which can run commands. An operand that is not known
+// before the command runs may be given as anything that is no number.
+func Printf(format string, operands []string) error {
+	var numeric []bool // which operands of one round are numbers
+	err := eachDirective(format, shellDirective, func(parts []string, letter byte) error {
+		switch {
+		case parts[3] != "" && letter == 'T':
+			numeric = append(numeric, true)
+			return TimeFormat(parts[3][1 : len(parts[3])-1])
+		case parts[3] != "":
+		case letter == '%':
+			return nil
+		case strings.IndexByte("sbqc", letter) >= 0, strings.IndexByte("diouxXeEfFgGaA", letter) >= 0:
+			numeric = append(numeric, strings.IndexByte("sbqc", letter) < 0)
+			return nil
+		}
+		return refusal("nod does not know the directive %" + string(rune(letter)) + " of printf to only print.")
+	})
+	if err != nil || len(numeric) == 0 {
+		return err
+	}
+	for i, operand := range operands {
+		if numeric[i%len(numeric)] && !printedNumber.MatchString(operand) {
+			return refusal("zsh computes the number " + quote(operand) + ", and computing can run commands.")
+		}
+	}
+	return nil
+}

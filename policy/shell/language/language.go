@@ -1,0 +1,64 @@
+// Package language reads the little languages that stand inside the words of a command: what does a sed script,
+// an awk program, a jq filter, a find expression or a format do, apart from turning its input into its output?
+//
+// Every function answers for all programs that agents meet under the name: GNU, BSD and busybox, gawk, mawk and the
+// awk of BSD, jq 1.5 to 1.8. Where those read a text differently, all readings must be harmless. A text passes when
+// it surely starts no program, changes nothing, ends, and needs little memory in proportion to its input. Everything
+// else is an error: one sentence for the person who is asked. A text may be refused that is harmless, for example
+// because nod does not know a function in it.
+//
+// The functions never panic, and take time about in proportion to the length of the text.
+package language
+
+import (
+	"regexp"
+	"strconv"
+)
+
+// MaxLength is the length in bytes of the longest text that is read.
+const MaxLength = 10_000
+
+// maxWidth is the widest padding, in characters, that a format may ask for.
+const maxWidth = 1000
+
+// maxDepth is how deep brackets may stand in one another.
+const maxDepth = 100
+
+// Use is what a text reaches beyond the input that it is given. Paths stand as spelled, relative to the folder in
+// which the command runs.
+type Use struct {
+	Reads   []string // files whose content is read
+	Looks   []string // paths of which only the kind, the size or the times are read
+	Trees   []string // folders that are walked to any depth, where only names, kinds and times are read
+	Writes  []string // files that are made or overwritten
+	Deletes bool     // what is found below Trees is removed
+	Links   bool     // links are followed while walking Trees
+	Runs    [][]string
+}
+
+// refusal is a sentence that says why a text is not surely harmless.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+const errLong = refusal("The text is longer than 10,000 bytes.")
+
+// quote shows a piece of a text inside a refusal: escaped, and never long.
+func quote(s string) string {
+	const longest = 40
+	if r := []rune(s); len(r) > longest {
+		s = string(r[:longest]) + "..."
+	}
+	return strconv.QuoteToASCII(s)
+}
+
+var (
+	integer = regexp.MustCompile(`^[-+]?[0-9]{1,18}$`)
+	decimal = regexp.MustCompile(`^[-+]?[0-9]{1,15}(\.[0-9]{1,15})?$`)
+)
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+
+func isName(c byte) bool { return isLetter(c) || isDigit(c) || c == '_' }

@@ -1,0 +1,346 @@
+package language
+
+import (
+	"math"
+	"strings"
+)
+
+// Sed judges a sed script: the values of -e joined by line ends. Regular expressions are extended with -E or -r.
+// Files that r and R read are in Use.Reads. A script that writes files (w, W, s///w) or starts programs (e, s///e) is
+// refused, with the files in Use.Writes. Loops pass when each round reads a line, and growth of the text that sed
+// holds must be in proportion to what it read. Editing in place is for the caller to know.
+//
+// The syntax is that of POSIX with the extensions of GNU sed 4.9 and the sed of FreeBSD 14.
+func Sed(script string, extended bool) (Use, error) {
+	if len(script) > MaxLength {
+		return Use{}, errLong
+	}
+	r := sedReader{text: script, kind: Basic}
+	if extended {
+		r.kind = Extended
+	}
+	for r.at < len(script) {
+		if err := r.command(); err != nil {
+			return r.use, err
+		}
+	}
+	if len(r.blocks) > 0 {
+		return r.use, r.odd()
+	}
+	if err := sedLoops(r.commands); err != nil {
+		return r.use, err
+	}
+	return r.use, sedGrowth(r.commands)
+}
+
+// sedCommand is one command of a script.
+type sedCommand struct {
+	name    byte
+	address string // as spelled, with !
+	block   []int  // the { } around it, by the places of their {
+	label   string // of : b t T
+	toEnd   string // the label as BSD reads it: up to the end of the line
+	factor  float64
+	breaks  bool // it may put a line end into the text
+}
+
+// sedReader reads a script from left to right.
+type sedReader struct {
+	text     string
+	kind     Syntax
+	at       int
+	blocks   []int
+	commands []sedCommand
+	use      Use
+}
+
+func (r *sedReader) odd() error {
+	return refusal("nod cannot read the sed script at " + quote(r.rest()) + ".")
+}
+
+func (r *sedReader) rest() string { return r.text[min(r.at, len(r.text)):] }
+
+// next is the byte that comes next, or a line end behind the script.
+func (r *sedReader) next() byte {
+	if r.at >= len(r.text) {
+		return '\n'
+	}
+	return r.text[r.at]
+}
+
+// skip steps over any of the bytes in set.
+func (r *sedReader) skip(set string) {
+	for r.at < len(r.text) && strings.IndexByte(set, r.text[r.at]) >= 0 {
+		r.at++
+	}
+}
+
+// line takes everything up to the end of the line.
+func (r *sedReader) line() string {
+	line, _, _ := strings.Cut(r.rest(), "\n")
+	r.at += len(line)
+	return line
+}
+
+// command reads one command with its addresses.
+func (r *sedReader) command() error {
+	if r.skip(" \t\n;"); r.at >= len(r.text) {
+		return nil
+	}
+	start := r.at
+	if err := r.addresses(); err != nil {
+		return err
+	}
+	c := sedCommand{name: r.next(), address: strings.ReplaceAll(r.text[start:r.at], " ", ""), factor: 1}
+	c.block = append(c.block, r.blocks...)
+	r.at++
+	if err := r.body(&c); err != nil {
+		return err
+	}
+	r.commands = append(r.commands, c)
+	return nil
+}
+
+func (r *sedReader) body(c *sedCommand) error {
+	switch c.name {
+	case '{':
+		if r.blocks = append(r.blocks, r.at); len(r.blocks) > maxDepth {
+			return r.odd()
+		}
+		return nil
+	case '}':
+		if len(r.blocks) == 0 || c.address != "" {
+			return r.odd()
+		}
+		r.blocks = r.blocks[:len(r.blocks)-1]
+	case '#':
+		r.line()
+		return nil
+	case 'p', 'P', 'd', 'D', 'n', 'N', 'h', 'H', 'g', 'G', 'x', '=', 'F', 'z':
+	case 'q', 'Q', 'l', 'L':
+		r.skip(" ")
+		r.skip("0123456789")
+	case ':', 'b', 't', 'T':
+		return r.branch(c)
+	case 'a', 'i', 'c':
+		return r.added()
+	case 'r', 'R':
+		return r.file()
+	case 's':
+		return r.substitute(c)
+	case 'y':
+		return r.transliterate(c)
+	case 'w', 'W':
+		r.use.Writes = append(r.use.Writes, strings.TrimLeft(r.line(), " \t"))
+		return refusal("The sed script writes a file.")
+	case 'e':
+		return refusal("The sed script runs a program.")
+	default:
+		return refusal("nod does not know the sed command " + quote(string(rune(c.name))) + ".")
+	}
+	return r.ended()
+}
+
+// ended checks that nothing but the end of a command follows.
+func (r *sedReader) ended() error {
+	r.skip(" \t")
+	if strings.IndexByte("\n;}#", r.next()) < 0 {
+		return r.odd()
+	}
+	return nil
+}
+
+// addresses reads none, one or two addresses and any !.
+func (r *sedReader) addresses() error {
+	if found, err := r.address(); err != nil || !found {
+		return err
+	}
+	if r.skip(" \t"); r.next() == ',' {
+		r.at++
+		r.skip(" \t")
+		if strings.IndexByte("+~", r.next()) >= 0 {
+			r.at++
+		}
+		if found, err := r.address(); err != nil || !found {
+			return r.orOdd(err)
+		}
+	}
+	r.skip(" \t!")
+	return nil
+}
+
+func (r *sedReader) orOdd(err error) error {
+	if err != nil {
+		return err
+	}
+	return r.odd()
+}
+
+// address reads one address: 5, $, 1~2 or /regex/ with the flags I and M.
+func (r *sedReader) address() (bool, error) {
+	switch c := r.next(); {
+	case c == '$':
+		r.at++
+	case isDigit(c):
+		r.skip("0123456789")
+		if r.next() == '~' {
+			r.at++
+			r.skip("0123456789")
+		}
+	case c == '/', c == '\\':
+		if r.at++; c == '\\' {
+			if c = r.next(); !sedDelimiter(c) {
+				return false, r.odd()
+			}
+			r.at++
+		}
+		if _, err := r.regex(c); err != nil {
+			return false, err
+		}
+		r.skip("IM")
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+// sedDelimiter reports whether c may stand around a regular expression. Others are allowed by sed, but rare.
+func sedDelimiter(c byte) bool { return strings.IndexByte("/|#,:@!%=~_", c) >= 0 }
+
+// delimited takes the text up to an unescaped delimiter.
+func (r *sedReader) delimited(end byte) (string, bool) {
+	from := r.at
+	for ; r.at < len(r.text) && r.text[r.at] != '\n'; r.at++ {
+		switch r.text[r.at] {
+		case end:
+			r.at++
+			return r.text[from : r.at-1], true
+		case '\\':
+			r.at++
+		}
+	}
+	return "", false
+}
+
+// regex reads a regular expression up to its delimiter. BSD passes over a delimiter inside [ ], GNU does not, so that
+// no set may stand open where the text ends, not even for one who takes \] for an escape.
+func (r *sedReader) regex(end byte) (pattern, error) {
+	text, ok := r.delimited(end)
+	if !ok || !setsClose(text, Awk) {
+		return pattern{}, r.odd()
+	}
+	if end != '/' {
+		text = strings.ReplaceAll(text, `\`+string(rune(end)), string(rune(end)))
+	}
+	return measure(text, r.kind)
+}
+
+// branch reads a label. In GNU it ends at a semicolon or blank, in BSD at the end of the line.
+func (r *sedReader) branch(c *sedCommand) error {
+	r.skip(" \t")
+	c.toEnd, _, _ = strings.Cut(r.rest(), "\n")
+	c.toEnd = strings.TrimSpace(c.toEnd)
+	from := r.at
+	for r.at < len(r.text) && isName(r.text[r.at]) {
+		r.at++
+	}
+	c.label = r.text[from:r.at]
+	if c.name == ':' && (c.label == "" || c.address != "") {
+		return r.odd()
+	}
+	return r.ended()
+}
+
+// added reads the text of a, i and c on one line, or behind a backslash on the next one.
+func (r *sedReader) added() error {
+	r.skip(" \t")
+	if strings.HasPrefix(r.rest(), "\\\n") {
+		r.at += 2
+	}
+	if text := r.line(); strings.HasSuffix(text, `\`) || text == "" {
+		return r.odd()
+	}
+	return nil
+}
+
+// file reads the name of a file to read, which lasts to the end of the line.
+func (r *sedReader) file() error {
+	r.skip(" \t")
+	name := r.line()
+	if name == "" {
+		return r.odd()
+	}
+	r.use.Reads = append(r.use.Reads, name)
+	return nil
+}
+
+// substitute reads s/regex/replacement/flags.
+func (r *sedReader) substitute(c *sedCommand) error {
+	end := r.next()
+	if r.at++; !sedDelimiter(end) {
+		return r.odd()
+	}
+	regex, err := r.regex(end)
+	if err != nil {
+		return err
+	}
+	replacement, ok := r.delimited(end)
+	if !ok {
+		return r.odd()
+	}
+	from := r.at
+	r.skip("gpIiMm0123456789")
+	flags := r.text[from:min(r.at, len(r.text))]
+	switch r.next() {
+	case 'w':
+		r.at++
+		r.use.Writes = append(r.use.Writes, strings.TrimLeft(r.line(), " \t"))
+		return refusal("The sed script writes a file.")
+	case 'e':
+		return refusal("The sed script runs a program.")
+	}
+	c.breaks = strings.Contains(replacement, `\`) // \n, or a group that holds one
+	c.factor = sedFactor(regex, replacement, strings.Contains(flags, "g"))
+	return r.ended()
+}
+
+// sedFactor bounds how many times longer a substitution makes the text.
+func sedFactor(regex pattern, replacement string, global bool) float64 {
+	copies, plain := 0, 0
+	for i := 0; i < len(replacement); i++ {
+		switch c := replacement[i]; {
+		case c == '&':
+			copies++
+		case c == '\\' && i+1 < len(replacement):
+			if i++; isDigit(replacement[i]) {
+				copies++
+			} else {
+				plain++
+			}
+		default:
+			plain++
+		}
+	}
+	switch {
+	case !global:
+		return max(1, float64(copies)) // and a few characters more, once
+	case regex.least == 0:
+		return float64(copies + plain + 1) // between all characters, which stay
+	}
+	return max(1, float64(copies)+math.Ceil(float64(plain)/float64(regex.least)))
+}
+
+// transliterate reads y/abc/xyz/. Where a [ comes first, BSD reads on to the ].
+func (r *sedReader) transliterate(c *sedCommand) error {
+	end := r.next()
+	if r.at++; !sedDelimiter(end) {
+		return r.odd()
+	}
+	from, ok := r.delimited(end)
+	to, both := r.delimited(end)
+	if !ok || !both || strings.Contains(from+to, "[") {
+		return r.odd()
+	}
+	c.breaks = strings.Contains(to, `\`)
+	return r.ended()
+}

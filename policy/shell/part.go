@@ -1,0 +1,23 @@
+package shell
+
+// Part is one simple command of a command line: a program and its words.
+type Part struct {
+	Text string   // as it stands in the command, with what is fed to it
+	Argv []string // its words, as far as they are literal
+	In   []string // folders that it may run in, relative to where the shell starts ("") or as cd spells them
+
+	// Understood means that Accesses is all that it does; Reads, that it is understood and only reads. With
+	// Repository, both hold only where the git repository of the folder names no programs.
+	Understood, Reads, Repository bool
+
+	Accesses []Access // what it reads and writes: all of it when Understood, else as far as its words show
+	Output   []Access // files that its output is redirected to
+
+	Why    string // why it does not only read; empty when Reads
+	Within bool   // another part runs it, and is judged for it
+
+	words Pattern // what remembering it would cover
+	args  []string
+	lead  []string // the words that lead, where an entry says so
+	bound string   // why it cannot be remembered by itself
+}

@@ -1,0 +1,131 @@
+package shell
+
+import (
+	"errors"
+	"slices"
+	"strings"
+)
+
+// Pattern says which simple commands a rule or a grant covers: those with these leading words, whose flags are
+// harmless or among Flags, and whose operands are plain words or paths in the project. With a Text it covers only the
+// command of exactly that text.
+type Pattern struct {
+	Words []string `json:"words"`
+	Flags []string `json:"flags,omitempty"` // with their values, where the value could say what is done
+	Text  string   `json:"text,omitempty"`
+
+	begins bool // more words may follow those that lead: a person wrote it into a rule
+}
+
+// Pattern returns what remembering the part covers, or says why it cannot be remembered by itself.
+func (p Part) Pattern() (Pattern, error) {
+	if p.bound != "" {
+		return Pattern{}, errors.New(p.bound)
+	}
+	if len(p.words.Words) == 0 {
+		return Pattern{}, errors.New("it names no program")
+	}
+	return p.words, nil
+}
+
+// ParsePattern reads a pattern as a person writes it: a command's leading words, then the flags that it may have.
+func ParsePattern(text string) (Pattern, error) {
+	a := Analyze(text)
+	parts := own(a.Parts)
+	switch {
+	case a.Unreadable:
+		return Pattern{}, errors.New(a.Reasons[0])
+	case a.Whole != "":
+		return Pattern{}, errors.New(a.Whole)
+	case len(parts) != 1 || len(parts[0].Output) > 0 || len(a.Folders) > 0:
+		return Pattern{}, errors.New("want one command, such as go test: no pipe, no redirection, no cd")
+	case parts[0].bound != "":
+		return Pattern{}, errors.New(parts[0].bound)
+	}
+	t := parts[0].words
+	if t.Text == "" {
+		t.Words, t.begins = append(slices.Clone(t.Words), parts[0].args...), true
+	}
+	return t, nil
+}
+
+// own are the parts that are judged by themselves.
+func own(parts []Part) []Part {
+	return slices.DeleteFunc(slices.Clone(parts), func(p Part) bool { return p.Within })
+}
+
+// String is the pattern as [ParsePattern] reads it.
+func (t Pattern) String() string {
+	if t.Text != "" {
+		return t.Text
+	}
+	return strings.Join(append(slices.Clone(t.Words), t.Flags...), " ")
+}
+
+// Equal reports whether two patterns cover the same.
+func (t Pattern) Equal(o Pattern) bool {
+	return t.Text == o.Text && slices.Equal(t.Words, o.Words) && slices.Equal(t.Flags, o.Flags)
+}
+
+// Covers reports whether the pattern covers a part. inside says of an operand whether it lies in the project.
+func (t Pattern) Covers(p Part, inside func(operand string) bool) bool {
+	switch {
+	case p.bound != "" || len(t.Words) == 0:
+		return false
+	case t.Text != "" || p.words.Text != "":
+		return t.Text != "" && t.Text == p.Text
+	}
+	return t.fits(p) &&
+		!slices.ContainsFunc(p.words.Flags, func(f string) bool { return !slices.Contains(t.Flags, f) }) &&
+		!slices.ContainsFunc(p.args, func(a string) bool { return !inside(a) })
+}
+
+// fits reports whether a part has the leading words of the pattern.
+func (t Pattern) fits(p Part) bool {
+	if !t.begins {
+		return slices.Equal(p.words.Words, t.Words)
+	}
+	words := append(slices.Clone(p.words.Words), p.args...)
+	return len(words) >= len(t.Words) && slices.Equal(words[:len(t.Words)], t.Words)
+}
+
+// Meets reports whether a part may be one of the commands that the pattern is about, for rules that ask or deny:
+// it starts with the words, whatever flags stand between them, and has the flags.
+func (t Pattern) Meets(p Part) bool {
+	if len(t.Words) == 0 || len(p.Argv) == 0 || baseName(p.Argv[0]) != baseName(t.Words[0]) {
+		return false
+	}
+	return t.leads(p) && !slices.ContainsFunc(t.Flags, func(f string) bool { return !hasFlag(p.Argv[1:], f) })
+}
+
+// leads reports whether the words of the pattern lead a part: going by the program's entry, or where there is none,
+// by their order.
+func (t Pattern) leads(p Part) bool {
+	if words := append(slices.Clone(p.lead), p.args...); len(p.lead) > 0 {
+		return len(words) >= len(t.Words) && slices.Equal(words[1:len(t.Words)], t.Words[1:])
+	}
+	at := 1
+	for _, want := range t.Words[1:] {
+		i := slices.Index(p.Argv[at:], want)
+		if i < 0 {
+			return false
+		}
+		at += i + 1
+	}
+	return true
+}
+
+// hasFlag reports whether a flag, perhaps with its value behind a blank, is among words.
+func hasFlag(words []string, flag string) bool {
+	name, value, hasValue := strings.Cut(flag, " ")
+	for i, w := range words {
+		bundled := len(name) == 2 && isFlag(w) && !strings.HasPrefix(w, "--") && strings.Contains(w, name[1:])
+		if w != name && !strings.HasPrefix(w, name+"=") && !bundled {
+			continue
+		}
+		if !hasValue || i+1 < len(words) && words[i+1] == value {
+			return true
+		}
+	}
+	return false
+}

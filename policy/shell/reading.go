@@ -1,0 +1,379 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"nod/policy/shell/language"
+)
+
+// A reading is what the words of one call mean to the program, going by its entry.
+type reading struct {
+	program *program
+	name    string // as the command spells it, with its sub-commands
+
+	given    []string          // flags as spelled, without values: -n, --lines
+	values   map[string]string // of the flags that have one
+	operands []word
+	dashes   int // the number of operands before --, or -1 without one
+
+	accesses []Access
+	only     []string // filters on the names that it reads in folders
+	folder   string   // where its own flag sends it, such as git -C; empty: it stays
+
+	patterns  []string // that are matched against lines, in a syntax that the flags choose
+	syntax    language.Syntax
+	lead      []string // words that say what runs: the name, its sub-commands, targets
+	seen      []string // flags, with their values, that only a person who saw them can allow
+	args      []string // operands of a task, which must be plain words or lie in the project
+	fixed     string   // why a task can be remembered with exactly these words only
+	inner     [][]word // commands that it runs
+	fed       bool     // the names that stand for {} in the inner command are those that are piped in
+	appends   bool     // it adds operands of its own to the inner command
+	script    *string  // the same as text for a shell
+	settings  []word   // NAME=value for the inner command
+	variables []string // names that its own flags give to values, as jq --arg does
+}
+
+// has reports whether one of the flags is there.
+func (r *reading) has(flags ...string) bool {
+	return slices.ContainsFunc(flags, func(f string) bool { return slices.Contains(r.given, f) })
+}
+
+// read works out what the words behind a program's name mean. It returns why they are not all understood, or "".
+func (r *reading) read(args []word) string {
+	for i := 0; i < len(args); {
+		if r.isOperand(args[i]) {
+			if typ := r.next(args[i]); typ.all != nil {
+				if problem := r.globbed(args[i:]...); problem != "" {
+					return problem
+				}
+				if problem := r.judgeOperands(); problem != "" {
+					return problem
+				}
+				return typ.all(r, args[i:])
+			}
+		}
+		taken, problem := r.word(args, i)
+		if problem != "" {
+			return problem
+		}
+		i += taken
+	}
+	if problem := r.judgeOperands(); problem != "" {
+		return problem
+	}
+	return r.withoutRest()
+}
+
+// withoutRest judges a call that ends before the operands that a type takes as a whole.
+func (r *reading) withoutRest() string {
+	n := len(r.program.operands)
+	if n == 0 || r.program.operands[n-1].typ.all == nil {
+		return ""
+	}
+	if typ := r.program.operands[n-1].typ; !typ.runs {
+		return typ.all(r, nil)
+	}
+	return quote(r.name) + " is given no command to run."
+}
+
+// isOperand reports whether a word is no flag. Without a synopsis of its own a raw program has only operands.
+func (r *reading) isOperand(w word) bool {
+	return r.program.traits[traitRaw] || r.dashes >= 0 || w.text == "-" || !strings.HasPrefix(w.text, "-")
+}
+
+// next is the type of the operand that comes next, as far as types that take the rest go.
+func (r *reading) next(w word) *wordType {
+	all, n := r.program.operands, len(r.operands)
+	for i, o := range all {
+		if o.many && i+1 < len(all) && all[i+1].typ.all != nil && n >= i {
+			if o.typ.check(r, w, probe) == "" {
+				return o.typ
+			}
+			return all[i+1].typ
+		}
+		if i == n {
+			return o.typ
+		}
+	}
+	return wordTypes["TEXT"]
+}
+
+// probe, as a limit, says that a word is only looked at.
+const probe = -1
+
+// globbed says why patterns may not stand where they do.
+func (r *reading) globbed(words ...word) string {
+	for _, w := range words {
+		switch {
+		case !w.glob:
+		case r.program.kind != understood: // then a match is no more than another operand
+		case !r.program.traits[traitGlobs] && !r.program.traits[traitNamed]:
+			return r.name + " has flags that write or run programs, and a file's name that " + quote(w.text) +
+				" matches could be one."
+		case r.program.traits[traitNamed] && strings.ContainsAny(w.text[:1], "-+*?["):
+			return "A file's name that " + quote(w.text) + " matches could be a flag of " + r.name + "."
+		}
+	}
+	return ""
+}
+
+// word reads the word at place i and returns how many words it took.
+func (r *reading) word(args []word, i int) (taken int, problem string) {
+	w, p := args[i], r.program
+	if problem := r.globbed(w); problem != "" {
+		return 0, problem
+	}
+	if p.traits[traitAtFiles] && strings.HasPrefix(w.text, "@") {
+		return 0, r.name + " reads more words from the file " + quote(w.text) + "."
+	}
+	switch {
+	case r.isOperand(w):
+		r.operands = append(r.operands, w)
+		return 1, ""
+	case p.traits[traitFirst] && len(r.operands) > 0:
+		return 0, "It gives " + r.name + " a flag behind an operand, which some systems read as a file."
+	case w.text == "--":
+		r.dashes = len(r.operands)
+		return 1, ""
+	case !w.known:
+		return 0, "It gives " + r.name + " a flag that is known only when it runs."
+	}
+	if _, ok := p.long[w.text]; ok || strings.HasPrefix(w.text, "--") || p.traits[traitDashes] {
+		return r.long(args, i)
+	}
+	if p.traits[traitNumbers] && digits(w.text[1:]) {
+		r.given = append(r.given, "-number")
+		return 1, ""
+	}
+	return r.short(args, i)
+}
+
+func (r *reading) long(args []word, i int) (int, string) {
+	name, value, glued := strings.Cut(args[i].text, "=")
+	v, ok := r.program.long[name]
+	if len(name) == 2 && !ok {
+		v, ok = r.program.letters[name[1]]
+	}
+	switch {
+	case !ok, glued && v.typ == nil:
+		return r.unlisted(args, i, name)
+	case v.typ == nil, v.optional && !glued:
+		r.given = append(r.given, name)
+		return 1, ""
+	case glued:
+		return 1, r.value(name, v, word{text: value, known: args[i].known, plain: args[i].plain, glob: args[i].glob})
+	}
+	return r.nextValue(name, v, args, i)
+}
+
+func (r *reading) short(args []word, i int) (int, string) {
+	text, p := args[i].text, r.program
+	for j := 1; j < len(text); j++ {
+		v, ok := p.letters[text[j]]
+		glued := j+1 < len(text)
+		name := "-" + text[j:j+1]
+		switch {
+		case !ok, glued && p.traits[traitAlone] && v.typ == nil, glued && p.traits[traitApart] && v.typ != nil:
+			return r.unlisted(args, i, name)
+		case v.typ == nil:
+			r.given = append(r.given, name)
+		case glued:
+			return 1, r.value(name, v, word{text: text[j+1:], known: true, plain: args[i].plain})
+		default:
+			return r.nextValue(name, v, args, i)
+		}
+	}
+	return 1, ""
+}
+
+// nextValue takes the next word as a flag's value. A value that looks like a flag is one for a version of the
+// program that knows the flag differently; only negative numbers and messages pass.
+func (r *reading) nextValue(name string, v valueType, args []word, i int) (int, string) {
+	if i+1 == len(args) {
+		return 0, "The flag " + quote(args[i].text) + " of " + r.name + " lacks its value."
+	}
+	value := args[i+1]
+	rest, dash := strings.CutPrefix(value.text, "-")
+	if dash && !digits(rest) && !(v.typ.free && r.program.kind != understood) || value.glob && r.program.kind == understood {
+		return 0, r.notKnown(args[i].text + " " + value.text)
+	}
+	if v.second == nil {
+		return 2, r.value(name, v, value)
+	}
+	if i+2 == len(args) {
+		return 0, "The flag " + quote(args[i].text) + " of " + r.name + " lacks its second value."
+	}
+	if problem := r.value(name, v, value); problem != "" {
+		return 0, problem
+	}
+	return 3, r.value(name, valueType{typ: v.second}, args[i+2])
+}
+
+func (r *reading) value(name string, v valueType, w word) string {
+	r.given = append(r.given, name)
+	if r.values == nil {
+		r.values = map[string]string{}
+	}
+	r.values[name] += w.text
+	if r.program.traits[traitAtFiles] && strings.HasPrefix(w.text, "@") {
+		return r.name + " reads more words from the file " + quote(w.text) + "."
+	}
+	if !w.known && !v.typ.free {
+		return "The value of " + name + " is known only when it runs."
+	}
+	if problem := v.typ.check(r, w, v.limit); problem != "" {
+		return problem
+	}
+	return ""
+}
+
+// unlisted takes a flag that the entry does not have. In a task it is for the person to see: with the word behind
+// it where that may be its value.
+func (r *reading) unlisted(args []word, i int, name string) (int, string) {
+	text := args[i].text
+	reason := r.never(name, text)
+	if r.program.kind == understood {
+		if reason == "" {
+			reason = r.notKnown(text)
+		}
+		return 0, reason
+	}
+	if reason != "" {
+		r.fix(reason)
+		return 1, ""
+	}
+	if i+1 < len(args) && !strings.Contains(text, "=") && takesName(text) && !strings.HasPrefix(args[i+1].text, "-") {
+		if !args[i+1].known {
+			return 0, "The value of " + text + " is known only when it runs."
+		}
+		r.seen = append(r.seen, text+" "+args[i+1].text)
+		return 2, ""
+	}
+	r.seen = append(r.seen, text)
+	return 1, ""
+}
+
+// never is the reason why a flag is never harmless; name is the flag that was looked up, text the whole word.
+func (r *reading) never(name, text string) string {
+	if reason := r.program.never[name]; reason != "" {
+		return reason
+	}
+	if len(text) > 1 && text[0] == '-' && text[1] != '-' && !r.program.traits[traitDashes] {
+		for i := 1; i < len(text); i++ {
+			if reason := r.program.never["-"+text[i:i+1]]; reason != "" {
+				return reason
+			}
+		}
+	}
+	name, _, _ = strings.Cut(text, "=")
+	return r.program.never[name]
+}
+
+// fix notes why a task can be remembered with exactly these words only.
+func (r *reading) fix(reason string) {
+	if r.fixed == "" {
+		r.fixed = reason
+	}
+}
+
+// naming are parts of the names of flags whose value says what is run, read, written or reached.
+var naming = strings.Fields("config conf rc file path dir out exec cmd command prog bin shell script plugin require " +
+	"load preset import hook root prefix cwd workspace project url host user token env profile target registry")
+
+// takesName reports whether a flag that nod does not know may name a program, a file, a place. One of a single
+// letter may stand for anything.
+func takesName(flag string) bool {
+	if len(flag) == 2 {
+		return true
+	}
+	flag = strings.ToLower(flag)
+	return slices.ContainsFunc(naming, func(part string) bool { return strings.Contains(flag, part) })
+}
+
+func (r *reading) notKnown(text string) string {
+	return "nod does not know " + r.name + " with " + quote(text) + " to be harmless."
+}
+
+// judgeOperands gives each operand its type and checks it.
+func (r *reading) judgeOperands() string {
+	types := r.program.operands
+	isGone := func(o operand) bool { return o.typ.all != nil || r.has(o.unless...) }
+	if slices.ContainsFunc(types, isGone) {
+		types = slices.DeleteFunc(slices.Clone(types), isGone)
+	}
+	if r.program.kind != understood && len(r.program.operands) == 0 {
+		types = []operand{{typ: wordTypes["ARG"], many: true}}
+	}
+	for i, w := range r.operands {
+		o, ok := operandAt(types, i, len(r.operands))
+		if !ok {
+			return "It gives " + r.name + " more operands than nod knows to be harmless."
+		}
+		if !w.known && !(o.typ.free && (r.program.traits[traitRaw] || r.dashes >= 0 && i >= r.dashes)) {
+			return "It gives " + r.name + " a word that is known only when it runs."
+		}
+		if problem := o.typ.check(r, w, o.limit); problem != "" {
+			return problem
+		}
+	}
+	r.finish()
+	return r.judgePatterns()
+}
+
+// operandAt is the type of operand i of n.
+func operandAt(types []operand, i, n int) (operand, bool) {
+	many := slices.IndexFunc(types, func(o operand) bool { return o.many })
+	switch {
+	case many < 0 || i < many:
+		if i < len(types) {
+			return types[i], true
+		}
+		return operand{}, false
+	case i >= n-(len(types)-many-1) && n > 1:
+		return types[len(types)-(n-i)], true
+	}
+	return types[many], true
+}
+
+// finish works out what only the whole call shows.
+func (r *reading) finish() {
+	deep := r.program.trees[always] || slices.ContainsFunc(r.given, func(f string) bool { return r.program.trees[f] })
+	if r.program.traits[traitHere] && len(r.accesses) == 0 {
+		kind := Look
+		if deep {
+			kind = Tree
+		}
+		r.accesses = append(r.accesses, Access{Path: ".", Kind: kind})
+	}
+	if deep && len(r.accesses) == 0 {
+		r.accesses = append(r.accesses, Access{Path: ".", Kind: Tree})
+	}
+	for i := range r.accesses {
+		a := &r.accesses[i]
+		if deep && a.Kind == Read {
+			a.Kind = Tree
+		}
+		if a.Kind == Tree {
+			a.Only = r.only
+		}
+	}
+}
+
+// reach notes an access. Of a path that a task is given, the person only allows what lies in the project.
+func (r *reading) reach(kind Kind, path string) {
+	r.accesses = append(r.accesses, Access{Path: path, Kind: kind})
+	if r.program.kind != understood {
+		r.args = append(r.args, path)
+	}
+}
+
+func digits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,445 @@
+package shell
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nod/policy/git"
+	"nod/policy/shell/language"
+)
+
+// A wordType is what a word means to a program. Its check says why a word is not harmless, or "", and notes what
+// the word reaches.
+type wordType struct {
+	check func(r *reading, w word, limit int) string
+	all   func(r *reading, words []word) string // of a type that takes all words that are left
+	runs  bool                                  // what is left is a command
+	free  bool                                  // any text will do, also one that is known only when it runs
+}
+
+// wordTypes are the types that the data files may use.
+var wordTypes map[string]*wordType
+
+func init() { // for COMMAND leads back to the programs
+	wordTypes = map[string]*wordType{
+		"TEXT":    {check: anyText, free: true},
+		"MESSAGE": {check: anyText, free: true},
+		"SKIP":    {check: anyText, free: true},
+		"NUMBER":  {check: number},
+		"NAME":    {check: matching(plainName, "is not a plain name")},
+		"WORD":    {check: matching(plainWord, "is not a plain word")},
+		"VARNAME": {check: variable},
+		"ONLY":    {check: func(r *reading, w word, _ int) string { r.only = append(r.only, w.text); return "" }},
+		"DATE":    {check: matching(plainDate, "is not a plain date")},
+
+		"PATH":      {check: pathOf(Look)},
+		"FOLDER":    {check: folder},
+		"FILE":      {check: pathOf(Read)},
+		"LOCALFILE": {check: localFile},
+		"TREE":      {check: pathOf(Tree)},
+		"WRITE":     {check: pathOf(Write)},
+		"DELETE":    {check: pathOf(Delete)},
+		"INTO":      {check: into},
+		"PAIR":      {check: pair},
+
+		"REGEX":      {check: laterPattern(language.Basic)},
+		"EREGEX":     {check: laterPattern(language.Extended)},
+		"PCRE":       {check: pattern(language.Perl)},
+		"RUSTREGEX":  {check: laterPattern(language.Rust)},
+		"PRINTF":     {check: printf},
+		"STATFORMAT": {check: text(language.Directives)},
+		"DATEFORMAT": {check: dateFormat},
+		"GITFORMAT":  {check: text(language.GitFormat)},
+		"GITSORT":    {check: text(language.GitSort)},
+		"GITGROUP":   {check: gitGroup},
+		"GITKEY":     {check: gitKey},
+		"SED":        {check: sed},
+		"AWK":        {check: awk},
+		"JQ":         {check: jq},
+		"FIND":       {all: find},
+		"TEST":       {all: test},
+		"SEQ":        {all: seq},
+		"MEMBER":     {check: member},
+		"PORT":       {check: matching(port, "is no port")},
+		"RANGES":     {check: matching(ranges, "is no list of numbers")},
+
+		"REV":  {check: revision},
+		"REVS": {check: revision},
+		"URL":  {check: lead},
+		"HOST": {check: lead},
+
+		"COMMAND":   {all: command(false), runs: true},
+		"XARGS":     {all: command(true), runs: true},
+		"SHELLTEXT": {check: shellText},
+		"ASSIGN":    {check: assign},
+		"PROGRAM":   {check: func(r *reading, w word, _ int) string { return r.name + " runs " + quote(w.text) + "." }},
+
+		"LEAD": {check: lead},
+		"ARG":  {check: argument},
+	}
+	for _, t := range wordTypes {
+		if t.check == nil {
+			t.check = anyText
+		}
+	}
+}
+
+var (
+	plainName    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
+	plainWord    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	port         = regexp.MustCompile(`^((tcp|udp|TCP|UDP|4|6)?:)?[0-9]{1,5}([,-][0-9]{1,5}){0,20}$`)
+	ranges       = regexp.MustCompile(`^[0-9]{0,9}(-[0-9]{0,9})?([, ][0-9]{0,9}(-[0-9]{0,9})?){0,100}$`)
+	plainDate    = regexp.MustCompile(`^[A-Za-z0-9 :.,+/-]*$`)
+	plainNumber  = regexp.MustCompile(`^[-+]?([0-9]{1,12})(\.[0-9]{1,9})?([kKMGTPE]?(i?B|b|w|c|s|m|h|d)?)$`)
+)
+
+// variable is a name that a flag gives to a value.
+func variable(r *reading, w word, _ int) string {
+	r.variables = append(r.variables, w.text)
+	return matching(variableName, "is not the name of a variable")(r, w, 0)
+}
+
+func anyText(*reading, word, int) string { return "" }
+
+func matching(pattern *regexp.Regexp, problem string) func(*reading, word, int) string {
+	return func(_ *reading, w word, _ int) string {
+		if !pattern.MatchString(w.text) {
+			return quote(w.text) + " " + problem + "."
+		}
+		return ""
+	}
+}
+
+// oneOf is the type of a word out of a list.
+func oneOf(words []string) *wordType {
+	return &wordType{check: func(r *reading, w word, _ int) string {
+		if !slices.Contains(words, w.text) {
+			return r.notKnown(w.text)
+		}
+		return ""
+	}}
+}
+
+func number(r *reading, w word, limit int) string {
+	m := plainNumber.FindStringSubmatch(w.text)
+	if m == nil {
+		return r.notKnown(w.text)
+	}
+	if n, err := strconv.Atoi(m[1]); err != nil || limit > 0 && (n > limit || m[3] != "") {
+		return quote(w.text) + " is more than nod lets " + r.name + " take."
+	}
+	return ""
+}
+
+// text is the check of a small language that reaches nothing.
+func text(judge func(string) error) func(*reading, word, int) string {
+	return func(_ *reading, w word, _ int) string { return problemOf(judge(w.text)) }
+}
+
+func problemOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func pattern(kind language.Syntax) func(*reading, word, int) string {
+	return text(func(s string) error { return language.Regexp(s, kind) })
+}
+
+// laterPattern keeps a pattern until all flags are known, for they say in which syntax it is.
+func laterPattern(kind language.Syntax) func(*reading, word, int) string {
+	return func(r *reading, w word, _ int) string {
+		r.patterns = append(r.patterns, w.text)
+		r.syntax = kind
+		return ""
+	}
+}
+
+// judgePatterns checks the patterns of a call in the syntax that its flags ask for.
+func (r *reading) judgePatterns() string {
+	kind := r.syntax
+	switch {
+	case len(r.patterns) == 0, r.has("-F", "--fixed-strings"), r.name == "fgrep", kind == language.Rust && r.has("-g", "--glob"):
+		return ""
+	case r.has("-P", "--perl-regexp", "--pcre2") || r.values["--engine"] != "" && r.values["--engine"] != "default":
+		kind = language.Perl
+	case r.has("-E", "--extended-regexp") || r.name == "egrep":
+		kind = max(kind, language.Extended)
+	}
+	for _, pattern := range r.patterns {
+		if err := language.Regexp(pattern, kind); err != nil {
+			return err.Error()
+		}
+	}
+	return ""
+}
+
+func printf(r *reading, w word, _ int) string {
+	if strings.HasPrefix(w.text, "-") {
+		return r.notKnown(w.text)
+	}
+	operands, _ := texts(r.operands[1:])
+	return problemOf(language.Printf(w.text, operands))
+}
+
+func dateFormat(_ *reading, w word, _ int) string { return problemOf(language.Date([]string{w.text})) }
+
+func sed(r *reading, w word, _ int) string {
+	use, err := language.Sed(w.text, r.has("-E", "-r", "--regexp-extended"))
+	r.use(use)
+	return problemOf(err)
+}
+
+func awk(r *reading, w word, _ int) string {
+	use, err := language.AwkProgram(w.text)
+	r.use(use)
+	return problemOf(err)
+}
+
+// member is a file in an archive that tar lists. As the first word it would be an old form of tar's flags.
+func member(r *reading, w word, _ int) string {
+	if !r.has("-t", "--list") {
+		return r.notKnown(w.text)
+	}
+	return ""
+}
+
+// gitGroup is what git shortlog groups by.
+func gitGroup(_ *reading, w word, _ int) string {
+	if format, ok := strings.CutPrefix(w.text, "format:"); ok {
+		return problemOf(language.GitFormat(format))
+	}
+	if w.text == "author" || w.text == "committer" || strings.HasPrefix(w.text, "trailer:") {
+		return ""
+	}
+	return problemOf(language.GitFormat(w.text))
+}
+
+// gitKey is a key of git's configuration, of a section that holds no secrets.
+func gitKey(_ *reading, w word, _ int) string {
+	section, _, _ := strings.Cut(w.text, ".")
+	if !gitConfigSections[strings.ToLower(section)] {
+		return "The section " + quote(section) + " of git's configuration may hold secrets."
+	}
+	return ""
+}
+
+// gitConfigSections are the parts of git's configuration that hold no secrets.
+var gitConfigSections = set("user core init branch remote pull push fetch merge diff color rebase commit status log gc tag alias i18n " +
+	"advice extensions")
+
+// folder is where a flag sends a program before it does anything.
+func folder(r *reading, w word, limit int) string {
+	if r.folder != "" || w.text == "" {
+		return "nod does not follow " + r.name + " through two folders."
+	}
+	r.folder = w.text
+	return pathOf(Look)(r, w, limit)
+}
+
+// use notes what a text in a small language reaches.
+func (r *reading) use(u language.Use) {
+	for _, list := range []struct {
+		kind  Kind
+		paths []string
+	}{{Look, u.Looks}, {Look, u.Trees}, {Read, u.Reads}, {Write, u.Writes}} {
+		for _, p := range list.paths {
+			r.reach(list.kind, p)
+		}
+	}
+	if u.Deletes {
+		for _, p := range u.Trees {
+			r.reach(Delete, p)
+		}
+	}
+}
+
+func jq(r *reading, w word, _ int) string { return problemOf(language.JQ(w.text, r.variables)) }
+
+// texts are the words as texts, or a problem where one is not known.
+func texts(words []word) ([]string, string) {
+	out := make([]string, len(words))
+	for i, w := range words {
+		if !w.known {
+			return nil, "It holds a word that is known only when it runs."
+		}
+		out[i] = w.text
+	}
+	return out, ""
+}
+
+func find(r *reading, words []word) string {
+	all, problem := texts(words)
+	if problem != "" {
+		return problem
+	}
+	use, err := language.Find(all)
+	r.use(use)
+	for _, argv := range use.Runs {
+		var inner []word
+		for _, text := range argv {
+			inner = append(inner, word{text: text, known: true, plain: true})
+		}
+		r.inner = append(r.inner, inner)
+	}
+	return problemOf(err)
+}
+
+func test(r *reading, words []word) string {
+	all, problem := texts(words)
+	if problem != "" {
+		return problem
+	}
+	if r.name == "[" {
+		if len(all) == 0 || all[len(all)-1] != "]" {
+			return "The test lacks its closing bracket."
+		}
+		all = all[:len(all)-1]
+	}
+	use, err := language.Test(all)
+	r.use(use)
+	return problemOf(err)
+}
+
+// seq is one to three numbers. What stands between them may be long.
+func seq(r *reading, words []word) string {
+	all, problem := texts(words)
+	if problem != "" {
+		return problem
+	}
+	return problemOf(language.Seq(all, r.values["-s"]+r.values["-t"], ""))
+}
+
+// path is the check of a word that names a file or folder.
+func pathOf(kind Kind) func(*reading, word, int) string {
+	return func(r *reading, w word, limit int) string {
+		switch {
+		case w.text == "" || w.text == "-" && kind != Write && kind != Delete:
+			return ""
+		case w.hat:
+			return "zsh may take " + quote(w.text) + " for a pattern."
+		case w.glob && kind != Look && strings.Contains(w.text, "**"):
+			return "The pattern " + quote(w.text) + " goes down to any depth in some shells."
+		case strings.HasPrefix(w.text, "+"):
+			return quote(w.text) + " is an old form of a flag."
+		}
+		if limit != probe {
+			r.reach(kind, w.text)
+		}
+		return ""
+	}
+}
+
+// localFile is a file of a program that takes a colon for the end of a host's name.
+func localFile(r *reading, w word, limit int) string {
+	if strings.Contains(w.text, ":") {
+		return quote(w.text) + " may be on another machine."
+	}
+	return pathOf(Read)(r, w, limit)
+}
+
+// into is the last operand of cp and mv: a file, or the folder that the others go to.
+func into(r *reading, w word, limit int) string {
+	if problem := pathOf(Write)(r, w, limit); problem != "" {
+		return problem
+	}
+	for _, o := range r.operands[:len(r.operands)-1] {
+		r.reach(Write, strings.TrimSuffix(w.text, "/")+"/"+lastPart(o.text))
+	}
+	return ""
+}
+
+// pair is one of two files. Where one is a folder, the file of the same name in it is read.
+func pair(r *reading, w word, limit int) string {
+	if problem := pathOf(Read)(r, w, limit); problem != "" {
+		return problem
+	}
+	for _, o := range r.operands {
+		if o.text != w.text && o.text != "-" && !strings.HasSuffix(o.text, "/") {
+			r.reach(Read, strings.TrimSuffix(w.text, "/")+"/"+lastPart(o.text))
+		}
+	}
+	return ""
+}
+
+func lastPart(path string) string {
+	path = strings.TrimRight(path, "/")
+	return path[strings.LastIndexByte(path, '/')+1:]
+}
+
+// revision is a git revision, perhaps with a path behind a colon, or a path.
+func revision(r *reading, w word, _ int) string {
+	switch {
+	case w.hat && !plainRevision.MatchString(w.text):
+		return "zsh may take " + quote(w.text) + " for a pattern."
+	case plainRevision.MatchString(w.text):
+		return ""
+	case len(r.operands) > 1 && outside(w.text):
+		return "git compares or reads " + quote(w.text) + " outside the repository."
+	}
+	rev, paths := git.Revision(w.text)
+	for _, p := range paths {
+		if p.Name == "" {
+			p.Name = "."
+		}
+		r.reach(Read, p.Name)
+	}
+	if rev == w.text {
+		r.reach(Read, w.text)
+	}
+	return ""
+}
+
+// outside reports whether a path may lead out of the folder that it starts in.
+func outside(path string) bool {
+	return strings.HasPrefix(path, "/") || strings.HasPrefix(path, "~") || slices.Contains(strings.Split(path, "/"), "..")
+}
+
+// command takes a command that the program runs.
+func command(appends bool) func(*reading, []word) string {
+	return func(r *reading, words []word) string {
+		r.inner, r.fed = append(r.inner, words), appends
+		r.appends = appends && !r.has("-I")
+		return ""
+	}
+}
+
+func shellText(r *reading, w word, _ int) string {
+	r.script = &w.text
+	return ""
+}
+
+// assign is NAME=value.
+func assign(r *reading, w word, limit int) string {
+	name, _, ok := strings.Cut(w.text, "=")
+	if !ok || !variableName.MatchString(name) {
+		return quote(w.text) + " sets no variable."
+	}
+	if limit != probe {
+		r.settings = append(r.settings, w)
+	}
+	return ""
+}
+
+// lead is one of the words that say what runs.
+func lead(r *reading, w word, _ int) string {
+	r.lead = append(r.lead, w.text)
+	return ""
+}
+
+// argument is an operand of a task: a plain word, or a path in the project.
+func argument(r *reading, w word, _ int) string {
+	switch {
+	case strings.Contains(w.text, "="):
+		r.seen = append(r.seen, w.text)
+	case strings.Contains(w.text, "://"), strings.Contains(w.text, "@") && strings.Contains(w.text, ":"):
+		r.fix(quote(w.text) + " may be on another machine.")
+	default:
+		r.args = append(r.args, w.text)
+	}
+	return ""
+}

@@ -1,0 +1,189 @@
+package policy
+
+import (
+	"embed"
+	"fmt"
+	"path"
+	"strings"
+
+	"nod/policy/shell"
+)
+
+// The files in tools say what nod knows of the tools of each agent. A line is a class, a tool's exact name and
+// the fields of its input, with what each means:
+//
+//	name          text, a number or a switch: nothing that leads anywhere
+//	name:look     a path of which the names are looked at
+//	name:read     a path of a file that is read
+//	name:tree     a path below which everything is read; :look=here and :tree=here are the current folder when missing
+//	name:write    a path that is made or changed; name:delete one that is removed
+//	name:glob     a pattern of the names that are looked at, below the tool's other paths
+//	name:only     a pattern that narrows what the tool reads below its other paths
+//	name:files    a pattern of the files that are read, below the current folder
+//	name:patch    a text that names the files it changes, as for apply_patch
+//	name:url      an address to fetch, or a text with such addresses
+//	name:command  a command line
+//	name:folder   the folder where the command line runs
+//	name:other    with it the call is not what the tool's name says
+//
+// A dot leads into an object or a list of objects. In the place of a class, shell is a tool that runs commands,
+// posix one that hands its command to bash, zsh or sh and to nothing else first, and question one that asks the
+// human something. Their class is unknown. A field that is not listed is one that nod does not know.
+//
+//go:embed tools/*.txt
+var toolFiles embed.FS
+
+// A tool is what nod knows of one built-in tool of one agent.
+type tool struct {
+	class  Class
+	fields map[string]meaning // by their names, those of objects inside behind a dot
+	paths  spelling           // what the agent makes of a path
+
+	isShell, isPosix, isQuestion, fetches bool
+	here                                  *shell.Kind // what it does in the current folder when its input names none; nil: nothing
+}
+
+// A meaning is what one field of a tool's input is for.
+type meaning uint8
+
+const (
+	unlisted     meaning = iota
+	plainField           // nothing that leads anywhere
+	lookField            // these five are paths
+	readField            //
+	treeField            //
+	writeField           //
+	deleteField          //
+	globField            // these three are patterns
+	onlyField            //
+	filesField           //
+	patchField           //
+	urlField             //
+	commandField         //
+	folderField          //
+	otherField           //
+)
+
+var meanings = map[string]meaning{
+	"": plainField, "look": lookField, "read": readField, "tree": treeField, "write": writeField, "delete": deleteField,
+	"glob": globField, "only": onlyField, "files": filesField, "patch": patchField, "url": urlField,
+	"command": commandField, "folder": folderField, "other": otherField,
+}
+
+// kind is what is done to the path in the field.
+func (f meaning) kind() shell.Kind {
+	switch f {
+	case lookField, globField:
+		return shell.Look
+	case readField:
+		return shell.Read
+	case treeField, onlyField, filesField:
+		return shell.Tree
+	case deleteField:
+		return shell.Delete
+	}
+	return shell.Write
+}
+
+// spelling says what an agent makes of the text of a path before it opens it.
+type spelling struct {
+	trimmed bool // white space around it is taken off
+	marked  bool // "@" before it is taken off
+	encoded bool // %61 is read as a
+}
+
+var spellings = map[string]func(*spelling){
+	"trimmed": func(s *spelling) { s.trimmed = true },
+	"marked":  func(s *spelling) { s.marked = true },
+	"encoded": func(s *spelling) { s.encoded = true },
+}
+
+// readTools reads the files in tools. They are a part of the program, so a mistake in one is a bug of it.
+func readTools() map[string]map[string]tool {
+	files, err := toolFiles.ReadDir("tools")
+	if err != nil {
+		panic(err)
+	}
+	all := map[string]map[string]tool{}
+	for _, file := range files {
+		text, err := toolFiles.ReadFile(path.Join("tools", file.Name()))
+		if err != nil {
+			panic(err)
+		}
+		agents, tools, err := parseTools(string(text))
+		if err != nil {
+			panic(fmt.Sprintf("%s: %v", file.Name(), err))
+		}
+		for _, agent := range agents {
+			all[agent] = tools
+		}
+	}
+	return all
+}
+
+func parseTools(text string) (agents []string, tools map[string]tool, err error) {
+	tools = map[string]tool{}
+	var paths spelling
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0 || strings.HasPrefix(words[0], "#"):
+			continue
+		case words[0] == "agents:":
+			agents = words[1:]
+			continue
+		case words[0] == "paths:":
+			for _, word := range words[1:] {
+				set, ok := spellings[word]
+				if !ok {
+					return nil, nil, fmt.Errorf("paths: %q is nothing that an agent does to a path", word)
+				}
+				set(&paths)
+			}
+			continue
+		case len(words) < 2:
+			return nil, nil, fmt.Errorf("%q names no tool", words[0])
+		}
+		if _, ok := tools[words[1]]; ok {
+			return nil, nil, fmt.Errorf("%s is there twice", words[1])
+		}
+		t, err := parseTool(words[0], words[2:])
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", words[1], err)
+		}
+		t.paths = paths
+		tools[words[1]] = t
+	}
+	return agents, tools, nil
+}
+
+func parseTool(class string, words []string) (tool, error) {
+	t := tool{class: Unknown, fields: map[string]meaning{}}
+	switch class {
+	case "question":
+		t.isQuestion = true
+	case "shell", "posix":
+		t.isShell, t.isPosix = true, class == "posix"
+	default:
+		known, err := ParseClass(class)
+		if err != nil {
+			return t, err
+		}
+		t.class = known
+	}
+	for _, word := range words {
+		name, means, _ := strings.Cut(word, ":")
+		means, here := strings.CutSuffix(means, "=here")
+		f, ok := meanings[means]
+		if !ok {
+			return t, fmt.Errorf("%q is no meaning of a field", means)
+		}
+		if here {
+			kind := f.kind()
+			t.here = &kind
+		}
+		t.fetches = t.fetches || f == urlField
+		t.fields[name] = f
+	}
+	return t, nil
+}

@@ -204,7 +204,7 @@ func TestSealTakenAway(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			folder, path := sealedFolder(t, goodFile)
 			s := sealed(t, folder)
-			if err := s.Grant(bash("make x"), Always, false); err != nil {
+			if err := s.Grant(bash("make x"), Always, CoverInput); err != nil {
 				t.Fatal(err)
 			}
 			tt.harm(t, folder)

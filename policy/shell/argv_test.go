@@ -44,8 +44,8 @@ func TestShellsBuildTheSameWords(t *testing.T) {
 			}
 			for _, command := range commands {
 				switch {
-				case shell.name == "dash" && strings.Contains(command, "&>"):
-					continue // dash reads it as & and >; TestBothOutputs shows that this is harmless
+				case shell.name == "dash" && (strings.Contains(command, "&>") || strings.HasPrefix(command, "time")):
+					continue // dash reads &> as & and >, which TestBothOutputs shows to be harmless; time is a program to it
 				case strings.Contains(command, "<"), strings.Contains(command, "[ "), strings.Contains(command, "command "):
 					continue // the folder is empty, so there is no file to read from; and no stub can stand for [
 
@@ -99,7 +99,7 @@ func makeStubs(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	names := []string{"git", "cd"}
-	for name := range programs() {
+	for name := range programs().entries {
 		if name, _, _ = strings.Cut(name, " "); !strings.Contains(name, "/") && name != "." {
 			names = append(names, name)
 		}

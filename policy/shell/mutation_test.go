@@ -23,10 +23,10 @@ var disguises = map[string]func(command string) []string{
 	},
 	"bundled flags": func(c string) []string {
 		name, _, _ := strings.Cut(c, " ")
-		known, ok := programs()[name]
+		known := programs().find(name)
 		return eachWord(c, func(w string) []string {
 			var out []string
-			for i := 0; ok && len(w) > 1 && w[0] == '-' && w[1] != '-' && i < 256; i++ {
+			for i := 0; known != nil && len(w) > 1 && w[0] == '-' && w[1] != '-' && i < 256; i++ {
 				if v, isFlag := known.letters[byte(i)]; isFlag && v.typ == nil {
 					out = append(out, "-"+string(rune(i))+w[1:])
 				}

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"path"
 	"strconv"
@@ -38,7 +39,6 @@ var programFiles embed.FS
 
 // A program is one entry of a data file.
 type program struct {
-	manual   string
 	operands []operand
 	letters  map[byte]valueType // flags of one letter
 	long     map[string]valueType
@@ -47,8 +47,6 @@ type program struct {
 	traits   map[string]bool
 	kind     programKind
 	why      string
-	named    bool // entries exist for programs whose names start with this one's
-	subs     bool // some of those names are of sub-commands
 }
 
 type programKind int
@@ -97,99 +95,137 @@ var allTraits = set(traitNumbers + " " + traitFirst + " " + traitAlone + " " + t
 	traitRaw + " " + traitGlobs + " " + traitNamed + " " + traitHere + " " + traitAtFiles + " " + traitNetwork + " " +
 	traitRepo + " " + traitInput + " " + traitAny)
 
-// programs are all entries, by name. They are read when they are first needed: most starts of the nod command
-// read no shell.
-var programs = sync.OnceValue(func() map[string]*program {
-	all, err := readPrograms()
-	if err != nil {
-		panic(err) // the files are part of the program, and tested
-	}
-	return all
+// A catalogue finds entries by name. Each is parsed when it is first needed: there are thousands, and most starts of
+// the nod command read no shell.
+type catalogue struct {
+	entries map[string]*entry
+	heads   map[string]head // by the first word of names that have several
+}
+
+// head says what entries there are for names that start with a word.
+type head struct {
+	named bool // some
+	subs  bool // some of sub-commands, not only of flags
+}
+
+// An entry is the text of one entry.
+type entry struct {
+	file   string
+	line   int // of the first line of text
+	manual string
+	text   []string
+	parsed sync.Once
+	*program
+}
+
+// programs holds all entries. The files are part of the program and tested; a mistake in one would only make nod ask.
+var programs = sync.OnceValue(func() catalogue {
+	c, _ := readPrograms()
+	return c
 })
 
-func readPrograms() (map[string]*program, error) {
+// find returns the program of that name, or nil.
+func (c catalogue) find(name string) *program {
+	e := c.entries[name]
+	if e == nil {
+		return nil
+	}
+	e.parsed.Do(func() {
+		if p, err := e.parse(); err == nil {
+			e.program = p
+		}
+	})
+	return e.program
+}
+
+func readPrograms() (catalogue, error) {
+	c := catalogue{entries: map[string]*entry{}, heads: map[string]head{}}
 	files, err := programFiles.ReadDir("programs")
 	if err != nil {
-		return nil, err
+		return c, err
 	}
-	all := map[string]*program{}
 	for _, f := range files {
 		text, err := programFiles.ReadFile(path.Join("programs", f.Name()))
 		if err != nil {
-			return nil, err
+			return c, err
 		}
-		r := programReader{all: all}
-		for i, line := range strings.Split(string(text), "\n") {
-			if err := r.line(line); err != nil {
-				return nil, fmt.Errorf("%s:%d: %w", f.Name(), i+1, err)
-			}
+		if err := c.read(f.Name(), string(text)); err != nil {
+			return c, err
 		}
 	}
-	for name := range all {
-		first, second, ok := strings.Cut(name, " ")
-		if !ok {
+	return c, nil
+}
+
+// read cuts a file into its entries.
+func (c catalogue) read(file, text string) error {
+	var now *entry
+	var manual string
+	inManual := false
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
 			continue
 		}
-		if all[first] == nil {
-			all[first] = &program{subs: true}
+		keyword, rest, _ := strings.Cut(line, " ")
+		if keyword == "manual" {
+			if inManual { // several lines are one list
+				rest = manual + "; " + rest
+			}
+			manual, inManual, now = rest, true, nil
+			continue
 		}
-		p := all[first]
-		p.named, p.subs = true, p.subs || !strings.HasPrefix(second, "-")
-	}
-	return all, nil
-}
-
-// A programReader reads one data file.
-type programReader struct {
-	all    map[string]*program
-	manual string
-	more   bool // the last line was one of the manual
-	now    *program
-}
-
-func (r *programReader) line(line string) error {
-	line = strings.TrimSpace(line)
-	if line == "" || strings.HasPrefix(line, "#") {
-		return nil
-	}
-	keyword, rest, _ := strings.Cut(line, " ")
-	rest = strings.TrimSpace(rest)
-	if rest == "" {
-		return fmt.Errorf("%s: nothing follows", keyword)
-	}
-	switch keyword {
-	case "manual":
-		if r.more { // several lines are one list
-			rest = r.manual + "; " + rest
+		inManual = false
+		if keyword == "program" {
+			now = &entry{file: file, line: n, manual: manual}
+			if err := c.add(now, rest); err != nil {
+				return fmt.Errorf("%s:%d: %w", file, n, err)
+			}
+			continue
 		}
-		r.manual, r.more = rest, true
-		return nil
-	case "program":
-		r.more = false
-		return r.program(rest)
+		if now == nil {
+			return fmt.Errorf("%s:%d: %s: want a line that starts with program before it", file, n, keyword)
+		}
+		now.text = append(now.text, line)
 	}
-	if r.now == nil {
-		return fmt.Errorf("%s: want a line that starts with program before it", keyword)
-	}
-	return r.now.line(keyword, rest)
+	return nil
 }
 
-func (r *programReader) program(names string) error {
-	if r.manual == "" {
-		return fmt.Errorf("program %s: want a line that starts with manual before it", names)
-	}
-	r.now = &program{
-		manual: r.manual, letters: map[byte]valueType{}, long: map[string]valueType{}, never: map[string]string{},
-		trees: map[string]bool{}, traits: map[string]bool{},
+// add files an entry under its names.
+func (c catalogue) add(e *entry, names string) error {
+	if e.manual == "" {
+		return errors.New("want a line that starts with manual before it")
 	}
 	for name := range strings.SplitSeq(names, ",") {
 		name = strings.Join(strings.Fields(name), " ")
-		if name == "" || r.all[name] != nil {
+		if name == "" || c.entries[name] != nil {
 			return fmt.Errorf("program %q: want a name that no other entry has", name)
 		}
-		r.all[name] = r.now
+		c.entries[name] = e
+		if first, second, ok := strings.Cut(name, " "); ok {
+			c.heads[first] = head{named: true, subs: c.heads[first].subs || second[0] != '-'}
+		}
 	}
 	return nil
+}
+
+// parse reads the lines of an entry.
+func (e *entry) parse() (*program, error) {
+	p := &program{
+		letters: map[byte]valueType{}, long: map[string]valueType{}, never: map[string]string{},
+		trees: map[string]bool{}, traits: map[string]bool{},
+	}
+	for _, line := range e.text {
+		keyword, rest, _ := strings.Cut(line, " ")
+		if rest = strings.TrimSpace(rest); rest == "" {
+			return nil, fmt.Errorf("%s: program at line %d: %s: nothing follows", e.file, e.line, keyword)
+		}
+		if err := p.line(keyword, rest); err != nil {
+			return nil, fmt.Errorf("%s: program at line %d: %w", e.file, e.line, err)
+		}
+	}
+	return p, nil
 }
 
 // line reads one line of an entry.
@@ -235,8 +271,10 @@ func (p *program) line(keyword, rest string) error {
 	return nil
 }
 
+var withoutBrackets = strings.NewReplacer("[", "", "]", "")
+
 func (p *program) synopsis(text string) error {
-	for token := range strings.FieldsSeq(strings.NewReplacer("[", "", "]", "").Replace(text)) {
+	for token := range strings.FieldsSeq(withoutBrackets.Replace(text)) {
 		var o operand
 		token, o.many = strings.CutSuffix(token, "...")
 		name, unless, _ := strings.Cut(token, "/")

@@ -177,7 +177,7 @@ func (r *reading) short(args []word, i int) (int, string) {
 		switch {
 		case !ok, glued && p.traits[traitAlone] && v.typ == nil, glued && p.traits[traitApart] && v.typ != nil:
 			return r.unlisted(args, i, name)
-		case v.typ == nil:
+		case v.typ == nil, v.optional && !glued:
 			r.given = append(r.given, name)
 		case glued:
 			return 1, r.value(name, v, word{text: text[j+1:], known: true, plain: args[i].plain})
@@ -260,7 +260,8 @@ func (r *reading) never(name, text string) string {
 	if reason := r.program.never[name]; reason != "" {
 		return reason
 	}
-	if len(text) > 1 && text[0] == '-' && text[1] != '-' && !r.program.traits[traitDashes] {
+	if len(text) > 1 && text[0] == '-' && text[1] != '-' && !r.program.traits[traitDashes] &&
+		!r.program.traits[traitAlone] {
 		for i := 1; i < len(text); i++ {
 			if reason := r.program.never["-"+text[i:i+1]]; reason != "" {
 				return reason

@@ -186,16 +186,16 @@ func (w *walk) from(r *reading, at places) places {
 // resolve finds the entry that the words of a call are read by, and reads them.
 func (w *walk) resolve(words []word) (*reading, string) {
 	name := words[0].text
-	p := programs()[name]
-	if p == nil {
-		return unknownProgram(words)
-	}
-	for n := min(len(words), maxName); p.named && n > 1; n-- {
-		if sub, ok := programs()[joined(words[:n])]; ok {
+	p, head := programs().find(name), programs().heads[name]
+	for n := min(len(words), maxName); head.named && n > 1; n-- {
+		if sub := programs().find(joined(words[:n])); sub != nil {
 			return newReading(sub, words[:n]).run(words[n:])
 		}
 	}
-	if !p.subs {
+	switch {
+	case p == nil:
+		return unknownProgram(words)
+	case !head.subs:
 		return newReading(p, words[:1]).run(words[1:])
 	}
 	r := newReading(p, words[:1])
@@ -208,9 +208,9 @@ func (w *walk) resolve(words []word) (*reading, string) {
 		rest = rest[taken:]
 	}
 	for n := min(len(rest), maxName-1); n > 0; n-- {
-		if sub, ok := programs()[name+" "+joined(rest[:n])]; ok {
+		if sub := programs().find(name + " " + joined(rest[:n])); sub != nil {
 			s := newReading(sub, append(words[:1:1], rest[:n]...))
-			s.seen, s.fixed, s.folder = r.seen, r.fixed, r.folder
+			s.seen, s.fixed, s.folder, s.args, s.accesses = r.seen, r.fixed, r.folder, r.args, r.accesses
 			return s.run(rest[n:])
 		}
 	}
@@ -455,7 +455,7 @@ func (p *Part) widen(below []Access, fed bool) {
 	switch {
 	case len(below) == 0, len(p.Argv) == 0:
 		p.Reads, p.Understood, p.bound = false, false, "It runs with words that are known only when it runs."
-	case fed && !programs()[p.Argv[0]].takesNames():
+	case fed && !programs().find(p.Argv[0]).takesNames():
 		p.Reads, p.Understood, p.bound = false, false, "It is given names that could be flags."
 	default:
 		return

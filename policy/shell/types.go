@@ -434,7 +434,7 @@ func lead(r *reading, w word, _ int) string {
 // argument is an operand of a task: a plain word, or a path in the project.
 func argument(r *reading, w word, _ int) string {
 	switch {
-	case strings.Contains(w.text, "="):
+	case strings.Contains(w.text, "="), w.text != "" && strings.ContainsAny(w.text[:1], "-+:"):
 		r.seen = append(r.seen, w.text)
 	case strings.Contains(w.text, "://"), strings.Contains(w.text, "@") && strings.Contains(w.text, ":"):
 		r.fix(quote(w.text) + " may be on another machine.")

@@ -156,6 +156,7 @@ func (w *walk) compound(cmd syntax.Command, at places) outcome {
 		return same(w.loop(cmd, at))
 	case *syntax.TimeClause:
 		if cmd.Stmt == nil {
+			w.bind("It measures the time of nothing.")
 			return same(at)
 		}
 		return w.statement(cmd.Stmt, at, pipe{})

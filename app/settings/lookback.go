@@ -71,6 +71,7 @@ func (l *lookBack) draw() {
 		l.content.Add(l.looking())
 	case l.found != nil:
 		l.content.Add(l.figures())
+		l.content.Add(l.problem.content)
 		for _, s := range l.found.Rules {
 			l.content.Add(l.row(s))
 		}
@@ -160,9 +161,12 @@ func (l *lookBack) row(s Spared) fyne.CanvasObject {
 	words := proposal(lang.L("Spares {{.Count}} prompts", map[string]any{"Count": s.Spares}), s.Rule)
 	if examples := s.Rule.Examples.Match; len(examples) > 0 {
 		words.Add(muted(lang.L("It would have decided:")))
-		words.Add(quotes(examples))
+		var lines []string
+		for _, example := range examples {
+			lines = append(lines, safetext.Line(example, maxExample))
+		}
+		words.Add(safeLines(lines))
 	}
-	words.Add(l.problem.content)
 	words.Add(choices(l.editable, add, func() { l.drop(s) }))
 	return card(dialogs.Padded(12, 14, words))
 }
@@ -173,11 +177,14 @@ func (l *lookBack) drop(s Spared) {
 	l.draw()
 }
 
-// quotes lists texts of agents, each on its line.
-func quotes(texts []string) fyne.CanvasObject {
+// maxExample is how much is shown of an example.
+const maxExample = 200
+
+// safeLines lists the first of some texts that are safe to show.
+func safeLines(texts []string) fyne.CanvasObject {
 	list := dialogs.Column(3)
 	for _, text := range texts[:min(len(texts), callsShown)] {
-		l := dialogs.Lines(safetext.Line(text, 200), theme.SizeNameCaptionText, widget.MediumImportance)
+		l := dialogs.Lines(text, theme.SizeNameCaptionText, widget.MediumImportance)
 		l.TextStyle.Monospace, l.Wrapping = true, fyne.TextWrapBreak
 		list.Add(dialogs.Tight(l))
 	}

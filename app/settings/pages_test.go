@@ -112,12 +112,12 @@ func TestRulesAreFound(t *testing.T) {
 	}
 	w := openWindow(t, s, "light")
 	l := w.allow.rules
-	if !l.search.Visible() || len(l.found()) != 11 {
+	if !l.search.Visible() || len(l.found()) != 13 {
 		t.Fatalf("search is there: %v, %d rules", l.search.Visible(), len(l.found()))
 	}
 	l.effect.SetSelectedIndex(3) // deny
-	if n := len(l.found()); n != 5 {
-		t.Errorf("%d rules deny, want 5", n)
+	if n := len(l.found()); n != 6 {
+		t.Errorf("%d rules deny, want 6", n)
 	}
 	l.agent.SetSelected("codex")
 	if n := len(l.found()); n != 2 {
@@ -138,7 +138,7 @@ func TestHeldGrantsAreAccepted(t *testing.T) {
 	w.tabs.SelectIndex(2)
 	test.AssertImageMatches(t, "grants-held-light.png", w.win.Canvas().Capture())
 	test.Tap(buttonIn(t, w.grants.body, "Accept these"))
-	if len(s.grants) != 3 || len(w.grants.held) != 0 {
+	if len(s.grants) != 4 || len(w.grants.held) != 0 {
 		t.Errorf("in force %d, held %d", len(s.grants), len(w.grants.held))
 	}
 }
@@ -155,7 +155,7 @@ func TestTheAgentsPastIsLookedAt(t *testing.T) {
 		t.Fatalf("found %+v, file:\n%s", past.found, file())
 	}
 	markup := test.RenderObjectToMarkup(past.content)
-	for _, want := range []string{"310 of 4210", "48 times", "Spares 171 prompts", "mix format &amp;&amp; mix test --stale"} {
+	for _, want := range []string{"310 of 4210", "48 times", "Spares 171 prompts", "cart.ex"} {
 		if !strings.Contains(markup, want) {
 			t.Errorf("%q is not shown", want)
 		}
@@ -245,6 +245,7 @@ func TestTryShowsTheParts(t *testing.T) {
 	w := openWindow(t, s, "light")
 	w.allow.try.input.SetText("cd web && go test ./... && make deploy")
 	w.tabs.SelectIndex(1)
+	w.win.Resize(fyne.NewSize(900, 780))
 	test.AssertImageMatches(t, "try-parts-light.png", w.win.Canvas().Capture())
 	markup := test.RenderObjectToMarkup(w.allow.try.result)
 	for _, want := range []string{"reads", "covered", "by the rule tests", "new", "make deploy"} {
@@ -252,4 +253,15 @@ func TestTryShowsTheParts(t *testing.T) {
 			t.Errorf("%q is not in %s", want, markup)
 		}
 	}
+}
+
+func TestThePastLooks(t *testing.T) {
+	w := openWindow(t, someStore(), "light")
+	w.ideas.suggest = func() []policy.Suggestion { return nil }
+	w.tabs.SelectIndex(4)
+	w.win.Resize(fyne.NewSize(900, 580))
+	test.AssertImageMatches(t, "past-offer-light.png", w.win.Canvas().Capture())
+	test.Tap(buttonIn(t, w.ideas.past.content, "Look at what your agents did so far"))
+	w.win.Resize(fyne.NewSize(900, 600))
+	test.AssertImageMatches(t, "past-light.png", w.win.Canvas().Capture())
 }

@@ -120,9 +120,9 @@ func someReplay(ctx context.Context, progress func(float64)) (Replay, error) {
 	return Replay{
 		Transcripts: 12, Calls: 4210, Asked: 310, Always: 48, WithRules: 96,
 		Rules: []Spared{
-			{policy.Rule{ID: "allow-mix-test", Effect: policy.Allow, Agent: "claude-code", Run: []string{"mix test", "mix format"},
-				Examples: policy.Examples{Match: []string{"mix test", "mix format && mix test --stale"}}}, 171},
-			{policy.Rule{ID: "allow-edits", Effect: policy.Allow, Agent: "claude-code", Class: policy.Write, Path: "~/src/shop/**"}, 43},
+			{policy.Rule{ID: "allow-mix-test", Effect: policy.Allow, Agent: "claude-code", Run: []string{"mix test", "mix format"}}, 171},
+			{policy.Rule{ID: "allow-edits", Effect: policy.Allow, Agent: "claude-code", Class: policy.Write, Path: "~/src/shop/**",
+				Examples: policy.Examples{Match: []string{`{"tool":"Write","input":{"file_path":"~/src/shop/lib/cart.ex"}}`}}}, 43},
 		},
 	}, ctx.Err()
 }

@@ -118,7 +118,7 @@ func (p *suggestionsPage) calls(s policy.Suggestion) fyne.CanvasObject {
 			lines = append(lines, line)
 		}
 	}
-	return quotes(lines)
+	return safeLines(lines)
 }
 
 func (p *suggestionsPage) add(r policy.Rule) {

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -101,7 +102,11 @@ func tryInput(tool, typed string) (json.RawMessage, error) {
 	if trimmed == "" {
 		return json.RawMessage("{}"), nil
 	}
-	return json.Marshal(map[string]string{mainArgument(tool): typed})
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // it is shown to the person
+	err := e.Encode(map[string]string{mainArgument(tool): typed})
+	return bytes.TrimSpace(b.Bytes()), err
 }
 
 // mainArgument is the key under which the common tools take what they are about.

@@ -13,6 +13,10 @@ import (
 // A package that is missing here fails the test, so that nobody forgets to think.
 var mayImport = map[string][]string{
 	"nod":                       {"nod/..."},
+	"nod/agents/claude":         {"nod/agents/jsonl", "nod/policy", "nod/policy/shell"},
+	"nod/agents/codex":          {"nod/agents/jsonl", "nod/policy", "nod/policy/shell"},
+	"nod/agents/jsonl":          {},
+	"nod/agents/transcript":     {"nod/agents/claude", "nod/agents/codex", "nod/agents/jsonl", "nod/policy", "nod/policy/replay", "nod/policy/shell"},
 	"nod/app":                   {"nod/app/settings", "nod/assets", "nod/dialogs", "nod/dialogs/safetext", "nod/interact", "nod/ipc", "nod/ipc/endpoint", "nod/ipc/hooks", "nod/ipc/hooks/install", "nod/ipc/mcp", "nod/policy", "nod/policy/imports", "nod/policy/shell"},
 	"nod/app/settings":          {"nod/assets", "nod/dialogs", "nod/dialogs/safetext", "nod/interact", "nod/ipc/hooks/install", "nod/policy", "nod/policy/imports", "nod/policy/shell"},
 	"nod/assets":                {},
@@ -30,9 +34,10 @@ var mayImport = map[string][]string{
 	"nod/policy":                {"nod/policy/shell"},
 	"nod/policy/git":            {},
 	"nod/policy/imports":        {"nod/policy", "nod/policy/shell"},
+	"nod/policy/replay":         {"nod/policy", "nod/policy/shell"},
 	"nod/policy/shell":          {},
 	"nod/policy/shell/language": {},
-	"nod/cmd/nod":               {"nod/interact", "nod/ipc/client", "nod/ipc/endpoint", "nod/ipc/hooks", "nod/ipc/hooks/install", "nod/ipc/mcp", "nod/policy", "nod/policy/imports", "nod/policy/shell"},
+	"nod/cmd/nod":               {"nod/agents/claude", "nod/agents/codex", "nod/agents/jsonl", "nod/agents/transcript", "nod/interact", "nod/ipc/client", "nod/ipc/endpoint", "nod/ipc/hooks", "nod/ipc/hooks/install", "nod/ipc/mcp", "nod/policy", "nod/policy/imports", "nod/policy/replay", "nod/policy/shell"},
 	"nod/e2e":                   {},
 	"nod/e2e/desktop":           {},
 	"nod/e2e/virtual":           {"nod/e2e/desktop"},

@@ -92,7 +92,12 @@ func (f *facts) gitProblem() string {
 		if p.lost || p.afloat {
 			return "nobody can tell which git repository the command reads"
 		}
-		repository, problem := f.policy.inspect(filepath.FromSlash(p.real))
+		if f.policy.isPast {
+			if _, err := isLink(p.real); isMissing(err) {
+				continue
+			}
+		}
+		repository, problem := git.Inspect(filepath.FromSlash(p.real), f.policy.places.Home)
 		if problem == "" && !repository.Found && !(len(f.policy.roots) > 0 && f.policy.isTrustedPlace(p)) {
 			problem = "There is no git repository whose configuration could be looked at."
 		}
@@ -145,9 +150,4 @@ func (f *facts) nothing() string {
 		return reasonNothing
 	}
 	return reasonNothing + ", and " + f.line.why()
-}
-
-// inspect looks at the git repository around a folder.
-func (c *Compiled) inspect(folder string) (git.Repository, string) {
-	return git.Inspect(folder, c.places.Home)
 }

@@ -23,6 +23,7 @@ type Compiled struct {
 	auto     [6]bool   // by place in [Classes]
 	askAll   bool
 	isBroken bool
+	isPast   bool // calls are of the past: a git repository that is gone is taken for a harmless one
 }
 
 // Compile makes a policy ready. It fails on the first rule that [Rule.Validate] refuses and on a repeated

@@ -166,7 +166,9 @@ func (ix partIndex) covers(f *facts, p *linePart) *compiledRule {
 		return nil
 	}
 	for _, r := range ix.run[p.Argv[0]] {
-		covers := func(t shell.Pattern) bool { return t.Covers(*p.Part, f.insideProject(p)) }
+		covers := func(t shell.Pattern) bool {
+			return t.Covers(*p.Part, f.insideProject(p)) && (!t.HasPath() || f.partRunsAtTop(p))
+		}
 		if r.appliesTo(f) && (r.class == "" || r.class == f.class) && f.partRunsIn(p, r.cwd) && slices.ContainsFunc(r.run, covers) {
 			return r
 		}
@@ -187,6 +189,11 @@ func (f *facts) partRunsIn(p *linePart, folder *pattern) bool {
 		place := f.locateIn(in)
 		return !place.isInside(folder)
 	})
+}
+
+// partRunsAtTop reports whether a part runs at the top of the project, where a rule's relative paths start.
+func (f *facts) partRunsAtTop(p *linePart) bool {
+	return !slices.ContainsFunc(p.In, func(in string) bool { return f.locateIn(in).clean != f.project() })
 }
 
 // locateIn works out where a path leads that a command spells, from where its shell starts.

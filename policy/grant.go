@@ -171,7 +171,7 @@ func (f *facts) partGrant(v verdict) (Grant, error) {
 	if !pattern.Covers(*v.part.Part, f.insideProject(v.part)) { // it reaches out of the project
 		pattern.Text = v.part.Text
 	}
-	if pattern.Text != "" {
+	if pattern.Text != "" || pattern.HasPath() {
 		if len(v.part.In) != 1 {
 			return g, errNoParts
 		}
@@ -334,7 +334,7 @@ func (g *Grant) isOver(now time.Time) bool {
 }
 
 // A grantIndex finds the grants for a call.
-type grantIndex map[grantKey][]Grant
+type grantIndex map[grantKey][]*Grant
 
 // grantKey holds what a grant and a call must have in common. CWD is the folder that the agent works in for an
 // exact input, else empty: then the project counts.
@@ -345,14 +345,23 @@ func newGrantIndex(grants []Grant) grantIndex {
 		return nil
 	}
 	ix := grantIndex{}
-	for _, g := range grants {
-		k := grantKey{g.Tool, g.Agent, g.Program, g.CWD}
-		if g.InputSHA256 == "" {
-			k.cwd = ""
-		}
-		ix[k] = append(ix[k], g)
+	for i := range grants {
+		g := grants[i]
+		ix.add(&g)
 	}
 	return ix
+}
+
+func (ix grantIndex) add(g *Grant) {
+	k := grantKey{g.Tool, g.Agent, g.Program, g.CWD}
+	if g.InputSHA256 == "" {
+		k.cwd = ""
+	}
+	if i := slices.IndexFunc(ix[k], func(old *Grant) bool { return old.sameAs(*g) }); i >= 0 {
+		ix[k][i] = g
+		return
+	}
+	ix[k] = append(ix[k], g)
 }
 
 // find returns a grant that holds now for exactly this call, or for what it edits; or nil.
@@ -361,8 +370,7 @@ func (ix grantIndex) find(f *facts) *Grant {
 		return nil
 	}
 	c, sum := f.call, ""
-	for i, candidates := 0, ix[grantKey{c.Tool, c.Agent, c.Program(), c.CWD}]; i < len(candidates); i++ {
-		g := &candidates[i]
+	for _, g := range ix[grantKey{c.Tool, c.Agent, c.Program(), c.CWD}] {
 		if g.InputSHA256 == "" || !g.holds(f) {
 			continue
 		}
@@ -398,9 +406,7 @@ func (ix grantIndex) forWrite(f *facts, p place) *Grant {
 	if ix == nil || p.lost || p.afloat {
 		return nil
 	}
-	candidates := ix[grantKey{"", f.call.Agent, f.call.Program(), ""}]
-	for i := range candidates {
-		g := &candidates[i]
+	for _, g := range ix[grantKey{"", f.call.Agent, f.call.Program(), ""}] {
 		if g.Edits != "" && isWithin(p.real, g.Edits) && (isWithin(p.clean, g.Edits) || isWithin(p.clean, f.project())) && g.holds(f) {
 			return g
 		}
@@ -413,9 +419,7 @@ func (ix grantIndex) forPart(f *facts, p *linePart) *Grant {
 	if ix == nil {
 		return nil
 	}
-	candidates := ix[grantKey{f.call.Tool, f.call.Agent, f.call.Program(), ""}]
-	for i := range candidates {
-		g := &candidates[i]
+	for _, g := range ix[grantKey{f.call.Tool, f.call.Agent, f.call.Program(), ""}] {
 		if g.Command != nil && g.CWD == f.project() && g.Command.Covers(*p.Part, f.insideProject(p)) && f.runsAt(p, g) && g.holds(f) {
 			return g
 		}
@@ -423,11 +427,11 @@ func (ix grantIndex) forPart(f *facts, p *linePart) *Grant {
 	return nil
 }
 
-// runsAt reports whether a part runs in the project and, where the grant is for its exact text, in the same folder.
+// runsAt reports whether a part runs in the project and, where the grant is for one folder, in that.
 func (f *facts) runsAt(p *linePart, g *Grant) bool {
 	return !slices.ContainsFunc(p.In, func(in string) bool {
 		place := f.locateIn(in)
-		return !f.inProject(place) || g.Command.Text != "" && place.real != g.Folder
+		return !f.inProject(place) || g.Folder != "" && place.real != g.Folder
 	})
 }
 

@@ -109,7 +109,7 @@ var guarded = newNameList(guardedNames)
 
 // guardedBy returns the guarded name that a path ends in or lies within, or "".
 func guardedBy(p string) string {
-	if e := guarded.find(p, foldName(filepath.ToSlash(homeFolder()))); e != nil {
+	if e := guarded.find(p, homeName()); e != nil {
 		return e.text
 	}
 	return ""

@@ -88,7 +88,7 @@ func (r *compiledRule) keys() [][]indexKey {
 	}
 	add(byCommand, r.command)
 	if r.path != nil {
-		add(byPath, r.path.bases()...)
+		add(byPath, r.path.starts...)
 	}
 	if r.tool.isLiteral() {
 		add(byTool, string(r.tool))
@@ -96,10 +96,10 @@ func (r *compiledRule) keys() [][]indexKey {
 		add(byToolPrefix, r.tool.prefix())
 	}
 	if r.program != nil {
-		add(byProgram, r.program.bases()...)
+		add(byProgram, r.program.starts...)
 	}
 	if r.cwd != nil {
-		add(byCWD, r.cwd.bases()...)
+		add(byCWD, r.cwd.starts...)
 	}
 	add(byAgent, r.agent)
 	add(byClass, string(r.class))

@@ -75,7 +75,7 @@ func newNameEntry(line string) nameEntry {
 	line, e.except = strings.CutPrefix(line, "!")
 	line, e.doubt = strings.CutPrefix(line, "=")
 	line, e.wide = strings.CutPrefix(line, "**/")
-	e.text = line
+	e.text = strings.TrimSuffix(line, "/")
 	line, e.below = strings.CutSuffix(line, "/")
 	switch {
 	case strings.HasPrefix(line, "~/"):

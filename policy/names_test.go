@@ -301,7 +301,7 @@ func TestNamesFindThemselves(t *testing.T) {
 				path = "/srv/" + path
 			}
 			if e.below {
-				path += "x/y"
+				path += "/x/y"
 			}
 			if l.find(path, "") == nil {
 				t.Errorf("%s: %s is not found as %s", name, e.text, path)

@@ -16,8 +16,9 @@ const foldsCase = runtime.GOOS == "windows" || runtime.GOOS == "darwin"
 // A pattern matches absolute paths. It holds the pattern that the person wrote and, where the folder it
 // starts in is reached through a link, the same pattern starting where the link leads.
 type pattern struct {
-	globs []string
-	names *nameList // those that may start anywhere, by their names; nil: none
+	globs  []string
+	starts []string  // fixed path that each glob is or starts in; none when one may start anywhere
+	names  *nameList // those that may start anywhere, by their names; nil: none
 }
 
 // checkPattern says what is wrong with a path pattern, or nothing.
@@ -55,7 +56,7 @@ func newPattern(p, home string, below bool) pattern {
 			}
 		}
 	}
-	return pattern{globs, namesIn(globs)}
+	return pattern{globs, bases(globs), namesIn(globs)}
 }
 
 // namesIn makes a list of the names that patterns for any folder are for.
@@ -73,7 +74,7 @@ func namesIn(globs []string) *nameList {
 			if n := len(parts) - 1; n > 0 && parts[n] == "**" {
 				e.parts, e.below = parts[:n], true
 			}
-			if len(e.parts) == 0 || strings.Trim(e.parts[0], "*") == "" {
+			if len(e.parts) == 0 || slices.ContainsFunc(e.parts, func(part string) bool { return strings.Trim(part, "*") == "" }) {
 				continue
 			}
 			if names == nil {
@@ -140,9 +141,9 @@ func (p pattern) match(path string) bool {
 }
 
 // bases returns the fixed path that each of the globs is or starts in, or nothing when one may start anywhere.
-func (p pattern) bases() []string {
+func bases(globs []string) []string {
 	var bases []string
-	for _, g := range p.globs {
+	for _, g := range globs {
 		base := g
 		if hasMeta(g) {
 			base, _ = doublestar.SplitPattern(g)

@@ -82,6 +82,8 @@ func (f *facts) narrow() {
 		switch base, rest, lost := cutGlob(g.text); {
 		case lost:
 			f.reached = append(f.reached, access{place: place{clean: g.text, lost: true}, kind: g.field.kind()})
+		case g.field == filesField && !strings.ContainsAny(g.text, "*?[{"): // a file of that name, which may be a link
+			f.add(access{place: f.locate(g.text), kind: shell.Tree}, g.text)
 		case g.field == filesField:
 			f.add(access{place: f.locate(base), kind: shell.Tree, whole: true}, rest)
 		case base == "" || isRooted(base):
@@ -210,7 +212,7 @@ func (a *access) touches(pat *pattern) bool {
 		return true
 	}
 	if a.source != fromWords && (a.kind == shell.Tree || a.kind == shell.Delete) {
-		for _, base := range pat.bases() {
+		for _, base := range pat.starts {
 			for _, path := range a.paths() {
 				if isWithin(base, fold(path)) {
 					return true

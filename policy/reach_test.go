@@ -188,6 +188,7 @@ func TestReach(t *testing.T) {
 		{gemini, "read_many_files", `{"include":["src/**/*.ts"]}`, Allow},
 		{gemini, "read_many_files", `{"include":["**/*"]}`, Ask},
 		{gemini, "read_many_files", `{"include":["a.go",".env"]}`, Ask},
+		{gemini, "read_many_files", `{"include":["notes"]}`, Ask},
 		{gemini, "read_many_files", `{"include":["conf\\.env"]}`, Ask},
 		{gemini, "read_many_files", `{"include":["{a,.env}"]}`, Ask},
 		{gemini, "read_many_files", `{"include":["a.go"],"paths":["HOME/.netrc"]}`, Ask},

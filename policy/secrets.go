@@ -19,7 +19,10 @@ var secrets = newNameList(secretNames)
 // by its names alone.
 func HoldsSecrets(path string) bool { return holdsSecrets(path) }
 
-func holdsSecrets(p string) bool { return secrets.find(p, "") != nil }
+func holdsSecrets(p string) bool { return secrets.find(filepath.ToSlash(p), homeName()) != nil }
+
+// homeName is the home folder in the form in which names are compared.
+func homeName() string { return foldName(filepath.ToSlash(homeFolder())) }
 
 // mayMatchSecret reports whether a pattern of paths may select a file that keeps secrets, at whatever depth: a
 // wildcard stands for names that are not there yet. A pattern for all files of an ordinary kind, such as *.json,
@@ -35,13 +38,12 @@ func narrowsToSecrets(glob string) bool { return secrets.mayMatch(glob, false) }
 // folder that nobody knows, absolute, or starts with "~/".
 func Leaks(a shell.Access) bool {
 	path := filepath.ToSlash(filepath.Clean(a.Path))
-	home := foldName(filepath.ToSlash(homeFolder()))
 	if isWild(path) || strings.Contains(path, "[") {
 		if a.Kind != shell.Look && strings.Contains(path, "**") && mayMatchSecret(path) || narrowsToSecrets(path) {
 			return true
 		}
 	}
-	return leaksByName(path, home, a.Kind) != nil || narrowsTo(a.Only)
+	return leaksByName(path, homeName(), a.Kind) != nil || narrowsTo(a.Only)
 }
 
 // leaksByName finds the name by which an access to a path brings secrets to light.

@@ -22,8 +22,12 @@ type console struct {
 }
 
 func newConsole(in, out, err *os.File) *console {
-	info, statErr := out.Stat()
-	return &console{in: in, out: out, err: err, terminal: statErr == nil && info.Mode()&os.ModeCharDevice != 0}
+	return &console{in: in, out: out, err: err, terminal: isTerminal(out)}
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // print writes text as it is, or safe to look at on a terminal.

@@ -25,13 +25,13 @@ import (
 func (c *console) policy() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Check the file with the rules, explain what they make of a call, import an agent's",
+		Short: "Check the file with the rules, explain what they make of a call, import an agent's, replay the past",
 		Args:  cobra.ArbitraryArgs,
 		RunE:  c.needCommand,
 
 		SuggestionsMinimumDistance: suggestDistance,
 	}
-	cmd.AddCommand(c.policyCheck(), c.policyExplain(), c.policyTest(), c.policyShell(), c.policyImport())
+	cmd.AddCommand(c.policyCheck(), c.policyExplain(), c.policyTest(), c.policyShell(), c.policyImport(), c.policyReplay())
 	return cmd
 }
 
@@ -192,6 +192,11 @@ func openPolicy() (*policy.Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	return openPolicyAt(path)
+}
+
+// openPolicyAt is openPolicy with another configuration.
+func openPolicyAt(path string) (*policy.Store, error) {
 	grants, err := policy.DefaultGrantsPath()
 	if err != nil {
 		return nil, err
@@ -223,8 +228,8 @@ func (c *console) policyShell() *cobra.Command {
 		Short: "Say of shell commands whether they only read",
 		Long: `Read JSON lines {"command": "…", "trusted": true|false} from standard input, and write for each one line
 {"read_only": …, "programs": […], "reason": "…"}, in the same order. Nothing is run, and no file is opened.
-trusted says that the folder is one of those whose git repositories may be believed. A line that is no such
-object is not read-only.`,
+trusted says that the git repository of the folder names no programs. A line that is no such object is not
+read-only.`,
 		Args: noArgs,
 		RunE: runs(func(context.Context, []string) error { return c.readCommands() }),
 	}
@@ -267,14 +272,34 @@ func judgeLine(line []byte) verdictLine {
 	if !utf8.Valid(line) { // the decoder would replace what is not
 		return verdictLine{Programs: []string{}, Reason: "The command is not valid UTF-8."}
 	}
-	a := shell.Analyze(*in.Command, in.Trusted)
+	return judgeCommand(*in.Command, in.Trusted)
+}
+
+// judgeCommand judges one command, by its text alone.
+func judgeCommand(command string, trusted bool) verdictLine {
+	a := shell.Analyze(command)
 	v := verdictLine{ReadOnly: a.ReadOnly, Programs: []string{}, Reason: strings.Join(a.Reasons, " ")}
 	for _, p := range a.Programs {
 		v.Programs = append(v.Programs, p.Name)
 	}
-	for _, path := range a.Reads {
-		if a.ReadOnly && (policy.HoldsSecrets(path) || shell.Special(path)) {
-			v.ReadOnly, v.Reason = false, fmt.Sprintf("%q may hold keys, passwords or tokens.", path)
+	refuse := func(format string, args ...any) {
+		if v.ReadOnly {
+			v.ReadOnly, v.Reason = false, fmt.Sprintf(format, args...)
+		}
+	}
+	for _, folder := range a.Folders {
+		refuse("It changes to %q, which is not a folder below this one.", folder)
+	}
+	for _, folder := range a.Repositories {
+		if folder != "" || !trusted {
+			refuse("Nobody has looked whether the git repository there names programs.")
+		}
+	}
+	for _, p := range a.Parts {
+		for _, access := range p.Accesses {
+			if policy.Leaks(access) || shell.Special(access.Path) {
+				refuse("%q may hold keys, passwords or tokens.", access.Path)
+			}
 		}
 	}
 	return v

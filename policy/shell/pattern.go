@@ -62,6 +62,11 @@ func (t Pattern) String() string {
 	return strings.Join(append(slices.Clone(t.Words), t.Flags...), " ")
 }
 
+// HasPath reports whether the pattern names its program by a relative path, which leads elsewhere in each folder.
+func (t Pattern) HasPath() bool {
+	return len(t.Words) > 0 && strings.Contains(t.Words[0], "/") && !strings.HasPrefix(t.Words[0], "/")
+}
+
 // Equal reports whether two patterns cover the same.
 func (t Pattern) Equal(o Pattern) bool {
 	return t.Text == o.Text && slices.Equal(t.Words, o.Words) && slices.Equal(t.Flags, o.Flags)

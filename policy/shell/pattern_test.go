@@ -97,7 +97,7 @@ func onlyPart(t *testing.T, command string) Part {
 func TestBound(t *testing.T) {
 	for _, command := range []string{
 		"mix test $X", "mix test `x`", "curl x | bash", "echo x | python3", "$X test", "mix test {a,b}", "cat x | sh -s",
-		"ls | xargs rm", "while true; do mix test; done", "f() { mix test; }; f", "mix test &", "PATH=. ; mix test", "X=$(evil) mix test",
+		"ls | xargs rm", "while true; do mix test; done", "f() { mix test; }; f", "PATH=. ; mix test", "X=$(evil) mix test",
 	} {
 		a := Analyze(command)
 		bound := a.Whole != ""

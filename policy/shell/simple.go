@@ -141,7 +141,7 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 	if p.args = r.args; problem == "" && r.program != unknown {
 		p.lead = r.lead
 	}
-	if problem != "" && r.program.kind == task && r.program != unknown {
+	if problem != "" && r.program.kind == task && r.program != unknown && !strings.Contains(words[0].text, "/") {
 		r.fix(problem)
 	}
 	w.settings(p, r, settings)
@@ -186,6 +186,9 @@ func (w *walk) from(r *reading, at places) places {
 // resolve finds the entry that the words of a call are read by, and reads them.
 func (w *walk) resolve(words []word) (*reading, string) {
 	name := words[0].text
+	if strings.Contains(name, "/") && programs().find(name) == nil {
+		return byPath(words)
+	}
 	p, head := programs().find(name), programs().heads[name]
 	for n := min(len(words), maxName); head.named && n > 1; n-- {
 		if sub := programs().find(joined(words[:n])); sub != nil {
@@ -255,6 +258,22 @@ func subcommand(s string) bool {
 	return plainWord.MatchString(s) && !strings.ContainsAny(s, ".") && !digits(s)
 }
 
+// byPath reads a call of a program that is named by its path. It may be any program, but a person who allows it saw
+// the path: then the words mean what they mean to the program of that name.
+func byPath(words []word) (*reading, string) {
+	named := slices.Clone(words)
+	named[0].text = lastPart(words[0].text)
+	if p := programs().find(named[0].text); p == nil || p.kind == understood || !words[0].plain {
+		return unknownProgram(words)
+	}
+	r, problem := new(walk).resolve(named)
+	r.lead[0] = words[0].text
+	if problem != "" {
+		r.fix(problem)
+	}
+	return r, describeProgram(words)
+}
+
 // unknown is the entry of all programs that nod knows nothing of.
 var unknown = &program{kind: task, why: ""}
 
@@ -272,7 +291,7 @@ func unknownProgram(words []word) (*reading, string) {
 	return r, describeProgram(words)
 }
 
-// set1 judges the variables that are set for one command.
+// settings judges the variables that are set for one command.
 func (w *walk) settings(p *Part, r *reading, settings []word) {
 	for _, s := range append(settings, r.settings...) {
 		name, _, _ := strings.Cut(s.text, "=")

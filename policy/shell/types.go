@@ -67,7 +67,7 @@ func init() { // for COMMAND leads back to the programs
 
 		"REV":  {check: revision},
 		"REVS": {check: revision},
-		"URL":  {check: lead},
+		"URL":  {check: address},
 		"HOST": {check: lead},
 
 		"COMMAND":   {all: command(false), runs: true},
@@ -427,6 +427,19 @@ func assign(r *reading, w word, limit int) string {
 
 // lead is one of the words that say what runs.
 func lead(r *reading, w word, _ int) string {
+	r.lead = append(r.lead, w.text)
+	return ""
+}
+
+// local matches an address on this machine.
+var local = regexp.MustCompile(`^(https?://)?(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?(/[A-Za-z0-9_./?=&,%~+-]*)?$`)
+
+// address is what a program of the network is sent to. Of this machine's only the server counts.
+func address(r *reading, w word, _ int) string {
+	if m := local.FindStringSubmatch(w.text); m != nil {
+		r.lead = append(r.lead, m[2]+m[3])
+		return ""
+	}
 	r.lead = append(r.lead, w.text)
 	return ""
 }

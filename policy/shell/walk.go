@@ -88,7 +88,13 @@ func (o outcome) all() places { return o.ok.and(o.failed) }
 
 func (w *walk) statement(s *syntax.Stmt, at places, in pipe) outcome {
 	switch {
-	case s.Background, s.Coprocess, s.Disown:
+	case s.Background:
+		w.refuse("It leaves a program running in the background.")
+		own := *s
+		own.Background = false
+		w.apart(func() { w.statement(&own, at, in) })
+		return same(at)
+	case s.Coprocess, s.Disown:
 		w.bind("It leaves a program running in the background.")
 	case s.Negated:
 		w.refuse("It negates a result with !.")
@@ -144,9 +150,7 @@ func (w *walk) binary(b *syntax.BinaryCmd, at places, in pipe) outcome {
 func (w *walk) compound(cmd syntax.Command, at places) outcome {
 	switch cmd := cmd.(type) {
 	case *syntax.Subshell:
-		vars := w.vars
-		w.statements(cmd.Stmts, at)
-		w.vars = vars
+		w.apart(func() { w.statements(cmd.Stmts, at) })
 		return same(at)
 	case *syntax.Block:
 		return same(w.statements(cmd.Stmts, at))
@@ -379,8 +383,13 @@ func (w *walk) look(from *syntax.Word, read word, at places) {
 		return
 	}
 	w.Opaque = w.Opaque || read.doubt != ""
+	w.apart(func() { w.survive(from, at) })
+}
+
+// apart runs a part of the walk that stands for a shell of its own: what it sets is gone afterwards.
+func (w *walk) apart(walk func()) {
 	vars := w.vars
-	w.survive(from, at)
+	walk()
 	w.vars = vars
 }
 

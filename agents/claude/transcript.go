@@ -1,0 +1,138 @@
+// Package claude is what nod knows of Claude Code besides its hooks.
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"hash/maphash"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"time"
+
+	"nod/agents/jsonl"
+	"nod/policy"
+)
+
+// Agent is the name by which nod calls Claude Code.
+const Agent = "claude-code"
+
+// TranscriptFolder is where Claude Code keeps the transcripts of all sessions, those of subagents among them:
+// projects/**/*.jsonl below ~/.claude, or below the folder that CLAUDE_CONFIG_DIR names.
+func TranscriptFolder(home string) string {
+	if dir := os.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		return filepath.Join(dir, "projects")
+	}
+	return filepath.Join(home, ".claude", "projects")
+}
+
+// IsTranscript reports whether a line is one that Claude Code writes into a transcript.
+func IsTranscript(text []byte) bool {
+	var l struct {
+		SessionID string `json:"sessionId"`
+		Type      string `json:"type"`
+		LeafUUID  string `json:"leafUuid"`
+	}
+	return json.Unmarshal(text, &l) == nil && l.Type != "" && (l.SessionID != "" || l.LeafUUID != "")
+}
+
+// Transcript reads the tool calls in the transcript of one session, as Claude Code 1.0 to 2.1 write it. The
+// format is not documented; it has been the same in all that nod needs.
+type Transcript struct {
+	lines *jsonl.Reader
+	seed  maphash.Seed
+	seen  map[uint64]struct{} // ids of calls: a message is written again when it has grown
+	last  time.Time
+}
+
+// NewTranscript returns a reader of the transcript in r.
+func NewTranscript(r io.Reader) *Transcript {
+	return &Transcript{lines: jsonl.NewReader(r), seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}}
+}
+
+// line is what nod reads of one line.
+type line struct {
+	Type      string `json:"type"`
+	SessionID string `json:"sessionId"`
+	CWD       string `json:"cwd"`
+	Timestamp string `json:"timestamp"`
+	Message   struct {
+		Content json.RawMessage `json:"content"`
+	} `json:"message"`
+}
+
+type block struct {
+	Type  string          `json:"type"`
+	ID    string          `json:"id"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
+}
+
+// Calls yields the calls in their order, with the time of each. It may be used once.
+func (t *Transcript) Calls() iter.Seq2[time.Time, policy.Call] {
+	return func(yield func(time.Time, policy.Call) bool) {
+		for text := t.lines.Next(); text != nil; text = t.lines.Next() {
+			for _, call := range t.read(text) {
+				if !yield(t.last, call) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// read returns the calls of one line. Most lines are results of tools: those are told apart without decoding.
+func (t *Transcript) read(text []byte) []policy.Call {
+	if text[0] != '{' || text[len(text)-1] != '}' {
+		t.lines.Skip()
+		return nil
+	}
+	if !bytes.Contains(text, []byte(`"tool_use"`)) {
+		return nil
+	}
+	var l line
+	if json.Unmarshal(text, &l) != nil {
+		t.lines.Skip()
+		return nil
+	}
+	if l.Type != "assistant" || len(l.Message.Content) == 0 || l.Message.Content[0] != '[' {
+		return nil
+	}
+	if at, err := time.Parse(time.RFC3339, l.Timestamp); err == nil {
+		t.last = at
+	}
+	var blocks []block
+	if json.Unmarshal(l.Message.Content, &blocks) != nil {
+		t.lines.Skip()
+		return nil
+	}
+	return t.calls(l, blocks)
+}
+
+func (t *Transcript) calls(l line, blocks []block) []policy.Call {
+	var calls []policy.Call
+	for _, b := range blocks {
+		if b.Type != "tool_use" || b.Name == "" || len(b.Input) == 0 || t.isRepeated(b.ID) {
+			continue
+		}
+		calls = append(calls, policy.Call{Agent: Agent, Session: l.SessionID, CWD: l.CWD, Tool: b.Name, Input: b.Input})
+	}
+	return calls
+}
+
+func (t *Transcript) isRepeated(id string) bool {
+	if id == "" {
+		return false
+	}
+	key := maphash.String(t.seed, id)
+	_, repeated := t.seen[key]
+	t.seen[key] = struct{}{}
+	return repeated
+}
+
+// Skipped is how many lines were left out because they are broken or longer than [jsonl.MaxLine].
+func (t *Transcript) Skipped() int { return t.lines.Skipped() }
+
+// Err is what kept Calls from reading to the end.
+func (t *Transcript) Err() error { return t.lines.Err() }

@@ -1,0 +1,107 @@
+package claude
+
+import (
+	_ "embed"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+//go:embed testdata/session.jsonl
+var sample string
+
+func read(t *testing.T, text string) (calls []string, skipped int) {
+	t.Helper()
+	tr := NewTranscript(strings.NewReader(text))
+	for at, c := range tr.Calls() {
+		if c.Agent != Agent || !json.Valid(c.Input) {
+			t.Errorf("%+v", c)
+		}
+		calls = append(calls, strings.Join([]string{at.Format("05"), c.Session, c.CWD, c.Tool, string(c.Input)}, " "))
+	}
+	if err := tr.Err(); err != nil {
+		t.Error(err)
+	}
+	return calls, tr.Skipped()
+}
+
+func TestTranscript(t *testing.T) {
+	calls, skipped := read(t, sample)
+	want := []string{
+		`02 s1 /srv/shop Bash {"command":"ls"}`,
+		`02 s1 /srv/shop Read {"file_path":"/srv/shop/a.go"}`,
+		`03 s1 /srv/shop Grep {"pattern":"x"}`,
+		`03 s1 /srv/shop/web Bash {"command":"pwd"}`,
+	}
+	if !slices.Equal(calls, want) || skipped != 0 {
+		t.Errorf("%d skipped, %q", skipped, calls)
+	}
+}
+
+func TestTranscriptSkipsWhatIsBroken(t *testing.T) {
+	for _, line := range []string{
+		`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t1",`,
+		`garbage`,
+		`["tool_use"]`,
+		`{"type":"assistant" "tool_use"}`,
+		`{"type":"assistant","cwd":7,"message":{"content":[{"type":"tool_use","name":"Bash","input":{}}]}}`,
+		`{"type":"assistant","message":{"content":["tool_use"]}}`,
+	} {
+		calls, skipped := read(t, line+"\n"+sample)
+		if len(calls) != 4 || skipped != 1 {
+			t.Errorf("%s: %d calls, %d skipped", line, len(calls), skipped)
+		}
+	}
+	for _, line := range []string{
+		`{"type":"assistant","message":{"content":"tool_use"}}`,
+		`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t9","input":{}}]}}`,
+		`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t9","name":"Bash"}]}}`,
+		`{"type":"progress","message":{"content":[{"type":"tool_use","id":"t9","name":"Bash","input":{}}]}}`,
+	} {
+		if calls, skipped := read(t, line+"\n"+sample); len(calls) != 4 || skipped != 0 {
+			t.Errorf("%s: %d calls, %d skipped", line, len(calls), skipped)
+		}
+	}
+}
+
+func TestIsTranscript(t *testing.T) {
+	for line := range strings.Lines(sample) {
+		if got, want := IsTranscript([]byte(line)), !strings.Contains(line, "file-history-snapshot"); got != want {
+			t.Errorf("%s: %v", line, got)
+		}
+	}
+	for _, line := range []string{`{}`, `[]`, `x`, `{"type":"session_meta","payload":{}}`, `{"sessionId":"x"}`} {
+		if IsTranscript([]byte(line)) {
+			t.Errorf("%s is taken for one", line)
+		}
+	}
+}
+
+func TestTranscriptFolder(t *testing.T) {
+	t.Setenv("CLAUDE_CONFIG_DIR", "")
+	if got := TranscriptFolder("/home/ann"); got != filepath.FromSlash("/home/ann/.claude/projects") {
+		t.Error(got)
+	}
+	t.Setenv("CLAUDE_CONFIG_DIR", "/cfg")
+	if got := TranscriptFolder("/home/ann"); got != filepath.FromSlash("/cfg/projects") {
+		t.Error(got)
+	}
+}
+
+func FuzzTranscript(f *testing.F) {
+	f.Add(sample)
+	for line := range strings.Lines(sample) {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		calls, skipped := read(t, text)
+		if lines := strings.Count(text, "\n") + 1; skipped > lines {
+			t.Errorf("%d lines of %d were skipped", skipped, lines)
+		}
+		if again, _ := read(t, text); !slices.Equal(calls, again) {
+			t.Error("two readings differ")
+		}
+	})
+}

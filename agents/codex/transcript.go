@@ -1,0 +1,284 @@
+// Package codex is what nod knows of Codex besides its hooks.
+package codex
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"nod/agents/jsonl"
+	"nod/policy"
+)
+
+// Agent is the name by which nod calls Codex.
+const Agent = "codex"
+
+// TranscriptFolder is where Codex keeps the transcripts of all sessions ("rollouts"):
+// sessions/YYYY/MM/DD/rollout-*.jsonl below ~/.codex, or below the folder that CODEX_HOME names.
+func TranscriptFolder(home string) string {
+	if dir := os.Getenv("CODEX_HOME"); dir != "" {
+		return filepath.Join(dir, "sessions")
+	}
+	return filepath.Join(home, ".codex", "sessions")
+}
+
+// IsTranscript reports whether a line is one that Codex writes into a rollout.
+func IsTranscript(text []byte) bool {
+	var l line
+	if json.Unmarshal(text, &l) != nil {
+		return false
+	}
+	switch l.Type {
+	case "session_meta", "turn_context", "response_item", "event_msg", "compacted":
+		return len(l.Payload) > 0
+	case "":
+		return l.isMeta()
+	}
+	return false
+}
+
+// Transcript reads the tool calls in one rollout, and puts them as Codex puts them to a hook. It reads the
+// lines of today ({"timestamp", "type", "payload"}; codex-rs/protocol/src/protocol.rs, RolloutLine) and those
+// of before September 2025, which were the payloads alone.
+type Transcript struct {
+	lines   *jsonl.Reader
+	session string
+	cwd     string
+	last    time.Time
+}
+
+// NewTranscript returns a reader of the rollout in r.
+func NewTranscript(r io.Reader) *Transcript { return &Transcript{lines: jsonl.NewReader(r)} }
+
+// line is one line: an envelope around an item or, in old rollouts, the item itself.
+type line struct {
+	Timestamp string          `json:"timestamp"`
+	Payload   json.RawMessage `json:"payload"`
+	item
+}
+
+// item is what nod reads of session_meta, turn_context and the calls.
+type item struct {
+	Type      string          `json:"type"`
+	ID        string          `json:"id"`
+	CWD       string          `json:"cwd"`
+	Name      string          `json:"name"`
+	Namespace string          `json:"namespace"`
+	Arguments json.RawMessage `json:"arguments"` // a text that holds JSON
+	Input     string          `json:"input"`
+	Action    struct {
+		Command json.RawMessage `json:"command"`
+	} `json:"action"`
+	Content json.RawMessage `json:"content"`
+}
+
+// isMeta recognizes the first line of an old rollout.
+func (l line) isMeta() bool { return l.Type == "" && l.ID != "" && l.Timestamp != "" }
+
+// Calls yields the calls in their order, with the time of each. It may be used once.
+func (t *Transcript) Calls() iter.Seq2[time.Time, policy.Call] {
+	return func(yield func(time.Time, policy.Call) bool) {
+		for text := t.lines.Next(); text != nil; text = t.lines.Next() {
+			if call, ok := t.read(text); ok && !yield(t.last, call) {
+				return
+			}
+		}
+	}
+}
+
+// marks are what a line that nod needs holds. The results of tools, which are most of a rollout, hold none.
+var marks = [][]byte{
+	[]byte(`"function_call"`), []byte(`"custom_tool_call"`), []byte(`"local_shell_call"`),
+	[]byte(`"session_meta"`), []byte(`"turn_context"`),
+}
+
+func (t *Transcript) needs(text []byte) bool {
+	if t.session == "" || t.cwd == "" {
+		return true
+	}
+	for _, mark := range marks {
+		if bytes.Contains(text, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *Transcript) read(text []byte) (call policy.Call, ok bool) {
+	if text[0] != '{' || text[len(text)-1] != '}' {
+		t.lines.Skip()
+		return call, false
+	}
+	if !t.needs(text) {
+		return call, false
+	}
+	var l line
+	if json.Unmarshal(text, &l) != nil {
+		t.lines.Skip()
+		return call, false
+	}
+	if at, err := time.Parse(time.RFC3339, l.Timestamp); err == nil {
+		t.last = at
+	}
+	it := l.item
+	if len(l.Payload) > 0 {
+		if l.Type != "session_meta" && l.Type != "turn_context" && l.Type != "response_item" {
+			return call, false
+		}
+		it = item{}
+		if json.Unmarshal(l.Payload, &it) != nil {
+			t.lines.Skip()
+			return call, false
+		}
+	}
+	t.note(l, it)
+	return t.call(it)
+}
+
+// note takes over what a line says of the session.
+func (t *Transcript) note(l line, it item) {
+	if t.session == "" && (l.Type == "session_meta" || l.isMeta()) {
+		t.session = it.ID // a forked session goes on with the lines of its parent
+	}
+	if it.CWD != "" {
+		t.cwd = it.CWD
+	}
+	if t.cwd == "" && it.Type == "message" {
+		t.cwd = folderIn(it.Content)
+	}
+}
+
+// Old rollouts name the folder only in the text by which Codex told the model of it.
+var environment = regexp.MustCompile(`<cwd>([^<]+)</cwd>|Current working directory: ([^\n]+)`)
+
+func folderIn(content json.RawMessage) string {
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(content, &parts) != nil {
+		return ""
+	}
+	for _, part := range parts {
+		if m := environment.FindStringSubmatch(part.Text); m != nil {
+			return m[1] + m[2]
+		}
+	}
+	return ""
+}
+
+// call puts a call as a hook would get it: whatever runs a command is "Bash", with the command line as its only
+// field, and a patch is the "command" of apply_patch (codex-rs/core/src/tools/hook_names.rs). The folder that
+// the model wanted a command to run in is not told to hooks.
+func (t *Transcript) call(it item) (call policy.Call, ok bool) {
+	call = policy.Call{Agent: Agent, Session: t.session, CWD: t.cwd, Tool: it.Name}
+	switch {
+	case it.Type == "local_shell_call":
+		call.Tool = "Bash"
+		call.Input, ok = command(it.Action.Command)
+	case it.Type == "custom_tool_call" && it.Name == "apply_patch":
+		call.Input, ok = object("command", it.Input), true
+	case it.Type == "custom_tool_call":
+		call.Input, ok = object("input", it.Input), it.Name != ""
+	case it.Type == "function_call" && it.Name == "write_stdin":
+		return call, false // no hook is asked about it
+	case it.Type == "function_call":
+		call.Tool, call.Input, ok = function(it)
+	default:
+		return call, false
+	}
+	if !ok {
+		t.lines.Skip()
+	}
+	return call, ok
+}
+
+func function(it item) (tool string, input json.RawMessage, ok bool) {
+	arguments := it.Arguments
+	var text string
+	if json.Unmarshal(it.Arguments, &text) == nil {
+		arguments = json.RawMessage(text)
+	}
+	var args struct {
+		Command json.RawMessage `json:"command"`
+		Cmd     json.RawMessage `json:"cmd"`
+		Input   string          `json:"input"`
+		Patch   string          `json:"patch"`
+	}
+	if it.Name == "" || json.Unmarshal(arguments, &args) != nil {
+		return "", nil, false
+	}
+	switch it.Name {
+	case "shell", "shell_command", "exec_command", "unified_exec", "local_shell", "container.exec":
+		input, ok := command(append(args.Command, args.Cmd...))
+		return "Bash", input, ok
+	case "apply_patch":
+		return it.Name, object("command", args.Input+args.Patch), true
+	}
+	return toolName(it), arguments, true
+}
+
+// toolName is the name of a tool as hooks get it: those of MCP servers are mcp__SERVER__TOOL.
+func toolName(it item) string {
+	name := it.Name
+	if strings.HasPrefix(it.Namespace, "mcp__") {
+		name = strings.TrimSuffix(it.Namespace, "__") + "__" + name
+	}
+	if strings.Contains(name, "__") && !strings.HasPrefix(name, "mcp__") {
+		name = "mcp__" + name
+	}
+	return name
+}
+
+// command returns the input of a hook for a command, which is one text or a list of words.
+func command(raw json.RawMessage) (json.RawMessage, bool) {
+	var line string
+	if json.Unmarshal(raw, &line) == nil {
+		return object("command", line), line != ""
+	}
+	var argv []string
+	if json.Unmarshal(raw, &argv) != nil || len(argv) == 0 {
+		return nil, false
+	}
+	if len(argv) == 3 && isShell(argv[0]) && (argv[1] == "-lc" || argv[1] == "-c") {
+		return object("command", argv[2]), true
+	}
+	for i, word := range argv {
+		quoted, err := syntax.Quote(word, syntax.LangBash)
+		if err != nil {
+			return nil, false
+		}
+		argv[i] = quoted
+	}
+	return object("command", strings.Join(argv, " ")), true
+}
+
+func isShell(program string) bool {
+	switch filepath.Base(program) {
+	case "bash", "sh", "zsh":
+		return true
+	}
+	return false
+}
+
+// object is a JSON object with one field.
+func object(field, value string) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(map[string]string{field: value}) // which cannot fail
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// Skipped is how many lines were left out because they are broken or longer than [jsonl.MaxLine].
+func (t *Transcript) Skipped() int { return t.lines.Skipped() }
+
+// Err is what kept Calls from reading to the end.
+func (t *Transcript) Err() error { return t.lines.Err() }

@@ -1,0 +1,159 @@
+package codex
+
+import (
+	_ "embed"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const meta = `{"timestamp":"2026-03-04T08:00:00.000Z","type":"session_meta",` +
+	`"payload":{"id":"s1","cwd":"/srv/shop","cli_version":"0.169.0"}}
+`
+
+// oldRollout is what Codex 0.20 wrote.
+//
+//go:embed testdata/rollout-2025-07-01.jsonl
+var oldRollout string
+
+func read(t *testing.T, text string) (calls []string, skipped int) {
+	t.Helper()
+	tr := NewTranscript(strings.NewReader(text))
+	for at, c := range tr.Calls() {
+		if c.Agent != Agent || !json.Valid(c.Input) {
+			t.Errorf("%+v", c)
+		}
+		calls = append(calls, strings.Join([]string{at.Format("05"), c.Session, c.CWD, c.Tool, string(c.Input)}, " "))
+	}
+	if err := tr.Err(); err != nil {
+		t.Error(err)
+	}
+	return calls, tr.Skipped()
+}
+
+// payload is a line that holds a call.
+func payload(fields string) string {
+	return `{"timestamp":"2026-03-04T08:00:07.000Z","type":"response_item","payload":{"call_id":"c",` + fields + `}}`
+}
+
+// callOf is the call of a function of the model.
+func callOf(name, arguments string) string {
+	text, _ := json.Marshal(arguments)
+	return payload(`"type":"function_call","name":"` + name + `","arguments":` + string(text))
+}
+
+// Every way to run a command is what a hook gets: "Bash" and the command line.
+func TestCalls(t *testing.T) {
+	for _, test := range []struct{ line, want string }{
+		{callOf("exec_command", `{"cmd":"go test 2>&1 | tail","workdir":"web"}`), `Bash {"command":"go test 2>&1 | tail"}`},
+		{callOf("shell_command", `{"command":"ls","timeout_ms":1000}`), `Bash {"command":"ls"}`},
+		{callOf("shell", `{"command":["bash","-lc","ls && pwd"]}`), `Bash {"command":"ls && pwd"}`},
+		{callOf("shell", `{"command":["/bin/zsh","-c","ls"]}`), `Bash {"command":"ls"}`},
+		{callOf("shell", `{"command":["git","log","--format=%h %s"]}`), `Bash {"command":"git log '--format=%h %s'"}`},
+		{payload(`"type":"function_call","name":"container.exec","arguments":{"command":["ls"]}`), `Bash {"command":"ls"}`},
+		{payload(`"type":"local_shell_call","action":{"command":["bash","-lc","ls"]}`), `Bash {"command":"ls"}`},
+		{payload(`"type":"custom_tool_call","name":"apply_patch","input":"<a>"`), `apply_patch {"command":"<a>"}`},
+		{callOf("apply_patch", `{"input":"*** Begin Patch"}`), `apply_patch {"command":"*** Begin Patch"}`},
+		{payload(`"type":"custom_tool_call","name":"exec","input":"text(1)"`), `exec {"input":"text(1)"}`},
+		{callOf("update_plan", `{"plan":[]}`), `update_plan {"plan":[]}`},
+		{callOf("github__search", `{"q":"x"}`), `mcp__github__search {"q":"x"}`},
+		{
+			payload(`"type":"function_call","name":"search","namespace":"mcp__github__","arguments":"{}"`),
+			`mcp__github__search {}`,
+		},
+	} {
+		calls, skipped := read(t, meta+test.line)
+		if len(calls) != 1 || calls[0] != "07 s1 /srv/shop "+test.want || skipped != 0 {
+			t.Errorf("%s: %q, %d skipped", test.line, calls, skipped)
+		}
+	}
+}
+
+func TestNoCalls(t *testing.T) {
+	for _, test := range []struct {
+		line    string
+		skipped int
+	}{
+		{callOf("write_stdin", `{"session_id":1,"chars":"y"}`), 0},
+		{`{"type":"event_msg","payload":{"type":"exec_command_begin","command":["function_call"]}}`, 0},
+		{payload(`"type":"function_call_output","output":"x"`), 0},
+		{payload(`"type":"message","role":"assistant","content":[]`), 0},
+		{callOf("exec_command", `{"cmd":`), 1},
+		{callOf("exec_command", `{}`), 1},
+		{callOf("shell", `{"command":[]}`), 1},
+		{callOf("shell", `{"command":["a\u0000b"]}`), 1},
+		{payload(`"type":"function_call","arguments":"{}"`), 1},
+		{payload(`"type":"function_call","name":7`), 1},
+		{`{"type":"response_item","payload":{"type":"function_call"`, 1},
+		{`garbage`, 1},
+	} {
+		if calls, skipped := read(t, meta+test.line); len(calls) != 0 || skipped != test.skipped {
+			t.Errorf("%s: %q, %d skipped, want %d", test.line, calls, skipped, test.skipped)
+		}
+	}
+}
+
+func TestFolderAndSession(t *testing.T) {
+	call := strings.Replace(callOf("exec_command", `{"cmd":"ls"}`), ":07.000", ":09.000", 1) + "\n"
+	turn := `{"timestamp":"2026-03-04T08:00:08.000Z","type":"turn_context","payload":{"cwd":"/srv/other"}}
+`
+	parent := strings.Replace(meta, "s1", "parent", 1)
+	told := strings.Replace(oldRollout, "<cwd>/srv/old</cwd>", "Current working directory: /srv/old", 1)
+	for text, want := range map[string]string{
+		meta + call:          `09 s1 /srv/shop Bash {"command":"ls"}`,
+		meta + turn + call:   `09 s1 /srv/other Bash {"command":"ls"}`,
+		meta + parent + call: `09 s1 /srv/shop Bash {"command":"ls"}`,
+		oldRollout:           `00 s0 /srv/old Bash {"command":"ls -la | head"}`,
+		told:                 `00 s0 /srv/old Bash {"command":"ls -la | head"}`,
+	} {
+		if calls, skipped := read(t, text); !slices.Equal(calls, []string{want}) || skipped != 0 {
+			t.Errorf("%q, %d skipped, want %q", calls, skipped, want)
+		}
+	}
+}
+
+func TestIsTranscript(t *testing.T) {
+	for line, want := range map[string]bool{
+		meta:                                        true,
+		strings.SplitAfter(oldRollout, "\n")[0]:     true,
+		`{"type":"event_msg","payload":{"a":1}}`:    true,
+		`{"type":"event_msg"}`:                      false,
+		`{"type":"summary","leafUuid":"x"}`:         false,
+		`{"type":"user","sessionId":"x","cwd":"/"}`: false,
+		`{}`: false, `[]`: false, `x`: false,
+	} {
+		if got := IsTranscript([]byte(line)); got != want {
+			t.Errorf("%s: %v", line, got)
+		}
+	}
+}
+
+func TestTranscriptFolder(t *testing.T) {
+	t.Setenv("CODEX_HOME", "")
+	if got := TranscriptFolder("/home/ann"); got != filepath.FromSlash("/home/ann/.codex/sessions") {
+		t.Error(got)
+	}
+	t.Setenv("CODEX_HOME", "/cfg")
+	if got := TranscriptFolder("/home/ann"); got != filepath.FromSlash("/cfg/sessions") {
+		t.Error(got)
+	}
+}
+
+func FuzzTranscript(f *testing.F) {
+	f.Add(meta)
+	f.Add(oldRollout)
+	f.Add(meta + callOf("shell", `{"command":["git","a b"]}`))
+	f.Add(meta + payload(`"type":"local_shell_call","action":{"command":["bash","-lc","ls"]}`))
+	f.Add(meta + payload(`"type":"custom_tool_call","name":"apply_patch","input":"*** Begin Patch"`))
+	f.Fuzz(func(t *testing.T, text string) {
+		calls, skipped := read(t, text)
+		if lines := strings.Count(text, "\n") + 1; skipped > lines {
+			t.Errorf("%d lines of %d were skipped", skipped, lines)
+		}
+		if again, _ := read(t, text); !slices.Equal(calls, again) {
+			t.Error("two readings differ")
+		}
+	})
+}

@@ -1,0 +1,84 @@
+// Package jsonl reads the lines of files that other programs write while nod reads them: lines may be broken,
+// cut off, or far longer than anybody meant.
+package jsonl
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+)
+
+// MaxLine is the longest line that is read, in bytes. Agents put whole images on one line.
+const MaxLine = 16 << 20
+
+const (
+	bufferSize = 64 << 10
+	keepBuffer = 1 << 20 // a buffer that one long line has grown further is let go
+)
+
+// Reader reads lines. Its memory is bounded by the longest line, and so by [MaxLine].
+type Reader struct {
+	in      *bufio.Reader
+	long    []byte
+	skipped int
+	err     error
+}
+
+// NewReader returns a reader of the lines of r.
+func NewReader(r io.Reader) *Reader { return &Reader{in: bufio.NewReaderSize(r, bufferSize)} }
+
+// Next returns the next line that is not blank, without white space around it. It is good until the next call.
+// At the end, or when reading fails, it returns nil.
+func (r *Reader) Next() []byte {
+	for r.err == nil {
+		if line := bytes.TrimSpace(r.line()); len(line) > 0 {
+			return line
+		}
+	}
+	return nil
+}
+
+// line returns one line, or nothing for one that is too long.
+func (r *Reader) line() []byte {
+	if cap(r.long) > keepBuffer {
+		r.long = nil
+	}
+	r.long = r.long[:0]
+	tooLong := false
+	for {
+		part, err := r.in.ReadSlice('\n')
+		full := errors.Is(err, bufio.ErrBufferFull)
+		if !full {
+			r.err = err
+		}
+		if !full && len(r.long) == 0 && !tooLong {
+			return part
+		}
+		if tooLong = tooLong || len(r.long)+len(part) > MaxLine; !tooLong {
+			r.long = append(r.long, part...)
+		}
+		if full {
+			continue
+		}
+		if tooLong {
+			r.skipped++
+			return nil
+		}
+		return r.long
+	}
+}
+
+// Skip counts the last line as one that could not be used.
+func (r *Reader) Skip() { r.skipped++ }
+
+// Skipped is how many lines could not be used, with those that were too long.
+func (r *Reader) Skipped() int { return r.skipped }
+
+// Err is what ended the reading before the end.
+func (r *Reader) Err() error {
+	if errors.Is(r.err, io.EOF) {
+		return nil
+	}
+	return r.err
+}

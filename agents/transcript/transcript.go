@@ -1,0 +1,105 @@
+// Package transcript finds the transcripts that agents keep of their sessions.
+package transcript
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nod/agents/claude"
+	"nod/agents/codex"
+	"nod/agents/jsonl"
+	"nod/policy/replay"
+)
+
+// maxProbed is how many lines are looked at to tell whose transcript a file is.
+const maxProbed = 50
+
+// ErrUnknown says that a file is no transcript that nod can read.
+var ErrUnknown = errors.New("not a transcript of Claude Code or Codex")
+
+// Folders are where the agents that nod knows keep their transcripts. They need not exist.
+func Folders() ([]string, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, fmt.Errorf("find your home folder: %w", err)
+	}
+	return []string{claude.TranscriptFolder(home), codex.TranscriptFolder(home)}, nil
+}
+
+// Find returns the transcripts among files, and among all *.jsonl in folders and below; symbolic links below
+// a folder are not followed. A path that cannot be read is a [*fs.PathError], and a file that is named but no
+// transcript is one with [ErrUnknown]; in folders such files are passed over.
+func Find(paths []string) ([]replay.File, error) {
+	found := map[string]replay.File{}
+	for _, path := range paths {
+		root, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return nil, err
+		}
+		err = filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+			isNamed := name == root
+			if err != nil || entry.IsDir() || !isNamed && (!entry.Type().IsRegular() || filepath.Ext(name) != ".jsonl") {
+				return err
+			}
+			f, err := probe(name)
+			if errors.Is(err, ErrUnknown) && !isNamed {
+				return nil
+			}
+			found[name] = f
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	byName := func(a, b replay.File) int { return strings.Compare(a.Name, b.Name) }
+	return slices.SortedFunc(maps.Values(found), byName), nil
+}
+
+// probe finds out whose transcript a file is.
+func probe(name string) (replay.File, error) {
+	info, err := os.Stat(name) // opening a pipe would wait for its other end
+	if err != nil {
+		return replay.File{}, err
+	}
+	unknown := &fs.PathError{Op: "read", Path: name, Err: ErrUnknown}
+	if !info.Mode().IsRegular() {
+		return replay.File{}, unknown
+	}
+	open := func() (io.ReadCloser, error) { return os.Open(name) }
+	file, err := open()
+	if err != nil {
+		return replay.File{}, err
+	}
+	defer file.Close()
+	lines := jsonl.NewReader(file)
+	for range maxProbed {
+		if read := readerOf(lines.Next()); read != nil {
+			return replay.File{Name: name, Size: info.Size(), Open: open, Read: read}, nil
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return replay.File{}, err
+	}
+	return replay.File{}, unknown
+}
+
+// readerOf tells by one line of a transcript who reads it; nil when it does not tell.
+func readerOf(line []byte) func(io.Reader) replay.Reader {
+	switch {
+	case line == nil:
+		return nil
+	case claude.IsTranscript(line):
+		return func(r io.Reader) replay.Reader { return claude.NewTranscript(r) }
+	case codex.IsTranscript(line):
+		return func(r io.Reader) replay.Reader { return codex.NewTranscript(r) }
+	}
+	return nil
+}

@@ -1,0 +1,252 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"nod/agents/transcript"
+	"nod/policy"
+	"nod/policy/replay"
+)
+
+// replayFlags are those of nod policy replay.
+type replayFlags struct {
+	config               string
+	json, asked, suggest bool
+}
+
+// policyReplay returns the command that puts the calls of the past before the policy.
+func (c *console) policyReplay() *cobra.Command {
+	var flags replayFlags
+	cmd := &cobra.Command{
+		Use:   "replay [FILE|FOLDER…]",
+		Short: "Say what nod would have made of the calls in agents' transcripts",
+		Long: `Read the transcripts that Claude Code and Codex keep of their sessions, and print what nod would have made of
+every tool call in them: passed, asked about, denied. FILE is a transcript; in a FOLDER, and below it, every *.jsonl
+that is one is read. Without any, the agents' own folders are: ~/.claude/projects and ~/.codex/sessions, or where
+CLAUDE_CONFIG_DIR and CODEX_HOME say.
+
+Calls are decided by the configuration that nod-desktop reads, or by the one in --config, and by what is on the disk
+now. No rule on a program matches, because transcripts name none, and no grant counts. The prompts of a person who
+answers "always" are those that are left when each such answer counts for all later calls. The agents may have asked
+about less: some let tools pass without a word to nod.
+
+Nothing is sent anywhere, nothing is run, and nothing is written.
+
+--json prints one object. calls is the sum of passed, asked and denied; asked_with_always is what the person who
+answers "always" is asked. agents and projects hold the same numbers by name; asked_list holds every different call
+that is asked about, with the reason and how often (times, times_with_always); files, skipped_lines and questions
+(calls that ask the human something, counted nowhere else) say what was read. With --suggest, suggest.rules holds
+rules as in config.yaml, with how many calls each spares.`,
+		Example: `  nod policy replay
+  nod policy replay --asked ~/.claude/projects/-home-me-src-shop
+  nod policy replay --suggest`,
+		Args: cobra.ArbitraryArgs,
+	}
+	cmd.RunE = runs(func(ctx context.Context, args []string) error { return c.replay(ctx, args, flags) })
+	cmd.Flags().StringVar(&flags.config, "config", "", "`file` to decide by, instead of config.yaml")
+	cmd.Flags().BoolVar(&flags.json, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&flags.asked, "asked", false, "list what is asked about, with the reason")
+	cmd.Flags().BoolVar(&flags.suggest, "suggest", false,
+		"print the few rules that would have spared most prompts, as YAML to look at and add")
+	cmd.MarkFlagsMutuallyExclusive("asked", "suggest")
+	return cmd
+}
+
+func (c *console) replay(ctx context.Context, paths []string, flags replayFlags) error {
+	sim, err := simulation(flags.config)
+	if err != nil {
+		return err
+	}
+	files, err := transcripts(paths)
+	if err != nil {
+		return err
+	}
+	options := replay.Options{Suggest: flags.suggest}
+	bar := c.progress(files, flags.suggest)
+	if bar != nil {
+		options.Progress = func(n int64) { _ = bar.Add64(n) }
+	}
+	report, err := replay.Run(ctx, files, sim, options)
+	if bar != nil {
+		_ = bar.Exit() // its line is cleared; that it cannot be is nothing to fail for
+	}
+	switch {
+	case err != nil:
+		return err
+	case flags.json:
+		return c.printJSON(report)
+	case flags.suggest:
+		return c.printSuggestions(report)
+	}
+	return c.printReport(report, flags.asked)
+}
+
+// simulation decides by the configuration at path, or by the one that nod-desktop reads.
+func simulation(path string) (*policy.Simulation, error) {
+	var args []string
+	if path != "" {
+		args = []string{path}
+	}
+	path, err := configPath(args)
+	if err != nil {
+		return nil, err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	store, err := openPolicyAt(path)
+	if err != nil {
+		return nil, err
+	}
+	sim, err := store.Simulate()
+	if err != nil {
+		return nil, &verdict{exitNo, err.Error()}
+	}
+	return sim, nil
+}
+
+// transcripts finds those that are named, or those of all agents.
+func transcripts(paths []string) ([]replay.File, error) {
+	if len(paths) > 0 {
+		files, err := transcript.Find(paths)
+		if problem, ok := errors.AsType[*fs.PathError](err); ok {
+			return nil, &inputError{problem.Path, why(err)}
+		}
+		return files, err
+	}
+	folders, err := transcript.Folders()
+	if err != nil {
+		return nil, err
+	}
+	for _, folder := range folders {
+		if _, err := os.Stat(folder); err == nil {
+			paths = append(paths, folder)
+		}
+	}
+	return transcript.Find(paths)
+}
+
+// progress returns a bar on standard error; nil where that is no terminal.
+func (c *console) progress(files []replay.File, twice bool) *progressbar.ProgressBar {
+	err, isFile := c.err.(*os.File)
+	if !isFile || !isTerminal(err) {
+		return nil
+	}
+	var size int64
+	for _, f := range files {
+		size += f.Size
+	}
+	if twice {
+		size *= 2
+	}
+	return progressbar.NewOptions64(size, progressbar.OptionSetWriter(err), progressbar.OptionShowBytes(true),
+		progressbar.OptionSetDescription("reading transcripts"), progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionClearOnFinish(), progressbar.OptionFullWidth())
+}
+
+// printReport prints the numbers and, when asked to, every call that is asked about.
+func (c *console) printReport(r *replay.Report, asked bool) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s, %s%s\n", count(r.Files, "transcript"), count(r.Calls, "tool call"), leftOut(r))
+	if r.Calls > 0 {
+		b.WriteByte('\n')
+		writeCounts(&b, r)
+		fmt.Fprintf(&b, "\nA person who answers \"always\" where it is offered sees %s: %.1f in 100 calls.\n",
+			count(r.Always, "prompt"), r.PerHundred())
+	}
+	if asked {
+		writeAsked(&b, r)
+	}
+	return c.print(b.String())
+}
+
+// leftOut says what of the transcripts is not counted.
+func leftOut(r *replay.Report) string {
+	var parts []string
+	if r.Questions > 0 {
+		parts = append(parts, count(r.Questions, "question"))
+	}
+	if r.Skipped > 0 {
+		parts = append(parts, count(r.Skipped, "broken line"))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "; not counted: " + strings.Join(parts, ", ")
+}
+
+func writeCounts(b *bytes.Buffer, r *replay.Report) {
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	row := func(c replay.Counts, name string) {
+		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t  %s\n", c.Calls, c.Passed, c.Asked, c.Denied, c.Always, oneLine(name))
+	}
+	fmt.Fprintln(w, "calls\tpassed\tasked\tdenied\twith always\t")
+	row(r.Counts, "all")
+	for _, p := range r.Agents {
+		row(p.Counts, p.Name)
+	}
+	for _, p := range r.Projects {
+		row(p.Counts, p.Name)
+	}
+	_ = w.Flush() // to memory
+}
+
+func writeAsked(b *bytes.Buffer, r *replay.Report) {
+	for _, a := range r.List {
+		fmt.Fprintf(b, "\n%d× %s: %s\n    %s\n", a.Times, oneLine(a.Tool), oneLine(a.Call), oneLine(a.Reason))
+	}
+	if r.Left > 0 {
+		fmt.Fprintf(b, "\nand %s more\n", count(r.Left, "call"))
+	}
+}
+
+// printSuggestions prints YAML: rules to add, and what speaks for them in comments.
+func (c *console) printSuggestions(r *replay.Report) error {
+	if len(r.Rules.Rules) == 0 {
+		return c.print(fmt.Sprintf("# %s in %s: no rule would have spared many of them\n",
+			count(r.Asked, "prompt"), count(r.Calls, "call")))
+	}
+	var part struct {
+		Policy struct {
+			Rules []policy.Rule `yaml:"rules"`
+		} `yaml:"policy"`
+	}
+	for _, s := range r.Rules.Rules {
+		part.Policy.Rules = append(part.Policy.Rules, s.Rule)
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `# Look at these rules, and add to policy.rules in config.yaml those that you want.
+# Without them nod asks about %d of %d calls, with all of them about %d.
+# For a person who answers "always" where it is offered, these are %d and %d.
+`, r.Asked, r.Calls, r.Rules.Asked, r.Always, r.Rules.Always)
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := e.Encode(part); err != nil {
+		return fmt.Errorf("write the rules as YAML: %w", err)
+	}
+	return c.print(b.String())
+}
+
+// oneLine keeps text on its line, safe to look at.
+func oneLine(text string) string { return strings.ReplaceAll(visible(text), "\n", `\n`) }
+
+// count is "1 call", "2 calls".
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

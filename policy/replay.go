@@ -1,0 +1,114 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A Simulation decides calls of the past by the configuration of today, and plays a person who answers every
+// prompt with the widest "always" that it offers. Nothing of it is kept on disk. It is not safe for concurrent use.
+//
+// It looks at the disk as it is now, and knows of no program that asks: a rule on one never matches.
+type Simulation struct {
+	config Policy
+	places Places
+	rules  *Compiled         // without grants
+	kept   *Compiled         // with the grants that the person has given so far
+	given  map[string]*Grant // by id
+}
+
+// Simulate returns a simulation by the store's configuration, without the grants that there are.
+func (s *Store) Simulate() (*Simulation, error) {
+	if err := s.current.Load().err; err != nil {
+		return nil, err
+	}
+	return newSimulation(s.Config().Policy, s.places)
+}
+
+// NewSimulation returns a simulation by a policy.
+func NewSimulation(p Policy) (*Simulation, error) { return newSimulation(p, DefaultPlaces()) }
+
+func newSimulation(p Policy, places Places) (*Simulation, error) {
+	rules, err := Compile(p, places)
+	if err != nil {
+		return nil, err
+	}
+	rules.isPast = true
+	kept := rules.withGrants(nil)
+	kept.grants = grantIndex{}
+	return &Simulation{config: p, places: places, rules: rules, kept: kept, given: map[string]*Grant{}}, nil
+}
+
+// Decide says what the policy makes of a call, without any answer of the person.
+func (s *Simulation) Decide(c Call, at time.Time) Decision { return Decide(c, s.rules, at) }
+
+// Answer reports whether the person sees a prompt for a call, after all that they have answered before. If so,
+// they answer with the widest allow that is offered: edits in the project, the new parts of a command line, else
+// exactly this call.
+func (s *Simulation) Answer(c Call, at time.Time) (asked bool) {
+	d := Decide(c, s.kept, at)
+	if d.Grant {
+		s.use(d.Rule, at)
+	}
+	if d.Effect != Ask {
+		return false
+	}
+	for _, offer := range []struct {
+		scope Scope
+		cover Cover
+	}{{UntilQuit, CoverEdits}, {Always, CoverCommands}, {Always, CoverInput}} {
+		grants, err := newGrants(c, offer.scope, offer.cover, s.kept, at)
+		if err != nil || s.kept.grants.len()+len(grants) > maxGrants {
+			continue
+		}
+		for i := range grants {
+			s.kept.grants.add(&grants[i])
+			s.given[grants[i].ID] = &grants[i]
+		}
+		break
+	}
+	return true
+}
+
+// len is how many grants there are.
+func (ix grantIndex) len() (n int) {
+	for _, list := range ix {
+		n += len(list)
+	}
+	return n
+}
+
+func (s *Simulation) use(id string, at time.Time) {
+	if g := s.given[id]; g != nil {
+		g.LastUsed = at
+	}
+}
+
+// Suggest returns the rules, without ids, that would together let a call pass that is asked about; none when
+// no rule may. They are as narrow as those of [Store.Suggest].
+func (s *Simulation) Suggest(c Call) []Rule {
+	r, ok := ruleFor(Past{c, Allow}, s.rules)
+	if !ok {
+		return nil
+	}
+	return []Rule{r}
+}
+
+// With names the rules, adds them to the policy, and returns them with the simulation that they make.
+func (s *Simulation) With(rules []Rule) (*Simulation, []Rule, error) {
+	p, named := s.config, slices.Clone(rules)
+	p.Rules = slices.Clone(p.Rules)
+	for i := range named {
+		named[i].ID = freeID(named[i], p.Rules)
+		p.Rules = append(p.Rules, named[i])
+	}
+	with, err := newSimulation(p, s.places)
+	if err != nil {
+		return nil, nil, fmt.Errorf("add the suggested rules: %w", err)
+	}
+	return with, named, nil
+}
+
+// IsQuestion reports whether a tool asks the human something. Such a call is no matter of leave.
+func IsQuestion(c Call) bool { return isQuestion(c.Tool) }

@@ -1,0 +1,49 @@
+package replay_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"nod/agents/transcript"
+	"nod/policy"
+	"nod/policy/replay"
+)
+
+// What is asked of 100 calls of the transcripts in testdata, at most: as installed, and by a person who answers
+// "always" wherever it is offered.
+const (
+	maxAsked  = 70.0
+	maxAlways = 67.0
+)
+
+// TestFigures prints how often nod would have asked in real work, and fails when it would more often than it did.
+func TestFigures(t *testing.T) {
+	t.Setenv("HOME", "/home/dev") // whose transcripts they are
+	files, err := transcript.Find([]string{"testdata"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim, err := policy.NewSimulation(policy.Default().Policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := replay.Run(t.Context(), files, sim, replay.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Files != 4 || r.Calls+r.Questions != 960 || r.Skipped != 0 {
+		t.Errorf("%d transcripts with %d calls, %d lines skipped; want 4 with 960", r.Files, r.Calls+r.Questions, r.Skipped)
+	}
+	for _, p := range append([]replay.Part{{Name: "all", Counts: r.Counts}}, r.Projects...) {
+		t.Logf("%s: of 100 calls %.1f are asked about, and %.1f with \"always\"", p.Name, asked(p.Counts), p.PerHundred())
+	}
+	if asked(r.Counts) > maxAsked || r.PerHundred() > maxAlways {
+		t.Errorf("of 100 calls %.1f are asked about, want at most %.1f; with \"always\" %.1f, want at most %.1f",
+			asked(r.Counts), maxAsked, r.PerHundred(), maxAlways)
+	}
+	if _, err := json.Marshal(r); err != nil {
+		t.Error(err)
+	}
+}
+
+func asked(c replay.Counts) float64 { return 100 * float64(c.Asked) / float64(c.Calls) }

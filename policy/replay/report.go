@@ -1,0 +1,205 @@
+package replay
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"nod/policy"
+)
+
+const (
+	maxListed   = 10_000 // different calls, and different projects, that a report tells apart
+	maxCallText = 500    // characters of a call in a report
+	others      = "(others)"
+)
+
+// Report is what came of a replay. Its JSON is what nod policy replay --json prints; fields are only ever added.
+type Report struct {
+	Files     int `json:"files"`
+	Skipped   int `json:"skipped_lines"` // broken, or longer than anybody reads
+	Questions int `json:"questions"`     // calls that ask the human something; not counted below
+	Counts
+	Agents   []Part  `json:"agents"`            // most calls first
+	Projects []Part  `json:"projects"`          // by the folder that a session began in, most calls first
+	List     []Asked `json:"asked_list"`        // most often asked first
+	Left     int     `json:"asked_left_out"`    // asked calls that are not in the list, because it is full
+	Rules    *Rules  `json:"suggest,omitempty"` // with [Options.Suggest]
+}
+
+// Counts are numbers of calls: Calls is the sum of Passed, Asked and Denied.
+type Counts struct {
+	Calls  int `json:"calls"`
+	Passed int `json:"passed"`
+	Asked  int `json:"asked"`
+	Denied int `json:"denied"`
+	Always int `json:"asked_with_always"` // of those asked, by a person who answers "always" where it is offered
+}
+
+// Part is what came of the calls of one agent or project.
+type Part struct {
+	Name string `json:"name"`
+	Counts
+}
+
+// Asked is a call that is asked about.
+type Asked struct {
+	Agent  string `json:"agent"`
+	Tool   string `json:"tool"`
+	Call   string `json:"call"` // the command, path or address, else the input as JSON; cut to 500 characters
+	Reason string `json:"reason"`
+	Times  int    `json:"times"`
+	Always int    `json:"times_with_always"`
+}
+
+// Rules are those that would have spared most prompts, and what would have come of the calls with all of them.
+type Rules struct {
+	Rules []Rule `json:"rules"` // the one that spares most first
+	Counts
+}
+
+// Rule is a rule to add.
+type Rule struct {
+	Rule   policy.Rule `json:"rule"`
+	Spares int         `json:"spares"` // calls that it would have let pass
+}
+
+// PerHundred is how many of a hundred calls the person who answers "always" is asked about.
+func (c Counts) PerHundred() float64 {
+	if c.Calls == 0 {
+		return 0
+	}
+	return 100 * float64(c.Always) / float64(c.Calls)
+}
+
+// A tally counts calls.
+type tally struct {
+	sim       *policy.Simulation
+	all       Counts
+	questions int
+	skipped   int
+	agents    map[string]*Counts
+	projects  map[string]*Counts
+	asked     map[askedKey]*Asked
+	left      int
+	byRule    map[string]int        // calls that a rule let pass
+	wanted    map[string]*candidate // rules that would let an asked call pass; nil: not looked for
+}
+
+type askedKey struct{ agent, tool, call, reason string }
+
+func newTally(sim *policy.Simulation, suggest bool) *tally {
+	t := &tally{
+		sim: sim, agents: map[string]*Counts{}, projects: map[string]*Counts{},
+		asked: map[askedKey]*Asked{}, byRule: map[string]int{},
+	}
+	if suggest {
+		t.wanted = map[string]*candidate{}
+	}
+	return t
+}
+
+// add counts one call.
+func (t *tally) add(project string, c policy.Call, at time.Time) {
+	if policy.IsQuestion(c) {
+		t.questions++
+		return
+	}
+	d := t.sim.Decide(c, at)
+	again := d.Effect == policy.Ask && t.sim.Answer(c, at)
+	for _, counts := range []*Counts{&t.all, part(t.agents, c.Agent), part(t.projects, project)} {
+		counts.add(d.Effect, again)
+	}
+	switch d.Effect {
+	case policy.Allow:
+		t.byRule[d.Rule]++
+	case policy.Ask:
+		t.list(c, d.Reason, again)
+		t.want(c)
+	}
+}
+
+func part(of map[string]*Counts, name string) *Counts {
+	if of[name] == nil && len(of) >= maxListed {
+		name = others
+	}
+	if of[name] == nil {
+		of[name] = &Counts{}
+	}
+	return of[name]
+}
+
+func (c *Counts) add(e policy.Effect, again bool) {
+	c.Calls++
+	switch e {
+	case policy.Allow:
+		c.Passed++
+	case policy.Deny:
+		c.Denied++
+	default:
+		c.Asked++
+	}
+	if again {
+		c.Always++
+	}
+}
+
+func (t *tally) list(c policy.Call, reason string, again bool) {
+	k := askedKey{c.Agent, c.Tool, text(c), reason}
+	a := t.asked[k]
+	if a == nil {
+		if len(t.asked) >= maxListed {
+			t.left++
+			return
+		}
+		a = &Asked{Agent: c.Agent, Tool: c.Tool, Call: k.call, Reason: reason}
+		t.asked[k] = a
+	}
+	a.Times++
+	if again {
+		a.Always++
+	}
+}
+
+// text says in short what a call is about.
+func text(c policy.Call) string {
+	var in struct {
+		Command, Path, URL string
+		FilePath           string `json:"file_path"`
+		Notebook           string `json:"notebook_path"`
+	}
+	_ = json.Unmarshal(c.Input, &in) // a field of another type is left out
+	what := []rune(strings.TrimSpace(cmp.Or(in.Command, in.FilePath, in.Notebook, in.Path, in.URL, string(c.Input))))
+	if len(what) > maxCallText {
+		what = append(what[:maxCallText-1], '…')
+	}
+	return string(what)
+}
+
+func (t *tally) report(files int) *Report {
+	r := &Report{
+		Files: files, Skipped: t.skipped, Questions: t.questions, Counts: t.all,
+		Agents: parts(t.agents), Projects: parts(t.projects), List: []Asked{}, Left: t.left,
+	}
+	for _, a := range t.asked {
+		r.List = append(r.List, *a)
+	}
+	slices.SortFunc(r.List, func(a, b Asked) int {
+		return cmp.Or(cmp.Compare(b.Times, a.Times), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Tool, b.Tool),
+			cmp.Compare(a.Call, b.Call), cmp.Compare(a.Reason, b.Reason))
+	})
+	return r
+}
+
+func parts(of map[string]*Counts) []Part {
+	list := []Part{}
+	for name, counts := range of {
+		list = append(list, Part{name, *counts})
+	}
+	slices.SortFunc(list, func(a, b Part) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
+	})
+	return list
+}

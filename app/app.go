@@ -469,7 +469,7 @@ func (p *program) openSettings() (*settings.Window, error) {
 	}
 	where := p.server.Endpoint()
 	return settings.New(p.fyne, settings.Options{
-		Store: p.store, Suggest: p.suggest, Autostart: auto,
+		Store: p.store, Suggest: p.suggest, Replay: p.replay, Autostart: auto,
 		Agents: settings.Agents{Machine: machine, Contacts: p.contacts},
 		Closed: p.park.settle,
 		About: settings.About{

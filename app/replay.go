@@ -34,7 +34,9 @@ func (p *program) replay(ctx context.Context, progress func(part float64)) (sett
 }
 
 func replayed(r *replay.Report) settings.Replay {
-	past := settings.Replay{Transcripts: r.Files, Calls: r.Calls, Asked: r.Asked, Always: r.Always, WithRules: r.Rules.Asked}
+	past := settings.Replay{
+		Transcripts: r.Files, Calls: r.Calls, Asked: r.Asked, Always: r.Always, WithRules: r.Rules.Asked,
+	}
 	for _, s := range r.Rules.Rules {
 		past.Rules = append(past.Rules, settings.Spared{Rule: s.Rule, Spares: s.Spares})
 	}

@@ -64,7 +64,8 @@ func TestManyPartsAreCounted(t *testing.T) {
 	} {
 		shown, onlyRead, left := pickParts(tt.parts)
 		if len(shown) != tt.shown || onlyRead != tt.onlyRead || left != tt.left {
-			t.Errorf("%s: %d shown, %d only read, %d left out; want %d, %d, %d", name, len(shown), onlyRead, left, tt.shown, tt.onlyRead, tt.left)
+			t.Errorf("%s: %d shown, %d only read, %d left out; want %d, %d, %d",
+				name, len(shown), onlyRead, left, tt.shown, tt.onlyRead, tt.left)
 		}
 	}
 }
@@ -82,7 +83,9 @@ func TestPartsAreMarkedInWords(t *testing.T) {
 	w := test.NewTempWindow(t, list)
 	w.Resize(fyne.NewSize(600, 300))
 	got := test.RenderToMarkup(w.Canvas())
-	for _, want := range []string{"reads", "covered", "new", "It writes.", "by the rule make-it", "you allowed this before", "U+202E", "‹newline›"} {
+	for _, want := range []string{
+		"reads", "covered", "new", "It writes.", "by the rule make-it", "you allowed this before", "U+202E", "‹newline›",
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q does not show", want)
 		}
@@ -95,7 +98,8 @@ func TestPartsAreMarkedInWords(t *testing.T) {
 func TestElidedKeepsBothEnds(t *testing.T) {
 	test.NewTempApp(t)
 	test.ApplyTheme(t, Theme("light"))
-	l := &elided{text: "npm run " + strings.Repeat("größe 语 ", 40) + "--fix /etc", face: newFace(theme.Size(theme.SizeNameCaptionText), fyne.TextStyle{Monospace: true})}
+	mono := newFace(theme.Size(theme.SizeNameCaptionText), fyne.TextStyle{Monospace: true})
+	l := &elided{text: "npm run " + strings.Repeat("größe 语 ", 40) + "--fix /etc", face: mono}
 	for width := float32(0); width < 3000; width += 37 {
 		got := l.fit(width)
 		if w := l.face.measure(got); w > width && got != "…" {

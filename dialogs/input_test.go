@@ -88,7 +88,7 @@ func TestContent(t *testing.T) {
 		{"a folder", "Write", `{"file_path":".","content":"x\n"}`,
 			".\n()\n1 x\n", "inside the project; replaces what is there; 2 characters", "not a regular file"},
 		{"protected", "Write", `{"file_path":".git/hooks/pre-commit","content":"x\n"}`, ".git/hooks/pre-commit\n()\n1 x\n",
-			"inside the project; protected: .git/hooks/; creates a new file; 2 characters", ""},
+			"inside the project; protected: .git/hooks; creates a new file; 2 characters", ""},
 		{"outside", "Write", `{"file_path":"../x.txt","content":"x\n"}`, "../x.txt\n()\n1 x\n",
 			"outside the project; creates a new file; 2 characters", ""},
 		{"somebody else's tool", "mcp__mail__send", `{"path":"x","content":"hello"}`, "path     x\ncontent  hello\n", "inside the project", ""},
@@ -105,7 +105,7 @@ func TestContent(t *testing.T) {
 			"host 127.0.0.1:9107; not encrypted; this computer", ""},
 
 		{"table", "Grep", `{"pattern":"a b","path":"/usr/lib","-n":true,"x":"","y":"true","z":{"a":1}}`,
-			"pattern  a b\npath     /usr/lib\n-n       true\nx        \"\"\ny        \"true\"\nz        {\n           \"a\": 1\n         }\n", "outside the project; protected: /usr/lib/", ""},
+			"pattern  a b\npath     /usr/lib\n-n       true\nx        \"\"\ny        \"true\"\nz        {\n           \"a\": 1\n         }\n", "outside the project", ""},
 		{"key that imitates", "X", `{"a\u202eb":1}`, "a‹U+202E›b\n  1\n", "", "would not show"},
 		{"nothing", "X", `{}`, "(The input is empty.)\n", "", ""},
 

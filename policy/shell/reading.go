@@ -31,6 +31,7 @@ type reading struct {
 	fed       bool     // the names that stand for {} in the inner command are those that are piped in
 	appends   bool     // it adds operands of its own to the inner command
 	script    *string  // the same as text for a shell
+	changed   bool     // a variable is set that may change what it runs
 	settings  []word   // NAME=value for the inner command
 	variables []string // names that its own flags give to values, as jq --arg does
 }

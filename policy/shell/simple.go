@@ -291,16 +291,17 @@ func unknownProgram(words []word) (*reading, string) {
 	return r, describeProgram(words)
 }
 
-// settings judges the variables that are set for one command.
+// settings judges the variables that are set for one command. A person who allows one sees its value.
 func (w *walk) settings(p *Part, r *reading, settings []word) {
-	for _, s := range append(settings, r.settings...) {
+	for _, s := range slices.Concat(w.exports, settings, r.settings) {
 		name, _, _ := strings.Cut(s.text, "=")
 		switch {
 		case s.doubt != "" || !s.known:
 			w.bind("It sets a variable to a value that is known only when it runs.")
 		case !harmlessSetting(name):
-			r.fix("It sets the variable " + quote(name) + ", which can change what programs do.")
+			r.changed = true
 			p.Why = "It sets the variable " + quote(name) + ", which can change what programs do."
+			p.words.Flags = sorted(append(p.words.Flags, s.text))
 		}
 	}
 }
@@ -397,13 +398,15 @@ func (w *walk) inside(p *Part, r *reading, words []word, at places, in pipe) {
 		w.Parts = append(w.Parts, *p)
 		return
 	}
-	through := r.program.kind != told && p.bound == "" || r.script != nil && r.fixed == "" && len(r.seen) == 0
+	through := !r.changed && (r.program.kind != told && p.bound == "" || r.script != nil && r.fixed == "" && len(r.seen) == 0)
 	w.nested++
 	defer func(was bool) { w.nested--; w.within = was }(w.within)
-	if through { // the wrapper itself does nothing but run them
-		p.Understood, p.Reads = true, p.Why == "" || r.script != nil
-	} else {
-		w.within = true
+	if through && r.script != nil { // the wrapper itself does nothing but run them
+		p.Understood, p.Reads, p.Why = true, true, ""
+	}
+	if !through {
+		p.Understood, p.Reads, w.within = false, false, true
+		p.words, p.args = exactly(p), nil
 	}
 	w.Parts = append(w.Parts, *p)
 	if r.script != nil {

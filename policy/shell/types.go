@@ -57,6 +57,7 @@ func init() { // for COMMAND leads back to the programs
 		"GITKEY":     {check: gitKey},
 		"SED":        {check: sed},
 		"AWK":        {check: awk},
+		"AWKVAR":     {check: awkVariable},
 		"JQ":         {check: jq},
 		"FIND":       {all: find},
 		"TEST":       {all: test},
@@ -194,10 +195,21 @@ func sed(r *reading, w word, _ int) string {
 	return problemOf(err)
 }
 
+// awk is given variables by its flags and among its operands.
 func awk(r *reading, w word, _ int) string {
-	use, err := language.AwkProgram(w.text)
-	r.use(use)
-	return problemOf(err)
+	assigned := r.variables
+	for _, o := range r.operands[1:] {
+		if name, _, ok := strings.Cut(o.text, "="); ok && variableName.MatchString(name) {
+			assigned = append(assigned, o.text)
+		}
+	}
+	return problemOf(language.Awk(w.text, assigned))
+}
+
+// awkVariable is NAME=value for awk.
+func awkVariable(r *reading, w word, _ int) string {
+	r.variables = append(r.variables, w.text)
+	return ""
 }
 
 // member is a file in an archive that tar lists. As the first word it would be an old form of tar's flags.
@@ -447,6 +459,8 @@ func address(r *reading, w word, _ int) string {
 // argument is an operand of a task: a plain word, or a path in the project.
 func argument(r *reading, w word, _ int) string {
 	switch {
+	case strings.ContainsAny(w.text, "()'\"$;&|<>`{}\n"): // no plain word
+		r.seen = append(r.seen, w.text)
 	case strings.Contains(w.text, "="), w.text != "" && strings.ContainsAny(w.text[:1], "-+:"):
 		r.seen = append(r.seen, w.text)
 	case strings.Contains(w.text, "://"), strings.Contains(w.text, "@") && strings.Contains(w.text, ":"):

@@ -15,6 +15,7 @@ type walk struct {
 	source  string
 	refused bool
 	vars    map[string]word // variables whose values are known here
+	exports []word          // NAME=value for all commands from here on
 
 	calls      int  // simple commands so far
 	nested     int  // depth of scripts inside words
@@ -158,6 +159,10 @@ func (w *walk) compound(cmd syntax.Command, at places) outcome {
 		return same(w.condition(cmd, at))
 	case *syntax.ForClause:
 		return same(w.loop(cmd, at))
+	case *syntax.DeclClause:
+		if cmd.Variant.Value == "export" && w.export(cmd.Args, at) {
+			return same(at)
+		}
 	case *syntax.TimeClause:
 		if cmd.Stmt == nil {
 			w.bind("It measures the time of nothing.")
@@ -167,6 +172,19 @@ func (w *walk) compound(cmd syntax.Command, at places) outcome {
 	}
 	w.bind(describeCommand(cmd))
 	return same(w.survive(cmd, at))
+}
+
+// export sets variables for all commands that follow.
+func (w *walk) export(list []*syntax.Assign, at places) bool {
+	for _, a := range list {
+		value := w.setting(a, at)
+		if !value.known || value.problem() != "" || value.glob {
+			return false
+		}
+		w.exports = append(slices.Clone(w.exports), value)
+	}
+	w.refuse("It sets variables, which change what later commands do.")
+	return true
 }
 
 func (w *walk) condition(c *syntax.IfClause, at places) places {
@@ -388,9 +406,9 @@ func (w *walk) look(from *syntax.Word, read word, at places) {
 
 // apart runs a part of the walk that stands for a shell of its own: what it sets is gone afterwards.
 func (w *walk) apart(walk func()) {
-	vars := w.vars
+	vars, exports := w.vars, w.exports
 	walk()
-	w.vars = vars
+	w.vars, w.exports = vars, exports
 }
 
 // cd follows the shell into another folder.

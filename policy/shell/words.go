@@ -52,9 +52,7 @@ func (w *walk) readWord(from *syntax.Word) word {
 			text.WriteString(s)
 		case *syntax.DblQuoted:
 			out.plain = false
-			s := w.double(&out, part, i == 0, len(from.Parts) == 1)
-			out.mixed = out.mixed || strings.ContainsAny(s, `*?[]\^`)
-			text.WriteString(s)
+			text.WriteString(w.double(&out, part, i == 0, len(from.Parts) == 1))
 		default:
 			out.expand(part, false)
 		}
@@ -188,7 +186,7 @@ func (w *word) bare(s string, i int, r rune, first, last bool) {
 	case r == '^' && (i > 0 || !first):
 		w.hat = true // HEAD^ is fine for git
 	case r == '{' || r == '}':
-		if s != "{}" { // as find and xargs have it
+		if strings.ContainsAny(strings.ReplaceAll(s, "{}", ""), "{}") { // not as find and xargs have it
 			w.unknown("It holds braces outside quotes, which shells expand.")
 		}
 	case r == '=' && i == 0 && first:
@@ -245,6 +243,7 @@ func (w *walk) double(out *word, q *syntax.DblQuoted, first, alone bool) string 
 			if strings.ContainsRune(part.Value, '!') {
 				out.refuse("It holds ! in double quotes, which an interactive shell replaces by an earlier command.")
 			}
+			out.mixed = out.mixed || strings.ContainsAny(part.Value, `*?[]\^`)
 			text.WriteString(unescape(part.Value))
 		case *syntax.ParamExp:
 			text.WriteString(w.variable(out, part, true, first && i == 0))

@@ -12,11 +12,11 @@ import (
 type Syntax int
 
 const (
-	Basic    Syntax = iota // POSIX basic, with what GNU adds: grep, sed
-	Extended               // POSIX extended: grep -E, sed -E, git grep -E
-	Awk                    // extended, but a backslash counts inside [ ]; mawk tries all ways to match
-	Perl                   // PCRE and Oniguruma: grep -P, jq; they try all ways to match
-	Rust                   // the regex crate: rg, fd
+	Basic       Syntax = iota // POSIX basic, with what GNU adds: grep, sed
+	Extended                  // POSIX extended: grep -E, sed -E, git grep -E
+	AwkExtended               // extended as awk reads it: a backslash counts inside [ ], and mawk tries all ways to match
+	Perl                      // PCRE and Oniguruma: grep -P, jq; they try all ways to match
+	Rust                      // the regex crate: rg, fd
 )
 
 // Regexp refuses patterns that take much memory before a line is read, such as ((a{1,1000}){1,1000}){1,1000}, and
@@ -76,7 +76,7 @@ func measure(text string, kind Syntax) (pattern, error) {
 }
 
 func (p *patternReader) judge(all pattern) error {
-	tries := p.kind == Awk || p.kind == Perl
+	tries := p.kind == AwkExtended || p.kind == Perl
 	switch {
 	case all.states > maxStates:
 		return refusal("The pattern repeats so often that it may take all memory.")
@@ -367,7 +367,7 @@ func (p *patternReader) groupKind() (empty, ok bool) {
 
 // class reads the rest of [ ]. In POSIX a backslash there means itself.
 func (p *patternReader) class() bool {
-	escapes := p.kind >= Awk
+	escapes := p.kind >= AwkExtended
 	p.take("^")
 	p.take("]")
 	for p.at < len(p.text) {
@@ -427,7 +427,14 @@ func (p *patternReader) escape(start int) (pattern, error) {
 	c := p.text[p.at]
 	p.at++
 	switch {
-	case c >= '1' && c <= '9' && p.kind != Awk:
+	case p.kind == AwkExtended && (isDigit(c) || c == 'x' || c == 'u'):
+		// A character by its number, which may be a brace for some. Escape sequences of terminals pass.
+		if !strings.HasPrefix(p.text[start:], `\033`) {
+			return pattern{}, p.odd()
+		}
+		p.at += 2
+		return one("\x1b"), nil
+	case c >= '1' && c <= '9':
 		return p.reference(), nil
 	case strings.IndexByte("bB<>`'", c) >= 0 || p.kind >= Perl && strings.IndexByte("AzZGK", c) >= 0:
 		return pattern{states: 1}, nil

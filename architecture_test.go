@@ -17,7 +17,7 @@ var mayImport = map[string][]string{
 	"nod/agents/codex":          {"nod/agents/jsonl", "nod/policy", "nod/policy/shell"},
 	"nod/agents/jsonl":          {},
 	"nod/agents/transcript":     {"nod/agents/claude", "nod/agents/codex", "nod/agents/jsonl", "nod/policy", "nod/policy/replay", "nod/policy/shell"},
-	"nod/app":                   {"nod/app/settings", "nod/assets", "nod/dialogs", "nod/dialogs/safetext", "nod/interact", "nod/ipc", "nod/ipc/endpoint", "nod/ipc/hooks", "nod/ipc/hooks/install", "nod/ipc/mcp", "nod/policy", "nod/policy/imports", "nod/policy/shell"},
+	"nod/app":                   {"nod/agents/claude", "nod/agents/codex", "nod/agents/jsonl", "nod/agents/transcript", "nod/app/settings", "nod/assets", "nod/dialogs", "nod/dialogs/safetext", "nod/interact", "nod/ipc", "nod/ipc/endpoint", "nod/ipc/hooks", "nod/ipc/hooks/install", "nod/ipc/mcp", "nod/policy", "nod/policy/imports", "nod/policy/replay", "nod/policy/shell"},
 	"nod/app/settings":          {"nod/assets", "nod/dialogs", "nod/dialogs/safetext", "nod/interact", "nod/ipc/hooks/install", "nod/policy", "nod/policy/imports", "nod/policy/shell"},
 	"nod/assets":                {},
 	"nod/assets/gen":            {},

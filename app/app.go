@@ -444,7 +444,7 @@ func (p *program) openFace() (err error) {
 	p.notifier = newNotifier(beeepMessenger{}, func() bool { return p.store.Config().Notifications.Notices }, p.log)
 	p.prompts = dialogs.New(p.fyne, dialogs.Options{
 		Config:    func() policy.PromptConfig { return p.store.Config().Prompt },
-		GrantText: p.store.GrantText, GrantPrefix: p.store.GrantPrefix,
+		GrantText: p.store.GrantText, Parts: p.store.Parts,
 		Changed: func() { p.onUI(p.refresh) },
 		Log:     p.log,
 	})
@@ -469,7 +469,7 @@ func (p *program) openSettings() (*settings.Window, error) {
 	}
 	where := p.server.Endpoint()
 	return settings.New(p.fyne, settings.Options{
-		Store: p.store, Suggest: p.suggest, Autostart: auto,
+		Store: p.store, Suggest: p.suggest, Replay: p.replay, Autostart: auto,
 		Agents: settings.Agents{Machine: machine, Contacts: p.contacts},
 		Closed: p.park.settle,
 		About: settings.About{

@@ -1,6 +1,8 @@
 package dialogs
 
 import (
+	"slices"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
@@ -10,10 +12,6 @@ import (
 	"nod/interact"
 	"nod/policy"
 )
-
-// maxGrantInput is the size of an input, in bytes, above which only "once" is offered: nobody reads that
-// much carefully enough to allow it for ever.
-const maxGrantInput = 10_000
 
 // approvePage asks leave for one tool call.
 type approvePage struct {
@@ -27,33 +25,30 @@ type approvePage struct {
 	banner *fyne.Container // the input's warnings
 	facts  *fyne.Container // what nod worked out from it
 
+	parts    []policy.CommandPart // of a command line
+	partList *fyne.Container      // shows them
+
 	disclosure *button
 	rawShown   bool
 	keep       keep // what an allow keeps
 	scopes     *button
 	rule       *fyne.Container // holds ruleText under a heading
-	ruleText   *sheet          // the rule that a wider scope will save; nil for once
+	ruleText   *sheet          // what a wider scope will save; nil for once
+	shownRule  string          // the text in it
 	why        *button
 	reason     *field
-}
-
-// keep is what an allow keeps beyond this once.
-type keep struct {
-	scope      policy.Scope
-	byPrefix   bool // for commands that start like this one
-	suggestion int  // the agent's own rule to keep, counted from 1, in place of a wider scope; 0: none
 }
 
 func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 	a := &approvePage{
 		page: newPage(e, w.keys, h), w: w, request: e.request(), body: b, keep: keep{scope: policy.Once},
-		view: container.NewStack(), banner: column(6), facts: newWrapRow(6, 6),
+		view: container.NewStack(), banner: column(6), facts: newWrapRow(6, 6), partList: column(0),
 	}
 	a.page.affirm, a.page.refuse, a.page.unwind = a.allow, a.deny, a.closeReason
 	a.page.silence = func(left string) string {
 		return tr("goes back to the terminal in {{.Time}}", values{"Time": left})
 	}
-	a.page.wanted = a.wantedHeight
+	a.page.wanted, a.page.renew = a.wantedHeight, a.renew
 	a.page.look, a.page.seen = a.lookAtAll, a.allSeen
 	a.look()
 	a.assemble(a.bodyObject(), a.footObject())
@@ -73,6 +68,32 @@ func (a *approvePage) look() {
 	a.facts.Objects = []fyne.CanvasObject{newBadge(className(a.entry.why.Class), classColor(a.entry.why.Class))}
 	for _, f := range a.input.Facts() {
 		a.facts.Add(newBadge(f.Text, factColor(f.Level)))
+	}
+	a.showParts(a.partsNow())
+}
+
+func (a *approvePage) partsNow() []policy.CommandPart {
+	if a.w.p.options.Parts == nil {
+		return nil
+	}
+	return a.w.p.options.Parts(a.call())
+}
+
+func (a *approvePage) call() policy.Call { return a.body.Call(a.request.Requester) }
+
+func (a *approvePage) showParts(parts []policy.CommandPart) {
+	a.parts, a.partList.Objects = parts, nil
+	if list := Parts(parts); list != nil {
+		a.partList.Add(padded(3, 0, list))
+	}
+	setVisible(a.partList, len(a.partList.Objects) > 0)
+}
+
+// renew shows what an answer to another prompt, or a new rule, has made of the parts.
+func (a *approvePage) renew() {
+	if parts := a.partsNow(); !slices.Equal(parts, a.parts) {
+		a.showParts(parts)
+		a.setKeep(a.stillKept())
 	}
 }
 
@@ -104,7 +125,7 @@ func factColor(l factLevel) fyne.ThemeColorName {
 
 // bodyObject is the exact input, and under it what nod worked out and what the agent says.
 func (a *approvePage) bodyObject() fyne.CanvasObject {
-	details := column(5, a.facts)
+	details := column(5, a.facts, a.partList)
 	if says := a.agentSays(); says != "" {
 		details.Add(labelled(tr("agent says:"), says))
 	}
@@ -220,8 +241,14 @@ func (a *approvePage) allow() {
 		a.say(tr("The file has changed meanwhile: look again."))
 		return
 	}
+	if _, _, rule := a.chosen(); rule != a.shownRule {
+		a.showParts(a.partsNow())
+		a.setKeep(a.stillKept())
+		a.say(tr("What Allow will save has changed meanwhile: look again."))
+		return
+	}
 	answer := human(interact.Allowed)
-	answer.Scope, answer.ByPrefix, answer.Suggestion = a.keep.scope, a.keep.byPrefix, a.keep.suggestion
+	answer.Scope, answer.Covers, answer.Suggestion = a.keep.scope, a.keep.cover, a.keep.suggestion
 	a.w.finish(a.page, a.stamped(answer))
 }
 
@@ -229,125 +256,6 @@ func (a *approvePage) allow() {
 func (a *approvePage) stamped(answer interact.Answer) interact.Answer {
 	answer.ShownSHA256 = interact.Digest(a.body.Input)
 	return answer
-}
-
-// chooseScope opens the list of scopes: for exactly this input, then for commands that start like it, then the
-// rules that the agent itself would keep.
-func (a *approvePage) chooseScope() {
-	var items []menuItem
-	for _, k := range a.offered() {
-		item := menuItem{text: scopeName(k.scope), marked: k == a.keep, do: func() { a.setKeep(k) }}
-		switch {
-		case k.suggestion > 0:
-			item.text, item.small, item.parted = a.suggestionName(), plainText(a.body.Suggestions[k.suggestion-1]), k.suggestion == 1
-		case k.byPrefix:
-			item.small = tr("any command that starts with {{.Words}}", values{"Words": a.prefix()})
-			item.parted = len(items) > 0 && items[len(items)-1].small == ""
-		}
-		items = append(items, item)
-	}
-	if len(items) == 1 {
-		items[0].small = tr("nothing wider is offered for this input")
-	}
-	a.w.openMenu(a.scopes, items)
-}
-
-// prefix are the words that a wider rule would be bound to; empty when there can be none.
-func (a *approvePage) prefix() string {
-	if a.w.p.options.GrantPrefix == nil {
-		return ""
-	}
-	return a.w.p.options.GrantPrefix(a.body.Call(a.request.Requester))
-}
-
-// mayKeep reports whether the input can be read in full: only then is anything wider than once offered.
-func (a *approvePage) mayKeep() bool {
-	return len(a.body.Input) <= maxGrantInput && !a.input.HasHidden()
-}
-
-// suggestionName says whose rule it is that the agent would keep.
-func (a *approvePage) suggestionName() string {
-	return tr("As {{.Agent}} suggests", values{"Agent": plainText(a.request.Requester.Agent)})
-}
-
-// offered lists what can be kept. Wider than once takes an input that can be read in full, and a rule to show.
-func (a *approvePage) offered() []keep {
-	all := []keep{{scope: policy.Once}}
-	if !a.mayKeep() {
-		return all
-	}
-	for _, byPrefix := range []bool{false, true} {
-		for _, s := range policy.Scopes[1:] {
-			k := keep{scope: s, byPrefix: byPrefix}
-			named := s != policy.ThisSession || a.request.Requester.Session != ""
-			if named && a.grantText(k) != "" {
-				all = append(all, k)
-			}
-		}
-	}
-	for i := range a.body.Suggestions {
-		all = append(all, keep{scope: policy.Once, suggestion: i + 1})
-	}
-	return all
-}
-
-func scopeName(s policy.Scope) string {
-	switch s {
-	case policy.ThisSession:
-		return tr("This session")
-	case policy.QuarterHour:
-		return tr("15 minutes")
-	case policy.UntilQuit:
-		return tr("Until nod quits")
-	case policy.Always:
-		return tr("Always")
-	}
-	return tr("Once")
-}
-
-// setKeep chooses what an allow keeps, and shows the rule that it saves; the wait for Allow starts again.
-func (a *approvePage) setKeep(k keep) {
-	a.keep = k
-	a.showScope()
-	a.w.fit()
-	a.w.disturb()
-}
-
-func (a *approvePage) showScope() {
-	name, heading, rule := a.chosen()
-	a.scopes.setText(name)
-	a.rule.Objects, a.ruleText = nil, nil
-	setVisible(a.rule, rule != "")
-	if rule == "" {
-		return
-	}
-	a.ruleText = newSheet(unnumbered("", rule, lineText), rule)
-	a.ruleText.attach(a.keys, a.w.inView, a.w.rearm)
-	above := newLines(heading, theme.SizeNameCaptionText, widget.MediumImportance)
-	a.rule.Add(column(4, tight(above), container.New(atMost{height: maxRule}, a.ruleText)))
-}
-
-// chosen is what the scope button says and, for more than once, the rule that will be saved.
-func (a *approvePage) chosen() (name, heading, rule string) {
-	switch k := a.keep; {
-	case k.suggestion > 0:
-		return a.suggestionName(), tr("Allow will have the agent keep this rule of its own:"), a.body.Suggestions[k.suggestion-1]
-	case k.scope == policy.Once:
-		return scopeName(k.scope), "", ""
-	case k.byPrefix:
-		name = scopeName(k.scope) + " · " + a.prefix() + " …"
-		return name, tr("Allow will save this rule:"), a.grantText(k)
-	default:
-		return scopeName(k.scope), tr("Allow will save this rule:"), a.grantText(k)
-	}
-}
-
-// grantText is the rule that an allow saves; "" when there cannot be one.
-func (a *approvePage) grantText(k keep) string {
-	if a.w.p.options.GrantText == nil {
-		return ""
-	}
-	return a.w.p.options.GrantText(a.body.Call(a.request.Requester), k.scope, k.byPrefix)
 }
 
 // lookAtAll takes note of what is in view.
@@ -362,19 +270,6 @@ func (a *approvePage) lookAtAll() {
 func (a *approvePage) allSeen() bool {
 	return a.input.allSeen() && (a.ruleText == nil || a.ruleText.allSeen())
 }
-
-// maxRule is the height up to which a rule takes room from the rest; a longer one scrolls.
-const maxRule = 84
-
-// atMost is a layout that keeps its content from asking for more than a height.
-type atMost struct{ height float32 }
-
-func (l atMost) MinSize(o []fyne.CanvasObject) fyne.Size {
-	size := o[0].MinSize()
-	return fyne.NewSize(size.Width, min(size.Height, l.height))
-}
-
-func (l atMost) Layout(o []fyne.CanvasObject, size fyne.Size) { fixed{}.Layout(o, size) }
 
 // The distances in a body, and when there is little room.
 const (

@@ -136,7 +136,7 @@ const maxPrograms = 6
 
 // shellFacts says what a command line would do, as far as reading it tells.
 func shellFacts(command, cwd string) []fact {
-	a := shell.Analyze(command, false)
+	a := shell.Analyze(command)
 	var facts []fact
 	if names := programNames(a); names != "" {
 		facts = append(facts, fact{tr("runs {{.Programs}}", values{"Programs": names}), factNeutral})
@@ -173,10 +173,15 @@ func programNames(a shell.Analysis) string {
 // writtenFacts says where the paths lead that a command writes: the worst of each kind once.
 func writtenFacts(a shell.Analysis, cwd string) []fact {
 	var facts []fact
-	for _, path := range a.Writes {
-		for _, f := range placeFacts(policy.Locate(path, cwd)) {
-			if !slices.Contains(facts, f) {
-				facts = append(facts, f)
+	for _, p := range a.Parts {
+		for _, access := range slices.Concat(p.Accesses, p.Output) {
+			if access.Kind < shell.Write {
+				continue
+			}
+			for _, f := range placeFacts(policy.Locate(access.Path, cwd)) {
+				if !slices.Contains(facts, f) {
+					facts = append(facts, f)
+				}
 			}
 		}
 	}

@@ -28,7 +28,8 @@ var samples = map[string]interact.Request{
 		}},
 		{ID: "name", Header: "Name", Question: "What shall it be called?", InputType: interact.Text, Placeholder: "orders"},
 	}}),
-	"plan": planRequest("5", aPlan),
+	"plan":  planRequest("5", aPlan),
+	"parts": bash("6", someLine),
 }
 
 const aPlan = `# Move the orders to PostgreSQL
@@ -119,7 +120,13 @@ func TestGoldenStates(t *testing.T) {
 			s.ready()
 		}},
 		{"preview", sketches, func(s *screen) { s.ready(); s.tapText("Two columns") }},
-		{"prefix", bash("1", "go test ./..."), func(s *screen) { s.ready(); s.tapText("Once") }},
+
+		{"parts-short", bash("1", "cd web && go test ./... | tail -3"), func(s *screen) { s.ready() }},
+		{"parts-menu", bash("1", someLine), func(s *screen) { s.ready(); s.tapText("Once") }},
+		{"parts-rules", bash("1", someLine), func(s *screen) { s.ready(); s.tapText("Once"); s.tapText("Always") }},
+		{"parts-many", bash("1", strings.Repeat(someLine+" && ", 5)+"cat end"), func(s *screen) { s.ready() }},
+		{"parts-small", bash("1", someLine), func(s *screen) { s.p.window.win.Resize(small); s.ready() }},
+		{"edits-menu", anEdit, func(s *screen) { s.ready(); s.tapText("Once") }},
 		{"suggestions", suggesting, func(s *screen) { s.ready(); s.tapText("Once") }},
 		{"text", request("1", interact.Ask{Question: "Why?\n\n- first\n- *second*", Multiline: true, Placeholder: "Your reasons"}), func(s *screen) { s.ready() }},
 	}
@@ -132,6 +139,16 @@ func TestGoldenStates(t *testing.T) {
 		})
 	}
 }
+
+// someLine has parts of every kind, one of them too long for its line.
+const someLine = "cd web && npm run lint --max-warnings 0 --ext .ts,.tsx,.js --format stylish src components pages lib | tail -20 && " +
+	"make types && mix format && go test ./..."
+
+// anEdit changes a file in the project.
+var anEdit = func() interact.Request {
+	input, _ := json.Marshal(map[string]any{"file_path": "/src/shop/shop.go", "old_string": "n * 199", "new_string": "n * 249"})
+	return request("1", interact.Approve{Tool: "Edit", Input: input})
+}()
 
 // constrained asks for answers of a certain form.
 var constrained = request("1", interact.Form{Questions: []interact.Question{

@@ -16,10 +16,13 @@ type menuItem struct {
 	text, small string
 	marked      bool // the one that is in force
 	danger      bool
-	parted      bool // a line above it
-	decides     bool // it answers requests: by keyboard it takes the chord of the affirmative
+	parted      bool              // a line above it
+	heading     fyne.CanvasObject // above it, under the line; nil for none
+	decides     bool              // it answers requests: by keyboard it takes the chord of the affirmative
 	do          func()
 }
+
+const menuIndent = 32 // of the text in a line, which leaves room for the mark
 
 // layer is a menu above the prompt. While it is open the prompt behind it counts as out of sight, so
 // nothing in it can be affirmed. A click beside it, or Escape, closes it.
@@ -38,6 +41,9 @@ func newLayer(keys *keyMap, anchor fyne.CanvasObject, items []menuItem, close fu
 	for _, it := range items {
 		if it.parted {
 			list.Add(padded(4, 0, newRule()))
+		}
+		if it.heading != nil {
+			list.Add(it.heading)
 		}
 		line := newMenuLine(keys, it, close, l.move)
 		l.items = append(l.items, line)
@@ -118,6 +124,10 @@ func (l *layer) wanted() fyne.Size {
 		size.Height += m.Height + 2
 		if it.item.parted {
 			size.Height += 11
+		}
+		if h := it.item.heading; h != nil {
+			size.Width = max(size.Width, h.MinSize().Width+12)
+			size.Height += h.MinSize().Height + 2
 		}
 	}
 	return size

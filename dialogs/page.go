@@ -37,6 +37,7 @@ type page struct {
 	silence func(left string) string    // what happens when the time is over
 	wanted  func(width float32) float32 // height of the body at which nothing scrolls
 	first   fyne.Focusable              // has the focus first, in place of text
+	renew   func()                      // follows what has changed outside since it was shown
 	look    func()                      // takes note of what of it is in view now
 	seen    func() bool                 // the whole of what is to be judged has been in view
 }
@@ -47,6 +48,7 @@ func newPage(e *entry, keys *keyMap, head *head) *page {
 		status:  newLines("", theme.SizeNameCaptionText, widget.LowImportance),
 		problem: newLines("", theme.SizeNameCaptionText, widget.DangerImportance),
 		unwind:  func() bool { return false },
+		renew:   func() {},
 		look:    func() {},
 		seen:    func() bool { return true },
 	}

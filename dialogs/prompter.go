@@ -25,12 +25,11 @@ import (
 type Options struct {
 	// Config is read at each prompt. Nil means the default configuration.
 	Config func() policy.PromptConfig
-	// GrantText is the rule that an allow for that scope will save, word for word. Nil means that only
-	// "once" is offered.
-	GrantText func(call policy.Call, scope policy.Scope, byPrefix bool) string
-	// GrantPrefix are the words that an allow for all commands that start alike is bound to; empty where there
-	// can be none. Nil means that it is not offered.
-	GrantPrefix func(policy.Call) string
+	// GrantText is what an allow for that scope will save, word for word, one rule a line; empty where it can
+	// save nothing. Nil means that only "once" is offered.
+	GrantText func(call policy.Call, scope policy.Scope, cover policy.Cover) string
+	// Parts says of each part of a command line what it is to the policy. Nil means that no parts are shown.
+	Parts func(policy.Call) []policy.CommandPart
 	// Changed, if not nil, is called on the UI goroutine whenever what waits may have changed. Of the
 	// Prompter it may call Waiting only.
 	Changed func()

@@ -3,6 +3,7 @@ package dialogs
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -33,16 +34,8 @@ func newScreen(t *testing.T) *screen {
 	test.ApplyTheme(t, Theme("light"))
 	speak(t, "en")
 	s.p = New(a, Options{
-		GrantText: func(c policy.Call, scope policy.Scope, byPrefix bool) string {
-			switch {
-			case !byPrefix:
-				return fmt.Sprintf("allow %s of %s with exactly this input (%s)", c.Tool, c.Agent, scope)
-			case startOf(c) == "":
-				return ""
-			}
-			return fmt.Sprintf("allow %s any command that starts with %q (%s)", c.Agent, startOf(c), scope)
-		},
-		GrantPrefix: startOf,
+		GrantText: someGrants,
+		Parts:     someParts,
 	})
 	s.p.now = func() time.Time { return s.time }
 	s.p.queue.now = s.p.now
@@ -52,12 +45,47 @@ func newScreen(t *testing.T) *screen {
 	return s
 }
 
-// startOf is the prefix that the tests' policy offers: that of one command.
-func startOf(c policy.Call) string {
-	if strings.Contains(string(c.Input), "go test") {
-		return "go test"
+// someGrants is what the tests' policy would keep: it knows no exact part and takes all edits to be in the project.
+func someGrants(c policy.Call, scope policy.Scope, cover policy.Cover) string {
+	switch cover {
+	case policy.CoverInput:
+		return fmt.Sprintf("allow %s of %s with exactly this input (%s)", c.Tool, c.Agent, scope)
+	case policy.CoverEdits:
+		if c.Tool == "Edit" && scope != policy.Always {
+			return fmt.Sprintf("allow %s to change files in ~/src/shop, but none that settings, hooks or keys are kept in (%s)", c.Agent, scope)
+		}
+		return ""
 	}
-	return ""
+	var lines []string
+	for _, p := range someParts(c) {
+		if p.State == policy.PartNew {
+			lines = append(lines, fmt.Sprintf("allow %s to run %q in ~/src/shop (%s)", c.Agent, p.Text, scope))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// someParts is what the tests' policy makes of the parts of a command.
+func someParts(c policy.Call) []policy.CommandPart {
+	var input struct{ Command string }
+	_ = json.Unmarshal(c.Input, &input) // no command, no parts
+	if !strings.Contains(input.Command, "go test") && !strings.Contains(input.Command, "npm") {
+		return nil
+	}
+	var parts []policy.CommandPart
+	for _, text := range regexp.MustCompile(` (?:&&|\|) `).Split(input.Command, -1) {
+		p := policy.CommandPart{Text: text, State: policy.PartNew, Why: "nod does not know what " + text[:2] + " does."}
+		switch text[:2] {
+		case "cd", "ca", "ta", "ls":
+			p.State, p.Why = policy.PartReads, ""
+		case "ma":
+			p.State, p.By = policy.PartCovered, "make-anything"
+		case "mi":
+			p.State, p.By = policy.PartCovered, "0195e1d0-0000-7000-8000-000000000000"
+		}
+		parts = append(parts, p)
+	}
+	return parts
 }
 
 // speak sets the language for one test.

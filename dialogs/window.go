@@ -99,6 +99,7 @@ func (w *window) update() {
 	if w.page.head.setPosition(w.placeOf(e)) {
 		w.page.object.Refresh()
 	}
+	w.page.renew()
 	w.tick()
 	w.rearm()
 }
@@ -129,6 +130,7 @@ func (w *window) show(e *entry) {
 		}
 		w.pages[e] = pg
 	}
+	pg.renew()
 	w.page = pg
 	w.root.Objects = []fyne.CanvasObject{pg.object}
 	pg.head.setPosition(w.placeOf(e))

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -399,7 +400,7 @@ func TestScope(t *testing.T) {
 	s.ready()
 	s.tapText("Once")
 	s.tapText("This session")
-	if !s.shows("allow Bash of claude-code with exactly this input (session)") {
+	if !s.shows("exactly this input") {
 		t.Error("the rule is not shown before Allow")
 	}
 	s.tapText("Allow")
@@ -448,11 +449,14 @@ func TestScopesOffered(t *testing.T) {
 		session string
 		want    string
 	}{
-		{"plain", "make", "s1", "once session 15m quit always"},
-		{"without a session", "make", "", "once 15m quit always"},
-		{"with a prefix", "go test ./...", "s1", "once session 15m quit always session 15m quit always"},
-		{"hidden characters", "make\u202e", "s1", "once"},
-		{"too long to be read with care", long, "s1", "once"},
+		{"plain", "make", "s1", "Once, This session, 15 minutes, Until nod quits, Always"},
+		{"without a session", "make", "", "Once, 15 minutes, Until nod quits, Always"},
+		{"with new parts", "go test ./...", "s1",
+			"Once, This session, 15 minutes, Until nod quits, Always, Exactly this input · This session, Exactly this input · Always"},
+		{"with new parts, without a session", "go test ./...", "",
+			"Once, 15 minutes, Until nod quits, Always, Exactly this input · Always"},
+		{"hidden characters", "make\u202e", "s1", "Once"},
+		{"too long to be read with care", long, "s1", "Once"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -463,41 +467,100 @@ func TestScopesOffered(t *testing.T) {
 			s.tapText("Once")
 			var got []string
 			for _, it := range s.p.window.menu.items {
-				for _, scope := range policy.Scopes {
-					if it.item.text == scopeName(scope) {
-						got = append(got, string(scope))
-					}
-				}
+				got = append(got, it.item.text)
 			}
-			if strings.Join(got, " ") != test.want {
+			if strings.Join(got, ", ") != test.want {
 				t.Errorf("offered %v, want %s", got, test.want)
 			}
 		})
 	}
 }
 
-// An allow for all commands that start alike says so, and shows the rule first.
-func TestAllowByPrefix(t *testing.T) {
+// An allow for the new parts of a command says so, and shows the rules first.
+func TestAllowParts(t *testing.T) {
 	s := newScreen(t)
-	s.open(bash("1", "go test ./..."))
+	s.open(bash("1", "cd web && npm run lint && go test ./... | tail -3"))
 	s.ready()
 	s.tapText("Once")
-	for _, it := range s.p.window.menu.items {
-		if it.item.text == "Until nod quits" && strings.Contains(it.item.small, "go test") {
-			s.tap(it)
-			break
-		}
-	}
-	if !s.shows("any command that starts with") {
-		t.Error("the rule is not shown")
+	s.tapText("Until nod quits")
+	s.find("Until nod quits · 2 parts")
+	if !s.shows("Allow will save these rules:") {
+		t.Error("the rules are not shown")
 	}
 	s.chord(fyne.KeyReturn)
 	s.wantOpen("1") // it has just changed
 	s.ready()
 	s.chord(fyne.KeyReturn)
-	if a := s.wantOutcome("1", interact.Allowed); a.Scope != policy.UntilQuit || !a.ByPrefix {
+	if a := s.wantOutcome("1", interact.Allowed); a.Scope != policy.UntilQuit || a.Covers != policy.CoverCommands {
 		t.Errorf("answer %+v", a)
 	}
+}
+
+func TestAllowEdits(t *testing.T) {
+	long := strings.Repeat("x\n", maxGrantInput)
+	for _, content := range []string{"x", long} { // the edits to come are not in this one
+		s := newScreen(t)
+		s.open(request("1", call(t, "Edit", object{"file_path": "/src/shop/a.go", "old_string": "y", "new_string": content})))
+		s.ready()
+		s.tapText("Once")
+		s.tapText("Edits in this project · Until nod quits")
+		s.find("Edits in this project · Until nod quits") // the button
+		if content == long {
+			continue
+		}
+		s.ready()
+		s.chord(fyne.KeyReturn)
+		if a := s.wantOutcome("1", interact.Allowed); a.Scope != policy.UntilQuit || a.Covers != policy.CoverEdits {
+			t.Errorf("answer %+v", a)
+		}
+	}
+}
+
+// What Allow saves is what the prompt shows, even when a part that was covered is so no longer.
+func TestAllowSavesWhatIsShown(t *testing.T) {
+	s := newScreen(t)
+	saves := "allow it to run go test"
+	s.p.options.GrantText = func(policy.Call, policy.Scope, policy.Cover) string { return saves }
+	s.open(bash("1", "go test ./..."))
+	s.ready()
+	s.tapText("Once")
+	s.tapText("Always")
+	s.ready()
+	saves += "\nallow it to run git push"
+	s.chord(fyne.KeyReturn)
+	s.wantOpen("1")
+	if !strings.Contains(s.page().status.Text, "look again") || !s.shows("Allow will save these rules:") {
+		t.Error("the rules that are saved now are not shown")
+	}
+	saves = ""
+	s.ready()
+	s.chord(fyne.KeyReturn)
+	s.wantOpen("1")
+	s.ready()
+	s.chord(fyne.KeyReturn)
+	if a := s.wantOutcome("1", interact.Allowed); a.Scope != policy.Once || a.Covers != "" {
+		t.Errorf("answer %+v", a)
+	}
+}
+
+// An answer to another prompt shows in the parts of this one, and the wait for Allow starts again.
+func TestPartsFollowThePolicy(t *testing.T) {
+	s := newScreen(t)
+	parts := []policy.CommandPart{{Text: "make", State: policy.PartNew}, {Text: "make lint", State: policy.PartNew}}
+	s.p.options.Parts = func(policy.Call) []policy.CommandPart { return parts }
+	s.open(bash("1", "make && make lint"))
+	s.ready()
+	if s.shows("you allowed this before") {
+		t.Fatal("a part is covered too early")
+	}
+	parts = slices.Clone(parts)
+	parts[0].State, parts[0].By = policy.PartCovered, "0195e1d0-0000-7000-8000-000000000000"
+	s.pass(time.Second)
+	if !s.shows("you allowed this before") {
+		t.Error("the part still looks new")
+	}
+	s.chord(fyne.KeyReturn)
+	s.wantOpen("1")
 }
 
 // Allow waits until the end of the text has been in view.

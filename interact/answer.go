@@ -38,7 +38,7 @@ type Answer struct {
 	Rule        string           `json:"rule,omitempty"`       // id of the rule or grant that decided
 	Reason      string           `json:"reason,omitempty"`     // for the model to read
 	Scope       policy.Scope     `json:"scope,omitempty"`      // approve: how long the human's allow holds
-	ByPrefix    bool             `json:"by_prefix,omitempty"`  // approve: it holds for commands that start like this one
+	Covers      policy.Cover     `json:"covers,omitempty"`     // approve: what an allow wider than once is about; empty: exactly this input
 	Suggestion  int              `json:"suggestion,omitempty"` // approve: the agent's own rule to keep, counted from 1
 	Text        string           `json:"text,omitempty"`       // ask
 	Confirmed   bool             `json:"confirmed,omitempty"`

@@ -34,7 +34,7 @@ type Notifier interface {
 type Policy interface {
 	Decide(call policy.Call) policy.Decision
 	// Grant keeps an allow wider than once. It is called only for the answer that won.
-	Grant(call policy.Call, scope policy.Scope, byPrefix bool) error
+	Grant(call policy.Call, scope policy.Scope, cover policy.Cover) error
 }
 
 // Limits of the broker.
@@ -328,9 +328,12 @@ func (b *Broker) confirmed(e *entry, a Answer) Answer {
 	if a.Scope == policy.Once {
 		return a
 	}
-	if err := b.cfg.Policy.Grant(e.call, a.Scope, a.ByPrefix); err != nil {
-		b.cfg.Log.Error("grant", "id", e.req.ID, "scope", a.Scope, "err", err)
-		a.Scope, a.ByPrefix = policy.Once, false
+	if a.Covers == "" {
+		a.Covers = policy.CoverInput
+	}
+	if err := b.cfg.Policy.Grant(e.call, a.Scope, a.Covers); err != nil {
+		b.cfg.Log.Error("grant", "id", e.req.ID, "scope", a.Scope, "covers", a.Covers, "err", err)
+		a.Scope, a.Covers = policy.Once, ""
 		a.Reason = "allowed once: the wider grant could not be saved"
 	}
 	return a

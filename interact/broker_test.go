@@ -411,6 +411,20 @@ func TestOnlyAWiderAllowIsKept(t *testing.T) {
 	}
 }
 
+func TestAnAllowCoversWhatThePersonChose(t *testing.T) {
+	for covers, want := range map[policy.Cover]policy.Cover{"": policy.CoverInput, policy.CoverCommands: policy.CoverCommands, policy.CoverEdits: policy.CoverEdits} {
+		synctest.Test(t, func(t *testing.T) {
+			pol := &interacttest.Policy{}
+			b := interacttest.Broker(says(interact.Answer{Outcome: interact.Allowed, Scope: policy.Always, Covers: covers}), pol)
+			defer b.Close()
+			a := do(t, b, approve("Bash"))
+			if got := pol.Covers(); len(got) != 1 || got[0] != want || a.Covers != want {
+				t.Errorf("covers %q: kept %q, answered %q, want %q", covers, got, a.Covers, want)
+			}
+		})
+	}
+}
+
 // A deny that came while the prompt was open beats the click on Allow.
 func TestDenyThatCameMeanwhileWins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -40,14 +40,19 @@ func (r Request) checkDecision(a Answer) error {
 	if a.Outcome == Allowed && a.Scope != "" && !slices.Contains(policy.Scopes, a.Scope) {
 		return fmt.Errorf("%q is no scope", a.Scope)
 	}
-	if a.ByPrefix && (a.Outcome != Allowed || a.Scope == "" || a.Scope == policy.Once) {
-		return errors.New("only an allow that holds longer than once is for commands that start alike")
+	if a.Covers != "" && !slices.Contains(covers, a.Covers) {
+		return fmt.Errorf("%q is nothing that an allow covers", a.Covers)
+	}
+	if a.Covers != "" && (a.Outcome != Allowed || a.Scope == "" || a.Scope == policy.Once) {
+		return errors.New("only an allow that holds longer than once covers anything beyond this call")
 	}
 	if a.Outcome == Allowed && a.Scope == policy.ThisSession && r.Requester.Session == "" {
 		return errors.New("the agent named no session to allow this for")
 	}
 	return nil
 }
+
+var covers = []policy.Cover{policy.CoverInput, policy.CoverCommands, policy.CoverEdits}
 
 func (r Request) checkAnswer(a Answer) error {
 	switch b := r.Body.(type) {

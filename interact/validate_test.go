@@ -148,6 +148,11 @@ func TestCheck(t *testing.T) {
 		"denied with one": {interact.Approve{Tool: "T", Suggestions: []string{"x"}}, interact.Answer{Outcome: interact.Denied, Suggestion: 1}, false},
 		"session allow without a session": {interact.Approve{Tool: "T", Input: json.RawMessage(`{}`)},
 			interact.Answer{Outcome: interact.Allowed, Scope: "session"}, false},
+		"covers":             {interact.Approve{Tool: "T"}, interact.Answer{Outcome: interact.Allowed, Scope: "always", Covers: "edits"}, true},
+		"covers who knows":   {interact.Approve{Tool: "T"}, interact.Answer{Outcome: interact.Allowed, Scope: "always", Covers: "all"}, false},
+		"covers once":        {interact.Approve{Tool: "T"}, interact.Answer{Outcome: interact.Allowed, Scope: "once", Covers: "commands"}, false},
+		"covers no scope":    {interact.Approve{Tool: "T"}, interact.Answer{Outcome: interact.Allowed, Covers: "commands"}, false},
+		"covers what is not": {interact.Approve{Tool: "T"}, interact.Answer{Outcome: interact.Denied, Scope: "always", Covers: "commands"}, false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

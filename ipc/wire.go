@@ -107,6 +107,7 @@ type (
 		By          interact.By   `json:"by,omitempty" enum:"human,policy,timeout" description:"who decided; absent when nobody did"`
 		Rule        string        `json:"rule,omitempty" description:"id of the rule or grant that decided"`
 		Scope       policy.Scope  `json:"scope,omitempty" enum:"once,session,15m,quit,always" description:"how long the human's allow holds"`
+		Covers      policy.Cover  `json:"covers,omitempty" enum:"input,commands,edits" description:"what a human's allow that holds longer than once is about: exactly this input, each new part of the command line, or changes of files in the project"`
 		ShownSHA256 string        `json:"shown_sha256" description:"SHA-256 of the bytes of input that were judged or shown"`
 	}
 	notifyReply struct {
@@ -200,7 +201,7 @@ func replyToApprove(h head, a interact.Answer) (any, *problem) {
 	reply := approveReply{head: h, Decision: policy.Deny, Reason: reasonOf(a), ShownSHA256: a.ShownSHA256}
 	switch a.Outcome {
 	case interact.Allowed:
-		reply.Decision, reply.By, reply.Rule, reply.Scope = policy.Allow, a.By, a.Rule, a.Scope
+		reply.Decision, reply.By, reply.Rule, reply.Scope, reply.Covers = policy.Allow, a.By, a.Rule, a.Scope, a.Covers
 	case interact.Denied:
 		reply.By, reply.Rule = a.By, a.Rule
 	case interact.TimedOut:

@@ -63,6 +63,18 @@ func Find(paths []string) ([]replay.File, error) {
 	return slices.SortedFunc(maps.Values(found), byName), nil
 }
 
+// FindAll returns the transcripts in the [Folders] that exist.
+func FindAll() ([]replay.File, error) {
+	folders, err := Folders()
+	if err != nil {
+		return nil, err
+	}
+	return Find(slices.DeleteFunc(folders, func(folder string) bool {
+		_, err := os.Stat(folder)
+		return err != nil
+	}))
+}
+
 // probe finds out whose transcript a file is.
 func probe(name string) (replay.File, error) {
 	info, err := os.Stat(name) // opening a pipe would wait for its other end

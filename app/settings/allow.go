@@ -40,7 +40,7 @@ const tryWidth = 310
 func newAllowPage(store Store, machine func() (install.Machine, error), change change, aside func(func())) *allowPage {
 	p := &allowPage{store: store, change: change, machine: machine, aside: aside, classes: map[policy.Class]*checkRow{}}
 	p.rules = newRuleList(p.edit, p.takeOver, change)
-	p.try = newTryBox(store.Explain)
+	p.try = newTryBox(store)
 	p.ask = newCheckRow(lang.L("Ask about everything"), lang.L("Every allow becomes a question. Denials stay."), p.saveAskEverything)
 	p.lists = page(
 		card(p.ask.field.content),

@@ -36,10 +36,10 @@ type editor struct {
 var (
 	effects = []policy.Effect{policy.Allow, policy.Ask, policy.Deny}
 	// ruleKeys are the text fields, in the order of the form.
-	ruleKeys = []string{"tool", "command", "path", "host", "args", "cwd", "agent", "program", "mcp_server", "session", "expires",
+	ruleKeys = []string{"tool", "run", "command", "path", "host", "args", "cwd", "agent", "program", "mcp_server", "session", "expires",
 		"id", "note", "examples.match", "examples.no_match"}
 	// linesKeys are those with one thing to a line.
-	linesKeys = []string{"command", "args", "examples.match", "examples.no_match"}
+	linesKeys = []string{"run", "command", "args", "examples.match", "examples.no_match"}
 )
 
 // newEditor makes the form for r, which is new when it has no id. Closed is called when the person is done.
@@ -108,6 +108,7 @@ func (e *editor) textLine(key string) fyne.CanvasObject {
 	names := map[string][2]string{
 		"tool":              {lang.L("Tool"), lang.L("Bash, or mcp__github__* for many")},
 		"command":           {lang.L("Command"), lang.L("git status (exactly this, to the letter)")},
+		"run":               {lang.L("Runs"), lang.L("go test (what starts like this, also within a command line; one to a line)")},
 		"path":              {lang.L("Files"), "~/src/**"},
 		"host":              {lang.L("Host"), lang.L("example.com, or *.example.com for all below it")},
 		"args":              {lang.L("Fields"), lang.L("branch = release/*   (one to a line)")},
@@ -144,7 +145,7 @@ func (e *editor) fill(r policy.Rule) {
 	for key, value := range map[string]string{
 		"tool": r.Tool, "command": r.Command, "path": r.Path, "cwd": r.CWD,
 		"agent": r.Agent, "program": r.Program, "id": r.ID, "note": r.Note,
-		"host": r.Host, "mcp_server": r.Server, "session": r.Session, "expires": r.Expires, "args": argLines(r.Args),
+		"host": r.Host, "mcp_server": r.Server, "session": r.Session, "expires": r.Expires, "args": argLines(r.Args), "run": strings.Join(r.Run, "\n"),
 		"examples.match": strings.Join(r.Examples.Match, "\n"), "examples.no_match": strings.Join(r.Examples.NoMatch, "\n"),
 	} {
 		e.texts[key].SetText(value)
@@ -159,6 +160,7 @@ func (e *editor) rule() policy.Rule {
 	r.Path, r.CWD = e.text("path"), e.text("cwd")
 	r.Command = e.texts["command"].Text // byte for byte: a blank at the end counts
 	r.Host, r.Server, r.Session, r.Expires = e.text("host"), e.text("mcp_server"), e.text("session"), e.text("expires")
+	r.Run = lines(e.texts["run"].Text)
 	r.Args = argsOf(e.texts["args"].Text)
 	r.Examples = policy.Examples{Match: lines(e.texts["examples.match"].Text), NoMatch: lines(e.texts["examples.no_match"].Text)}
 	r.Class, r.Effect = "", ""

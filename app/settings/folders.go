@@ -39,7 +39,7 @@ func newFoldersPage(change change) *foldersPage {
 	p.entry.OnChanged = func(string) { p.problem.say("") }
 	p.add = widget.NewButtonWithIcon(lang.L("Add folder"), theme.ContentAddIcon(), p.save)
 	p.content = page(dialogs.Column(9,
-		header(lang.L("Trusted folders"), lang.L("Agents may read here without asking, and the settings of git repositories here are believed. Files that hold keys or passwords are asked about everywhere.")),
+		header(lang.L("Trusted folders"), lang.L("Agents may read here without asking. Git needs no trust: nod looks at the configuration of each repository, and asks when it names a program. Files that hold keys or passwords are asked about everywhere.")),
 		container.NewBorder(nil, nil, nil, p.add, p.entry), p.problem.content, p.body))
 	return p
 }

@@ -34,7 +34,7 @@ func newGrantList(store Store) *grantList {
 	l := &grantList{store: store, body: container.NewStack(), problem: newRemark(widget.DangerImportance)}
 	l.all = widget.NewButton(lang.L("Revoke all"), l.revokeAll)
 	l.content = dialogs.Column(9,
-		header(lang.L("Answers that still hold"), lang.L("What you allowed for longer than once: one input, or commands that start alike, in one folder, for one program."), l.all),
+		header(lang.L("Answers that still hold"), lang.L("What you allowed for longer than once, for one program: one input in one folder; or, in one project, a command as part of any line, or changes of files."), l.all),
 		l.problem.content, l.body)
 	return l
 }
@@ -90,16 +90,15 @@ func (l *grantList) words(g policy.Grant) fyne.CanvasObject {
 	input := dialogs.Lines(safetext.Line(g.Shown, quoteLimit), theme.SizeNameText, widget.MediumImportance)
 	input.TextStyle.Monospace = true
 	input.Wrapping = fyne.TextWrapBreak
-	return dialogs.Column(4, dialogs.Tight(input), muted(about(g, time.Now())))
+	return dialogs.Column(4, dialogs.Tight(input), muted(safetext.Line(g.Text(), grantLimit)+"."), muted(about(g, time.Now())))
 }
 
-// about says whom a grant is for, and how long it holds.
+// grantLimit is how much is shown of what a grant allows: it names a command, a folder and a program.
+const grantLimit = 400
+
+// about says how long a grant holds, and how much it was used.
 func about(g policy.Grant, now time.Time) string {
-	who := safetext.Line(g.Agent, 40)
-	if g.Program != "" {
-		who = safetext.Line(g.Program, 60)
-	}
-	parts := []string{safetext.Line(g.Tool, 40), who, safetext.Line(g.CWD, 60), holds(g, now)}
+	parts := []string{holds(g, now)}
 	parts = append(parts, lang.L("since {{.Day}}", map[string]any{"Day": g.Created.In(now.Location()).Format(time.DateOnly)}))
 	if g.Uses > 0 {
 		parts = append(parts, lang.L("last used {{.Ago}}", map[string]any{"Ago": ago(g.LastUsed, now)}))

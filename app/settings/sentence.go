@@ -23,6 +23,9 @@ func sentence(r policy.Rule) string {
 	if r.Class != "" {
 		parts = append(parts, lang.L("that {{.X}}", map[string]any{"X": does(r.Class)}))
 	}
+	if len(r.Run) > 0 {
+		parts = append(parts, runs(r))
+	}
 	add(r.Command, "that run exactly “{{.X}}”")
 	add(r.Path, "on files in {{.X}}")
 	add(r.Host, "to {{.X}}")
@@ -35,11 +38,40 @@ func sentence(r policy.Rule) string {
 	add(r.Server, "by tools of the MCP server {{.X}}")
 	add(r.Session, "in the session {{.X}}")
 	add(r.Expires, "until {{.X}}")
-	what := lang.L("all calls")
-	if r.Tool != "" {
-		what = lang.L("calls of {{.X}}", map[string]any{"X": safetext.Line(r.Tool, quoteLimit)})
+	return strings.Join(append([]string{verb(r.Effect), subject(r)}, parts...), " ")
+}
+
+// subject is what a rule decides: a rule that allows commands lets a part of a command line pass, not the rest.
+func subject(r policy.Rule) string {
+	tool := map[string]any{"X": safetext.Line(r.Tool, quoteLimit)}
+	byParts := r.Effect == policy.Allow && len(r.Run) > 0
+	switch {
+	case byParts && r.Tool != "":
+		return lang.L("parts of command lines of {{.X}}", tool)
+	case byParts:
+		return lang.L("parts of command lines")
+	case r.Tool != "":
+		return lang.L("calls of {{.X}}", tool)
 	}
-	return strings.Join(append([]string{verb(r.Effect), what}, parts...), " ")
+	return lang.L("all calls")
+}
+
+// runsShown is how many of a rule's commands are named.
+const runsShown = 6
+
+func runs(r policy.Rule) string {
+	var names []string
+	for _, run := range r.Run[:min(len(r.Run), runsShown)] {
+		names = append(names, "“"+safetext.Line(run, quoteLimit)+"”")
+	}
+	if len(r.Run) > runsShown {
+		names = append(names, "…")
+	}
+	x := map[string]any{"X": strings.Join(names, ", ")}
+	if r.Effect == policy.Allow {
+		return lang.L("that run {{.X}}", x)
+	}
+	return lang.L("any part of which runs {{.X}}", x)
 }
 
 func verb(e policy.Effect) string {

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -13,12 +14,14 @@ import (
 	"nod/dialogs"
 	"nod/ipc/hooks/install"
 	"nod/policy"
+	"nod/policy/shell"
 )
 
 // fakeStore is a store in memory. What the policy file itself does is tested with the real one.
 type fakeStore struct {
 	config policy.Config
 	grants []policy.Grant
+	parts  []policy.CommandPart
 
 	heldGrants []policy.Grant
 	err        error // the file is broken
@@ -49,6 +52,8 @@ func (s *fakeStore) Explain(c policy.Call) (policy.Decision, []string) {
 	}
 	return policy.Explain(c, compiled, time.Now())
 }
+
+func (s *fakeStore) Parts(policy.Call) []policy.CommandPart { return s.parts }
 
 func (s *fakeStore) Revoke(id string) error {
 	s.grants = slices.DeleteFunc(slices.Clone(s.grants), func(g policy.Grant) bool { return g.ID == id })
@@ -109,13 +114,26 @@ func someSuggestions() []policy.Suggestion {
 	}
 }
 
+// someReplay is what the agents did in the past.
+func someReplay(ctx context.Context, progress func(float64)) (Replay, error) {
+	progress(0.5)
+	return Replay{
+		Transcripts: 12, Calls: 4210, Asked: 310, Always: 48, WithRules: 96,
+		Rules: []Spared{
+			{policy.Rule{ID: "allow-mix-test", Effect: policy.Allow, Agent: "claude-code", Run: []string{"mix test", "mix format"}}, 171},
+			{policy.Rule{ID: "allow-edits", Effect: policy.Allow, Agent: "claude-code", Class: policy.Write, Path: "~/src/shop/**",
+				Examples: policy.Examples{Match: []string{`{"tool":"Write","input":{"file_path":"~/src/shop/lib/cart.ex"}}`}}}, 43},
+		},
+	}, ctx.Err()
+}
+
 // openWindow shows the settings window on a canvas of 900 by 600.
 func openWindow(t *testing.T, s Store, theme string) *Window {
 	t.Helper()
 	a := test.NewTempApp(t)
 	a.Settings().SetTheme(dialogs.Theme(theme))
 	w := New(a, Options{
-		Store: s, Suggest: someSuggestions, Agents: someAgents(t), Autostart: &fakeAutostart{}, Closed: func() {},
+		Store: s, Suggest: someSuggestions, Replay: someReplay, Agents: someAgents(t), Autostart: &fakeAutostart{}, Closed: func() {},
 		About: About{
 			Version: "1.2.3", URL: "http://127.0.0.1:7463", Socket: "/run/user/1000/nod/nod.sock",
 			Config: "/home/ada/.config/nod/config.yaml", Log: "/home/ada/.local/state/nod/nod.log",
@@ -134,16 +152,20 @@ func someStore() *fakeStore {
 	c.Policy.TrustedRoots = []string{"~/src", "/srv/code"}
 	c.Policy.Rules = []policy.Rule{
 		{ID: "git-status", Effect: policy.Allow, Tool: "Bash", Command: "git status", CWD: "~/src/shop/**"},
+		{ID: "tests", Effect: policy.Allow, Tool: "Bash", Run: []string{"go test", "npm run lint"}},
+		{ID: "no-push", Effect: policy.Deny, Run: []string{"git push"}},
 		{ID: "no-prod", Effect: policy.Deny, Tool: "mcp__prod__*", Note: "ask Grace first"},
 		{ID: "notes", Effect: policy.Ask, Path: "~/notes/**", Disabled: true},
 	}
 	at := time.Date(2026, 3, 2, 15, 4, 0, 0, time.Local)
 	return &fakeStore{config: c, grants: []policy.Grant{
 		{ID: "1", Scope: policy.QuarterHour, Agent: "claude-code", Program: "/usr/bin/claude", CWD: "/home/ada/src/shop",
-			Tool: "Bash", Shown: `{"command":"make test"}`, Created: at, Expires: at, LastUsed: at, Uses: 3},
-		{ID: "2", Scope: policy.Always, Agent: "codex", CWD: "/home/ada/src", Tool: "shell", Shown: `{"command":"go vet ./..."}`, Created: at.AddDate(-1, 0, 0)},
+			Tool: "Bash", InputSHA256: "00", Shown: `{"command":"make test"}`, Created: at, Expires: at, LastUsed: at, Uses: 3},
+		{ID: "2", Scope: policy.Always, Agent: "codex", CWD: "/home/ada/src", Tool: "shell", InputSHA256: "00", Shown: `{"command":"go vet ./..."}`, Created: at.AddDate(-1, 0, 0)},
 		{ID: "3", Scope: policy.UntilQuit, Agent: "claude-code", Program: "/usr/bin/claude", CWD: "/home/ada/src/shop", Tool: "Bash",
-			Prefix: "go test", Shown: "go test …", Created: at, LastUsed: at, Uses: 14},
+			Command: &shell.Pattern{Words: []string{"go", "test"}}, Shown: "go test", Created: at, LastUsed: at, Uses: 14},
+		{ID: "4", Scope: policy.ThisSession, Session: "s1", Agent: "claude-code", Program: "/usr/bin/claude", CWD: "/home/ada/src/shop",
+			Edits: "/home/ada/src/shop", Shown: "edits in ~/src/shop", Created: at},
 	}}
 }
 

@@ -25,17 +25,19 @@ type suggestionsPage struct {
 	problem *remark
 	suggest func() []policy.Suggestion
 	change  change
+	past    *lookBack
 
 	refused []policy.Rule // those that the person does not want, until nod ends
 	shown   []policy.Suggestion
 	drawn   bool
 }
 
-func newSuggestionsPage(suggest func() []policy.Suggestion, change change) *suggestionsPage {
-	p := &suggestionsPage{suggest: suggest, change: change, body: container.NewStack(), problem: newRemark(widget.DangerImportance)}
+func newSuggestionsPage(o Options, change change, aside func(func())) *suggestionsPage {
+	p := &suggestionsPage{suggest: o.Suggest, change: change, body: container.NewStack(), problem: newRemark(widget.DangerImportance)}
+	p.past = newLookBack(o, p.save, aside)
 	p.content = page(dialogs.Column(9,
 		header(lang.L("Suggestions"), lang.L("Rules for what you always answered the same way since nod was started. None is added unless you add it.")),
-		p.problem.content, p.body))
+		p.problem.content, p.body), p.past.content)
 	return p
 }
 
@@ -44,6 +46,7 @@ func (p *suggestionsPage) refresh(editable bool) {
 	found := slices.DeleteFunc(p.suggest(), func(s policy.Suggestion) bool {
 		return slices.ContainsFunc(p.refused, func(r policy.Rule) bool { return reflect.DeepEqual(r, s.Rule) })
 	})
+	p.past.enable(editable)
 	if p.drawn && reflect.DeepEqual(found, p.shown) {
 		return
 	}
@@ -60,21 +63,36 @@ func (p *suggestionsPage) refresh(editable bool) {
 }
 
 func (p *suggestionsPage) row(s policy.Suggestion, editable bool) fyne.CanvasObject {
-	head := dialogs.Lines(experience(s), theme.SizeNameText, widget.MediumImportance)
-	head.TextStyle.Bold = true
-	rule := dialogs.Row(8, dialogs.Badge(effectName(s.Rule.Effect), dialogs.EffectColor(s.Rule.Effect)))
-	words := dialogs.Column(6, dialogs.Tight(head),
-		container.NewBorder(nil, nil, rule, nil, dialogs.Padded(0, 8, dialogs.Tight(dialogs.Lines(sentence(s.Rule), theme.SizeNameText, widget.MediumImportance)))),
-		muted(lang.L("It would have decided:")), p.calls(s))
-	add := widget.NewButton(lang.L("Add rule"), func() { p.add(s.Rule) })
-	add.Importance = widget.HighImportance
-	enable(editable, add)
-	no := quietButton(lang.L("No, thanks"), nil, func() {
+	words := proposal(experience(s), s.Rule)
+	words.Add(muted(lang.L("It would have decided:")))
+	words.Add(p.calls(s))
+	words.Add(choices(editable, func() { p.add(s.Rule) }, func() {
 		p.refused = append(p.refused, s.Rule)
 		p.refresh(true)
-	})
-	words.Add(container.NewHBox(add, no))
+	}))
 	return card(dialogs.Padded(12, 14, words))
+}
+
+// proposal is a rule to add, under what speaks for it.
+func proposal(why string, r policy.Rule) *fyne.Container {
+	badge := dialogs.Row(8, dialogs.Badge(effectName(r.Effect), dialogs.EffectColor(r.Effect)))
+	return dialogs.Column(6, bold(why), container.NewBorder(nil, nil, badge, nil,
+		dialogs.Padded(0, 8, dialogs.Tight(dialogs.Lines(sentence(r), theme.SizeNameText, widget.MediumImportance)))))
+}
+
+// bold is a paragraph that heads a card.
+func bold(s string) fyne.CanvasObject {
+	l := dialogs.Lines(s, theme.SizeNameText, widget.MediumImportance)
+	l.TextStyle.Bold = true
+	return dialogs.Tight(l)
+}
+
+// choices are what a person can say to a rule that is proposed.
+func choices(editable bool, yes, no func()) fyne.CanvasObject {
+	add := widget.NewButton(lang.L("Add rule"), yes)
+	add.Importance = widget.HighImportance
+	enable(editable, add)
+	return container.NewHBox(add, quietButton(lang.L("No, thanks"), nil, no))
 }
 
 // experience says what a suggestion rests on.
@@ -100,22 +118,17 @@ func (p *suggestionsPage) calls(s policy.Suggestion) fyne.CanvasObject {
 			lines = append(lines, line)
 		}
 	}
-	list := dialogs.Column(3)
-	for _, line := range lines[:min(len(lines), callsShown)] {
-		l := dialogs.Lines(line, theme.SizeNameCaptionText, widget.MediumImportance)
-		l.TextStyle.Monospace, l.Wrapping = true, fyne.TextWrapBreak
-		list.Add(dialogs.Tight(l))
-	}
-	if more := len(lines) - callsShown; more > 0 {
-		list.Add(muted(lang.L("and {{.Count}} more", map[string]any{"Count": more})))
-	}
-	return list
+	return safeLines(lines)
 }
 
 func (p *suggestionsPage) add(r policy.Rule) {
-	p.problem.complain(p.change(func(c *policy.Config) error {
+	p.problem.complain(p.save(r))
+	p.refresh(true)
+}
+
+func (p *suggestionsPage) save(r policy.Rule) error {
+	return p.change(func(c *policy.Config) error {
 		c.Policy.Rules = append(c.Policy.Rules, r)
 		return nil
-	}))
-	p.refresh(true)
+	})
 }

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -22,15 +23,15 @@ import (
 // tryBox shows what the policy says of a call that the person makes up. Nobody is asked and nothing runs.
 type tryBox struct {
 	content fyne.CanvasObject
-	explain func(policy.Call) (policy.Decision, []string)
+	store   Store
 
 	agent, tool *widget.SelectEntry
 	input, cwd  *escEntry
 	result      *fyne.Container
 }
 
-func newTryBox(explain func(policy.Call) (policy.Decision, []string)) *tryBox {
-	b := &tryBox{explain: explain, result: container.NewStack()}
+func newTryBox(store Store) *tryBox {
+	b := &tryBox{store: store, result: container.NewStack()}
 	b.agent = widget.NewSelectEntry([]string{"claude-code", "codex", "gemini-cli", "opencode"})
 	b.tool = widget.NewSelectEntry([]string{"Bash", "Read", "Write", "Edit", "Grep", "WebFetch"})
 	b.input, b.cwd = newEscEntry(true, nil), newEscEntry(false, nil)
@@ -65,8 +66,8 @@ func (b *tryBox) decide() {
 		b.result.Refresh()
 		return
 	}
-	decision, steps := b.explain(call)
-	b.result.Objects = []fyne.CanvasObject{verdict(decision, steps, call)}
+	decision, steps := b.store.Explain(call)
+	b.result.Objects = []fyne.CanvasObject{verdict(decision, steps, call, b.store.Parts(call))}
 	b.result.Refresh()
 }
 
@@ -101,7 +102,11 @@ func tryInput(tool, typed string) (json.RawMessage, error) {
 	if trimmed == "" {
 		return json.RawMessage("{}"), nil
 	}
-	return json.Marshal(map[string]string{mainArgument(tool): typed})
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // it is shown to the person
+	err := e.Encode(map[string]string{mainArgument(tool): typed})
+	return bytes.TrimSpace(b.Bytes()), err
 }
 
 // mainArgument is the key under which the common tools take what they are about.
@@ -118,11 +123,14 @@ func mainArgument(tool string) string {
 }
 
 // verdict shows a decision, and what led there.
-func verdict(d policy.Decision, steps []string, call policy.Call) fyne.CanvasObject {
+func verdict(d policy.Decision, steps []string, call policy.Call, parts []policy.CommandPart) fyne.CanvasObject {
 	lines := dialogs.Column(8,
 		dialogs.Row(8, dialogs.Badge(effectName(d.Effect), dialogs.EffectColor(d.Effect)),
 			dialogs.Badge(className(d.Class), dialogs.ClassColor(d.Class))),
 		dialogs.Tight(dialogs.Lines(sentenceCase(d.Reason), theme.SizeNameText, widget.MediumImportance)))
+	if list := dialogs.Parts(parts); list != nil {
+		lines.Add(list)
+	}
 	if d.Rule != "" {
 		lines.Add(fact(lang.L("Decided by"), d.Rule))
 	}

@@ -3,6 +3,7 @@
 package settings
 
 import (
+	"context"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -22,6 +23,7 @@ type Store interface {
 	Err() error // the policy file cannot be read: nothing can be changed
 	Update(func(*policy.Config) error) error
 	Explain(policy.Call) (policy.Decision, []string)
+	Parts(policy.Call) []policy.CommandPart
 	Grants() []policy.Grant
 	Revoke(id string) error
 	RevokeAll() error
@@ -51,10 +53,13 @@ type About struct {
 	Notifications func() bool
 }
 
-// Options are what a [Window] works with. All fields are required.
+// Options are what a [Window] works with. All fields but Replay are required.
 type Options struct {
-	Store     Store
-	Suggest   func() []policy.Suggestion // rules for what the person always answered alike
+	Store   Store
+	Suggest func() []policy.Suggestion // rules for what the person always answered alike
+	// Replay puts what agents did in the past before the policy, and tells what part of it is done, from 0 to 1. It
+	// is called on a goroutine of its own, and only when the person says so. Nil: that is not offered.
+	Replay    func(ctx context.Context, progress func(part float64)) (Replay, error)
 	Autostart Autostart
 	Agents    Agents
 	About     About
@@ -150,7 +155,7 @@ func (w *Window) content() fyne.CanvasObject {
 	w.allow = newAllowPage(w.opts.Store, w.opts.Agents.Machine, w.change, w.aside)
 	w.grants = newGrantList(w.opts.Store)
 	w.folders = newFoldersPage(w.change)
-	w.ideas = newSuggestionsPage(w.opts.Suggest, w.change)
+	w.ideas = newSuggestionsPage(w.opts, w.change, w.aside)
 	w.agents = newAgentsPage(w.opts.Agents, w.change, w.aside)
 	w.about = newAboutPage(w.opts.About, w.open)
 	w.tabs = container.NewAppTabs(
@@ -178,6 +183,7 @@ func setVisible(o fyne.CanvasObject, visible bool) {
 
 func (w *Window) close() {
 	w.win.Canvas().Unfocus() // a field that was edited is saved when it loses the focus
+	w.ideas.past.stop()
 	w.visible = false
 	w.win.Hide()
 	w.opts.Closed()

@@ -127,16 +127,7 @@ func transcripts(paths []string) ([]replay.File, error) {
 		}
 		return files, err
 	}
-	folders, err := transcript.Folders()
-	if err != nil {
-		return nil, err
-	}
-	for _, folder := range folders {
-		if _, err := os.Stat(folder); err == nil {
-			paths = append(paths, folder)
-		}
-	}
-	return transcript.Find(paths)
+	return transcript.FindAll()
 }
 
 // progress returns a bar on standard error; nil where that is no terminal.

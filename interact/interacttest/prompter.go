@@ -80,6 +80,7 @@ type Policy struct {
 	mu      sync.Mutex // guards all below
 	effects map[string]policy.Effect
 	grants  []policy.Scope
+	covers  []policy.Cover
 }
 
 // Set makes every call of tool have this effect from now on.
@@ -104,10 +105,10 @@ func (p *Policy) Decide(c policy.Call) policy.Decision {
 }
 
 // Grant implements [interact.Policy].
-func (p *Policy) Grant(_ policy.Call, scope policy.Scope, _ bool) error {
+func (p *Policy) Grant(_ policy.Call, scope policy.Scope, cover policy.Cover) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.grants = append(p.grants, scope)
+	p.grants, p.covers = append(p.grants, scope), append(p.covers, cover)
 	return nil
 }
 
@@ -116,6 +117,13 @@ func (p *Policy) Grants() []policy.Scope {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]policy.Scope(nil), p.grants...)
+}
+
+// Covers lists what the grants that were kept are about.
+func (p *Policy) Covers() []policy.Cover {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]policy.Cover(nil), p.covers...)
 }
 
 // Broker returns a broker around p and pol, with a memory journal and a desktop that takes notices.

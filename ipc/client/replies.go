@@ -37,6 +37,7 @@ type ApproveReply struct {
 	Rule        string      // id of the rule or grant that decided
 	Reason      string      // for the model to read
 	Scope       policy.Scope
+	Covers      policy.Cover
 	ShownSHA256 string // of the input's bytes that were judged or shown
 	Raw         []byte // the reply's body as it came
 }
@@ -148,6 +149,7 @@ func parseApprove(text []byte) (ApproveReply, error) {
 	o.may("by", &r.By)
 	o.may("rule", &r.Rule)
 	o.may("scope", &r.Scope)
+	o.may("covers", &r.Covers)
 	switch r.Decision {
 	case policy.Allow:
 		o.must(r.By == interact.ByHuman || r.By == interact.ByPolicy, "allowed by %q", r.By)

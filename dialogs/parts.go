@@ -1,0 +1,259 @@
+package dialogs
+
+import (
+	"unicode/utf8"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+	"github.com/google/uuid"
+
+	"nod/dialogs/safetext"
+	"nod/policy"
+)
+
+const (
+	maxPartRows = 8   // with more, those that only read are counted, not listed
+	maxNewRows  = 24  // more rows than these nobody reads: the whole command stands above
+	maxPartEnd  = 200 // bytes of a long part that are shown of either end
+	uncut       = 1 << 20
+)
+
+// Parts lists the parts of a command line, each with what it is to the policy, so that a person reads only what
+// is new. It is nil when that says no more than the command itself: there is none, or one that only reads.
+func Parts(parts []policy.CommandPart) fyne.CanvasObject {
+	if len(parts) == 0 || len(parts) == 1 && parts[0].State == policy.PartReads {
+		return nil
+	}
+	shown, onlyRead, left := pickParts(parts)
+	marks := newPartMarks()
+	rows := column(2)
+	for _, p := range shown {
+		rows.Add(marks.row(p, len(parts) > 1))
+	}
+	if onlyRead > 0 {
+		rows.Add(marks.summary(policy.PartReads, tr("{{.Count}} more parts", values{"Count": onlyRead})))
+	}
+	if left > 0 {
+		rows.Add(marks.summary(policy.PartNew, tr("{{.Count}} more parts: read the whole command", values{"Count": left})))
+	}
+	ground := newSurface(colorPaper, padded(4, 4, rows))
+	ground.radius = 8
+	return ground
+}
+
+// pickParts leaves out what would make the list too long to be read: first the parts that only read.
+func pickParts(parts []policy.CommandPart) (shown []policy.CommandPart, onlyRead, left int) {
+	if len(parts) <= maxPartRows {
+		return parts, 0, 0
+	}
+	for _, p := range parts {
+		switch {
+		case p.State == policy.PartReads:
+			onlyRead++
+		case len(shown) == maxNewRows:
+			left++
+		default:
+			shown = append(shown, p)
+		}
+	}
+	return shown, onlyRead, left
+}
+
+// partMarks draws the marks of parts, all in columns of the same width.
+type partMarks struct{ width float32 }
+
+func newPartMarks() *partMarks {
+	m := &partMarks{}
+	for _, s := range []policy.PartState{policy.PartReads, policy.PartCovered, policy.PartNew} {
+		m.width = max(m.width, m.word(s).MinSize().Width)
+	}
+	return m
+}
+
+// partName is the mark in a word: colour never says it alone.
+func partName(s policy.PartState) string {
+	switch s {
+	case policy.PartReads:
+		return tr("reads")
+	case policy.PartCovered:
+		return tr("covered")
+	}
+	return tr("new")
+}
+
+func partColor(s policy.PartState) fyne.ThemeColorName {
+	switch s {
+	case policy.PartReads:
+		return colorMuted
+	case policy.PartCovered:
+		return theme.ColorNameSuccess
+	}
+	return theme.ColorNameWarning
+}
+
+func partIcon(s policy.PartState) fyne.Resource {
+	switch s {
+	case policy.PartReads:
+		return theme.VisibilityIcon()
+	case policy.PartCovered:
+		return theme.ConfirmIcon()
+	}
+	return theme.QuestionIcon()
+}
+
+func (m *partMarks) word(s policy.PartState) *words {
+	w := newWords(partName(s), theme.SizeNameCaptionText, partColor(s))
+	if s == policy.PartNew {
+		w.bold()
+	}
+	return w
+}
+
+// row is one part on one line, and under it why it is asked about or what covers it.
+func (m *partMarks) row(p policy.CommandPart, explain bool) fyne.CanvasObject {
+	ink := theme.ColorNameForeground
+	if p.State == policy.PartReads {
+		ink = colorMuted
+	}
+	text := newElided(safeEnds(p.Text), ink, 0)
+	if note := partNote(p); note != "" && explain {
+		text = withNote(text, note)
+	}
+	return m.marked(p.State, text)
+}
+
+// summary stands for parts that are not listed.
+func (m *partMarks) summary(s policy.PartState, text string) fyne.CanvasObject {
+	return m.marked(s, tight(newLines(text, theme.SizeNameCaptionText, widget.MediumImportance)))
+}
+
+func (m *partMarks) marked(s policy.PartState, text fyne.CanvasObject) fyne.CanvasObject {
+	icon := widget.NewIcon(theme.NewColoredResource(partIcon(s), partColor(s)))
+	mark := row(5, container.New(fixed{width: 14, height: 14}, icon), container.New(fixed{width: m.width}, m.word(s)))
+	line := padded(3, 6, container.NewBorder(nil, nil, column(0, mark), nil, padded(0, 8, text)))
+	if s != policy.PartNew {
+		return line
+	}
+	ground := newSurface(theme.ColorNameWarning, line)
+	ground.alpha, ground.radius = 0x1c, 6
+	return ground
+}
+
+// partNote says what covers a part, or why it does not only read.
+func partNote(p policy.CommandPart) string {
+	switch {
+	case p.State == policy.PartNew:
+		return plainText(p.Why)
+	case p.State != policy.PartCovered:
+		return ""
+	case uuid.Validate(p.By) == nil: // grants are named so
+		return tr("you allowed this before")
+	}
+	return tr("by the rule {{.Rule}}", values{"Rule": plainText(p.By)})
+}
+
+// safeEnds is a text in one line for a label. Of a long one only both ends are left, because what counts in a
+// command often stands at its end.
+func safeEnds(s string) string {
+	if len(s) <= 2*maxPartEnd {
+		return safetext.Line(s, uncut)
+	}
+	head, tail := maxPartEnd, len(s)-maxPartEnd
+	for !utf8.RuneStart(s[head]) && head > maxPartEnd-utf8.UTFMax {
+		head--
+	}
+	for !utf8.RuneStart(s[tail]) && tail < len(s)-maxPartEnd+utf8.UTFMax {
+		tail++
+	}
+	return safetext.Line(s[:head], uncut) + " … " + safetext.Line(s[tail:], uncut)
+}
+
+// noted is the layout of a line and a note on it: to its right when both fit, else under it, where the note wraps.
+type noted struct {
+	line  *elided
+	wide  float32 // the note's width on one line
+	width float32 // when it was last laid out
+}
+
+func withNote(line *fyne.Container, note string) *fyne.Container {
+	label := newLines(note, theme.SizeNameCaptionText, widget.LowImportance)
+	const rounding = 2
+	wide := fyne.MeasureText(note, theme.Size(theme.SizeNameCaptionText), fyne.TextStyle{}).Width + rounding
+	return container.New(&noted{line: line.Layout.(*elided), wide: wide}, line, tight(label))
+}
+
+func (l *noted) MinSize(o []fyne.CanvasObject) fyne.Size {
+	line, note := o[0].MinSize(), o[1].MinSize()
+	if l.fits(l.width) {
+		return fyne.NewSize(line.Width, max(line.Height, note.Height))
+	}
+	return fyne.NewSize(line.Width, line.Height+note.Height)
+}
+
+func (l *noted) fits(width float32) bool {
+	const gap = 16
+	return l.line.face.measure(l.line.text)+gap+l.wide <= width
+}
+
+func (l *noted) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	l.width = size.Width
+	line := o[0].MinSize().Height
+	if l.fits(size.Width) {
+		o[0].Resize(fyne.NewSize(size.Width-l.wide, line))
+		o[1].Move(fyne.NewPos(size.Width-l.wide, (line-resizeToWidth(o[1], l.wide))/2))
+		return
+	}
+	o[0].Resize(fyne.NewSize(size.Width, line))
+	o[1].Move(fyne.NewPos(0, line))
+	resizeToWidth(o[1], size.Width)
+}
+
+// elided is the layout of one line of text that loses its middle where it does not fit.
+type elided struct {
+	text   string
+	face   *face
+	widest float32 // that it asks for
+}
+
+// newElided is s, which is safe to show, in monospaced letters on one line.
+func newElided(s string, ink fyne.ThemeColorName, widest float32) *fyne.Container {
+	w := newWords(s, theme.SizeNameCaptionText, ink)
+	w.text.TextStyle.Monospace = true
+	l := &elided{text: s, widest: widest}
+	l.face = newFace(theme.Size(theme.SizeNameCaptionText), w.text.TextStyle)
+	return container.New(l, w)
+}
+
+func (l *elided) MinSize([]fyne.CanvasObject) fyne.Size {
+	return fyne.NewSize(min(l.face.measure(l.text), l.widest), l.face.height())
+}
+
+func (l *elided) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	o[0].(*words).set(l.fit(size.Width))
+	o[0].Resize(size)
+	o[0].Move(fyne.Position{})
+}
+
+// fit is as much of both ends as there is room for: more of the start, where the program's name is.
+func (l *elided) fit(width float32) string {
+	const gap, start = "…", 0.6
+	if l.face.measure(l.text) <= width {
+		return l.text
+	}
+	room := width - l.face.measure(gap)
+	runes := []rune(l.text)
+	head, tail := 0, len(runes)
+	for x := float32(0); head < tail; head++ {
+		if x += l.face.width(runes[head]); x > room*start {
+			break
+		}
+	}
+	for x := float32(0); tail > head; tail-- {
+		if x += l.face.width(runes[tail-1]); x > room*(1-start) {
+			break
+		}
+	}
+	return string(runes[:head]) + gap + string(runes[tail:])
+}

@@ -1,0 +1,149 @@
+package dialogs
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/theme"
+
+	"nod/policy"
+)
+
+func reads(text string) policy.CommandPart {
+	return policy.CommandPart{Text: text, State: policy.PartReads}
+}
+
+func fresh(text string) policy.CommandPart {
+	return policy.CommandPart{Text: text, State: policy.PartNew, Why: "It writes."}
+}
+
+func repeated(n int, part policy.CommandPart) []policy.CommandPart {
+	var parts []policy.CommandPart
+	for range n {
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+func TestPartsThatSayNothingAreNotListed(t *testing.T) {
+	test.NewTempApp(t)
+	test.ApplyTheme(t, Theme("light"))
+	for name, tt := range map[string]struct {
+		parts []policy.CommandPart
+		want  bool
+	}{
+		"none":               {nil, false},
+		"one that reads":     {repeated(1, reads("ls")), false},
+		"one that is new":    {repeated(1, fresh("make")), true},
+		"several that read":  {repeated(2, reads("ls")), true},
+		"one that is known":  {[]policy.CommandPart{{Text: "make", State: policy.PartCovered, By: "x"}}, true},
+		"of an unknown kind": {[]policy.CommandPart{{Text: "make"}}, true},
+	} {
+		if got := Parts(tt.parts) != nil; got != tt.want {
+			t.Errorf("%s: listed: %v, want %v", name, got, tt.want)
+		}
+	}
+}
+
+// No number of parts hides a new one behind those that read, and none makes the list long.
+func TestManyPartsAreCounted(t *testing.T) {
+	for name, tt := range map[string]struct {
+		parts                 []policy.CommandPart
+		shown, onlyRead, left int
+	}{
+		"few":              {append(repeated(7, reads("ls")), fresh("rm x")), 8, 0, 0},
+		"reads in front":   {append(repeated(1000, reads("ls")), fresh("rm x")), 1, 1000, 0},
+		"reads behind":     {append([]policy.CommandPart{fresh("rm x")}, repeated(1000, reads("ls"))...), 1, 1000, 0},
+		"many of them":     {append(repeated(1000, fresh("rm x")), reads("ls")), maxNewRows, 1, 1000 - maxNewRows},
+		"only reads":       {repeated(1000, reads("ls")), 0, 1000, 0},
+		"one beyond eight": {append(repeated(8, reads("ls")), fresh("rm x")), 1, 8, 0},
+	} {
+		shown, onlyRead, left := pickParts(tt.parts)
+		if len(shown) != tt.shown || onlyRead != tt.onlyRead || left != tt.left {
+			t.Errorf("%s: %d shown, %d only read, %d left out; want %d, %d, %d",
+				name, len(shown), onlyRead, left, tt.shown, tt.onlyRead, tt.left)
+		}
+	}
+}
+
+// Every mark is a word beside its colour, and what a part has hidden is spelled out.
+func TestPartsAreMarkedInWords(t *testing.T) {
+	test.NewTempApp(t)
+	test.ApplyTheme(t, Theme("light"))
+	speak(t, "en")
+	list := Parts([]policy.CommandPart{
+		reads("cat a"), fresh("rm \u202ex\nls"),
+		{Text: "make", State: policy.PartCovered, By: "make-it"},
+		{Text: "mix test", State: policy.PartCovered, By: "0195e1d0-0000-7000-8000-000000000000"},
+	})
+	w := test.NewTempWindow(t, list)
+	w.Resize(fyne.NewSize(600, 300))
+	got := test.RenderToMarkup(w.Canvas())
+	for _, want := range []string{
+		"reads", "covered", "new", "It writes.", "by the rule make-it", "you allowed this before", "U+202E", "‹newline›",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q does not show", want)
+		}
+	}
+	if strings.Contains(got, "\u202e") {
+		t.Error("a hidden character is drawn")
+	}
+}
+
+func TestElidedKeepsBothEnds(t *testing.T) {
+	test.NewTempApp(t)
+	test.ApplyTheme(t, Theme("light"))
+	mono := newFace(theme.Size(theme.SizeNameCaptionText), fyne.TextStyle{Monospace: true})
+	l := &elided{text: "npm run " + strings.Repeat("größe 语 ", 40) + "--fix /etc", face: mono}
+	for width := float32(0); width < 3000; width += 37 {
+		got := l.fit(width)
+		if w := l.face.measure(got); w > width && got != "…" {
+			t.Errorf("%v wide where there is %v: %q", w, width, got)
+		}
+		if !utf8.ValidString(got) {
+			t.Errorf("broken at %v: %q", width, got)
+		}
+		if width > 200 && (!strings.HasPrefix(got, "npm run") || !strings.HasSuffix(got, "/etc")) {
+			t.Errorf("at %v an end is missing: %q", width, got)
+		}
+	}
+}
+
+func FuzzSafeEnds(f *testing.F) {
+	f.Add("ls")
+	f.Add(strings.Repeat("é", 300))
+	f.Add(strings.Repeat("\xff", 1000) + "\u202e")
+	f.Fuzz(func(t *testing.T, s string) {
+		got := safeEnds(s)
+		if !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\u202e\u200b\x1b") {
+			t.Errorf("%q shows as %q", s, got)
+		}
+		if s != "" && got == "" {
+			t.Errorf("%q shows as nothing", s)
+		}
+	})
+}
+
+// However many parts there are, the facts stay in view above them.
+func TestFactsStayInView(t *testing.T) {
+	for _, n := range []int{1, 5, 60} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			s := newScreen(t)
+			s.p.options.Parts = func(policy.Call) []policy.CommandPart { return repeated(n, fresh("npm run lint")) }
+			s.open(bash("1", strings.Repeat("npm run lint\n", n)+"true"))
+			s.p.window.win.Resize(fyne.NewSize(pageWidth, maxPageHeight))
+			s.ready()
+			body := s.page().object.(*fyne.Container).Objects[0].(*fyne.Container)
+			details := body.Objects[2]
+			facts := detailsOf(body).(*fyne.Container).Objects[0]
+			if details.Size().Height < facts.Size().Height || facts.Position().Y != 0 {
+				t.Errorf("facts at %v, %v high, in details %v high", facts.Position().Y, facts.Size().Height, details.Size().Height)
+			}
+		})
+	}
+}

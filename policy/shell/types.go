@@ -169,7 +169,8 @@ var choosesSyntax = set("grep egrep fgrep rg fd fdfind git")
 
 // judgePatterns checks the patterns of a call in the syntax that its flags ask for.
 func (r *reading) judgePatterns() string {
-	kind, first := r.syntax, strings.Fields(r.name)[0]
+	kind := r.syntax
+	first, _, _ := strings.Cut(r.name, " ")
 	switch {
 	case len(r.patterns) == 0:
 		return ""

@@ -1,9 +1,6 @@
 package language
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // Awk judges an awk program that only prints. Variables that the command sets, with -v or among the operands, are in
 // assigned as NAME=VALUE. Refused are other programs, files apart from the input, the environment, functions of the
@@ -12,8 +9,8 @@ import (
 //
 // What passes means the same to gawk, mawk, busybox and the awk of BSD, apart from what they print.
 func Awk(program string, assigned []string) error {
-	if len(program) > MaxLength {
-		return errLong
+	if err := unreadable(program); err != nil {
+		return err
 	}
 	if err := scanAwk(program); err != nil {
 		return err
@@ -25,7 +22,8 @@ func Awk(program string, assigned []string) error {
 	if err != nil {
 		return err
 	}
-	r := awkReader{given: map[string]string{}, set: map[string][]*awkNode{}, weights: map[string]float64{}, arrays: map[string]bool{}, size: float64(len(program))}
+	r := awkReader{size: float64(len(program)), given: map[string]string{}, set: map[string][]*awkNode{},
+		weights: map[string]float64{}, arrays: map[string]bool{}}
 	if err := r.assignments(assigned); err != nil {
 		return err
 	}
@@ -50,13 +48,13 @@ func Awk(program string, assigned []string) error {
 }
 
 // awkInterval is a repetition in a pattern.
-var awkInterval = regexp.MustCompile(`\{[0-9, ]*\}`)
+var awkInterval = compiled(`\{[0-9, ]*\}`)
 
 // smallIntervals keeps the parser, which compiles all patterns, from much work.
 func smallIntervals(program string) bool {
 	total := len(program)
-	for _, m := range awkInterval.FindAllString(program, -1) {
-		for _, n := range gitNumber.FindAllString(m, -1) {
+	for _, m := range awkInterval().FindAllString(program, -1) {
+		for _, n := range gitNumber().FindAllString(m, -1) {
 			total *= max(count(n), 1)
 			if total > 1_000_000 {
 				return false
@@ -67,28 +65,28 @@ func smallIntervals(program string) bool {
 }
 
 // awkAssignment is a variable that the command sets.
-var awkAssignment = regexp.MustCompile(`(?s)^([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
+var awkAssignment = compiled(`(?s)^([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
 
 // awkSealed are variables that reach the environment, files or other variables, or change how files are opened.
-var awkSealed = names("ENVIRON ARGV ARGC ARGIND SYMTAB FUNCTAB PROCINFO BINMODE LINT TEXTDOMAIN ERRNO")
+var awkSealed = words("ENVIRON ARGV ARGC ARGIND SYMTAB FUNCTAB PROCINFO BINMODE LINT TEXTDOMAIN ERRNO")
 
 // awkPatterns are variables that hold a pattern, awkFormats those that hold a format.
 var (
-	awkPatterns = names("FS RS FPAT")
-	awkFormats  = names("OFMT CONVFMT")
+	awkPatterns = words("FS RS FPAT")
+	awkFormats  = words("OFMT CONVFMT")
 )
 
 // awkCode is a character spelled by its number, which could be part of a pattern or format.
-var awkCode = regexp.MustCompile(`\\[0-9xu]`)
+var awkCode = compiled(`\\[0-9xu]`)
 
 func (r *awkReader) assignments(assigned []string) error {
 	for _, a := range assigned {
-		m := awkAssignment.FindStringSubmatch(a)
-		if m == nil || len(a) > MaxLength {
+		m := awkAssignment().FindStringSubmatch(a)
+		if m == nil || unreadable(a) != nil {
 			return refusal("nod cannot read the variable " + quote(a) + ".")
 		}
 		name, value := m[1], m[2]
-		if awkSealed[name] || name == "NF" || awkCode.MatchString(value) {
+		if awkSealed.has(name) || name == "NF" || awkCode().MatchString(value) {
 			return refusal("nod does not know the variable " + quote(a) + " to be harmless.")
 		}
 		if err := special(name, value); err != nil {
@@ -105,9 +103,9 @@ func (r *awkReader) assignments(assigned []string) error {
 // special judges the value of a variable that awk uses as a pattern or format.
 func special(name, value string) error {
 	switch {
-	case awkPatterns[name]:
+	case awkPatterns.has(name):
 		return Regexp(value, AwkExtended)
-	case awkFormats[name]:
+	case awkFormats.has(name):
 		return awkFormat(value)
 	}
 	return nil
@@ -213,7 +211,7 @@ func (r *awkReader) statement(s *awkNode) {
 }
 
 func (r *awkReader) name(name string) {
-	if awkSealed[name] {
+	if awkSealed.has(name) {
 		r.refuse("The awk program uses " + name + ", which reaches more than its input.")
 	}
 }
@@ -263,14 +261,16 @@ func (r *awkReader) expression(e *awkNode) {
 // sortsPROCINFO reports whether gawk is told the order of for (k in a), by one of its own names.
 func sortsPROCINFO(e *awkNode) bool {
 	left, right := e.kid("Left"), e.kid("Right")
-	return left.kind == "IndexExpr" && left.texts["Array"] == "PROCINFO" && len(left.all("Index")) == 1 &&
-		left.kid("Index").texts["Value"] == "sorted_in" && right.kind == "StrExpr" && gawkOrder.MatchString(right.texts["Value"])
+	if left.kind != "IndexExpr" || left.texts["Array"] != "PROCINFO" || len(left.all("Index")) != 1 {
+		return false
+	}
+	return left.kid("Index").texts["Value"] == "sorted_in" && gawkOrder().MatchString(right.texts["Value"])
 }
 
-var gawkOrder = regexp.MustCompile(`^@(unsorted|(ind|val)_(str|num|type)_(asc|desc))$`)
+var gawkOrder = compiled(`^@(unsorted|(ind|val)_(str|num|type)_(asc|desc))$`)
 
 // awkPure are functions that only compute.
-var awkPure = names("atan2 cos exp index int length log rand sin sqrt srand substr tolower toupper")
+var awkPure = words("atan2 cos exp index int length log rand sin sqrt srand substr tolower toupper")
 
 func (r *awkReader) call(e *awkNode) {
 	args := e.all("Args")
@@ -289,7 +289,7 @@ func (r *awkReader) call(e *awkNode) {
 		r.matched(args[0])
 		r.substitute(e.op == "gsub", args)
 	default:
-		if !awkPure[e.op] {
+		if !awkPure.has(e.op) {
 			r.refuse("The awk program uses " + e.op + ", which may do more than print.")
 		}
 	}
@@ -313,7 +313,7 @@ func (r *awkReader) format(args []*awkNode) {
 func awkFormat(format string) error {
 	return eachDirective(format, directive, func(_ []string, letter byte) error {
 		if strings.IndexByte("diouxXeEfFgGaAcs%", letter) < 0 {
-			return refusal("nod does not know the directive %" + string(rune(letter)) + " of awk to only print.")
+			return unknownDirective(letter)
 		}
 		return nil
 	})
@@ -324,7 +324,7 @@ func (r *awkReader) constant(e *awkNode) (string, bool) {
 	switch e = e.bare(); {
 	case e.kind == "StrExpr":
 		return e.texts["Value"], true
-	case e.kind == "VarExpr" && !awkBuiltIn[e.texts["Name"]] && len(r.set[e.texts["Name"]]) == 0:
+	case e.kind == "VarExpr" && !awkBuiltIn.has(e.texts["Name"]) && len(r.set[e.texts["Name"]]) == 0:
 		return r.given[e.texts["Name"]], true
 	case e.kind == "BinaryExpr" && e.op == "<concat>":
 		left, ok := r.constant(e.kid("Left"))
@@ -335,7 +335,8 @@ func (r *awkReader) constant(e *awkNode) (string, bool) {
 }
 
 // awkBuiltIn are variables that awk sets.
-var awkBuiltIn = names("NF NR FNR FILENAME FS RS OFS ORS RSTART RLENGTH RT SUBSEP OFMT CONVFMT FPAT FIELDWIDTHS IGNORECASE")
+var awkBuiltIn = words("NF NR FNR FILENAME FS RS OFS ORS RSTART RLENGTH RT SUBSEP OFMT CONVFMT FPAT " +
+	"FIELDWIDTHS IGNORECASE")
 
 // matched judges an expression that is used as a pattern.
 func (r *awkReader) matched(e *awkNode) {

@@ -50,12 +50,18 @@ func (r *awkReader) assign(e *awkNode) {
 	if target.kind == "VarExpr" {
 		r.assignSpecial(e, target.texts["Name"], to)
 	}
-	if target.kind == "FieldExpr" && !changesOneField(target, to) && !(target.kid("Index").kind == "NumExpr" && target.kid("Index").number == 0) {
+	if target.kind == "FieldExpr" && !isRecord(target) && !changesOneField(target, to) {
 		from["$"]++ // the other fields stay
 	}
 	r.change(keyOf(target), from, needs)
 	last := &r.changes[len(r.changes)-1]
 	last.adds = last.adds || e.kind != "AssignExpr"
+}
+
+// isRecord reports whether a field is $0.
+func isRecord(field *awkNode) bool {
+	index := field.kid("Index")
+	return index.kind == "NumExpr" && index.number == 0
 }
 
 // changesOneField reports whether a field is made of nothing but itself and plain texts.
@@ -80,7 +86,7 @@ func changesOneField(target, to *awkNode) bool {
 // assignSpecial judges assignments to variables that awk itself uses.
 func (r *awkReader) assignSpecial(e *awkNode, name string, to *awkNode) {
 	switch {
-	case !awkBuiltIn[name]:
+	case !awkBuiltIn.has(name):
 	case name == "NF":
 		if to != nil && !r.small(to) {
 			r.refuse("nod cannot tell how many fields the awk program makes.")
@@ -187,7 +193,8 @@ func (r *awkReader) growth() error {
 	if len(r.changes) > maxAwkChanges {
 		return errAwk
 	}
-	g := awkGrowth{changes: r.changes, arrays: r.arrays, reached: map[string]map[string]bool{}, degrees: map[string]int{}}
+	g := awkGrowth{changes: r.changes, arrays: r.arrays,
+		reached: map[string]map[string]bool{}, degrees: map[string]int{}}
 	bits := 0.0
 	for _, c := range r.changes {
 		copies, all := 0, 0

@@ -56,11 +56,12 @@ func (r *awkReader) forIn(s *awkNode) {
 	array := s.texts["Array"]
 	r.name(array)
 	r.name(s.texts["Var"])
-	if awkBuiltIn[s.texts["Var"]] {
+	if awkBuiltIn.has(s.texts["Var"]) {
 		r.refuse("The awk program changes " + s.texts["Var"] + ".")
 	}
 	r.change(s.texts["Var"], map[string]int{array: 1}, nil)
-	r.loop(awkLoop{variable: s.texts["Var"], array: array, limits: map[string]int{array: 1}}, func() { r.list(s.all("Body")) })
+	l := awkLoop{variable: s.texts["Var"], array: array, limits: map[string]int{array: 1}}
+	r.loop(l, func() { r.list(s.all("Body")) })
 }
 
 // counts reads for (i = SMALL; i < LIMIT; i++), and the same downwards.
@@ -75,7 +76,7 @@ func (r *awkReader) counts(s *awkNode) (variable string, limit *awkNode, ok bool
 	}
 	variable = start.kid("Left").texts["Name"]
 	up, ok := direction(step, variable)
-	if !ok || awkBuiltIn[variable] {
+	if !ok || awkBuiltIn.has(variable) {
 		return "", nil, false
 	}
 	limit = r.limit(s.kid("Cond"), variable, up)
@@ -92,7 +93,8 @@ func direction(step *awkNode, variable string) (up, ok bool) {
 		return step.op == "++", step.kid("Expr").is(variable)
 	case "AugAssignExpr":
 		by := step.kid("Right")
-		return step.op == "+", (step.op == "+" || step.op == "-") && step.kid("Left").is(variable) && by.kind == "NumExpr" && by.number >= 1
+		ok = step.kid("Left").is(variable) && by.kind == "NumExpr" && by.number >= 1
+		return step.op == "+", ok && (step.op == "+" || step.op == "-")
 	}
 	return false, false
 }
@@ -262,12 +264,12 @@ func (r *awkReader) weightOf(name string) float64 {
 		return w
 	}
 	r.weights[name] = math.Inf(1) // until it is known, for those that depend on themselves
-	if awkBuiltIn[name] {
+	if awkBuiltIn.has(name) {
 		return r.weights[name]
 	}
 	w := 1.0
 	if value, ok := r.given[name]; ok {
-		if len(value) > 5 || !integer.MatchString(value) {
+		if len(value) > 5 || !integer().MatchString(value) {
 			return r.weights[name]
 		}
 		n, _ := strconv.Atoi(value)

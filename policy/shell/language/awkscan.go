@@ -101,10 +101,12 @@ func (s *awkScanner) quoted(end byte) error {
 }
 
 var (
-	awkCalls    = names("atan2 cos exp gsub index int log match rand sin split sprintf sqrt srand sub substr tolower toupper")
-	awkControls = names("if for while")
-	awkKeywords = names("BEGIN END break continue delete do else exit in next nextfile return BEGINFILE ENDFILE case default switch")
-	awkHarmful  = names("getline system close fflush function func include load namespace eval extension")
+	awkCalls = words("atan2 cos exp gsub index int log match rand sin split sprintf sqrt srand sub substr " +
+		"tolower toupper")
+	awkControls = words("if for while")
+	awkKeywords = words("BEGIN END break continue delete do else exit in next nextfile return BEGINFILE ENDFILE " +
+		"case default switch")
+	awkHarmful = words("getline system close fflush function func include load namespace eval extension")
 )
 
 func (s *awkScanner) word() error {
@@ -113,15 +115,15 @@ func (s *awkScanner) word() error {
 		s.at++
 	}
 	word := s.text[from:s.at]
-	s.control = awkControls[word]
+	s.control = awkControls.has(word)
 	switch {
-	case awkHarmful[word]:
+	case awkHarmful.has(word):
 		return refusal("The awk program uses " + word + ", which may do more than print.")
 	case word == "print" || word == "printf":
 		s.printing, s.printAt, s.before = true, len(s.open), operator
-	case s.control, awkKeywords[word]:
+	case s.control, awkKeywords.has(word):
 		s.before = operator
-	case word == "length", awkCalls[word]:
+	case word == "length", awkCalls.has(word):
 		s.before = uncertain
 	default:
 		s.before = operand

@@ -69,7 +69,8 @@ func (n *awkNode) bare() *awkNode {
 
 // spelling tells expressions apart.
 func (n *awkNode) spelling() string {
-	out := n.kind + n.op + n.texts["Name"] + n.texts["Array"] + n.texts["Value"] + strconv.FormatFloat(n.number, 'g', -1, 64)
+	out := n.kind + n.op + n.texts["Name"] + n.texts["Array"] + n.texts["Value"]
+	out += strconv.FormatFloat(n.number, 'g', -1, 64)
 	for _, field := range n.fields {
 		for _, kid := range field.kids {
 			out += "(" + kid.spelling() + ")"

@@ -20,7 +20,7 @@ func Seq(numbers []string, separators, format string) error {
 	values, width := []float64{}, 0
 	for _, n := range numbers {
 		v, err := strconv.ParseFloat(n, 64)
-		if err != nil || !decimal.MatchString(n) {
+		if err != nil || !decimal().MatchString(n) {
 			return refusal("It counts with " + quote(n) + ", which may be endless.")
 		}
 		values, width = append(values, v), width+len(n)

@@ -1,9 +1,6 @@
 package language
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // Find judges the words behind find: folders, then an expression. The folders are in Use.Trees (the current one when
 // none is named), files that only times or kinds are asked of in Use.Looks. Programs of -exec with ; or + are in
@@ -14,11 +11,8 @@ import (
 // Tests are those that GNU findutils 4.10 and the find of BSD share, or that one of them refuses.
 func Find(words []string) (Use, error) {
 	use := Use{}
-	length := 0
-	for _, w := range words {
-		if length += len(w); length > MaxLength {
-			return use, errLong
-		}
+	if err := unreadable(strings.Join(words, " ")); err != nil {
+		return use, err
 	}
 	words = use.findFolders(words)
 	for len(words) > 0 {
@@ -31,32 +25,32 @@ func Find(words []string) (Use, error) {
 }
 
 // findLeading are flags that come before the folders: about links, optimisation, and BSD's -E -d -s -x.
-var findLeading = names("-H -L -P -O0 -O1 -O2 -O3 -E -d -s -x")
+var findLeading = words("-H -L -P -O0 -O1 -O2 -O3 -E -d -s -x")
 
 // findPlain are tests and actions without a value, which only look or print.
-var findPlain = names("-empty -readable -writable -executable -nouser -nogroup -depth -d -xdev -mount -daystart -noleaf -prune -quit -true " +
-	"-false -print -print0 -ls -not -a -and -o -or ! ( ) ,")
+var findPlain = words("-empty -readable -writable -executable -nouser -nogroup -depth -d -xdev -mount -daystart " +
+	"-noleaf -prune -quit -true -false -print -print0 -ls -not -a -and -o -or ! ( ) ,")
 
 // findValued are tests with one value.
-var findValued = names("-name -iname -path -ipath -wholename -iwholename -lname -ilname -type -xtype -size -perm -user -group -uid -gid " +
-	"-links -inum -fstype -maxdepth -mindepth -mtime -atime -ctime -mmin -amin -cmin -used")
+var findValued = words("-name -iname -path -ipath -wholename -iwholename -lname -ilname -type -xtype -size -perm " +
+	"-user -group -uid -gid -links -inum -fstype -maxdepth -mindepth -mtime -atime -ctime -mmin -amin -cmin -used")
 
 // findReferences are tests with a path, which is only looked at.
-var findReferences = names("-newer -anewer -cnewer -samefile")
+var findReferences = words("-newer -anewer -cnewer -samefile")
 
 var (
-	findNumber = regexp.MustCompile(`^-[0-9]+[a-zA-Z]?$`)
-	findPerm   = regexp.MustCompile(`^[-/+]?[0-7ugoarwxXst,=+]+$`)
-	findNewer  = regexp.MustCompile(`^-newer[aBcm][aBcmt]$`)
+	findNumber = compiled(`^-[0-9]+[a-zA-Z]?$`)
+	findPerm   = compiled(`^[-/+]?[0-7ugoarwxXst,=+]+$`)
+	findNewer  = compiled(`^-newer[aBcm][aBcmt]$`)
 )
 
 // findFolders takes the folders off the words.
 func (u *Use) findFolders(words []string) []string {
-	for len(words) > 0 && findLeading[words[0]] {
+	for len(words) > 0 && findLeading.has(words[0]) {
 		u.Links = u.Links || words[0] == "-H" || words[0] == "-L"
 		words = words[1:]
 	}
-	for len(words) > 0 && !strings.HasPrefix(words[0], "-") && !findPlain[words[0]] {
+	for len(words) > 0 && !strings.HasPrefix(words[0], "-") && !findPlain.has(words[0]) {
 		u.Trees = append(u.Trees, words[0])
 		words = words[1:]
 	}
@@ -69,7 +63,7 @@ func (u *Use) findFolders(words []string) []string {
 // findTest judges one test or action and returns the words behind it.
 func (u *Use) findTest(test string, rest []string) ([]string, error) {
 	switch {
-	case findPlain[test]:
+	case findPlain.has(test):
 		return rest, nil
 	case test == "-follow":
 		u.Links = true
@@ -93,23 +87,24 @@ func unknownTest(test string) error {
 // findValue judges the value of a test. One that looks like an action is an action for a find that knows the test
 // without a value.
 func (u *Use) findValue(test, value string) error {
-	if strings.HasPrefix(value, "-") && !findNumber.MatchString(value) && !(test == "-perm" && findPerm.MatchString(value)) {
+	harmless := findNumber().MatchString(value) || test == "-perm" && findPerm().MatchString(value)
+	if strings.HasPrefix(value, "-") && !harmless {
 		return unknownTest(test + " " + value)
 	}
 	switch {
 	case test == "-fprint" || test == "-fprint0" || test == "-fprintf" || test == "-fls":
 		u.Writes = append(u.Writes, value)
 		return refusal("find writes a file.")
-	case findValued[test], test == "-regextype":
+	case findValued.has(test), test == "-regextype":
 		return nil
-	case findReferences[test]:
+	case findReferences.has(test):
 		u.Looks = append(u.Looks, value)
 		return nil
 	case test == "-regex" || test == "-iregex":
 		return findRegexp(value)
 	case test == "-printf":
 		return Directives(value)
-	case findNewer.MatchString(test):
+	case findNewer().MatchString(test):
 		if !strings.HasSuffix(test, "t") {
 			u.Looks = append(u.Looks, value)
 		}

@@ -25,7 +25,8 @@ func TestFind(t *testing.T) {
 		{". -mtime -7 -size +1k -perm -u+x -perm /111", Use{Trees: []string{"."}}},
 		{`. -printf %10p\n`, Use{Trees: []string{"."}}},
 		{". -exec grep -n x {} + -print", Use{Trees: []string{"."}, Runs: [][]string{{"grep", "-n", "x", "{}"}}}},
-		{". -exec head -1 {} ; -exec wc {} ;", Use{Trees: []string{"."}, Runs: [][]string{{"head", "-1", "{}"}, {"wc", "{}"}}}},
+		{". -exec head -1 {} ; -exec wc {} ;",
+			Use{Trees: []string{"."}, Runs: [][]string{{"head", "-1", "{}"}, {"wc", "{}"}}}},
 		{". -exec echo a + b ;", Use{Trees: []string{"."}, Runs: [][]string{{"echo", "a", "+", "b"}}}},
 	} {
 		use, err := Find(strings.Fields(c.words))
@@ -34,10 +35,14 @@ func TestFind(t *testing.T) {
 		}
 	}
 	for _, words := range []string{
-		". -delete", ". ( -name a -delete )", ". -fprint out", ". -fprint0 out", ". -fprintf out %p", ". -fls out", ". -fprint", ". -fprint/dev/stdout",
-		". -exec rm", ". -exec ;", ". -exec + ;x", ". -exec {} ;", ". -exec ./{} ;", ". -exec rm {} +x", ". -execdir rm {} +", ". -ok rm {} ;", ". -okdir rm {} ;",
-		". -files0-from x", "-files0-from x", "-D exec .", "-f . -delete", ". -name", ". -name -delete", ". -printf -delete", ". -printf %2147483647p", ". -printf %", ". -unknown",
-		". -newerxx a", ". -regex ((a{1,1000}){1,1000}){1,1000}", `. -regex \(\(a\{1,1000\}\)\{1,1000\}\)`, ". -newermt -delete", ". -perm -delete", ". -flags x", ". -X",
+		". -delete", ". ( -name a -delete )", ". -fprint out", ". -fprint0 out", ". -fprintf out %p", ". -fls out",
+		". -fprint", ". -fprint/dev/stdout",
+		". -exec rm", ". -exec ;", ". -exec + ;x", ". -exec {} ;", ". -exec ./{} ;", ". -exec rm {} +x",
+		". -execdir rm {} +", ". -ok rm {} ;", ". -okdir rm {} ;",
+		". -files0-from x", "-files0-from x", "-D exec .", "-f . -delete", ". -name", ". -name -delete",
+		". -printf -delete", ". -printf %2147483647p", ". -printf %", ". -unknown",
+		". -newerxx a", ". -regex ((a{1,1000}){1,1000}){1,1000}", `. -regex \(\(a\{1,1000\}\)\{1,1000\}\)`,
+		". -newermt -delete", ". -perm -delete", ". -flags x", ". -X",
 	} {
 		if use, err := Find(strings.Fields(words)); err == nil {
 			t.Errorf("find %s is accepted: %+v", words, use)
@@ -77,7 +82,8 @@ func TestTest(t *testing.T) {
 		}
 	}
 	for _, words := range []string{
-		"-v a[$(touch\u00a0x)]", "-R x", "-v x", "x = -v", "a[$(touch\u00a0x)] -eq 1", "1 -eq a[0]", "x -gt 1", "1 -lt 1+1", "-t x", "-Z x", "--help", "--version x", "-foo = x", "( x -eq 1 )",
+		"-v a[$(touch\u00a0x)]", "-R x", "-v x", "x = -v", "a[$(touch\u00a0x)] -eq 1", "1 -eq a[0]", "x -gt 1",
+		"1 -lt 1+1", "-t x", "-Z x", "--help", "--version x", "-foo = x", "( x -eq 1 )",
 	} {
 		if use, err := Test(strings.Fields(words)); err == nil {
 			t.Errorf("[ %s ] is accepted: %+v", words, use)

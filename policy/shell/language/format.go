@@ -9,13 +9,13 @@ import (
 var (
 	// directive is a conversion of find -printf, stat -c, numfmt --format and their like: flags, a width, a
 	// precision and a letter.
-	directive = regexp.MustCompile(`^%[-+ #0'_^I:]*([0-9]*)(\.[0-9]*)?`)
+	directive = compiled(`^%[-+ #0'_^I:]*([0-9]*)(\.[0-9]*)?`)
 	// timeDirective is a conversion of strftime, with the flags and widths of GNU and BSD.
-	timeDirective = regexp.MustCompile(`^%[-_0^#+]*([0-9]*)[EO:]*`)
+	timeDirective = compiled(`^%[-_0^#+]*([0-9]*)[EO:]*`)
 	// shellDirective is a conversion of the shell's printf; (...)T prints a time in bash.
-	shellDirective = regexp.MustCompile(`^%[-+ #0']*([0-9]*)(\.[0-9]*)?(\([^()]*\))?`)
+	shellDirective = compiled(`^%[-+ #0']*([0-9]*)(\.[0-9]*)?(\([^()]*\))?`)
 	// printedNumber is what every printf takes for a number without computing.
-	printedNumber = regexp.MustCompile(`^([-+]?[0-9]{1,18}(\.[0-9]{1,18})?|0[xX][0-9a-fA-F]{1,15}|)$`)
+	printedNumber = compiled(`^([-+]?[0-9]{1,18}(\.[0-9]{1,18})?|0[xX][0-9a-fA-F]{1,15}|)$`)
 )
 
 const (
@@ -41,16 +41,16 @@ func TimeFormat(format string) error {
 
 // eachDirective finds the directives of a format and holds their widths and precisions. The rest is judged by check,
 // which gets the parts that head matches, and the letter behind them.
-func eachDirective(format string, head *regexp.Regexp, check func(parts []string, letter byte) error) error {
-	if len(format) > MaxLength {
-		return errLong
+func eachDirective(format string, head func() *regexp.Regexp, check func(parts []string, letter byte) error) error {
+	if err := unreadable(format); err != nil {
+		return err
 	}
 	for {
 		at := strings.IndexByte(format, '%')
 		if at < 0 {
 			return nil
 		}
-		parts := head.FindStringSubmatch(format[at:])
+		parts := head().FindStringSubmatch(format[at:])
 		format = format[at+len(parts[0]):]
 		if format == "" {
 			return errUnending
@@ -65,6 +65,10 @@ func eachDirective(format string, head *regexp.Regexp, check func(parts []string
 		}
 		format = format[1:]
 	}
+}
+
+func unknownDirective(letter byte) error {
+	return refusal("nod does not know the directive " + quote("%"+string(rune(letter))) + " to only print.")
 }
 
 func tooWide(number string) bool {
@@ -92,13 +96,13 @@ func Printf(format string, operands []string) error {
 			numeric = append(numeric, strings.IndexByte("sbqc", letter) < 0)
 			return nil
 		}
-		return refusal("nod does not know the directive %" + string(rune(letter)) + " of printf to only print.")
+		return unknownDirective(letter)
 	})
 	if err != nil || len(numeric) == 0 {
 		return err
 	}
 	for i, operand := range operands {
-		if numeric[i%len(numeric)] && !printedNumber.MatchString(operand) {
+		if numeric[i%len(numeric)] && !printedNumber().MatchString(operand) {
 			return refusal("zsh computes the number " + quote(operand) + ", and computing can run commands.")
 		}
 	}

@@ -12,18 +12,28 @@ func TestFormats(t *testing.T) {
 	}{
 		"Directives": {Directives,
 			[]string{"", "%p\\n", "%10s %n\n", "%-20.10f", "%TY-%Tm-%Td %p", "%T@ %p\\n", "%%", "%n %s", "%'.3f", "%#m"},
-			[]string{"%2147483647p", "%1001p", "%.99999s", "%", "a%", "%*d", "%-*s", "%0000000000002000p", strings.Repeat("x", 10_001)}},
+			[]string{"%2147483647p", "%1001p", "%.99999s", "%", "a%", "%*d", "%-*s",
+				"%0000000000002000p", strings.Repeat("x", 10_001)}},
 		"TimeFormat": {TimeFormat,
 			[]string{"", "%Y-%m-%d", "%-d %_H %^a", "%s%N", "%3N", "%:z", "%::z", "%Ey", "x"},
 			[]string{"%10000000Y", "%_2147483647d", "%-99999d", "%"}},
 		"GitFormat": {GitFormat,
-			[]string{"", "%h %an %s", "oneline", "format:%h%x09%ad", "format:", "tformat:%H", "%<(20,trunc)%s", "%>|(40)%h", "%w(80,4,4)%b", "%(refname:short) %(objectname)",
-				"%(if)%(HEAD)%(then)*%(else) %(end)%(align:20,left)%(refname)%(end)", "%(trailers:key=Signed-off-by)", "%C(auto)%h%d", "%(committerdate:relative)", "%(describe)", "%gd %gs", "%(*objectname)"},
-			[]string{"%G?", "%GK", "%+GS", "%-G?", "% GK", "%-+GK", "%(signature)", "%(signature:key)", "%(*signature:grade)", "%<(99999999)%s", "%+<(99999999)%s", "%w(99999999)%b", "%(align:99999999)%(refname)%(end)",
-				"%(align:width=99999999,left)", "%(*align:99999)", "mine", "%(unknown)", "%(if:equals=a)%(signature)"}},
+			[]string{"", "%h %an %s", "oneline", "format:%h%x09%ad", "format:", "tformat:%H",
+				"%<(20,trunc)%s", "%>|(40)%h", "%w(80,4,4)%b",
+				"%(refname:short) %(objectname)",
+				"%(if)%(HEAD)%(then)*%(else) %(end)%(align:20,left)%(refname)%(end)", "%(trailers:key=Signed-off-by)",
+				"%C(auto)%h%d", "%(committerdate:relative)", "%(describe)", "%(creatordate:format:%Y-%m)", "%gd %gs",
+				"%(*objectname)"},
+			[]string{"%G?", "%GK", "%+GS", "%-G?", "% GK", "%-+GK", "%(signature)", "%(signature:key)",
+				"%(*signature:grade)", "%<(99999999)%s", "%+<(99999999)%s", "%w(99999999)%b",
+				"%(align:99999999)%(refname)%(end)",
+				"%(align:width=99999999,left)", "%(*align:99999)", "mine", "%(unknown)", "%(if:equals=a)%(signature)",
+				"%(creatordate:format:%99999999Y)"}},
 		"GitSort": {GitSort,
-			[]string{"refname", "-committerdate", "version:refname", "-v:refname", "*objectname", "-*taggerdate", "ahead-behind:HEAD"},
-			[]string{"signature", "-signature:key", "*signature:grade", "-*signature", "mine", ""}},
+			[]string{"refname", "-committerdate", "version:refname", "-v:refname", "*objectname", "-*taggerdate",
+				"ahead-behind:HEAD"},
+			[]string{"signature", "-signature:key", "*signature:grade", "-*signature", "mine", "",
+				"creatordate:format:%99999999Y"}},
 	} {
 		for _, s := range c.accepted {
 			if err := c.judge(s); err != nil {
@@ -43,9 +53,11 @@ func TestPrintf(t *testing.T) {
 		words string
 		ok    bool
 	}{
-		{`hi\n`, true}, {`%s\n done`, true}, {"%5.2f 3.14", true}, {"%d%% 50", true}, {"%x 0xff", true}, {"%b%q%c a b c", true}, {"%(%F)T -1", true}, {"%s=%d a 1 b 2", true},
+		{`hi\n`, true}, {`%s\n done`, true}, {"%5.2f 3.14", true}, {"%d%% 50", true}, {"%x 0xff", true},
+		{"%b%q%c a b c", true}, {"%(%F)T -1", true}, {"%s=%d a 1 b 2", true},
 		{"%s $x", true}, {"%1000s x", true}, {"%d", true},
-		{"%d a[$(x)]", false}, {"%s=%d a 1 b c", false}, {"%d 1+1", false}, {"%n x", false}, {"%*d 5 1", false}, {"%.*s 5 x", false}, {"%2147483647s x", false}, {"%.2147483647f 1", false},
+		{"%d a[$(x)]", false}, {"%s=%d a 1 b c", false}, {"%d 1+1", false}, {"%n x", false}, {"%*d 5 1", false},
+		{"%.*s 5 x", false}, {"%2147483647s x", false}, {"%.2147483647f 1", false},
 		{"%(%99999999Y)T -1", false}, {"%1$s x", false}, {"%ld 1", false}, {"%", false}, {"%(a)s x", false},
 	} {
 		words := strings.Fields(c.words)
@@ -60,10 +72,14 @@ func TestSeq(t *testing.T) {
 		words, separators, format string
 		ok                        bool
 	}{
-		{words: "5", ok: true}, {words: "1 1000", ok: true}, {words: "1000000", ok: true}, {words: "10 -1 1", ok: true}, {words: "0 0.25 3", ok: true}, {words: "-5 5", ok: true},
+		{words: "5", ok: true}, {words: "1 1000", ok: true}, {words: "1000000", ok: true},
+		{words: "10 -1 1", ok: true}, {words: "0 0.25 3", ok: true}, {words: "-5 5", ok: true},
 		{words: "1 20", separators: ",", ok: true}, {words: "1 5", format: "%03g", ok: true},
-		{words: ""}, {words: "inf"}, {words: "1 inf"}, {words: "nan"}, {words: "1e9"}, {words: "0x10"}, {words: "9999999"}, {words: "0 0.0001 9999999"}, {words: "1 0 5"}, {words: "5 1e-9 6"},
-		{words: "9999999 1"}, {words: "1 2 3 4"}, {words: "500000", separators: strings.Repeat("x", 100)}, {words: "1 5", format: "%99999999g"}, {words: "500000", format: "%1000g"}, {words: "999999999999999 999999999999999999999"},
+		{words: ""}, {words: "inf"}, {words: "1 inf"}, {words: "nan"}, {words: "1e9"}, {words: "0x10"},
+		{words: "9999999"}, {words: "0 0.0001 9999999"}, {words: "1 0 5"}, {words: "5 1e-9 6"},
+		{words: "9999999 1"}, {words: "1 2 3 4"}, {words: "500000", separators: strings.Repeat("x", 100)},
+		{words: "1 5", format: "%99999999g"}, {words: "500000", format: "%1000g"},
+		{words: "999999999999999 999999999999999999999"},
 	} {
 		if err := Seq(strings.Fields(c.words), c.separators, c.format); (err == nil) != c.ok {
 			t.Errorf("seq %+v: %v", c, err)
@@ -72,7 +88,10 @@ func TestSeq(t *testing.T) {
 }
 
 func TestDate(t *testing.T) {
-	for operand, ok := range map[string]bool{"+%F": true, "+%Y%m%d": true, "+": true, "+%10000000Y": false, "010100002026": false, "": false, "%F": false, "+%": false} {
+	for operand, ok := range map[string]bool{
+		"+%F": true, "+%Y%m%d": true, "+": true,
+		"+%10000000Y": false, "010100002026": false, "": false, "%F": false, "+%": false,
+	} {
 		if err := Date([]string{operand}); (err == nil) != ok {
 			t.Errorf("date %s: %v", operand, err)
 		}

@@ -1,59 +1,52 @@
 package language
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 const errSignature = refusal("The format makes git run the program that checks signatures.")
 
-// names reads words divided by blanks.
-func names(words string) map[string]bool {
-	out := map[string]bool{}
-	for w := range strings.FieldsSeq(words) {
-		out[w] = true
-	}
-	return out
-}
-
 // gitLayouts are the formats of git log that have a name. Any other name may stand for a format in the configuration.
-var gitLayouts = names("oneline short medium full fuller reference email mboxrd raw")
+var gitLayouts = words("oneline short medium full fuller reference email mboxrd raw")
 
 // gitFields are the fields that %( ) and --sort may name. For signature, git runs gpg.
-var gitFields = names("refname objecttype objectsize objectname deltabase tree parent numparent object type tag author authorname " +
-	"authoremail authordate committer committername committeremail committerdate tagger taggername taggeremail taggerdate " +
-	"creator creatordate describe subject body trailers contents raw upstream push symref HEAD worktreepath ahead-behind is-base " +
-	"flag version v color align if then else end rest decorate objectmode objectfile path eolinfo eolattr")
+var gitFields = words("refname objecttype objectsize objectname deltabase tree parent numparent object type tag " +
+	"author authorname authoremail authordate committer committername committeremail committerdate " +
+	"tagger taggername taggeremail taggerdate creator creatordate describe subject body trailers contents raw " +
+	"upstream push symref HEAD worktreepath ahead-behind is-base flag version v color align if then else end rest " +
+	"decorate objectmode objectfile path eolinfo eolattr")
 
 var (
-	gitGPG = regexp.MustCompile(`%[-+ ]*G`)
+	gitGPG = compiled(`%[-+ ]*G`)
 	// gitPadding is %<(N), %>>(N), %<|(N), %w(N,N,N) or %(align:N); its numbers are widths.
-	gitPadding = regexp.MustCompile(`%[-+ ]*(?:[<>|]+|w)\(([^)]*)|%\(\*?align([^)]*)`)
-	gitNumber  = regexp.MustCompile(`[0-9]+`)
-	gitField   = regexp.MustCompile(`%\(\*?([^):=]*)`)
+	gitPadding = compiled(`%[-+ ]*(?:[<>|]+|w)\(([^)]*)|%\(\*?align([^)]*)`)
+	gitDate    = compiled(`:format(?:-local)?:([^)]*)`)
+	gitNumber  = compiled(`[0-9]+`)
+	gitField   = compiled(`%\(\*?([^):=]*)`)
 )
 
 // GitFormat judges a format of git log (--format, --pretty), shortlog (--group=format:), for-each-ref, branch, tag,
 // ls-tree and cat-file: it must not make git run gpg, nor pad to more than 1,000 columns. A name without % must be one
 // of git's own layouts. The syntax is that of gitformat "PRETTY FORMATS" and git-for-each-ref "FIELD NAMES".
 func GitFormat(format string) error {
-	if len(format) > MaxLength {
-		return errLong
+	if err := unreadable(format); err != nil {
+		return err
 	}
-	if !strings.ContainsAny(format, "%: ") && format != "" && !gitLayouts[format] {
+	if !strings.ContainsAny(format, "%: ") && format != "" && !gitLayouts.has(format) {
 		return refusal("The format " + quote(format) + " may stand for any other in git's configuration.")
 	}
-	if gitGPG.MatchString(format) {
+	if gitGPG().MatchString(format) {
 		return errSignature
 	}
-	for _, m := range gitPadding.FindAllStringSubmatch(format, -1) {
-		for _, number := range gitNumber.FindAllString(m[1]+m[2], -1) {
+	for _, m := range gitPadding().FindAllStringSubmatch(format, -1) {
+		for _, number := range gitNumber().FindAllString(m[1]+m[2], -1) {
 			if tooWide(number) {
 				return errWide
 			}
 		}
 	}
-	for _, m := range gitField.FindAllStringSubmatch(format, -1) {
+	if err := gitDates(format); err != nil {
+		return err
+	}
+	for _, m := range gitField().FindAllStringSubmatch(format, -1) {
 		if err := knownGitField(m[1]); err != nil {
 			return err
 		}
@@ -63,13 +56,26 @@ func GitFormat(format string) error {
 
 // GitSort judges a key of --sort, as for-each-ref, branch and tag take it.
 func GitSort(key string) error {
+	if err := gitDates(key); err != nil {
+		return err
+	}
 	key, _, _ = strings.Cut(strings.TrimLeft(key, "-*"), ":")
 	return knownGitField(key)
 }
 
+// gitDates judges the formats of dates in fields, as in creatordate:format:%Y.
+func gitDates(text string) error {
+	for _, m := range gitDate().FindAllStringSubmatch(text, -1) {
+		if err := TimeFormat(m[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func knownGitField(name string) error {
 	switch {
-	case gitFields[name]:
+	case gitFields.has(name):
 		return nil
 	case strings.HasPrefix(name, "signature"):
 		return errSignature

@@ -14,10 +14,10 @@ import (
 //
 // The syntax is that of the jq manual, versions 1.5 to 1.8.
 func JQ(filter string, vars []string) error {
-	switch {
-	case len(filter) > MaxLength:
-		return errLong
-	case strings.Contains(filter, "#") && (strings.Contains(filter, "\r") || strings.Contains(filter, "\\\n")):
+	if err := unreadable(filter); err != nil {
+		return err
+	}
+	if strings.Contains(filter, "#") && (strings.Contains(filter, "\r") || strings.Contains(filter, "\\\n")) {
 		return refusal("Versions of jq disagree on where a comment in the filter ends.")
 	}
 	query, err := gojq.Parse(filter)
@@ -221,12 +221,17 @@ func (r *jqReader) multiply(q *gojq.Query) flow {
 }
 
 // jqNumbers are functions that give a number or an error.
-var jqNumbers = names("length utf8bytelength tonumber floor sqrt ceil round fabs now mktime")
+var jqNumbers = words("length utf8bytelength tonumber floor sqrt ceil round fabs now mktime")
 
+// isNumeric reports whether a filter gives numbers or errors only.
 func isNumeric(q *gojq.Query) bool {
 	t := q.Term
+	if t == nil && (q.Left == nil || q.Right == nil) {
+		return false
+	}
 	if t == nil {
-		return q.Op == gojq.OpPipe && isNumeric(q.Right) || (q.Op == gojq.OpMul || q.Op == gojq.OpSub || q.Op == gojq.OpAdd) && isNumeric(q.Left) && isNumeric(q.Right)
+		sum := q.Op == gojq.OpMul || q.Op == gojq.OpSub || q.Op == gojq.OpAdd
+		return isNumeric(q.Right) && (q.Op == gojq.OpPipe || sum && isNumeric(q.Left))
 	}
 	switch {
 	case len(t.SuffixList) > 0:
@@ -234,7 +239,7 @@ func isNumeric(q *gojq.Query) bool {
 	case t.Type == gojq.TermTypeQuery:
 		return isNumeric(t.Query)
 	case t.Type == gojq.TermTypeFunc:
-		return jqNumbers[t.Func.Name] && len(t.Func.Args) == 0
+		return jqNumbers.has(t.Func.Name) && len(t.Func.Args) == 0
 	}
 	return t.Type == gojq.TermTypeNumber
 }

@@ -2,46 +2,37 @@ package language
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/itchyny/gojq"
 )
 
-// jqPlain are functions without operands. The bits say how much longer than the input the output may be.
-var jqPlain = jqTable(map[float64]string{
-	0: "not keys keys_unsorted values arrays objects iterables booleans numbers nulls strings scalars add any all flatten tonumber " +
-		"sort min max unique reverse first last from_entries ascii_downcase ascii_upcase fromjson ltrim rtrim trim toarray implode " +
-		"debug stderr input error finites normals",
+// jqPlain are functions without operands. At place n are those whose output may be 2^n times as long as the input.
+var jqPlain = []words{
+	0: "not keys keys_unsorted values arrays objects iterables booleans numbers nulls strings scalars add any " +
+		"all flatten sort min max unique reverse first last from_entries ascii_downcase ascii_upcase fromjson " +
+		"ltrim rtrim trim toarray implode debug stderr input finites normals",
 	1: "tojson tostring",
-	2: "transpose",
 	3: "explode",
 	4: "to_entries",
-})
+}
 
 // jqShort are functions without operands whose output is short.
-var jqShort = names("empty error length utf8bytelength type floor sqrt abs ceil round fabs exp log log2 log10 exp10 exp2 infinite nan isnan " +
-	"isinfinite isnormal isvalid todate fromdate todateiso8601 fromdateiso8601 date mktime gmtime localtime now halt input_line_number tonumber")
+var jqShort = words("empty error length utf8bytelength type floor sqrt abs ceil round fabs exp log " +
+	"log2 log10 exp10 exp2 infinite nan isnan isinfinite isnormal isvalid todate fromdate todateiso8601 " +
+	"fromdateiso8601 date mktime gmtime localtime now halt input_line_number tonumber")
 
 // jqTaking are functions whose operands are filters of the same input that give what to look for.
-var jqTaking = names("has/1 in/1 inside/1 contains/1 startswith/1 endswith/1 ltrimstr/1 rtrimstr/1 trimstr/1 getpath/1 nth/1 flatten/1 " +
-	"error/1 IN/1 IN/2 pow/2 bsearch/1 debug/1")
+var jqTaking = words("has/1 in/1 inside/1 contains/1 startswith/1 endswith/1 ltrimstr/1 rtrimstr/1 trimstr/1 " +
+	"getpath/1 nth/1 flatten/1 error/1 IN/1 IN/2 pow/2 bsearch/1 debug/1")
 
 // jqFirst are functions that give one of the outputs of their last operand, or ask about them.
-var jqFirst = names("first/1 last/1 nth/2 isempty/1 path/1 del/1 pick/1")
+var jqFirst = words("first/1 last/1 nth/2 isempty/1 path/1 del/1 pick/1")
 
 // jqOf are functions that ask a filter about each element.
-var jqOf = names("sort_by/1 group_by/1 unique_by/1 min_by/1 max_by/1 any/1 all/1 INDEX/1")
-
-func jqTable(in map[float64]string) map[string]float64 {
-	out := map[string]float64{}
-	for bits, words := range in {
-		for name := range names(words) {
-			out[name] = bits
-		}
-	}
-	return out
-}
+var jqOf = words("sort_by/1 group_by/1 unique_by/1 min_by/1 max_by/1 any/1 all/1 INDEX/1")
 
 // call is a function by its name and the number of its operands.
 func (r *jqReader) call(f *gojq.Func) flow {
@@ -52,15 +43,15 @@ func (r *jqReader) call(f *gojq.Func) flow {
 	switch {
 	case jqPatterns[name] != nil:
 		return r.matching(jqPatterns[name], f.Args)
-	case jqTaking[name]:
+	case jqTaking.has(name):
 		out := identity
 		for _, a := range f.Args {
 			out = out.with(r.query(a))
 		}
 		return out
-	case jqFirst[name]:
+	case jqFirst.has(name):
 		return r.first(f.Args)
-	case jqOf[name]:
+	case jqOf.has(name):
 		asked := elements.then(r.query(f.Args[0]))
 		out := single(growth{2, 1})
 		out.work = asked.work.plus(asked.total)
@@ -99,16 +90,15 @@ func (r *jqReader) call(f *gojq.Func) flow {
 }
 
 func (r *jqReader) plain(name string) flow {
-	bits, ok := jqPlain[name]
-	switch {
+	switch bits := slices.IndexFunc(jqPlain, func(list words) bool { return list.has(name) }); {
 	case r.vars[name]:
 		return identity // may be as long as the input
-	case jqShort[name]:
+	case jqShort.has(name):
 		return single(growth{5, 0})
 	case name == "transpose":
-		return single(growth{bits, 2})
-	case ok:
-		return identity.longer(bits)
+		return single(growth{2, 2})
+	case bits >= 0:
+		return identity.longer(float64(bits))
 	case name == "inputs":
 		return elements
 	case name == "recurse", name == "paths", name == "leaf_paths", name == "tostream":
@@ -239,7 +229,8 @@ var jqPatterns = map[string]*jqPattern{
 	"match/1": {size: matches}, "match/2": {size: matches, flags: 1},
 	"capture/1": {size: matches}, "capture/2": {size: matches, flags: 1},
 	"scan/1": {size: matches, every: true}, "scan/2": {size: matches, flags: 1, every: true},
-	"split/2": {size: pieces, flags: 1}, "splits/1": {size: pieces, every: true}, "splits/2": {size: pieces, flags: 1, every: true},
+	"split/2":  {size: pieces, flags: 1},
+	"splits/1": {size: pieces, every: true}, "splits/2": {size: pieces, flags: 1, every: true},
 	"sub/2": {text: 1}, "sub/3": {text: 1, flags: 2},
 	"gsub/2": {text: 1, every: true}, "gsub/3": {text: 1, flags: 2, every: true},
 }

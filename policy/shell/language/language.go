@@ -13,6 +13,9 @@ package language
 import (
 	"regexp"
 	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
 )
 
 // MaxLength is the length in bytes of the longest text that is read.
@@ -27,13 +30,13 @@ const maxDepth = 100
 // Use is what a text reaches beyond the input that it is given. Paths stand as spelled, relative to the folder in
 // which the command runs.
 type Use struct {
-	Reads   []string // files whose content is read
-	Looks   []string // paths of which only the kind, the size or the times are read
-	Trees   []string // folders that are walked to any depth, where only names, kinds and times are read
-	Writes  []string // files that are made or overwritten
-	Deletes bool     // what is found below Trees is removed
-	Links   bool     // links are followed while walking Trees
-	Runs    [][]string
+	Reads   []string   // files whose content is read
+	Looks   []string   // paths of which only the kind, the size or the times are read
+	Trees   []string   // folders that are walked to any depth, where only names, kinds and times are read
+	Writes  []string   // files that are made or overwritten
+	Deletes bool       // what is found below Trees is removed
+	Links   bool       // links are followed to get to Trees or while walking them
+	Runs    [][]string // the words of commands that find runs, where {} stands for what it found
 }
 
 // refusal is a sentence that says why a text is not surely harmless.
@@ -41,7 +44,16 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-const errLong = refusal("The text is longer than 10,000 bytes.")
+// unreadable says why a text must not even be parsed.
+func unreadable(text string) error {
+	switch {
+	case len(text) > MaxLength:
+		return refusal("The text is longer than 10,000 bytes.")
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return refusal("The text holds bytes that no program reads as characters.")
+	}
+	return nil
+}
 
 // quote shows a piece of a text inside a refusal: escaped, and never long.
 func quote(s string) string {
@@ -52,9 +64,35 @@ func quote(s string) string {
 	return strconv.QuoteToASCII(s)
 }
 
+// words is a list of words divided by blanks. Like compiled, it costs nothing until it is used: most starts of nod
+// read no command.
+type words string
+
+// has reports whether w is one of the words.
+func (l words) has(w string) bool {
+	if w == "" || strings.Contains(w, " ") {
+		return false
+	}
+	for from := 0; ; {
+		at := strings.Index(string(l[from:]), w)
+		if at < 0 {
+			return false
+		}
+		from += at + len(w)
+		if (from == len(w) || l[from-len(w)-1] == ' ') && (from == len(l) || l[from] == ' ') {
+			return true
+		}
+	}
+}
+
+// compiled is a regular expression that is compiled when it is first needed.
+func compiled(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
 var (
-	integer = regexp.MustCompile(`^[-+]?[0-9]{1,18}$`)
-	decimal = regexp.MustCompile(`^[-+]?[0-9]{1,15}(\.[0-9]{1,15})?$`)
+	integer = compiled(`^[-+]?[0-9]{1,18}$`)
+	decimal = compiled(`^[-+]?[0-9]{1,15}(\.[0-9]{1,15})?$`)
 )
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }

@@ -14,7 +14,7 @@ type Syntax int
 const (
 	Basic       Syntax = iota // POSIX basic, with what GNU adds: grep, sed
 	Extended                  // POSIX extended: grep -E, sed -E, git grep -E
-	AwkExtended               // extended as awk reads it: a backslash counts inside [ ], and mawk tries all ways to match
+	AwkExtended               // extended, but a backslash counts inside [ ], and mawk tries all ways to match
 	Perl                      // PCRE and Oniguruma: grep -P, jq; they try all ways to match
 	Rust                      // the regex crate: rg, fd
 )
@@ -56,8 +56,8 @@ type pattern struct {
 
 // measure reads a whole pattern.
 func measure(text string, kind Syntax) (pattern, error) {
-	if len(text) > MaxLength {
-		return pattern{}, errLong
+	if err := unreadable(text); err != nil {
+		return pattern{}, err
 	}
 	p := patternReader{text: text, kind: kind}
 	var out pattern
@@ -132,8 +132,9 @@ func either(a, b pattern, first bool) pattern {
 
 // both joins two pieces that follow one another.
 func both(a, b pattern) pattern {
-	out := pattern{states: bounded(a.states + b.states), least: bounded(a.least + b.least), stars: bounded(a.stars + b.stars),
-		wide: bounded(a.wide + b.wide), nested: a.nested || b.nested, refs: a.refs || b.refs,
+	out := pattern{states: bounded(a.states + b.states), least: bounded(a.least + b.least),
+		stars: bounded(a.stars + b.stars), wide: bounded(a.wide + b.wide),
+		nested: a.nested || b.nested, refs: a.refs || b.refs,
 		first: a.first, last: b.last, any: a.any.or(b.any), starred: a.starred.or(b.starred), tail: b.tail,
 		forks: a.forks || b.forks || a.tail.meet(b.first)}
 	if a.least == 0 {
@@ -166,7 +167,8 @@ func (p *patternReader) alternatives(depth int) (pattern, error) {
 func (p *patternReader) sequence(depth int) (pattern, error) {
 	var out pattern
 	var row []pattern // unbounded repetitions with nothing that must match between them
-	for p.at < len(p.text) && !strings.HasPrefix(p.rest(), p.operator("|")) && !strings.HasPrefix(p.rest(), p.operator(")")) {
+	bar, end := p.operator("|"), p.operator(")")
+	for p.at < len(p.text) && !strings.HasPrefix(p.rest(), bar) && !strings.HasPrefix(p.rest(), end) {
 		piece, err := p.atom(depth)
 		if err != nil {
 			return pattern{}, err
@@ -488,11 +490,13 @@ func (a chars) most() bool { return bits.OnesCount64(a.low)+bits.OnesCount64(a.h
 
 // charsOf returns what a character or class matches: everything when Go reads it differently or not at all.
 func charsOf(text string) chars {
-	if len(text) == 1 && text != "." && text[0] < utf8.RuneSelf {
-		return chars{}.with(rune(text[0]), rune(text[0]))
-	}
-	if text[0] >= utf8.RuneSelf {
+	switch {
+	case text == ".":
+		return allChars
+	case text[0] >= utf8.RuneSelf:
 		return chars{other: true}
+	case len(text) == 1:
+		return chars{}.with(rune(text[0]), rune(text[0]))
 	}
 	re, err := syntax.Parse(text, syntax.Perl)
 	if err != nil || re.Op != syntax.OpCharClass && re.Op != syntax.OpLiteral {

@@ -12,8 +12,8 @@ import (
 //
 // The syntax is that of POSIX with the extensions of GNU sed 4.9 and the sed of FreeBSD 14.
 func Sed(script string, extended bool) (Use, error) {
-	if len(script) > MaxLength {
-		return Use{}, errLong
+	if err := unreadable(script); err != nil {
+		return Use{}, err
 	}
 	r := sedReader{text: script, kind: Basic}
 	if extended {

@@ -1,9 +1,6 @@
 package language
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // Test judges the words behind test, or between [ and ]. Paths are in Use.Looks. Numbers must be plain, for zsh
 // computes them, which can run commands; -v and -R do so in bash.
@@ -11,6 +8,9 @@ import (
 // A word may be an operator for one shell and a text for another, so that every word is held to what it could be.
 func Test(words []string) (Use, error) {
 	use := Use{}
+	if err := unreadable(strings.Join(words, " ")); err != nil {
+		return use, err
+	}
 	for i, w := range words {
 		before, after := "", ""
 		if i > 0 {
@@ -20,20 +20,18 @@ func Test(words []string) (Use, error) {
 			after = words[i+1]
 		}
 		switch {
-		case len(w) > MaxLength:
-			return use, errLong
-		case !strings.HasPrefix(w, "-") || w == "-" || integer.MatchString(w), testText[w]:
-		case testFile[w]:
+		case !strings.HasPrefix(w, "-") || w == "-" || integer().MatchString(w), testText.has(w):
+		case testFile.has(w):
 			use.look(after)
-		case testFiles[w]:
+		case testFiles.has(w):
 			use.look(before, after)
-		case testNumber[w]:
+		case testNumber.has(w):
 			// As the only word, or the last one, it is a text.
-			if i > 0 && i+1 < len(words) && !(integer.MatchString(before) && integer.MatchString(after)) {
-				return use, refusal("zsh computes the number in " + quote(before+" "+w+" "+after) + ", and computing can run commands.")
+			if i > 0 && i+1 < len(words) && !(integer().MatchString(before) && integer().MatchString(after)) {
+				return use, errComputes
 			}
 		case w == "-t":
-			if after != "" && !descriptor.MatchString(after) {
+			if after != "" && !descriptor().MatchString(after) {
 				return use, refusal("nod does not know the descriptor " + quote(after) + ".")
 			}
 		default:
@@ -43,13 +41,15 @@ func Test(words []string) (Use, error) {
 	return use, nil
 }
 
-var descriptor = regexp.MustCompile(`^[0-9]$|^[])]$`)
+var descriptor = compiled(`^[0-9]$|^[])]$`)
+
+const errComputes = refusal("zsh computes the numbers that it compares, and computing can run commands.")
 
 var (
-	testText   = names("-n -z -o")
-	testFile   = names("-a -b -c -d -e -f -g -h -k -p -r -s -u -w -x -G -L -N -O -S")
-	testFiles  = names("-nt -ot -ef")
-	testNumber = names("-eq -ne -lt -le -gt -ge")
+	testText   = words("-n -z -o")
+	testFile   = words("-a -b -c -d -e -f -g -h -k -p -r -s -u -w -x -G -L -N -O -S")
+	testFiles  = words("-nt -ot -ef")
+	testNumber = words("-eq -ne -lt -le -gt -ge")
 )
 
 // look notes paths, but no operators and nothing.

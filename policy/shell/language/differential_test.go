@@ -92,6 +92,9 @@ func runHarmless(t *testing.T, dir, before string, argv ...string) (stdout, stde
 // programs are the command lines of those in list that are installed.
 func programs(t *testing.T, list ...string) [][]string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts hundreds of programs")
+	}
 	var out [][]string
 	for _, line := range list {
 		argv := strings.Fields(line)

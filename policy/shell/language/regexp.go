@@ -184,6 +184,9 @@ func (p *patternReader) sequence(depth int) (pattern, error) {
 
 // follow adds a piece to the unbounded repetitions in a row, and notes when three of them may share characters.
 func (p *patternReader) follow(row []pattern, piece pattern) []pattern {
+	if p.overlaps {
+		return nil // enough is known
+	}
 	if piece.stars == 0 {
 		if piece.least > 0 {
 			return nil

@@ -80,7 +80,7 @@ func sedGrowth(script []sedCommand) error {
 	if slices.ContainsFunc(script, func(c sedCommand) bool { return c.name == 'D' }) {
 		space.left = 1
 	}
-	kept := size{}
+	kept, jumps, labels := size{}, branches(script), firstLabels(script)
 	for i, c := range script {
 		before, held := space, hold
 		switch c.name {
@@ -99,14 +99,14 @@ func sedGrowth(script []sedCommand) error {
 		case 'n':
 			space = size{line: 1}
 		case 's':
-			if c.factor > 1 && insideLoop(script, i) {
+			if c.factor > 1 && insideLoop(script, i, labels) {
 				return errSedGrow
 			}
 			space = space.times(c.factor)
 		case 'D':
 			kept = kept.or(space)
 		}
-		if c.address != "" || len(c.block) > 0 || c.name == 's' || branches(script) {
+		if c.address != "" || len(c.block) > 0 || c.name == 's' || jumps {
 			space, hold = space.or(before), hold.or(held)
 		}
 		kept = kept.or(size{hold: hold.hold, left: hold.left})
@@ -124,14 +124,21 @@ func branches(script []sedCommand) bool {
 	return slices.ContainsFunc(script, func(c sedCommand) bool { return strings.IndexByte("btT", c.name) >= 0 })
 }
 
-// insideLoop reports whether command i stands between a label and a branch back to it.
-func insideLoop(script []sedCommand, i int) bool {
-	for _, label := range script[:i] {
-		if label.name == ':' && slices.ContainsFunc(script[i:], func(c sedCommand) bool {
-			return c.name != ':' && c.label == label.label
-		}) {
-			return true
+// firstLabels says where each label comes first.
+func firstLabels(script []sedCommand) map[string]int {
+	out := map[string]int{}
+	for i, c := range script {
+		if _, ok := out[c.label]; c.name == ':' && !ok {
+			out[c.label] = i
 		}
 	}
-	return false
+	return out
+}
+
+// insideLoop reports whether command i stands between a label and a branch back to it.
+func insideLoop(script []sedCommand, i int, labels map[string]int) bool {
+	return slices.ContainsFunc(script[i:], func(c sedCommand) bool {
+		at, ok := labels[c.label]
+		return ok && at < i && c.name != ':'
+	})
 }

@@ -359,6 +359,9 @@ func (w *walk) describe(p *Part, r *reading, problem string) {
 		p.Reads = p.Why == "" && !slices.ContainsFunc(r.accesses, func(a Access) bool { return a.Kind >= Write })
 		if !p.Reads && p.Why == "" {
 			p.Why = quote(r.name) + " writes files."
+			if slices.ContainsFunc(r.accesses, func(a Access) bool { return a.Kind == Delete }) {
+				p.Why = quote(r.name) + " removes files."
+			}
 		}
 		return
 	}

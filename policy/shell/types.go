@@ -15,7 +15,7 @@ import (
 type wordType struct {
 	check   func(r *reading, w word, limit int) string
 	all     func(r *reading, words []word) string // of a type that takes all words that are left
-	hats    bool                                // a ^ or ~ in it means what it means to git
+	hats    bool                                  // a ^ or ~ in it means what it means to git
 	streams bool                                  // it is a file that may be the output of a command
 	runs    bool                                  // what is left is a command
 	free    bool                                  // any text will do, also one that is known only when it runs

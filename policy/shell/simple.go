@@ -71,7 +71,7 @@ func braced(from *syntax.Word) []*syntax.Word {
 
 func hasBrace(p syntax.WordPart) bool {
 	lit, ok := p.(*syntax.Lit)
-	return ok && strings.Contains(lit.Value, "{") && !strings.Contains(lit.Value, "..") && !strings.ContainsRune(lit.Value, '\\')
+	return ok && strings.Contains(lit.Value, "{") && strings.Contains(lit.Value, ",") && !strings.Contains(lit.Value, "..") && !strings.ContainsRune(lit.Value, '\\')
 }
 
 // textOf is the text of a command as it stands in the source, with what is fed to it.

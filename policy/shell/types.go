@@ -510,7 +510,7 @@ func address(r *reading, w word, _ int) string {
 // argument is an operand of a task: a plain word, or a path in the project.
 func argument(r *reading, w word, _ int) string {
 	switch {
-	case strings.ContainsAny(w.text, "()'\"$;&|<>`{}\n"): // no plain word
+	case w.text != "{}" && strings.ContainsAny(w.text, "()'\"$;&|<>`{}\n"): // no plain word
 		r.seen = append(r.seen, w.text)
 	case strings.Contains(w.text, "="), w.text != "" && strings.ContainsAny(w.text[:1], "-+:"):
 		r.seen = append(r.seen, w.text)

@@ -36,6 +36,9 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 	for _, a := range c.Assigns {
 		settings = append(settings, w.setting(a, at))
 	}
+	if slices.ContainsFunc(s.Redirs, feeds) {
+		in.from = nil
+	}
 	first := len(w.Parts)
 	out := w.call(words, settings, w.textOf(c, s), at, in)
 	w.out = nil
@@ -50,6 +53,15 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 		w.out = p.lines(in)
 	}
 	return out
+}
+
+// feeds reports whether a redirection takes the place of what is piped in.
+func feeds(r *syntax.Redirect) bool {
+	switch r.Op {
+	case syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+		return true
+	}
+	return false
 }
 
 // maxBraced is how many words one word with braces may become.

@@ -37,10 +37,12 @@ func (u *Use) findNames(words []string) {
 		return
 	}
 	switch words[0] {
-	case "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename":
+	case "-name", "-path", "-wholename":
 		u.Names = append(u.Names, words[1])
+	case "-iname", "-ipath", "-iwholename":
+		u.Names = append(u.Names, strings.ToLower(words[1]))
 	case "-regex", "-iregex":
-		u.Names = append(u.Names, Globs(words[1])...)
+		u.Names = append(u.Names, Globs(strings.ToLower(words[1]))...)
 	}
 }
 

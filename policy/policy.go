@@ -128,7 +128,7 @@ type Cover string
 const (
 	CoverInput    Cover = "input"    // exactly this input
 	CoverCommands Cover = "commands" // each part of the command line that nothing covers yet, also in other lines
-	CoverEdits    Cover = "edits"    // changes of files in the project
+	CoverEdits    Cover = "edits"    // changes of files in the project or among temporary ones
 )
 
 // Grant is a rule that the human made by answering a prompt, for one agent as nod verified it. It allows exactly

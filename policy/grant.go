@@ -273,36 +273,56 @@ func shown(raw json.RawMessage) string {
 	return string(text[:maxShown-1]) + "…"
 }
 
+// grantsText says what grants made by one answer allow, word for word: what they share once, then a line for each.
+func grantsText(list []Grant, home string) string {
+	if len(list) == 1 {
+		return list[0].text(home)
+	}
+	text := fmt.Sprintf("allow %s in %s, %s:", list[0].who(), list[0].where(home), list[0].Scope.until())
+	for _, g := range list {
+		text += "\n· " + strings.TrimSuffix(g.what(home), ",")
+	}
+	return text
+}
+
 // text says what a grant allows, word for word.
 func (g Grant) text(home string) string {
+	return fmt.Sprintf("allow %s %s in %s, %s", g.who(), g.what(home), g.where(home), g.Scope.until())
+}
+
+func (g Grant) who() string {
 	who := "an agent without a name"
 	if g.Agent != "" {
 		who = plain(g.Agent)
 	}
 	if g.Program != "" {
-		who += " (" + plain(g.Program) + ")"
-	} else {
-		who += " (program not verified)"
+		return who + " (" + plain(g.Program) + ")"
 	}
-	where := "any folder it does not name"
-	if g.CWD != "" {
-		where = plain(tilde(g.CWD, home))
-	}
-	return fmt.Sprintf("allow %s %s, %s", who, g.what(where, home), g.Scope.until())
+	return who + " (program not verified)"
 }
 
-func (g Grant) what(where, home string) string {
+// where is the folder that the agent works in, or the project.
+func (g Grant) where(home string) string {
+	if g.CWD == "" {
+		return "any folder it does not name"
+	}
+	return plain(tilde(g.CWD, home))
+}
+
+func (g Grant) what(home string) string {
 	switch {
 	case g.Edits != "" && g.Edits == g.CWD:
-		return fmt.Sprintf("to change files in %s, but none that settings, hooks or keys are kept in", where)
+		return "to change files, but none that settings, hooks or keys are kept in,"
 	case g.Edits != "":
 		return fmt.Sprintf("to change %s", plain(tilde(g.Edits, home)))
-	case g.Command != nil && g.Command.Text != "":
+	case g.Command != nil && g.Command.Text != "" && g.Folder != g.CWD:
 		return fmt.Sprintf("to run exactly %q in %s", g.Command.Text, plain(tilde(g.Folder, home)))
+	case g.Command != nil && g.Command.Text != "":
+		return fmt.Sprintf("to run exactly %q", g.Command.Text)
 	case g.Command != nil:
-		return fmt.Sprintf("to run %q, with other plain words or paths of the project, in %s", g.Command, where)
+		return fmt.Sprintf("to run %q, with other plain words or paths of the project,", g.Command)
 	}
-	return fmt.Sprintf("to use %s with exactly this input in %s", plain(g.Tool), where)
+	return fmt.Sprintf("to use %s with exactly this input", plain(g.Tool))
 }
 
 // until says how long a scope lasts, for a sentence.

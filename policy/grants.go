@@ -309,18 +309,14 @@ func (s *snapshot) goodWithGrants() *Compiled {
 	return &next
 }
 
-// GrantText says what Grant would keep, word for word, one grant a line. It is empty for what can only be allowed
+// GrantText says what Grant would keep, word for word. It is empty for what can only be allowed
 // once, so that no wider scope is offered.
 func (s *Store) GrantText(c Call, scope Scope, cover Cover) string {
 	list, err := newGrants(c, scope, cover, s.current.Load().goodWithGrants(), s.now())
 	if err != nil {
 		return ""
 	}
-	var lines []string
-	for _, g := range list {
-		lines = append(lines, g.text(s.places.Home))
-	}
-	return strings.Join(lines, "\n")
+	return grantsText(list, s.places.Home)
 }
 
 // Text says what the grant allows, in the words of [Store.GrantText].

@@ -98,7 +98,8 @@ func checkAccepted(t *testing.T, command string, a Analysis) {
 		t.Errorf("%q is accepted for bash, but not for POSIX shells", command)
 	}
 	for _, more := range []string{"; x", "\nx", " > f", " $(x)", " | x", " &", " `x`", " && x", " || x", "\rx", "\x00", " # x", ">f", ";x", "&", "|x"} {
-		if harmless(Analyze(command+more), true) {
+		if harmless(Analyze(command+more), true) &&
+			!(strings.HasSuffix(command, "\n") && more == " # x") {
 			t.Errorf("%q is accepted with %q behind it", command, more)
 		}
 	}

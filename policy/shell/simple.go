@@ -71,7 +71,7 @@ func braced(from *syntax.Word) []*syntax.Word {
 
 func hasBrace(p syntax.WordPart) bool {
 	lit, ok := p.(*syntax.Lit)
-	return ok && strings.Contains(lit.Value, "{") && !strings.Contains(lit.Value, "..") && !strings.ContainsRune(lit.Value, '\\')
+	return ok && strings.Contains(lit.Value, "{") && strings.Contains(lit.Value, ",") && !strings.Contains(lit.Value, "..") && !strings.ContainsRune(lit.Value, '\\')
 }
 
 // textOf is the text of a command as it stands in the source, with what is fed to it.
@@ -359,6 +359,9 @@ func (w *walk) describe(p *Part, r *reading, problem string) {
 		p.Reads = p.Why == "" && !slices.ContainsFunc(r.accesses, func(a Access) bool { return a.Kind >= Write })
 		if !p.Reads && p.Why == "" {
 			p.Why = quote(r.name) + " writes files."
+			if slices.ContainsFunc(r.accesses, func(a Access) bool { return a.Kind == Delete }) {
+				p.Why = quote(r.name) + " removes files."
+			}
 		}
 		return
 	}

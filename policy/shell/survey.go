@@ -12,7 +12,6 @@ import (
 func (w *walk) survey(p *Part, words []word, at places) {
 	name := baseName(words[0].text)
 	args := literals(words[1:])
-	w.Network = w.Network || reachesNetwork(name, args)
 	w.Deletes = w.Deletes || deletes(name, args)
 	w.surveyReads(p, name, args, at)
 	w.surveyWrites(p, name, args, at)
@@ -50,11 +49,6 @@ func literals(words []word) []string {
 		}
 	}
 	return out
-}
-
-func reachesNetwork(name string, args []string) bool {
-	subs, ok := reaches[name]
-	return ok && (subs == nil || slices.ContainsFunc(args, func(a string) bool { return subs[a] }))
 }
 
 func deletes(name string, args []string) bool {
@@ -309,8 +303,6 @@ func describeProgram(words []word) string {
 		return shown + " runs a program that it is given."
 	case wraps:
 		return shown + " runs another program."
-	case reachesNetwork(name, args):
-		return shown + " reaches the network."
 	case writes:
 		return shown + " writes files."
 	case name == "env", name == "printenv", name == "set":

@@ -65,18 +65,6 @@ var deletingWords = map[string]map[string]bool{
 	"rsync": set("--delete --remove-source-files"),
 }
 
-// reaches are programs that reach the network; with words, only when one of them is there.
-var reaches = spread(map[string]map[string]bool{
-	"curl|wget|http|https|xh|aria2c|ssh|scp|sftp|ftp|lftp|telnet|nc|ncat|netcat|socat|rsync|mosh|dig|nslookup|host|whois|ping|ping6|traceroute|mtr|nmap|openssl|rclone|s3cmd|aws|gcloud|az|gsutil|kubectl|helm|gh|glab|hub|npx|bunx|uvx|pipx|apt|apt-get|dnf|yum|pacman|apk|brew|snap|flatpak|lynx|w3m|links|yt-dlp|youtube-dl|ngrok|tailscale|cloudflared|vercel|netlify|heroku|fly|flyctl|firebase|wrangler|terraform|ansible|ansible-playbook": nil,
-	"git":                 set("clone fetch pull push ls-remote remote submodule"),
-	"npm|pnpm|yarn|bun":   set("install i ci add update publish exec dlx audit view info login whoami outdated create init"),
-	"pip|pip3|uv|poetry":  set("install download add sync lock search publish"),
-	"go":                  set("get install mod"),
-	"cargo":               set("install fetch update add publish search"),
-	"docker|podman":       set("pull push run build login search"),
-	"gem|bundle|composer": set("install update push require"),
-})
-
 // wrapper says how a program that runs its operand is taken off.
 type wrapper struct {
 	value string // its flags of one letter with a value
@@ -99,7 +87,10 @@ var wrappers = spread(map[string]wrapper{
 	"strace|ltrace":    {value: "eopsuEaS"},
 	"su":               {value: "cs", skip: 1},
 	"script":           {value: "c", skip: 1},
-	"nohup|setsid|time|command|builtin|exec|noglob|nocorrect|coproc|caffeinate|unbuffer|proxychains|proxychains4|firejail|dbus-run-session|xvfb-run|chronic|eatmydata|fakeroot|rlwrap|busybox|toybox|parallel|entr|direnv|torsocks|chroot|unshare|nsenter|systemd-run|runuser|pkexec|gosu|setpriv|prlimit|numactl|catchsegv|valgrind|gdb|lldb|perf|hyperfine": {},
+	"nohup|setsid|time|command|builtin|exec|noglob|nocorrect|coproc|caffeinate|unbuffer":     {},
+	"proxychains|proxychains4|firejail|dbus-run-session|xvfb-run|chronic|eatmydata|fakeroot": {},
+	"rlwrap|busybox|toybox|parallel|entr|direnv|torsocks|chroot|unshare|nsenter|systemd-run": {},
+	"runuser|pkexec|gosu|setpriv|prlimit|numactl|catchsegv|valgrind|gdb|lldb|perf|hyperfine": {},
 	"eval": {text: true},
 })
 
@@ -107,21 +98,31 @@ var wrappers = spread(map[string]wrapper{
 var shells = set("sh bash zsh dash ksh mksh fish csh tcsh ash rbash pwsh powershell cmd elvish nu xonsh")
 
 // interpreters run a program that they are given in another language.
-var interpreters = set("python pythonw pypy ipython py pyw node nodejs deno bun tsx ts-node perl ruby irb php lua luajit julia r rscript " +
-	"osascript awk gawk mawk nawk sed gsed tclsh wish expect groovy scala kotlin java jshell ghc runghc swift erl elixir iex guile racket sbcl clojure " +
-	"sqlite3 psql mysql ed ex vi vim nvim emacs nano bc dc m4 gdb lldb make gmake cmake ninja just task rake gulp grunt npx bunx uvx pipx nix nix-shell " +
-	"ssh mosh screen tmux zellij docker podman kubectl crontab at batch launchctl systemctl source . eval exec trap alias")
+var interpreters = set("python pythonw pypy ipython py pyw node nodejs deno bun tsx ts-node perl ruby irb php lua luajit " +
+	"julia r rscript " +
+	"osascript awk gawk mawk nawk sed gsed tclsh wish expect groovy scala kotlin java jshell ghc " +
+	"runghc swift erl elixir iex guile racket sbcl clojure " +
+	"sqlite3 psql mysql ed ex vi vim nvim emacs nano bc dc m4 gdb lldb make gmake cmake ninja just " +
+	"task rake gulp grunt npx bunx uvx pipx nix nix-shell " +
+	"ssh mosh screen tmux zellij docker podman kubectl crontab at batch launchctl systemctl source . " +
+	"eval exec trap alias")
 
 // screenPrograms press keys, move the pointer, click or speak for the human on the screen, in a terminal or
 // on the session bus. They could answer nod's own prompts.
-var screenPrograms = set("xdotool ydotool ydotoold wtype dotool dotoolc kdotool xte xvkbd xnee cnee gnee xwit wmctrl wlrctl wayvnc vncdo vncdotool x11vnc xmacroplay " +
-	"evemu-play evemu-event evemu-device uinput-mouse osascript automator cliclick hammerspoon hs dbus-send gdbus busctl qdbus qdbus6 qdbus-qt5 dbus-test-tool " +
-	"swaymsg hyprctl i3-msg niri kwin_wayland autokey autokey-run autokey-gtk sikulix actiona ttyecho conspy writevt reptyr tiocsti " +
-	"nircmd autohotkey autohotkey64 nod-desktop sendkeys pyautogui pynput robotjs nut-js uiautomation dogtail ldtp pykeyboard keyboard_event xtestfakekeyevent xtestfakebuttonevent")
+var screenPrograms = set("xdotool ydotool ydotoold wtype dotool dotoolc kdotool xte xvkbd xnee cnee gnee xwit wmctrl " +
+	"wlrctl wayvnc vncdo vncdotool x11vnc xmacroplay " +
+	"evemu-play evemu-event evemu-device uinput-mouse osascript automator cliclick hammerspoon hs " +
+	"dbus-send gdbus busctl qdbus qdbus6 qdbus-qt5 dbus-test-tool " +
+	"swaymsg hyprctl i3-msg niri kwin_wayland autokey autokey-run autokey-gtk sikulix actiona ttyecho " +
+	"conspy writevt reptyr tiocsti " +
+	"nircmd autohotkey autohotkey64 nod-desktop sendkeys pyautogui pynput robotjs nut-js uiautomation " +
+	"dogtail ldtp pykeyboard keyboard_event xtestfakekeyevent xtestfakebuttonevent")
 
 // multiplexers type into a terminal when told to; with one of these words they only look.
 var multiplexers = map[string]map[string]bool{
-	"tmux":    set("ls list-sessions list-windows list-panes list-clients list-keys list-commands list-buffers lsw lsp lsc lsk info server-info capture-pane capturep show-options show-environment has-session has -V"),
+	"tmux": set("ls list-sessions list-windows list-panes list-clients list-keys list-commands list-buffers lsw " +
+		"lsp lsc lsk info server-info capture-pane capturep show-options show-environment has-session has " +
+		"-V"),
 	"screen":  set("-ls -list -v --version"),
 	"zellij":  set("list-sessions ls --version"),
 	"kitty":   set("--version"),

@@ -15,7 +15,7 @@ import (
 type wordType struct {
 	check   func(r *reading, w word, limit int) string
 	all     func(r *reading, words []word) string // of a type that takes all words that are left
-	hats    bool                                // a ^ or ~ in it means what it means to git
+	hats    bool                                  // a ^ or ~ in it means what it means to git
 	streams bool                                  // it is a file that may be the output of a command
 	runs    bool                                  // what is left is a command
 	free    bool                                  // any text will do, also one that is known only when it runs
@@ -510,7 +510,7 @@ func address(r *reading, w word, _ int) string {
 // argument is an operand of a task: a plain word, or a path in the project.
 func argument(r *reading, w word, _ int) string {
 	switch {
-	case strings.ContainsAny(w.text, "()'\"$;&|<>`{}\n"): // no plain word
+	case w.text != "{}" && strings.ContainsAny(w.text, "()'\"$;&|<>`{}\n"): // no plain word
 		r.seen = append(r.seen, w.text)
 	case strings.Contains(w.text, "="), w.text != "" && strings.ContainsAny(w.text[:1], "-+:"):
 		r.seen = append(r.seen, w.text)

@@ -213,11 +213,11 @@ func TestEditsGrantOfTemporaryFiles(t *testing.T) {
 		call Call
 		want string
 	}{
-		{edit(temp + "/a.py"), real},
-		{edit(real + "/a.py"), real},
+		{edit(temp + "/a.py"), real + "/"},
+		{edit(real + "/a.py"), real + "/"},
 		{edit("a.py"), project},
-		{run("cp a.txt " + temp + "/x && touch b"), real + " " + project},
-		{run("echo x > " + temp + "/x 2>/dev/null"), real},
+		{run("cp a.txt " + temp + "/x && touch b"), real + "/ " + project},
+		{run("echo x > " + temp + "/x 2>/dev/null"), real + "/"},
 		{edit(temp + "/.claude/settings.json"), ""},
 		{edit(temp + "/.ssh/id_rsa"), ""},
 		{edit(temp + "/out/x"), ""},
@@ -232,17 +232,19 @@ func TestEditsGrantOfTemporaryFiles(t *testing.T) {
 	}
 
 	list, err := newGrants(edit(temp+"/a.py"), UntilQuit, CoverEdits, none, testNow)
-	if err != nil || len(list) != 1 || !strings.Contains(list[0].text("/home/ann"), "change files in "+real+",") {
+	if err != nil || len(list) != 1 || !strings.Contains(list[0].text("/home/ann"), "change files below "+real+"/, but none") {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	p := none.withGrants(list)
+	other := edit(temp + "/a.py")
+	other.CWD = "/home/ann/blog"
 	for _, c := range []Call{edit(temp + "/b/c.py"), edit(real + "/b.py"), run("echo x > " + temp + "/x; cat " + temp + "/x")} {
 		if d := Decide(c, p, testNow); d.Effect != Allow || !d.Grant {
 			t.Errorf("%s: %+v", c.Input, d)
 		}
 	}
 	for _, c := range []Call{
-		edit("a.py"), edit("/srv/x"), edit(temp + "/out/x"), edit(temp + "/.git/hooks/x"), edit(temp + "/.env"), run("rm " + temp + "/x"),
+		other, edit("a.py"), edit("/srv/x"), edit(temp + "/out/x"), edit(temp + "/.git/hooks/x"), edit(temp + "/.env"), run("rm " + temp + "/x"),
 		run("bash " + temp + "/x"), run("cp a.txt " + temp + "/x && touch b"), run("cp ~/.ssh/id_rsa " + temp + "/x"),
 	} {
 		if d := Decide(c, p, testNow); d.Effect == Allow {

@@ -185,8 +185,9 @@ func (f *facts) partGrant(v verdict) (Grant, error) {
 // offerEdits allows changes of files in the project and in the folders for temporary files, as far as this call needs
 // them, when it makes no others.
 func (f *facts) offerEdits(scope Scope) ([]Grant, error) {
-	if scope == Always {
-		return nil, errors.New("edits can be allowed for less than always")
+	project := f.project()
+	if project == "" || scope == Always {
+		return nil, errors.New("edits can be allowed in a project, for less than always")
 	}
 	if len(f.edits()) == 0 || !f.isEdit() {
 		return nil, errors.New("it does more than change files")
@@ -200,7 +201,7 @@ func (f *facts) offerEdits(scope Scope) ([]Grant, error) {
 		case root == "":
 			return nil, errors.New("it changes files outside the project")
 		}
-		g := Grant{CWD: root, Edits: root, Shown: "edits in " + tilde(root, f.policy.places.Home)}
+		g := Grant{CWD: project, Edits: root, Shown: "edits in " + tilde(root, f.policy.places.Home)}
 		if !slices.ContainsFunc(list, g.sameAs) {
 			list = append(list, g)
 		}
@@ -208,15 +209,15 @@ func (f *facts) offerEdits(scope Scope) ([]Grant, error) {
 	return list, nil
 }
 
-// editRoot is the folder to which an answer about edits extends for a file: the project or one for temporary files.
-// Empty where it lies in neither.
+// editRoot is the folder to which an answer about edits extends for a file: the project, or one for temporary files
+// with a slash behind it. Empty where it lies in neither.
 func (f *facts) editRoot(p place) string {
 	if f.inProject(p) {
 		return f.project()
 	}
 	for _, temp := range f.policy.tempFolders() {
 		if temp.holds(p) {
-			return temp.real
+			return temp.real + "/"
 		}
 	}
 	return ""
@@ -313,6 +314,8 @@ func (g Grant) what(home string) string {
 	switch {
 	case g.Edits != "" && g.Edits == g.CWD:
 		return "to change files, but none that settings, hooks or keys are kept in,"
+	case strings.HasSuffix(g.Edits, "/"):
+		return fmt.Sprintf("to change files below %s, but none that settings, hooks or keys are kept in,", plain(tilde(g.Edits, home)))
 	case g.Edits != "":
 		return fmt.Sprintf("to change %s", plain(tilde(g.Edits, home)))
 	case g.Command != nil && g.Command.Text != "" && g.Folder != g.CWD:
@@ -468,7 +471,8 @@ func (ix grantIndex) forWrite(f *facts, p place) *Grant {
 		return nil
 	}
 	for _, g := range ix[grantKey{"", f.call.Agent, f.call.Program(), ""}] {
-		if g.Edits != "" && isWithin(p.real, g.Edits) && f.isSpelledWithin(p, g.Edits) && g.holds(f) {
+		here := g.CWD == f.project() || g.CWD == g.Edits
+		if g.Edits != "" && here && isWithin(p.real, g.Edits) && f.isSpelledWithin(p, g.Edits) && g.holds(f) {
 			return g
 		}
 	}
@@ -478,7 +482,7 @@ func (ix grantIndex) forWrite(f *facts, p place) *Grant {
 // isSpelledWithin reports whether a path leads by its text alone to a folder that edits are allowed in.
 func (f *facts) isSpelledWithin(p place, folder string) bool {
 	return isWithin(p.clean, folder) || isWithin(p.clean, f.project()) ||
-		slices.ContainsFunc(f.policy.tempFolders(), func(t place) bool { return t.real == folder && t.holds(p) })
+		slices.ContainsFunc(f.policy.tempFolders(), func(t place) bool { return t.real+"/" == folder && t.holds(p) })
 }
 
 // forPart returns a grant that covers a part of a command line, or nil.

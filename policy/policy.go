@@ -145,7 +145,7 @@ type Grant struct {
 	InputSHA256 string         `json:"input_sha256,omitempty"` // of the canonical JSON of the input
 	Command     *shell.Pattern `json:"command,omitempty"`
 	Folder      string         `json:"folder,omitempty"` // of an exact Command: where it runs
-	Edits       string         `json:"edits,omitempty"`  // absolute folder or file
+	Edits       string         `json:"edits,omitempty"`  // absolute folder or file; with a slash at its end a folder for temporary files
 	Shown       string         `json:"shown"`            // the input as the human saw it, cut for the list
 	Created     time.Time      `json:"created"`
 	Expires     time.Time      `json:"expires,omitzero"`

@@ -86,13 +86,22 @@ func (s *Simulation) use(id string, at time.Time) {
 }
 
 // Suggest returns the rules, without ids, that would together let a call pass that is asked about; none when
-// no rule may. They are as narrow as those of [Store.Suggest].
+// no rule may: one for each command, or one for all. They are as narrow as those of [Store.Suggest].
 func (s *Simulation) Suggest(c Call) []Rule {
 	r, ok := ruleFor(Past{c, Allow}, s.rules)
 	if !ok {
 		return nil
 	}
-	return []Rule{r}
+	if len(r.Run) < 2 {
+		return []Rule{r}
+	}
+	var rules []Rule
+	for i := range r.Run {
+		one := r
+		one.Run = r.Run[i : i+1]
+		rules = append(rules, one)
+	}
+	return rules
 }
 
 // With names the rules, adds them to the policy, and returns them with the simulation that they make.

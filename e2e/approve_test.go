@@ -201,8 +201,11 @@ func TestQueue(t *testing.T) {
 	n.noWindow()
 }
 
-// long is a command that does not fit the window.
-var long = strings.Repeat("echo a line that says little;\\n", 60) + "rm -rf build"
+// long is a command that does not fit the window. Its lines differ in length, so that a page looks unlike the last.
+var long = strings.Repeat(strings.Join([]string{
+	"echo a;", "echo a line that says little;", "echo more;", "echo a line that says a little more than the others;", "echo;",
+	"echo something else altogether;", "echo b;", "echo a line of some length;",
+}, "\\n")+"\\n", 8) + "rm -rf build"
 
 // TestLongInputMustBeSeen lets a request that is longer than the window wait without scrolling: it never
 // becomes possible to allow it, be it alone or after a short one in the same window. Scrolled through, it does.

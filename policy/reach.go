@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -166,13 +167,19 @@ func (f *facts) mayLeak() (id, reason string) {
 		case f.policy.leaks(a):
 			return builtinSecrets, reasonSecrets
 		case words:
-		case shell.Special(a.clean), shell.Special(a.real):
+		case shell.Special(a.clean), shell.Special(a.real), a.kind == shell.Read && isOdd(a.real):
 			return builtinLost, reasonLost
 		case !f.policy.isTrustedPlace(a.place):
 			return builtinOutside, reasonOutside
 		}
 	}
 	return "", ""
+}
+
+// isOdd reports whether a path is there and neither a file nor a folder: reading a FIFO may never end.
+func isOdd(path string) bool {
+	info, err := os.Lstat(filepath.FromSlash(path))
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
 // leaks reports whether an access may bring secrets, or what nod keeps, to light.

@@ -61,7 +61,15 @@ func (t Pattern) String() string {
 	if t.Text != "" {
 		return t.Text
 	}
-	return strings.Join(append(slices.Clone(t.Words), t.Flags...), " ")
+	var settings, flags []string
+	for _, f := range t.Flags {
+		if isFlag(f) {
+			flags = append(flags, f)
+		} else {
+			settings = append(settings, f)
+		}
+	}
+	return strings.Join(slices.Concat(settings, t.Words, flags), " ")
 }
 
 // Rule returns the pattern as a rule may name it, for [ParsePattern]. It is not ok where a rule would cover more: it

@@ -202,6 +202,7 @@ func TestRule(t *testing.T) {
 		"pytest -x tests":               "pytest",
 		"git commit -m 'Mend it'":       "git commit",
 		"./run.sh fast":                 "./run.sh fast",
+		"DB=x go test ./...":            "DB=x go test",
 		"unknown do --fast":             "unknown do --fast",
 		"unknown":                       "", // which would cover unknown undo
 		"unknown ./x":                   "",

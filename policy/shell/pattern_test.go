@@ -196,7 +196,7 @@ func TestParsePattern(t *testing.T) {
 func TestRule(t *testing.T) {
 	for command, want := range map[string]string{
 		"go test -run TestX ./...":      "go test",
-		"go test -exec ./x ./...":       "go test -exec ./x",
+		"go test -exec ./x ./...":       "",
 		"mix test test/a_test.exs":      "mix test",
 		"npm run lint -- --fix":         "npm run lint --fix",
 		"pytest -x tests":               "pytest",

@@ -24,6 +24,9 @@ type Compiled struct {
 	askAll   bool
 	isBroken bool
 	isPast   bool // calls are of the past: a git repository that is gone is taken for a harmless one
+
+	// tops are the folders in which sessions of the past began, by [sessionKey].
+	tops map[string]string
 }
 
 // Compile makes a policy ready. It fails on the first rule that [Rule.Validate] refuses and on a repeated

@@ -242,13 +242,24 @@ func (f *facts) project() string {
 	for top := cwd.real; cwd.clean == cwd.real && !f.policy.guard.holdsHome(top); top = filepath.Dir(top) {
 		if _, err := isLink(filepath.Join(top, ".git")); err == nil {
 			f.projectTop, f.realProject = top, top
-			break
+			return top
 		}
 		if parent := filepath.Dir(top); parent == top {
 			break
 		}
 	}
+	if f.policy.isPast {
+		f.beganIn()
+	}
 	return f.projectTop
+}
+
+// beganIn takes the folder that a session of the past began in for its project, when it still works there.
+func (f *facts) beganIn() {
+	top := f.locate(f.policy.tops[sessionKey(f.call)])
+	if filepath.IsAbs(top.clean) && top.holds(f.cwd()) && !f.policy.guard.holdsHome(top.clean) && !f.policy.guard.holdsHome(top.real) {
+		f.projectTop, f.realProject = top.clean, top.real
+	}
 }
 
 // Parts says of each part of a command line what it is to the policy, for a prompt. It is empty for calls that

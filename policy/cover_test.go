@@ -172,6 +172,102 @@ func TestEditsGrant(t *testing.T) {
 	}
 }
 
+// Edits among temporary files belong to the same answer, as far as a call makes some.
+func TestEditsGrantOfTemporaryFiles(t *testing.T) {
+	real, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	temp := filepath.Join(t.TempDir(), "temp")
+	if err := os.Symlink(real, temp); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/srv", filepath.Join(real, "out")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", temp)
+	const project = "/home/ann/shop"
+	edit := func(path string) Call {
+		c := file("Write", path)
+		c.CWD = project
+		return c
+	}
+	run := func(command string) Call {
+		c := bash(command)
+		c.CWD = project
+		return c
+	}
+	none, err := Compile(Default().Policy, Places{Home: "/home/ann"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	offer := func(c Call) string {
+		list, _ := newGrants(c, UntilQuit, CoverEdits, none, testNow)
+		var roots []string
+		for _, g := range list {
+			roots = append(roots, g.Edits)
+		}
+		return strings.Join(roots, " ")
+	}
+	for _, tt := range []struct {
+		call Call
+		want string
+	}{
+		{edit(temp + "/a.py"), real + "/"},
+		{edit(real + "/a.py"), real + "/"},
+		{edit("a.py"), project},
+		{run("cp a.txt " + temp + "/x && touch b"), real + "/ " + project},
+		{run("echo x > " + temp + "/x 2>/dev/null"), real + "/"},
+		{edit(temp + "/.claude/settings.json"), ""},
+		{edit(temp + "/.ssh/id_rsa"), ""},
+		{edit(temp + "/out/x"), ""},
+		{edit("/srv/x"), ""},
+		{run("rm " + temp + "/x"), ""},
+		{run("python " + temp + "/x.py"), ""},
+		{run("cp ~/.ssh/id_rsa " + temp + "/x"), ""},
+	} {
+		if got := offer(tt.call); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.call.Input, got, tt.want)
+		}
+	}
+
+	list, err := newGrants(edit(temp+"/a.py"), UntilQuit, CoverEdits, none, testNow)
+	if err != nil || len(list) != 1 || !strings.Contains(list[0].text("/home/ann"), "change files below "+real+"/, but none") {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	p := none.withGrants(list)
+	other := edit(temp + "/a.py")
+	other.CWD = "/home/ann/blog"
+	for _, c := range []Call{edit(temp + "/b/c.py"), edit(real + "/b.py"), run("echo x > " + temp + "/x; cat " + temp + "/x")} {
+		if d := Decide(c, p, testNow); d.Effect != Allow || !d.Grant {
+			t.Errorf("%s: %+v", c.Input, d)
+		}
+	}
+	for _, c := range []Call{
+		other, edit("a.py"), edit("/srv/x"), edit(temp + "/out/x"), edit(temp + "/.git/hooks/x"), edit(temp + "/.env"), run("rm " + temp + "/x"),
+		run("bash " + temp + "/x"), run("cp a.txt " + temp + "/x && touch b"), run("cp ~/.ssh/id_rsa " + temp + "/x"),
+	} {
+		if d := Decide(c, p, testNow); d.Effect == Allow {
+			t.Errorf("%s: %+v", c.Input, d)
+		}
+	}
+}
+
+// Where the home folder lies among temporary files, these are not offered.
+func TestEditsGrantKeepsHomeOut(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("TMPDIR", filepath.Dir(home))
+	p, err := Compile(Default().Policy, Places{Home: home})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := file("Write", filepath.Dir(home)+"/x")
+	c.CWD = home + "/src"
+	if list, err := newGrants(c, UntilQuit, CoverEdits, p, testNow); err == nil {
+		t.Errorf("%+v", list)
+	}
+}
+
 func TestRunRules(t *testing.T) {
 	policy := Default().Policy
 	policy.Rules = []Rule{

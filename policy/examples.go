@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -99,9 +102,7 @@ func (r Rule) tryExamples(places Places) []ExampleResult {
 	if len(results) == 0 {
 		return nil
 	}
-	compiled := newCompiledRule(r, places.Home)
-	compiled.expires = time.Time{}
-	nothing := &Compiled{places: places}
+	only := r.alone(places)
 	for i := range results {
 		e := &results[i]
 		e.Rule = r.ID
@@ -109,7 +110,7 @@ func (r Rule) tryExamples(places Places) []ExampleResult {
 		switch {
 		case err != nil:
 			e.Problem = err.Error()
-		case compiled.matches(newFacts(&call, nothing, time.Time{})) == e.Match:
+		case only.rules[0].isMet(newFacts(&call, only, time.Time{})) == e.Match:
 		case e.Match:
 			e.Problem = "the rule does not match it"
 		default:
@@ -117,6 +118,26 @@ func (r Rule) tryExamples(places Places) []ExampleResult {
 		}
 	}
 	return results
+}
+
+// alone is a policy of one rule, which has not expired. Beside it, commands that only read pass.
+func (r Rule) alone(places Places) *Compiled {
+	compiled := newCompiledRule(r, places.Home)
+	compiled.expires = time.Time{}
+	only := &Compiled{places: places, guard: newGuard(places), rules: []compiledRule{compiled}, isPast: true}
+	only.parts = newPartIndex(only.rules)
+	only.auto[ReadOnly.care()] = true
+	return only
+}
+
+// isMet reports whether the rule, alone in a policy, is about a call. One that allows commands is when all that
+// the command line does beside reading is covered by it.
+func (r *compiledRule) isMet(f *facts) bool {
+	if r.effect != Allow || len(r.run) == 0 {
+		return r.matches(f)
+	}
+	parts, ok := f.judgeParts()
+	return ok && slices.ContainsFunc(parts, func(v verdict) bool { return v.rule != nil })
 }
 
 // exampleCall is the call that an example stands for.
@@ -128,9 +149,13 @@ func (r Rule) exampleCall(text string, places Places) (Call, error) {
 		Session string          `json:"session"`
 		CWD     string          `json:"cwd"`
 		Program string          `json:"program"`
-	}{Agent: r.Agent, Session: r.Session, CWD: literalOr(r.CWD, places.Home), Program: literalOr(r.Program, places.Home)}
+	}{Agent: r.Agent, Session: r.Session, CWD: r.exampleFolder(places.Home), Program: literalOr(r.Program, places.Home)}
+	field := "command"
 	if nameGlob(r.Tool).isLiteral() {
 		e.Tool = r.Tool
+	}
+	if len(r.Run) > 0 {
+		e.Agent, e.Tool, field = r.exampleShell()
 	}
 	if len(text) > 0 && text[0] == '{' {
 		decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
@@ -139,7 +164,7 @@ func (r Rule) exampleCall(text string, places Places) (Call, error) {
 			return Call{}, fmt.Errorf("this is no call: %w", cmp.Or(err, errors.New("something follows it")))
 		}
 	} else {
-		input, err := json.Marshal(map[string]string{"command": text})
+		input, err := json.Marshal(map[string]string{field: text})
 		if err != nil {
 			return Call{}, err
 		}
@@ -156,6 +181,35 @@ func (r Rule) exampleCall(text string, places Places) (Call, error) {
 		c.Programs = []string{program}
 	}
 	return c, nil
+}
+
+// exampleShell is a tool that hands its command to a shell, of an agent that the rule holds for, and the field that
+// the command is in: nod tells a command in parts only where it knows the tool.
+func (r Rule) exampleShell() (agent, tool, field string) {
+	for _, agent := range slices.Sorted(maps.Keys(catalogue)) {
+		if r.Agent != "" && r.Agent != agent {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(catalogue[agent])) {
+			if t := catalogue[agent][name]; t.isPosix && (r.Tool == "" || nameGlob(r.Tool).match(name)) {
+				return agent, name, t.commandField()
+			}
+		}
+	}
+	return r.Agent, r.Tool, "command"
+}
+
+// exampleFolder is the folder that an example runs in, unless it names one: what a command's paths may lead to goes
+// by the project, so there must be one.
+func (r Rule) exampleFolder(home string) string {
+	folder, isBelow := strings.CutSuffix(r.CWD, "/**")
+	switch {
+	case len(r.Run) == 0:
+		return literalOr(r.CWD, home)
+	case isBelow && folder != "" && !hasMeta(folder):
+		return folder
+	}
+	return literalOr(cmp.Or(r.CWD, "**"), home)
 }
 
 // literalOr is a path that a pattern matches, when one follows from it.

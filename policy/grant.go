@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -181,21 +182,62 @@ func (f *facts) partGrant(v verdict) (Grant, error) {
 	return g, nil
 }
 
-// offerEdits allows changes of files in the project, when this call makes no others.
+// offerEdits allows changes of files in the project and in the folders for temporary files, as far as this call needs
+// them, when it makes no others.
 func (f *facts) offerEdits(scope Scope) ([]Grant, error) {
 	project := f.project()
 	if project == "" || scope == Always {
 		return nil, errors.New("edits can be allowed in a project, for less than always")
 	}
-	for _, a := range f.edits() {
-		if !f.inProject(a.place) {
-			return nil, errors.New("it changes files outside the project")
-		}
-	}
 	if len(f.edits()) == 0 || !f.isEdit() {
 		return nil, errors.New("it does more than change files")
 	}
-	return []Grant{{CWD: project, Edits: project, Shown: "edits in " + tilde(project, f.policy.places.Home)}}, nil
+	var list []Grant
+	for _, a := range f.edits() {
+		root := f.editRoot(a.place)
+		switch {
+		case a.kind == shell.Delete:
+			return nil, errors.New("it deletes files")
+		case root == "":
+			return nil, errors.New("it changes files outside the project")
+		}
+		g := Grant{CWD: project, Edits: root, Shown: "edits in " + tilde(root, f.policy.places.Home)}
+		if !slices.ContainsFunc(list, g.sameAs) {
+			list = append(list, g)
+		}
+	}
+	return list, nil
+}
+
+// editRoot is the folder to which an answer about edits extends for a file: the project, or one for temporary files
+// with a slash behind it. Empty where it lies in neither.
+func (f *facts) editRoot(p place) string {
+	if f.inProject(p) {
+		return f.project()
+	}
+	for _, temp := range f.policy.tempFolders() {
+		if temp.holds(p) {
+			return temp.real + "/"
+		}
+	}
+	return ""
+}
+
+// tempFolders are those for temporary files, unless the home folder lies in one.
+func (c *Compiled) tempFolders() []place {
+	var list []place
+	for _, folder := range []string{os.TempDir(), "/tmp"} {
+		p := locate(folder, "", c.places.Home)
+		if !p.lost && !p.afloat && p.real != "/" && !c.guard.holdsHome(p.real) && !slices.Contains(list, p) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// holds reports whether another place lies in this one, as text and with links followed.
+func (p place) holds(o place) bool {
+	return !o.lost && !o.afloat && isWithin(o.real, p.real) && (isWithin(o.clean, p.clean) || isWithin(o.clean, p.real))
 }
 
 // isEdit reports whether all that is new about a call is that it changes files.
@@ -272,6 +314,8 @@ func (g Grant) what(home string) string {
 	switch {
 	case g.Edits != "" && g.Edits == g.CWD:
 		return "to change files, but none that settings, hooks or keys are kept in,"
+	case strings.HasSuffix(g.Edits, "/"):
+		return fmt.Sprintf("to change files below %s, but none that settings, hooks or keys are kept in,", plain(tilde(g.Edits, home)))
 	case g.Edits != "":
 		return fmt.Sprintf("to change %s", plain(tilde(g.Edits, home)))
 	case g.Command != nil && g.Command.Text != "" && g.Folder != g.CWD:
@@ -427,11 +471,18 @@ func (ix grantIndex) forWrite(f *facts, p place) *Grant {
 		return nil
 	}
 	for _, g := range ix[grantKey{"", f.call.Agent, f.call.Program(), ""}] {
-		if g.Edits != "" && isWithin(p.real, g.Edits) && (isWithin(p.clean, g.Edits) || isWithin(p.clean, f.project())) && g.holds(f) {
+		here := g.CWD == f.project() || g.CWD == g.Edits
+		if g.Edits != "" && here && isWithin(p.real, g.Edits) && f.isSpelledWithin(p, g.Edits) && g.holds(f) {
 			return g
 		}
 	}
 	return nil
+}
+
+// isSpelledWithin reports whether a path leads by its text alone to a folder that edits are allowed in.
+func (f *facts) isSpelledWithin(p place, folder string) bool {
+	return isWithin(p.clean, folder) || isWithin(p.clean, f.project()) ||
+		slices.ContainsFunc(f.policy.tempFolders(), func(t place) bool { return t.real+"/" == folder && t.holds(p) })
 }
 
 // forPart returns a grant that covers a part of a command line, or nil.

@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -217,5 +219,40 @@ func TestTestExamples(t *testing.T) {
 	write(t, path, "policy: {rules: [{id: x}]}\n")
 	if _, err := TestExamples(path); err == nil {
 		t.Error("a file that is wrong otherwise was tried")
+	}
+}
+
+// A rule that allows commands is about a command line when it and reading are all that there is to it.
+func TestExamplesOfCommands(t *testing.T) {
+	for name, tt := range map[string]struct {
+		rule Rule
+		text string
+		want bool
+	}{
+		"the command":         {Rule{Run: []string{"go test"}}, "go test ./...", true},
+		"among what reads":    {Rule{Run: []string{"go test"}}, "cd sub && go test -run X ./a 2>&1 | tail -5; git status", true},
+		"beside another":      {Rule{Run: []string{"go test"}}, "go test && go build", false},
+		"both":                {Rule{Run: []string{"go test", "go build"}}, "go test && go build", true},
+		"nothing but reading": {Rule{Run: []string{"go test"}}, "ls | head", false},
+		"a flag not seen":     {Rule{Run: []string{"go test"}}, "go test -exec ./x", false},
+		"outside":             {Rule{Run: []string{"go test"}}, "go test /etc/x", false},
+		"to a file":           {Rule{Run: []string{"go test"}}, "go test > out.txt", false},
+		"in the folder":       {Rule{Run: []string{"go test"}, CWD: "/srv/shop/**"}, "go test /srv/shop/a", true},
+		"at the top of it":    {Rule{Run: []string{"./gradlew test"}, CWD: "/srv/shop/**"}, "./gradlew test", true},
+		"in another folder":   {Rule{Run: []string{"go test"}, CWD: "/srv/shop"}, `{"input":{"command":"go test"},"cwd":"/srv/blog"}`, false},
+		"exactly":             {Rule{Run: []string{"python x.py"}}, "python x.py", true},
+		"another text":        {Rule{Run: []string{"python x.py"}}, "python y.py", false},
+		"another agent":       {Rule{Run: []string{"go test"}, Agent: "codex", Tool: "exec_*"}, "go test ./...", true},
+		"denied as a part":    {Rule{Effect: Deny, Run: []string{"git push"}}, "go test && git push origin", true},
+		"not denied":          {Rule{Effect: Deny, Run: []string{"git push"}}, "git log", false},
+	} {
+		r := tt.rule
+		r.ID, r.Effect, r.Examples = "x", cmp.Or(r.Effect, Allow), Examples{NoMatch: []string{tt.text}}
+		if tt.want {
+			r.Examples = Examples{Match: []string{tt.text}}
+		}
+		if err := errors.Join(r.Validate(), r.CheckExamples()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -128,7 +128,7 @@ type Cover string
 const (
 	CoverInput    Cover = "input"    // exactly this input
 	CoverCommands Cover = "commands" // each part of the command line that nothing covers yet, also in other lines
-	CoverEdits    Cover = "edits"    // changes of files in the project
+	CoverEdits    Cover = "edits"    // changes of files in the project or among temporary ones
 )
 
 // Grant is a rule that the human made by answering a prompt, for one agent as nod verified it. It allows exactly
@@ -145,7 +145,7 @@ type Grant struct {
 	InputSHA256 string         `json:"input_sha256,omitempty"` // of the canonical JSON of the input
 	Command     *shell.Pattern `json:"command,omitempty"`
 	Folder      string         `json:"folder,omitempty"` // of an exact Command: where it runs
-	Edits       string         `json:"edits,omitempty"`  // absolute folder or file
+	Edits       string         `json:"edits,omitempty"`  // absolute folder or file; with a slash at its end a folder for temporary files
 	Shown       string         `json:"shown"`            // the input as the human saw it, cut for the list
 	Created     time.Time      `json:"created"`
 	Expires     time.Time      `json:"expires,omitzero"`

@@ -16,7 +16,11 @@ type Simulation struct {
 	rules  *Compiled         // without grants
 	kept   *Compiled         // with the grants that the person has given so far
 	given  map[string]*Grant // by id
+	tops   map[string]string // see [Compiled.tops]
 }
+
+// maxTops is how many sessions' projects are known at once.
+const maxTops = 10_000
 
 // Simulate returns a simulation by the store's configuration, without the grants that there are.
 func (s *Store) Simulate() (*Simulation, error) {
@@ -34,19 +38,37 @@ func newSimulation(p Policy, places Places) (*Simulation, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules.isPast = true
+	tops := map[string]string{}
+	rules.isPast, rules.tops = true, tops
 	kept := rules.withGrants(nil)
 	kept.grants = grantIndex{}
-	return &Simulation{config: p, places: places, rules: rules, kept: kept, given: map[string]*Grant{}}, nil
+	return &Simulation{config: p, places: places, rules: rules, kept: kept, given: map[string]*Grant{}, tops: tops}, nil
 }
 
+// note takes the folder that a session starts in for its project: the folders of the past may be gone, and with them
+// what says where the project starts.
+func (s *Simulation) note(c Call) {
+	if c.Session == "" || c.CWD == "" || len(s.tops) >= maxTops {
+		return
+	}
+	if key := sessionKey(&c); s.tops[key] == "" {
+		s.tops[key] = c.CWD
+	}
+}
+
+func sessionKey(c *Call) string { return c.Agent + "\x00" + c.Session }
+
 // Decide says what the policy makes of a call, without any answer of the person.
-func (s *Simulation) Decide(c Call, at time.Time) Decision { return Decide(c, s.rules, at) }
+func (s *Simulation) Decide(c Call, at time.Time) Decision {
+	s.note(c)
+	return Decide(c, s.rules, at)
+}
 
 // Answer reports whether the person sees a prompt for a call, after all that they have answered before. If so,
 // they answer with the widest allow that is offered: edits in the project, the new parts of a command line, else
 // exactly this call.
 func (s *Simulation) Answer(c Call, at time.Time) (asked bool) {
+	s.note(c)
 	d := Decide(c, s.kept, at)
 	if d.Grant {
 		s.use(d.Rule, at)
@@ -86,13 +108,22 @@ func (s *Simulation) use(id string, at time.Time) {
 }
 
 // Suggest returns the rules, without ids, that would together let a call pass that is asked about; none when
-// no rule may. They are as narrow as those of [Store.Suggest].
+// no rule may: one for each command, or one for all. They are as narrow as those of [Store.Suggest].
 func (s *Simulation) Suggest(c Call) []Rule {
 	r, ok := ruleFor(Past{c, Allow}, s.rules)
 	if !ok {
 		return nil
 	}
-	return []Rule{r}
+	if len(r.Run) < 2 {
+		return []Rule{r}
+	}
+	var rules []Rule
+	for i := range r.Run {
+		one := r
+		one.Run = r.Run[i : i+1]
+		rules = append(rules, one)
+	}
+	return rules
 }
 
 // With names the rules, adds them to the policy, and returns them with the simulation that they make.

@@ -48,6 +48,35 @@ func TestSimulationAnswers(t *testing.T) {
 	}
 }
 
+// The folder that a session began in is its project, also for what it does below.
+func TestSimulationKnowsWhereSessionsBegan(t *testing.T) {
+	in := func(session, folder, command string) Call {
+		c := bash(command)
+		c.Session, c.CWD = session, folder
+		return c
+	}
+	s := simulate(t, Default().Policy)
+	for i, step := range []struct {
+		call  Call
+		asked bool
+	}{
+		{in("a", "/srv/shop", "go test ./..."), true},
+		{in("a", "/srv/shop/web", "go test ../api"), false},
+		{in("a", "/srv/shop/web", "cd .. && go test ./..."), false},
+		{in("a", "/srv/blog", "go test ./..."), true}, // it went elsewhere
+		{in("b", "/srv/shop/web", "go test ."), true}, // it began there
+		{in("b", "/srv/shop", "go test ."), false},
+		{in("c", "/home/ann", "go test ./..."), true},
+		{in("c", "/home/ann/x", "go test ../y"), true}, // the home folder is no project
+		{in("", "/srv/shop", "ls"), false},
+		{in("", "/srv/shop/web", "go test ../api"), true},
+	} {
+		if asked := s.Answer(step.call, testNow); asked != step.asked {
+			t.Errorf("step %d: %s in %s: asked %v", i, step.call.Input, step.call.CWD, asked)
+		}
+	}
+}
+
 // What was allowed for always and then not used for long is asked about again, as in the real thing.
 func TestSimulationOfGrantsThatRest(t *testing.T) {
 	s := simulate(t, Default().Policy)

@@ -43,6 +43,16 @@ type tool struct {
 	here                                  *shell.Kind // what it does in the current folder when its input names none; nil: nothing
 }
 
+// commandField is the field that the tool's command line is in.
+func (t tool) commandField() string {
+	for name, f := range t.fields {
+		if f == commandField {
+			return name
+		}
+	}
+	return "command"
+}
+
 // A meaning is what one field of a tool's input is for.
 type meaning uint8
 

@@ -128,6 +128,8 @@ const toolLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456
 
 func (e *entry) readClaudeNarrow(tool, what, project string) {
 	switch {
+	case tool == "Bash" && isPrefix(what):
+		e.addRun("claude", tool, project, claudePrefix(what))
 	case tool == "Bash" && (e.effect != policy.Allow || strings.ContainsAny(what, "*\\") || strings.HasSuffix(what, ":")):
 		e.reason = prefixReason(e.effect)
 	case tool == "Bash":
@@ -145,6 +147,19 @@ func (e *entry) readClaudeNarrow(tool, what, project string) {
 	default:
 		e.reason = fmt.Sprintf("nod has no rule for what %s is used with", tool)
 	}
+}
+
+// isPrefix reports whether a rule for commands is for all that begin with some words: "go test:*" or "go test *".
+func isPrefix(what string) bool {
+	prefix := claudePrefix(what)
+	return prefix != what && prefix != "" && !strings.ContainsAny(prefix, "*\\:")
+}
+
+func claudePrefix(what string) string {
+	if prefix, ok := strings.CutSuffix(what, ":*"); ok {
+		return prefix
+	}
+	return strings.TrimSuffix(what, " *")
 }
 
 // readClaudeDomain translates a host that may be fetched from. To deny also holds for all below it.
@@ -324,6 +339,8 @@ func claudeTouches(tool, what string) func(policy.Rule) bool {
 	word = strings.TrimSuffix(word, ":")
 	return func(r policy.Rule) bool {
 		switch {
+		case tool == "Bash" && len(r.Run) > 0 && isPrefix(what):
+			return takesFrom(claudePrefix(what), r)
 		case tool == "Bash" && (r.Tool == "Bash" || r.Tool == "Monitor"):
 			return r.Command == "" || strings.Contains(r.Command, word)
 		case files:

@@ -104,7 +104,16 @@ func (e *entry) readGeminiRule(rule map[string]any, project string) error {
 	}
 	e.text = geminiText(rule)
 	e.touches = geminiTouches(rule, tools)
-	if e.reason = geminiReason(rule, tools, e.effect, project); e.reason == "" {
+	prefixes, err := texts(rule["commandPrefix"])
+	if err != nil {
+		return fmt.Errorf("commandPrefix: %w", err)
+	}
+	e.reason = geminiReason(rule, tools, e.effect, project)
+	switch {
+	case e.reason != "":
+	case len(prefixes) > 0:
+		e.addRun("gemini", shellTool, project, prefixes...)
+	default:
 		for _, tool := range withOldNames(tools, e.effect) {
 			e.add("gemini-"+tool, policy.Rule{Tool: tool, CWD: inside(project)})
 		}
@@ -140,14 +149,13 @@ func geminiText(rule map[string]any) string {
 }
 
 // said are the fields of a rule that do not narrow it, or that nod's rules can say.
-var said = []string{"toolName", "decision", "priority", "denyMessage", "deny_message"}
+var said = []string{"toolName", "commandPrefix", "decision", "priority", "denyMessage", "deny_message"}
 
 // geminiReason says why a rule cannot be translated, or nothing.
 func geminiReason(rule map[string]any, tools []string, effect policy.Effect, project string) string {
-	for _, key := range []string{"commandPrefix", "commandRegex"} {
-		if rule[key] != nil {
-			return prefixReason(effect)
-		}
+	isPrefix := rule["commandPrefix"] != nil
+	if rule["commandRegex"] != nil || isPrefix && !slices.Equal(tools, []string{shellTool}) {
+		return prefixReason(effect)
 	}
 	for _, key := range slices.Sorted(maps.Keys(rule)) {
 		if !slices.Contains(said, key) {
@@ -158,10 +166,10 @@ func geminiReason(rule map[string]any, tools []string, effect policy.Effect, pro
 	case len(tools) == 0 || slices.Contains(tools, ""):
 		return "it names no tool"
 	case effect != policy.Allow && project != "":
-		return "it holds for the sessions of a project wherever they work, and nod knows only the folder of each call"
+		return ofProject
 	case effect == policy.Allow && slices.ContainsFunc(tools, isGlob):
 		return "it allows many tools at once: nod's rules allow them one by one"
-	case effect == policy.Allow && slices.Contains(tools, shellTool):
+	case effect == policy.Allow && slices.Contains(tools, shellTool) && !isPrefix:
 		return "Gemini CLI still asks about commands that redirect, and nod's rule would not"
 	}
 	return ""
@@ -196,6 +204,12 @@ func geminiTouches(rule map[string]any, tools []string) func(policy.Rule) bool {
 	}
 	if len(names) == 0 || rule["mcpName"] != nil || rule["mcp_name"] != nil || slices.ContainsFunc(names, isGlob) {
 		return always
+	}
+	prefixes, err := texts(rule["commandPrefix"])
+	if err == nil && len(prefixes) > 0 && rule["commandRegex"] == nil && slices.Equal(tools, []string{shellTool}) {
+		return func(r policy.Rule) bool {
+			return r.Tool == shellTool && slices.ContainsFunc(prefixes, func(p string) bool { return takesFrom(p, r) })
+		}
 	}
 	return func(r policy.Rule) bool { return slices.Contains(names, r.Tool) }
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"nod/policy"
+	"nod/policy/shell"
 )
 
 // Agents are the agents whose files can be read.
@@ -90,6 +91,9 @@ func (e *entry) checkRules(agent string) {
 		r := &e.rules[i]
 		r.Agent, r.Effect = agent, e.effect
 		r.Note = fmt.Sprintf("from %s, line %d", filepath.ToSlash(e.file), e.line)
+		if len(r.Run) > 0 && r.Effect == policy.Allow {
+			r.Note += runNote
+		}
 		probe := *r
 		probe.ID = "probe"
 		if err := probe.Validate(); err != nil && e.reason == "" {
@@ -185,12 +189,65 @@ func freeID(name string, taken []policy.Rule) string {
 // The reasons that several agents' files share.
 const (
 	prefixAllow = "nod lets commands pass that surely only read, and asks once for others: allow this one for always when it comes"
-	prefixDeny  = "nod's rules match whole commands only: nod asks about this one anyway, unless a rule or an earlier answer allows it"
+	prefixDeny  = "nod's rules cannot name this: nod asks about it anyway, unless a rule or an earlier answer allows it"
+	ofProject   = "it holds for the sessions of a project wherever they work, and nod knows only the folder of each call"
 )
+
+// runNote says how a rule for commands differs from where it comes from.
+const runNote = "; with flags known to be harmless and files of the project only"
 
 func prefixReason(effect policy.Effect) string {
 	if effect == policy.Allow {
 		return prefixAllow
 	}
 	return prefixDeny
+}
+
+// addRun translates commands that begin with one of the prefixes. What asks or denies holds for all tools that run
+// commands; in a project's file it would hold for too little.
+func (e *entry) addRun(agent, tool, project string, prefixes ...string) {
+	for _, prefix := range prefixes {
+		if !isSaid(prefix, e.effect) {
+			e.reason = prefixReason(e.effect)
+			return
+		}
+	}
+	switch {
+	case len(prefixes) == 0:
+		e.reason = prefixReason(e.effect)
+	case e.effect != policy.Allow && project != "":
+		e.reason = ofProject
+	case e.effect != policy.Allow:
+		e.add(agent+"-run-"+prefixes[0], policy.Rule{Run: prefixes})
+	default:
+		e.add(agent+"-run-"+prefixes[0], policy.Rule{Tool: tool, Run: prefixes, CWD: inside(project)})
+	}
+}
+
+// isSaid reports whether a rule can say that a command begins so. One that allows must not hold for more: of flags
+// it says only that they may be there, and of interpreters it knows exact lines only. One that does not must hold for
+// all.
+func isSaid(prefix string, effect policy.Effect) bool {
+	p, err := shell.ParsePattern(prefix)
+	if err != nil {
+		return false
+	}
+	if effect != policy.Allow {
+		r := policy.Rule{ID: "x", Effect: effect, Run: []string{prefix}}
+		r.Examples.Match = []string{prefix, prefix + " other", "cd x && " + prefix + " --other"}
+		return r.CheckExamples() == nil
+	}
+	return p.Text == "" && len(p.Flags) == 0 && strings.Join(p.Words, " ") == prefix
+}
+
+// takesFrom reports whether what begins with the prefix may be a part of what a rule for commands allows: one
+// begins with the other, or the prefix is a program that runs another, which nod looks through.
+func takesFrom(prefix string, r policy.Rule) bool {
+	return slices.ContainsFunc(r.Run, func(run string) bool {
+		if strings.HasPrefix(run+" ", prefix) || strings.HasPrefix(prefix+" ", run) {
+			return true
+		}
+		around := policy.Rule{ID: "x", Effect: policy.Allow, Run: r.Run, Examples: policy.Examples{NoMatch: []string{prefix + " " + run}}}
+		return around.CheckExamples() != nil
+	})
 }

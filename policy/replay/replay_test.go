@@ -212,7 +212,7 @@ func TestSuggest(t *testing.T) {
 		t.Errorf("%+v", first)
 	}
 	examples := first.Rule.Examples.Match
-	if len(examples) != maxExamples || examples[0] != `{"tool":"Edit","input":{"file_path":"/srv/shop/a.go"}}` {
+	if len(examples) != 3 || examples[0] != `{"tool":"Edit","input":{"file_path":"/srv/shop/a.go"}}` {
 		t.Errorf("examples: %q", examples)
 	}
 	if second.Spares != 3 || second.Rule.Command != "make" || second.Rule.ID != "allow-make-2" {

@@ -7,21 +7,23 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"nod/policy"
 )
 
 const (
-	maxRules    = 10  // more of them nobody looks at
-	minSpared   = 3   // a rule for less is not worth a look
-	maxExamples = 3   // of one rule
-	maxExample  = 300 // bytes
+	maxRules    = 10 // more of them nobody looks at
+	minSpared   = 3  // a rule for less is not worth a look
+	maxCommands = 20 // of one rule
+	maxExamples = 10 // that are tried, of one rule
 )
 
 // A candidate is a rule that would let calls pass.
 type candidate struct {
-	rule  policy.Rule
-	times int
+	rule     policy.Rule
+	times    int
+	examples []string // calls that it is about, as a rule's examples
 }
 
 // want takes note of the rules that would let a call pass.
@@ -47,14 +49,13 @@ func (t *tally) want(c policy.Call) {
 	}
 }
 
-// exemplify adds a call to the examples that nod will hold the rule to. The command of a rule is example enough.
+// exemplify adds a call to the examples that nod may hold the rule to. The command of a rule is example enough.
 func (w *candidate) exemplify(c policy.Call) {
-	of := &w.rule.Examples.Match
-	if w.rule.Command != "" || len(*of) >= maxExamples {
+	if w.rule.Command != "" || len(w.examples) >= maxExamples {
 		return
 	}
-	if example := example(c); len(example) <= maxExample && !slices.Contains(*of, example) {
-		*of = append(*of, example)
+	if example := example(c); !slices.Contains(w.examples, example) {
+		w.examples = append(w.examples, example)
 	}
 }
 
@@ -64,8 +65,10 @@ func example(c policy.Call) string {
 	if json.Unmarshal(c.Input, &in) != nil {
 		return ""
 	}
-	if command, ok := in["command"].(string); ok && command != "" && command[0] != '{' {
-		return command
+	for _, field := range []string{"command", "cmd"} {
+		if command, ok := in[field].(string); ok && command != "" && command[0] != '{' {
+			return command
+		}
 	}
 	maps.DeleteFunc(in, func(key string, _ any) bool {
 		return key != "file_path" && key != "notebook_path" && key != "path"
@@ -85,23 +88,51 @@ func example(c policy.Call) string {
 
 // candidates are the rules that would let most calls pass.
 func (t *tally) candidates() []policy.Rule {
-	list := slices.SortedFunc(maps.Values(t.wanted), func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(b.times, a.times), cmp.Compare(a.rule.Command+a.rule.Path, b.rule.Command+b.rule.Path))
-	})
 	var rules []policy.Rule
-	for _, w := range list {
+	for _, w := range together(byTimes(slices.Collect(maps.Values(t.wanted)))) {
 		if w.times < minSpared || len(rules) == maxRules {
 			break
 		}
 		if w.rule.ID = "x"; w.rule.Validate() != nil {
 			continue
 		}
-		if w.rule.CheckExamples() != nil {
-			w.rule.Examples = policy.Examples{}
+		for _, example := range w.examples {
+			w.rule.Exemplify(example)
 		}
 		rules = append(rules, w.rule)
 	}
 	return rules
+}
+
+// byTimes sorts candidates, the one that would let most calls pass first.
+func byTimes(list []*candidate) []*candidate {
+	about := func(w *candidate) string { return w.rule.Command + w.rule.Path + strings.Join(w.rule.Run, " ") }
+	slices.SortFunc(list, func(a, b *candidate) int {
+		return cmp.Or(cmp.Compare(b.times, a.times), cmp.Compare(about(a), about(b)))
+	})
+	return list
+}
+
+// together makes one rule of those for commands that differ in nothing else. A call may need several of them.
+func together(list []*candidate) []*candidate {
+	var all []*candidate
+	for _, w := range list {
+		same := func(o *candidate) bool {
+			a, b := w.rule, o.rule
+			a.Run, b.Run = nil, nil
+			return len(w.rule.Run) > 0 && len(o.rule.Run) > 0 && a.Equal(b)
+		}
+		i := slices.IndexFunc(all, same)
+		switch {
+		case i < 0:
+			all = append(all, w)
+		case w.times >= minSpared && len(all[i].rule.Run) < maxCommands:
+			all[i].rule.Run = append(slices.Clone(all[i].rule.Run), w.rule.Run...)
+			all[i].times += w.times
+			all[i].examples = append(w.examples[:min(1, len(w.examples))], all[i].examples...)
+		}
+	}
+	return byTimes(all)
 }
 
 // suggest puts into the report what the rules did in the second run.
@@ -112,7 +143,11 @@ func (r *Report) suggest(first, second *tally, rules []policy.Rule) {
 		if n == 0 {
 			continue
 		}
-		rule.Note = fmt.Sprintf("would have spared %d of %d prompts", n, first.all.Asked)
+		spared := fmt.Sprintf("would have spared %d of %d prompts", n, first.all.Asked)
+		if rule.Note != "" {
+			spared += "; " + rule.Note
+		}
+		rule.Note = spared
 		r.Rules.Rules = append(r.Rules.Rules, Rule{rule, n})
 	}
 	slices.SortStableFunc(r.Rules.Rules, func(a, b Rule) int { return cmp.Compare(b.Spares, a.Spares) })

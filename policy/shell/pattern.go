@@ -2,8 +2,10 @@ package shell
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Pattern says which simple commands a rule or a grant covers: those with these leading words, whose flags are
@@ -59,8 +61,40 @@ func (t Pattern) String() string {
 	if t.Text != "" {
 		return t.Text
 	}
-	return strings.Join(append(slices.Clone(t.Words), t.Flags...), " ")
+	var settings, flags []string
+	for _, f := range t.Flags {
+		if isFlag(f) {
+			flags = append(flags, f)
+		} else {
+			settings = append(settings, f)
+		}
+	}
+	return strings.Join(slices.Concat(settings, t.Words, flags), " ")
 }
+
+// Rule returns the pattern as a rule may name it, for [ParsePattern]. It is not ok where a rule would cover more: it
+// holds for all commands that start with its words, and those of make start with every target.
+func (t Pattern) Rule() (text string, ok bool) {
+	text = t.String()
+	read, err := ParsePattern(text)
+	if t.Text != "" || err != nil || !read.Equal(t) {
+		return "", false
+	}
+	leading := strings.Join(t.Words, " ")
+	longer := own(Analyze(leading + " other").Parts)
+	ok = len(longer) == 1 && slices.Equal(longer[0].words.Words, t.Words) && !hasSubcommands(leading)
+	return text, ok
+}
+
+// hasSubcommands reports whether there are entries for more words than a name has, beside those of flags.
+func hasSubcommands(name string) bool {
+	names := programNames()
+	i, _ := slices.BinarySearch(names, name+" .") // which comes behind every flag
+	return i < len(names) && strings.HasPrefix(names[i], name+" ")
+}
+
+// programNames are the names of all entries, sorted.
+var programNames = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(programs().entries)) })
 
 // HasPath reports whether the pattern names its program by a relative path, which leads elsewhere in each folder.
 func (t Pattern) HasPath() bool {

@@ -192,3 +192,42 @@ func TestParsePattern(t *testing.T) {
 		}
 	}
 }
+
+// TestRule holds what may be said in a rule without covering more than what is remembered of the command.
+func TestRule(t *testing.T) {
+	for command, want := range map[string]string{
+		"go test -run TestX ./...":      "go test",
+		"go test -exec ./x ./...":       "",
+		"mix test test/a_test.exs":      "mix test",
+		"npm run lint -- --fix":         "npm run lint --fix",
+		"pytest -x tests":               "pytest",
+		"git commit -m 'Mend it'":       "git commit",
+		"./run.sh fast":                 "./run.sh fast",
+		"DB=x go test ./...":            "DB=x go test",
+		"unknown do --fast":             "unknown do --fast",
+		"unknown":                       "", // which would cover unknown undo
+		"unknown ./x":                   "",
+		"make":                          "",
+		"make test":                     "", // and make test install
+		"npm install lodash":            "",
+		"npm run":                       "",
+		"git stash":                     "", // and git stash drop
+		"python x.py":                   "",
+		"curl https://example.com/a":    "",
+		"docker compose exec db psql x": "",
+	} {
+		p := onlyPart(t, command)
+		pattern, err := p.Pattern()
+		if err != nil {
+			t.Errorf("%q: %v", command, err)
+			continue
+		}
+		got, ok := pattern.Rule()
+		if !ok {
+			got = ""
+		}
+		if got != want {
+			t.Errorf("%q, remembered as %+v, is %q in a rule, want %q", command, pattern, got, want)
+		}
+	}
+}

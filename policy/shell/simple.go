@@ -654,7 +654,9 @@ func (p *Part) printsNames() bool {
 	case "grep", "egrep", "fgrep", "rg":
 		return has(p.given, "--files", "--files-with-matches", "-l") && !has(p.given, "--label")
 	case "find":
-		return !has(p.Argv, "-printf", "-ls", "-exec", "-H", "-L", "-follow")
+		// Without a type or a name a FIFO may be among them, which never ends for who reads it.
+		return has(p.Argv, "-type", "-name", "-iname", "-path", "-regex") &&
+			!has(p.Argv, "-printf", "-ls", "-exec", "-H", "-L", "-follow")
 	case "fd", "fdfind":
 		return true
 	case "ls":

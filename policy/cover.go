@@ -133,6 +133,9 @@ func (f *facts) judgeWriter(p *linePart) verdict {
 	v := verdict{part: p, state: PartNew}
 	for i := range p.reach {
 		a := &p.reach[i]
+		if a.kind == shell.Tree { // nobody knows which names the copies get
+			return verdict{part: p, state: PartNew}
+		}
 		if a.kind < shell.Write {
 			continue
 		}
@@ -167,7 +170,7 @@ func (ix partIndex) covers(f *facts, p *linePart) *compiledRule {
 	}
 	for _, r := range ix.run[p.Argv[0]] {
 		covers := func(t shell.Pattern) bool {
-			return t.Covers(*p.Part, f.insideProject(p)) && (!t.HasPath() || f.partRunsAtTop(p))
+			return t.Covers(*p.Part, f.insideProject(p)) && (!t.HasPath() || f.partRunsAtTop(p)) && (t.Text != "" || !f.removesProject(p))
 		}
 		if r.appliesTo(f) && (r.class == "" || r.class == f.class) && f.partRunsIn(p, r.cwd) && slices.ContainsFunc(r.run, covers) {
 			return r
@@ -211,6 +214,17 @@ func (f *facts) insideProject(p *linePart) func(operand string) bool {
 			return !f.inProject(f.locateIn(joinPath(in, operand)))
 		})
 	}
+}
+
+// removesProject reports whether a part removes the whole project, or something of its repository. Who allowed to
+// remove other things did not mean that.
+func (f *facts) removesProject(p *linePart) bool {
+	project := f.project()
+	return slices.ContainsFunc(p.reach, func(a access) bool {
+		return a.kind == shell.Delete && slices.ContainsFunc(a.paths(), func(path string) bool {
+			return isWithin(project, path) || isWithin(path, project+"/.git") || isWithin(f.realProject, path)
+		})
+	})
 }
 
 // joinPath puts a relative path behind a folder.

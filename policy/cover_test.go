@@ -77,6 +77,44 @@ func TestCommandGrantIsBound(t *testing.T) {
 	}
 }
 
+// What a person allowed covers no command that does something else to the project, or reaches out of it.
+func TestCommandGrantGoesNoFurther(t *testing.T) {
+	for _, tt := range []struct {
+		seen          string
+		covered, asks []string
+	}{
+		{"rm -rf build", []string{"rm -rf dist/x"}, []string{
+			"rm -rf .", "rm -rf ./", "rm -rf x/..", "rm -rf ../shop", "rm -rf /home/u/src/shop", "cd x && rm -rf ..", "rm -rf .git/index",
+			"find . -exec rm -rf {} +", "rm -rf --no-preserve-root build", "rm -rf {../a,../b}", "x=..; rm -rf \"$x\"", "mv . x",
+		}},
+		{"rm a", []string{"rm b"}, []string{"rm -x ../a", "rm {../a,../b}", "rm .git/HEAD"}},
+		{"rm -rf .", []string{"rm -rf ."}, []string{"rm -rf x"}},
+		{"mv a b", []string{"mv c d"}, []string{"mv .git x", "mv .git/index x", "mv . x", "mv {../a,../b} x"}},
+		{"sed -i s/a/b/ a", []string{"sed -i s/a/b/ a"}, []string{"sed -i s/a/b/ b", "sed -i 1e a", "sed -i -f x a", "sed -i s/a/id/e a"}},
+		{"find . -name '*.pyc' -delete", []string{"find . -name '*.pyc' -delete"}, []string{"find . -delete", "find .. -name '*.pyc' -delete"}},
+		{"git checkout main", []string{"git checkout -q main"}, []string{"git checkout .", "git checkout -- .", "git checkout a.go", "git checkout main ."}},
+		{"git restore a.go", []string{"git restore a.go"}, []string{"git restore .", "git restore '*'", "git restore :/"}},
+		{"git reset a.go", []string{"git reset a.go"}, []string{"git reset --hard", "git reset HEAD~3"}},
+		{"git push origin main", []string{"git push -u origin dev"}, []string{
+			"git push other main", "git push host:path main", "git push origin +main", "git push origin :main", "git push origin main:x", "git push -f origin main",
+		}},
+		{"git pull", []string{"git pull --rebase"}, []string{"git pull host:path main", "git pull other", "git pull ext::sh"}},
+		{"git merge x", []string{"git merge y"}, []string{"git merge host:y", "git merge -s x y"}},
+	} {
+		p := withGrants(t, tt.seen)
+		for _, command := range tt.covered {
+			if d := Decide(bash(command), p, testNow); d.Effect != Allow {
+				t.Errorf("%q does not cover %q: %+v", tt.seen, command, d)
+			}
+		}
+		for _, command := range tt.asks {
+			if d := Decide(bash(command), p, testNow); d.Effect == Allow {
+				t.Errorf("%q covers %q: %+v", tt.seen, command, d)
+			}
+		}
+	}
+}
+
 // What "always" remembers is exactly the new parts.
 func TestOfferCommands(t *testing.T) {
 	p := withGrants(t, "mix test")
@@ -163,7 +201,8 @@ func TestEditsGrant(t *testing.T) {
 	for _, c := range []Call{
 		other, edit("Edit", "/tmp/x"), edit("Edit", project+"/../x"), edit("Write", project+"/.git/config"), edit("Write", project+"/.envrc"),
 		edit("Write", project+"/.claude/settings.json"), edit("Write", project+"/out/x"), run("rm a.txt"), run("mv a b"), run("echo x > /tmp/y"),
-		run("echo x > .git/hooks/pre-commit"), run("cp /etc/hostname ../x"), run("mix test"), run("ln -s /etc x"), run("echo x > $HOME/y"),
+		run("echo x > .git/hooks/pre-commit"), run("echo x > .git/HEAD"), run("echo x > sub/.git"), run("cp -r tmpl/. ."), run("cp -r x .vscode"),
+		run("cat > a <<E\n$TOKEN\nE"), run("cp /etc/hostname ../x"), run("mix test"), run("ln -s /etc x"), run("echo x > $HOME/y"),
 		run("cp ~/.ssh/id_rsa a.txt"), run("echo x > out/y"), run("curl x > y"),
 	} {
 		if d := Decide(c, p, testNow); d.Effect == Allow {

@@ -169,7 +169,7 @@ func (f *facts) partGrant(v verdict) (Grant, error) {
 	if err != nil {
 		return g, fmt.Errorf("%w: %w", errNoParts, err)
 	}
-	if !pattern.Covers(*v.part.Part, f.insideProject(v.part)) { // it reaches out of the project
+	if !pattern.Covers(*v.part.Part, f.insideProject(v.part)) || f.removesProject(v.part) { // it reaches out of the project
 		pattern.Text = v.part.Text
 	}
 	if pattern.Text != "" || pattern.HasPath() {
@@ -247,7 +247,7 @@ func (f *facts) isEdit() bool {
 	}
 	verdicts, _ := f.judgeParts()
 	isNew := func(v verdict) bool {
-		return v.state == PartNew && v.file == nil && (!v.part.Understood || f.line.repository != "" || v.part.deletes())
+		return v.state == PartNew && v.file == nil && (!v.part.Understood || f.line.repository != "" || v.part.doesMore())
 	}
 	return f.line.Whole == "" && f.line.outside == "" && !slices.ContainsFunc(verdicts, isNew)
 }
@@ -257,8 +257,9 @@ func (f *facts) edits() []access {
 	return slices.DeleteFunc(slices.Clone(f.reach()), func(a access) bool { return a.kind < shell.Write })
 }
 
-func (p *linePart) deletes() bool {
-	return slices.ContainsFunc(p.reach, func(a access) bool { return a.kind == shell.Delete })
+// doesMore reports whether a part removes files, or copies folders with names that nobody knows.
+func (p *linePart) doesMore() bool {
+	return slices.ContainsFunc(p.reach, func(a access) bool { return a.kind == shell.Delete || a.kind == shell.Tree })
 }
 
 // shown is the beginning of an input on one line.
@@ -491,7 +492,8 @@ func (ix grantIndex) forPart(f *facts, p *linePart) *Grant {
 		return nil
 	}
 	for _, g := range ix[grantKey{f.call.Tool, f.call.Agent, f.call.Program(), ""}] {
-		if g.Command != nil && g.CWD == f.project() && g.Command.Covers(*p.Part, f.insideProject(p)) && f.runsAt(p, g) && g.holds(f) {
+		if g.Command != nil && g.CWD == f.project() && g.Command.Covers(*p.Part, f.insideProject(p)) && f.runsAt(p, g) && g.holds(f) &&
+			(g.Command.Text != "" || !f.removesProject(p)) {
 			return g
 		}
 	}

@@ -217,7 +217,7 @@ func (f *facts) newCommands() []string {
 
 // ruleText is what a rule must name to cover a part.
 func (f *facts) ruleText(v verdict) (text string, ok bool) {
-	if v.file != nil || v.part.deletes() {
+	if v.file != nil || v.part.doesMore() {
 		return "", false
 	}
 	pattern, err := v.part.Pattern()

@@ -381,7 +381,7 @@ func (r *reading) finish() {
 			a.Kind = Tree
 		}
 		if a.Kind == Tree {
-			a.Only = r.only
+			a.Only = slices.Concat(a.Only, r.only)
 		}
 	}
 }

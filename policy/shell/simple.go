@@ -196,9 +196,6 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 	if p.args = r.args; problem == "" && r.program != unknown {
 		p.lead = r.lead
 	}
-	if problem != "" && r.program.kind == task && r.program != unknown && !strings.Contains(words[0].text, "/") {
-		r.fix(problem)
-	}
 	w.settings(p, r, settings)
 	for _, word := range words {
 		if problem == "" && word.problem() != "" && r.program.kind == understood {
@@ -207,6 +204,9 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 	}
 	if problem == "" && !words[0].plain {
 		problem = "It spells the program's name " + quote(words[0].text) + " with quotes."
+	}
+	if problem != "" && r.program != unknown && !strings.Contains(words[0].text, "/") {
+		r.fix(problem)
 	}
 	w.describe(p, r, problem)
 	p.In, p.given, p.names = w.from(r, at), r.given, r.found()

@@ -69,6 +69,7 @@ func init() { // for COMMAND leads back to the programs
 		"TRSET":      {check: translated},
 		"LINES":      {check: lineRange},
 		"RANGES":     {check: matching(ranges, "is no list of numbers")},
+		"PSFORMAT":   {check: columns},
 
 		"REV":  {check: revision, hats: true},
 		"REVS": {check: revision, hats: true},
@@ -100,6 +101,14 @@ var (
 	plainDate    = regexp.MustCompile(`^[A-Za-z0-9 :.,+/-]*$`)
 	plainNumber  = regexp.MustCompile(`^[-+]?([0-9]{1,12})(\.[0-9]{1,9})?([kKMGTPE]?(i?B|b|w|c|s|m|h|d)?)$`)
 )
+
+// columns are what ps prints of processes: not their environment.
+func columns(r *reading, w word, _ int) string {
+	if strings.Contains(strings.ToLower(w.text), "env") {
+		return quote(w.text) + " shows the environment of processes, which may hold keys."
+	}
+	return ""
+}
 
 // variable is a name that a flag gives to a value.
 func variable(r *reading, w word, _ int) string {
@@ -518,6 +527,8 @@ func argument(r *reading, w word, _ int) string {
 		r.seen = append(r.seen, w.text)
 	case strings.Contains(w.text, "://"), strings.Contains(w.text, "@") && strings.Contains(w.text, ":"):
 		r.fix(quote(w.text) + " may be on another machine.")
+	case r.lead[0] == "git" && strings.Contains(w.text, ":"):
+		r.fix("git takes " + quote(w.text) + " for another machine, or for one branch and another.")
 	default:
 		r.args = append(r.args, w.text)
 	}

@@ -19,6 +19,7 @@ type walk struct {
 	out     []Access        // where the names lie that the last command prints, one in a line; nil: it may print anything
 
 	calls      int  // simple commands so far
+	rounds     int  // of loops so far
 	nested     int  // depth of scripts inside words
 	within     bool // inside a command that is judged as a whole
 	interprets bool // a program is there that runs what it is given
@@ -236,6 +237,9 @@ func (w *walk) condition(c *syntax.IfClause, at places) places {
 // maxLoop is how many times a loop is followed.
 const maxLoop = 20
 
+// maxRounds bounds how often all loops together are followed: each inside another one multiplies it.
+const maxRounds = 200
+
 // loopName matches variables that no shell and no program knows by that name.
 var loopName = regexp.MustCompile(`^[a-z][a-z0-9]{0,20}$`)
 
@@ -256,7 +260,11 @@ func (w *walk) loop(c *syntax.ForClause, at places) places {
 	}
 	before := w.vars
 	defer func() { w.vars = common(before, w.vars) }()
-	for _, item := range words.Items {
+	for i, item := range words.Items {
+		if w.rounds++; i > 0 && (w.rounds > maxRounds || w.calls > maxPrograms) {
+			w.bind("It holds loops that run more often than nod follows.")
+			break
+		}
 		value := w.readWord(item)
 		w.look(item, &value, at)
 		if !value.known || value.glob && strings.Contains(value.text, "**") {

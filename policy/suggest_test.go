@@ -2,7 +2,9 @@ package policy
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -33,9 +35,28 @@ func TestSuggest(t *testing.T) {
 		past []Past
 		want string // the suggested rules
 	}{
-		"too few":           {repeat(2, decidedIn(a, "make all", Allow)), ""},
-		"one project":       {repeat(3, decidedIn(a, "make all", Allow)), "allow-make-all allow Bash command=make all cwd=/home/ann/shop calls=3;"},
-		"several projects":  {append(repeat(2, decidedIn(a, "make all", Allow)), decidedIn(b, "make all", Allow)), "allow-make-all allow Bash command=make all calls=3;"},
+		"too few":          {repeat(2, decidedIn(a, "make all", Allow)), ""},
+		"one project":      {repeat(3, decidedIn(a, "make all", Allow)), "allow-make-all allow Bash command=make all cwd=/home/ann/shop calls=3;"},
+		"several projects": {append(repeat(2, decidedIn(a, "make all", Allow)), decidedIn(b, "make all", Allow)), "allow-make-all allow Bash command=make all calls=3;"},
+		"commands": {[]Past{
+			decidedIn(a, "go test ./x", Allow), decidedIn(a, "cd sub && go test -run Y . | tail", Allow), decidedIn(a, "go vet && go test", Allow),
+			decidedIn(a, "go vet ./...", Allow), decidedIn(a, "go vet", Allow), decidedIn(a, "go build", Allow),
+		}, "allow-commands-shop allow Bash run=go test|go vet cwd=/home/ann/shop/** calls=5;"},
+		"commands of each project": {[]Past{
+			decidedIn(a, "go test", Allow), decidedIn(a, "go test", Allow), decidedIn(b, "go test", Allow), decidedIn(b, "go test", Allow),
+		}, ""},
+		"beside what is rare": {[]Past{
+			decidedIn(a, "go test && go build", Allow), decidedIn(a, "go test", Allow), decidedIn(a, "go test", Allow),
+		}, ""}, // the rule would spare two questions
+		"one was denied": {[]Past{
+			decidedIn(a, "go test", Allow), decidedIn(a, "go test", Allow), decidedIn(a, "go test ./a", Allow),
+			decidedIn(a, "git push", Allow), decidedIn(a, "git push", Allow), decidedIn(a, "git push", Allow), decidedIn(a, "git push origin", Deny),
+			decidedIn(a, "git push origin main", Deny), decidedIn(a, "git push origin x", Deny), decidedIn(a, "git push", Deny),
+		}, "allow-go-test allow Bash run=go test cwd=/home/ann/shop/** calls=3;"},
+		"deletes":           {repeat(3, decidedIn(a, "rm -rf dist", Allow)), "allow-rm-rf-dist allow Bash command=rm -rf dist cwd=/home/ann/shop calls=3;"},
+		"tells what to run": {repeat(3, decidedIn(a, "python x.py", Allow)), "allow-python-x-py allow Bash command=python x.py cwd=/home/ann/shop calls=3;"},
+		"writes a file":     {repeat(3, decidedIn(a, "go test > out", Allow)), "allow-go-test-out allow Bash command=go test > out cwd=/home/ann/shop calls=3;"},
+		"reads secrets":     {repeat(3, decidedIn(a, "cat .env; go test", Allow)), "allow-cat-env-go-test allow Bash command=cat .env; go test cwd=/home/ann/shop calls=3;"},
 		"always denied":     {repeat(4, decidedIn(a, "git push", Deny)), "deny-git-push deny Bash command=git push cwd=/home/ann/shop calls=4;"},
 		"once otherwise":    {append(repeat(5, decidedIn(a, "make all", Allow)), decidedIn(a, "make all", Deny)), ""},
 		"files":             {[]Past{written(a, a+"/x.go"), written(a, "y.go"), written(a, a+"/z/z.go")}, "allow-write-shop allow Write path=/home/ann/shop/** calls=3;"},
@@ -52,14 +73,17 @@ func TestSuggest(t *testing.T) {
 			for _, s := range suggest(tt.past, Default().Policy, Places{Home: "/home/ann"}, testNow) {
 				r := s.Rule
 				got += fmt.Sprintf("%s %s %s", r.ID, r.Effect, r.Tool)
-				for _, f := range []struct{ key, value string }{{"command", r.Command}, {"path", r.Path}, {"cwd", r.CWD}} {
+				for _, f := range []struct{ key, value string }{{"command", r.Command}, {"run", strings.Join(r.Run, "|")}, {"path", r.Path}, {"cwd", r.CWD}} {
 					if f.value != "" {
 						got += " " + f.key + "=" + f.value
 					}
 				}
 				got += fmt.Sprintf(" calls=%d;", len(s.Calls))
-				if err := r.Validate(); err != nil {
+				if err := errors.Join(r.Validate(), r.CheckExamples()); err != nil {
 					t.Error(err)
+				}
+				if len(r.Run) > 0 && (r.Note == "" || len(r.Examples.Match) == 0) {
+					t.Errorf("note %q, examples %q", r.Note, r.Examples.Match)
 				}
 			}
 			if got != tt.want {

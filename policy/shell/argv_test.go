@@ -150,7 +150,9 @@ func callsOf(command string) [][]string {
 			for _, arg := range c.Args {
 				words = append(words, new(walk).readWord(arg).text)
 			}
-			out = append(out, words)
+			if len(words) > 0 {
+				out = append(out, words)
+			}
 		}
 		return true
 	})

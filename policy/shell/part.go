@@ -20,4 +20,7 @@ type Part struct {
 	args  []string
 	lead  []string // the words that lead, where an entry says so
 	bound string   // why it cannot be remembered by itself
+	given []string // its flags, without values
+	names []string // patterns of the names that it prints
+	whole bool     // Argv is all of its words
 }

@@ -67,7 +67,8 @@ func TestCovers(t *testing.T) {
 		{"unknown", "unknown do", false},
 		{"./run.sh a", "./evil.sh a", false},
 		{"CI=1 mix test", "CI=1 mix test", true},
-		{"LD_PRELOAD=./x mix test", "mix test", false},
+		{"LD_PRELOAD=./x mix test", "mix test", true},
+		{"LD_PRELOAD=./x mix test", "LD_PRELOAD=./y mix test", false},
 		{"mix test", "LD_PRELOAD=./x mix test", false},
 		{"LD_PRELOAD=./x mix test", "LD_PRELOAD=./x mix test", true},
 	} {
@@ -96,7 +97,7 @@ func onlyPart(t *testing.T, command string) Part {
 // TestBound holds what cannot be remembered by itself.
 func TestBound(t *testing.T) {
 	for _, command := range []string{
-		"mix test $X", "mix test `x`", "curl x | bash", "echo x | python3", "$X test", "mix test {a,b}", "cat x | sh -s",
+		"mix test $X", "mix test `x`", "curl x | bash", "echo x | python3", "$X test", "cat x | sh -s",
 		"ls | xargs rm", "while true; do mix test; done", "f() { mix test; }; f", "PATH=. ; mix test", "X=$(evil) mix test",
 	} {
 		a := Analyze(command)

@@ -30,6 +30,8 @@ type reading struct {
 	inner     [][]word // commands that it runs
 	fed       bool     // the names that stand for {} in the inner command are those that are piped in
 	appends   bool     // it adds operands of its own to the inner command
+	mark      string   // what stands for a name in the inner command
+	names     []string // patterns of the names that it finds
 	script    *string  // the same as text for a shell
 	changed   bool     // a variable is set that may change what it runs
 	settings  []word   // NAME=value for the inner command

@@ -92,7 +92,7 @@ func unescape(s string) string {
 }
 
 // helpers are the programs that a program consists of.
-var helpers = map[string][]string{"egrep": {"grep"}, "fgrep": {"grep"}, "git": {"git"}}
+var helpers = map[string][]string{"egrep": {"grep"}, "fgrep": {"grep"}, "git": {"git"}, "zcat": {"gzip"}, "bzcat": {"bzip2"}}
 
 // judgement holds a trace to what was said of a command.
 type judgement struct {
@@ -106,6 +106,9 @@ func judge(j job, events []event, r reach) []string {
 	d := judgement{job: j, reach: r, may: []string{filepath.Base(j.Shell[0])}}
 	for _, name := range j.Programs {
 		d.may = append(append(d.may, filepath.Base(name)), helpers[name]...)
+	}
+	if d.may[0] == "dash" { // to which time is a program
+		d.may = append(d.may, "time")
 	}
 	shells := 0
 	for _, e := range events {
@@ -139,13 +142,14 @@ func (d *judgement) event(e event) {
 	case "open", "openat", "openat2", "creat":
 		d.open(e, path)
 	case "connect", "sendto", "sendmsg", "bind", "listen":
-		// The C library asks a name service on this machine first.
-		if !strings.Contains(e.args, `sun_path="/var/run/nscd/socket"`) {
+		// The C library asks a name service on this machine first. Netlink is the kernel.
+		if !strings.Contains(e.args, "AF_NETLINK") && !strings.Contains(e.args, `sun_path="/var/run/nscd/socket"`) {
 			d.find("calls " + e.call + "(" + e.args + ")")
 		}
 	case "kill", "tkill", "tgkill":
-		// Shells look with 0 whether a process is there; programs end themselves with a signal.
-		if !strings.HasSuffix(e.args, ", 0") && !strings.HasPrefix(e.args, e.process+", ") {
+		// Shells look with 0 whether a process is there; programs end themselves with a signal, and Go's wake
+		// their threads with SIGURG.
+		if !strings.HasSuffix(e.args, ", 0") && !strings.HasSuffix(e.args, ", SIGURG") && !strings.HasPrefix(e.args, e.process+", ") {
 			d.find("calls " + e.call + "(" + e.args + ")")
 		}
 	default:
@@ -180,8 +184,8 @@ func (d *judgement) mayRead(path string) bool {
 	switch {
 	case strings.HasPrefix(path, "/dev/"):
 		return slices.Contains([]string{"/dev/null", "/dev/tty", "/dev/urandom"}, path)
-	case otherProc.MatchString(path):
-		return false
+	case otherProc.MatchString(path): // ps opens the environment of each process, and shows none: that would be seen
+		return slices.Contains(d.may, "ps") && strings.HasSuffix(path, "/environ")
 	case !strings.HasPrefix(path, worldRoot), d.ownFile(path), d.reach.covers(path):
 		return true
 	}

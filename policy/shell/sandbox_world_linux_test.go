@@ -33,7 +33,7 @@ var canaries = []string{
 // stand in the project, and leave a trace in the world when they run.
 var programCanaries = []string{"gpg", "gpg2", "gpgsm", "ssh-keygen", "pr", "less", "more", "pager", "lesspipe",
 	"vi", "editor",
-	"compress", "uncompress", "ssh", "curl", "wget", "man", "open", "xdg-open", "trap"}
+	"compress", "uncompress", "ssh", "wget", "man", "open", "xdg-open", "trap"}
 
 // worldFiles are the other files, below the project. The names are those of the samples, and such that a shell or a
 // program may take for something else.

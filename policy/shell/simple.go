@@ -6,6 +6,8 @@ import (
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"nod/policy/shell/language"
 )
 
 // maxNested is how deep commands inside commands are read.
@@ -34,6 +36,9 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 	for _, a := range c.Assigns {
 		settings = append(settings, w.setting(a, at))
 	}
+	if slices.ContainsFunc(s.Redirs, feeds) {
+		in.from = nil
+	}
 	first := len(w.Parts)
 	out := w.call(words, settings, w.textOf(c, s), at, in)
 	w.out = nil
@@ -48,6 +53,15 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 		w.out = p.lines(in)
 	}
 	return out
+}
+
+// feeds reports whether a redirection takes the place of what is piped in.
+func feeds(r *syntax.Redirect) bool {
+	switch r.Op {
+	case syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+		return true
+	}
+	return false
 }
 
 // maxBraced is how many words one word with braces may become.
@@ -133,7 +147,7 @@ func (w *walk) call(words, settings []word, text string, at places, in pipe) out
 	program := newProgram(words)
 	w.Programs = append(w.Programs, program)
 	name := words[0]
-	p := Part{Text: text, Argv: program.Argv, In: at, Within: w.within}
+	p := Part{Text: text, Argv: program.Argv, In: at, Within: w.within, whole: program.Whole}
 	switch {
 	case !name.known || program.Name == "":
 		p.Why = "The program's name is known only when it runs."
@@ -190,7 +204,7 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 		problem = "It spells the program's name " + quote(words[0].text) + " with quotes."
 	}
 	w.describe(p, r, problem)
-	p.In = w.from(r, at)
+	p.In, p.given, p.names = w.from(r, at), r.given, r.found()
 	for _, a := range r.accesses {
 		p.Accesses = reachFrom(p.Accesses, p.In, a)
 		if problem = w.checkPath(a.Path, a.Kind == Tree); problem != "" && p.Why == "" {
@@ -464,12 +478,14 @@ func (w *walk) innerCall(r *reading, words []word, at places, in pipe) {
 	if words[0].text == "cd" {
 		w.bind("It changes the folder in a way that nod does not follow.")
 	}
+	words = marked(words, r.mark)
 	var below []Access // where the names lie that stand for {} or are added
 	switch {
-	case r.fed:
+	case r.fed && r.takesLines():
 		below = in.from
+	case r.fed:
 	case slices.ContainsFunc(words, isName):
-		below = r.accesses
+		below = narrowed(r.accesses, r.found())
 	default:
 		w.call(words, nil, spelled(words), at, pipe{fed: in.fed})
 		return
@@ -481,7 +497,60 @@ func (w *walk) innerCall(r *reading, words []word, at places, in pipe) {
 	w.call(words, nil, spelled(words), at, pipe{})
 	for i := first; i < len(w.Parts); i++ {
 		w.Parts[i].widen(below, r.appends)
+		for _, a := range w.Parts[i].Accesses {
+			w.checkPath(a.Path, a.Kind == Tree)
+		}
 	}
+}
+
+// marked are the words of an inner command with {} in place of the mark for a name. A word that holds the mark among
+// other text is known only when it runs.
+func marked(words []word, mark string) []word {
+	if mark == "" {
+		return words
+	}
+	words = slices.Clone(words)
+	for i, w := range words {
+		switch {
+		case w.text == mark:
+			words[i] = word{text: "{}", known: w.known, plain: w.plain}
+		case strings.Contains(w.text, mark):
+			words[i].known = false
+		}
+	}
+	return words
+}
+
+// takesLines reports whether xargs makes one name of each line that it is fed.
+func (r *reading) takesLines() bool {
+	delimiter := r.values["-d"] + r.values["--delimiter"]
+	return !r.has("-a", "--arg-file") && (delimiter == "" || delimiter == `\n` || delimiter == `\0`)
+}
+
+// found are patterns of the names that a call finds; none when it finds all.
+func (r *reading) found() []string {
+	if r.lead[0] != "fd" && r.lead[0] != "fdfind" {
+		return r.names
+	}
+	var names []string
+	for _, pattern := range r.patterns {
+		for _, glob := range language.Globs(pattern) {
+			names = append(names, "*"+glob+"*")
+		}
+	}
+	if ending := r.values["-e"] + r.values["--extension"]; ending != "" {
+		names = append(names, "*."+ending)
+	}
+	return names
+}
+
+// narrowed are places where only some names are looked for.
+func narrowed(list []Access, names []string) []Access {
+	out := slices.Clone(list)
+	for i := range out {
+		out[i].Only = slices.Concat(out[i].Only, names)
+	}
+	return out
 }
 
 // isName reports whether a word stands for the names that find finds.
@@ -510,7 +579,7 @@ func (p *Part) widen(below []Access, fed bool) {
 		}
 	}
 	switch {
-	case len(below) == 0, len(p.Argv) == 0:
+	case len(below) == 0, len(p.Argv) == 0, p.Argv[0] == "{}", p.words.Text != "":
 		p.Reads, p.Understood, p.bound = false, false, "It runs with words that are known only when it runs."
 	case fed && !programs().find(p.Argv[0]).takesNames():
 		p.Reads, p.Understood, p.bound = false, false, "It is given names that could be flags."
@@ -538,8 +607,15 @@ func spelled(words []word) string {
 	return strings.Join(out, " ")
 }
 
-// filters are programs that print some of the lines that they are fed.
-var filters = set("grep egrep fgrep head tail sort uniq")
+// filters are programs that print some of the lines that they are fed, whole, and the flags with which they do.
+var filters = map[string]map[string]bool{
+	"grep": keepLines, "egrep": keepLines, "fgrep": keepLines,
+	"head": set("-n --lines -number"), "tail": set("-n --lines -number"),
+	"sort": set("-u -r -n -V -f -k --unique --reverse --numeric-sort --version-sort --key"), "uniq": set(""),
+}
+
+var keepLines = set("-v -i -E -F -P -w -x -e --invert-match --ignore-case --extended-regexp --fixed-strings " +
+	"--perl-regexp --word-regexp --line-regexp --regexp")
 
 // lines are the folders below which all names lie that a part prints, one in a line; nil when it may print
 // anything else.
@@ -547,27 +623,13 @@ func (p *Part) lines(in pipe) []Access {
 	if !p.Reads || len(p.Argv) == 0 {
 		return nil
 	}
-	args := p.Argv[1:]
-	has := func(flags ...string) bool {
-		return slices.ContainsFunc(args, func(a string) bool { return slices.Contains(flags, a) })
-	}
-	names := false
-	switch name := p.Argv[0]; name {
-	case "git":
-		names = len(args) > 0 && args[0] == "ls-files" && !slices.ContainsFunc(args[1:], isFlag)
-	case "grep", "egrep", "fgrep", "rg":
-		names = has("--files", "--files-with-matches", "-l", "-rl", "-lr", "-rln", "-rnl", "-ril", "-rli", "-lri")
-	case "find":
-		names = !has("-printf", "-ls", "-exec")
-	case "fd", "fdfind":
-		names = true
-	case "ls":
-		names = len(args) == 0
-	}
-	if !names && filters[p.Argv[0]] && len(p.Accesses) == 0 {
+	if keep, ok := filters[p.Argv[0]]; ok && len(p.Accesses) == 0 {
+		if slices.ContainsFunc(p.given, func(f string) bool { return !keep[f] }) {
+			return nil
+		}
 		return in.from
 	}
-	if !names {
+	if !p.printsNames() {
 		return nil
 	}
 	var out []Access
@@ -575,17 +637,44 @@ func (p *Part) lines(in pipe) []Access {
 		if isFlag(a.Path) {
 			return nil
 		}
-		out = append(out, Access{Path: a.Path, Kind: Tree, Only: a.Only})
+		out = append(out, Access{Path: a.Path, Kind: Tree, Only: slices.Concat(a.Only, p.names)})
 	}
 	return out
 }
 
+// printsNames reports whether a part prints the names of files below what it reaches, as it would spell them, and
+// nothing else.
+func (p *Part) printsNames() bool {
+	has := func(list []string, flags ...string) bool {
+		return slices.ContainsFunc(flags, func(f string) bool { return slices.Contains(list, f) })
+	}
+	switch p.Argv[0] {
+	case "git":
+		return len(p.Argv) > 1 && p.Argv[1] == "ls-files" && len(p.given) == 0
+	case "grep", "egrep", "fgrep", "rg":
+		return has(p.given, "--files", "--files-with-matches", "-l") && !has(p.given, "--label")
+	case "find":
+		// Without a type or a name a FIFO may be among them, which never ends for who reads it.
+		return has(p.Argv, "-type", "-name", "-iname", "-path", "-regex") &&
+			!has(p.Argv, "-printf", "-ls", "-exec", "-H", "-L", "-follow")
+	case "fd", "fdfind":
+		return true
+	case "ls":
+		return p.whole && len(p.Argv) == 1
+	}
+	return false
+}
+
 // of is the access to what lies below a place that names are from: to all files there where one is read.
 func (a Access) of(kind Kind) Access {
-	if kind == Read {
+	only := a.Only
+	switch kind {
+	case Look:
+		only = nil
+	case Read:
 		kind = Tree
 	}
-	return Access{Path: strings.TrimSuffix(a.Path, "/"), Kind: kind, Only: a.Only}
+	return Access{Path: strings.TrimSuffix(a.Path, "/"), Kind: kind, Only: only}
 }
 
 func isFlag(s string) bool { return strings.HasPrefix(s, "-") }

@@ -302,6 +302,7 @@ func find(r *reading, words []word) string {
 	}
 	use, err := language.Find(all)
 	r.use(use)
+	r.names, r.mark = use.Names, "{}"
 	for _, argv := range use.Runs {
 		var inner []word
 		for _, text := range argv {
@@ -466,7 +467,8 @@ func outside(path string) bool {
 func command(appends bool) func(*reading, []word) string {
 	return func(r *reading, words []word) string {
 		r.inner, r.fed = append(r.inner, words), appends
-		r.appends = appends && !r.has("-I")
+		r.mark = r.values["-I"]
+		r.appends = appends && r.mark == ""
 		return ""
 	}
 }

@@ -130,12 +130,19 @@ func (w *walk) statement(s *syntax.Stmt, at places, in pipe) outcome {
 func (w *walk) binary(b *syntax.BinaryCmd, at places, in pipe) outcome {
 	switch b.Op {
 	case syntax.AndStmt:
-		x := w.statement(b.X, at, in)
-		y := w.statement(b.Y, x.ok, in)
-		return outcome{y.ok, x.failed.and(y.failed)}
+		list := chain(b)
+		out := w.statement(list[0], at, in)
+		w.perhaps(func() {
+			for _, s := range list[1:] {
+				y := w.statement(s, out.ok, in)
+				out = outcome{y.ok, out.failed.and(y.failed)}
+			}
+		})
+		return out
 	case syntax.OrStmt:
 		x := w.statement(b.X, at, in)
-		y := w.statement(b.Y, x.failed, in)
+		var y outcome
+		w.perhaps(func() { y = w.statement(b.Y, x.failed, in) })
 		return outcome{x.ok.and(y.ok), y.failed}
 	case syntax.Pipe, syntax.PipeAll:
 	default:
@@ -145,12 +152,21 @@ func (w *walk) binary(b *syntax.BinaryCmd, at places, in pipe) outcome {
 		w.refuse("It joins commands with |&, which some shells read as running in the background.")
 	}
 	w.out = nil
-	x := w.statement(b.X, at, in)
-	y := w.statement(b.Y, at, pipe{fed: true, from: w.out})
+	var x, y outcome
+	w.perhaps(func() { x = w.statement(b.X, at, in) })
+	w.perhaps(func() { y = w.statement(b.Y, at, pipe{fed: true, from: w.out}) })
 	if !slices.Equal(x.all(), at) || !slices.Equal(y.all(), at) {
 		w.bind("It changes the folder inside a pipeline, which lasts in some shells only.")
 	}
 	return same(at)
+}
+
+// chain are the commands that && joins: each runs when all before it worked.
+func chain(b *syntax.BinaryCmd) []*syntax.Stmt {
+	if x, ok := b.X.Cmd.(*syntax.BinaryCmd); ok && x.Op == syntax.AndStmt {
+		return append(chain(x), b.Y)
+	}
+	return []*syntax.Stmt{b.X, b.Y}
 }
 
 // compound judges brackets, conditions and loops. What it does not know makes the line one that can only be
@@ -204,11 +220,17 @@ func (w *walk) condition(c *syntax.IfClause, at places) places {
 		return w.statements(c.Then, at)
 	}
 	at = w.statements(c.Cond, at)
+	before := w.vars
 	then := w.statements(c.Then, at)
+	after := w.vars
+	w.vars = before
 	if c.Else == nil {
+		w.vars = common(before, after)
 		return at.and(then)
 	}
-	return then.and(w.condition(c.Else, at))
+	out := then.and(w.condition(c.Else, at))
+	w.vars = common(after, w.vars)
+	return out
 }
 
 // maxLoop is how many times a loop is followed.
@@ -233,7 +255,7 @@ func (w *walk) loop(c *syntax.ForClause, at places) places {
 		return w.survive(c, at)
 	}
 	before := w.vars
-	defer func() { w.vars = before }()
+	defer func() { w.vars = common(before, w.vars) }()
 	for _, item := range words.Items {
 		value := w.readWord(item)
 		w.look(item, &value, at)
@@ -275,13 +297,33 @@ func readsLines(c *syntax.WhileClause) (names []string, ok bool) {
 
 // eachLine judges the commands of a loop over lines. What stands in a line is not known.
 func (w *walk) eachLine(c *syntax.WhileClause, names []string, at places) places {
-	before := w.vars
 	for _, name := range names {
 		w.set(name, word{})
 	}
-	after := w.statements(c.Do, at)
-	w.vars = before
+	for name := range w.vars {
+		if assigns(c.Do, name) {
+			w.set(name, word{})
+		}
+	}
+	var after places
+	w.perhaps(func() { after = w.statements(c.Do, at) })
+	if !slices.Equal(at, at.and(after)) {
+		w.bind("It changes the folder in a loop that nod does not follow.")
+	}
 	return at.and(after)
+}
+
+// assigns reports whether a variable gets a value somewhere in a list of statements.
+func assigns(list []*syntax.Stmt, name string) bool {
+	found := false
+	for _, s := range list {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			a, ok := n.(*syntax.Assign)
+			found = found || ok && a.Name != nil && a.Name.Value == name
+			return !found
+		})
+	}
+	return found
 }
 
 // set gives a variable a value from here on.
@@ -370,13 +412,25 @@ func (w *walk) document(r *syntax.Redirect, p *Part, at places) {
 	}
 	w.survive(r.Hdoc, at)
 	for _, part := range r.Hdoc.Parts {
-		switch part.(type) {
+		switch part := part.(type) {
 		case *syntax.Lit, *syntax.CmdSubst:
+		case *syntax.ParamExp:
+			var value word
+			w.variable(&value, part, true, false)
+			w.fed(p, value.problem())
 		default:
-			if p == nil || !p.Understood {
-				w.bind("It feeds a program text that is known only when it runs.")
-			}
+			w.fed(p, describePart(part))
 		}
+	}
+}
+
+// fed judges a part of a text that the shell fills in. A program that is not understood may run it.
+func (w *walk) fed(p *Part, problem string) {
+	switch {
+	case problem != "":
+		w.bind(problem)
+	case p == nil || !p.Understood:
+		w.bind("It feeds a program text that is known only when it runs.")
 	}
 }
 
@@ -456,11 +510,46 @@ func (w *walk) look(from *syntax.Word, read *word, at places) {
 	w.apart(func() {
 		w.out = nil
 		w.survive(from, at)
-		if len(from.Parts) == 1 && read.splits {
+		if len(from.Parts) == 1 && read.splits && isPipeline(from.Parts[0]) {
 			read.below = w.out
 		}
 		w.out = nil
 	})
+}
+
+// isPipeline reports whether a substitution runs one command or one pipeline of them, and nothing else that prints.
+func isPipeline(part syntax.WordPart) bool {
+	sub, ok := part.(*syntax.CmdSubst)
+	if !ok || len(sub.Stmts) != 1 {
+		return false
+	}
+	_, isCall := sub.Stmts[0].Cmd.(*syntax.CallExpr)
+	binary, _ := sub.Stmts[0].Cmd.(*syntax.BinaryCmd)
+	return isCall || binary != nil && binary.Op == syntax.Pipe
+}
+
+// perhaps runs a part of the walk that may not be run: of the variables that it sets nobody knows which value they
+// have afterwards.
+func (w *walk) perhaps(walk func()) {
+	before := w.vars
+	walk()
+	w.vars = common(before, w.vars)
+}
+
+// common are the variables that are set on both of two ways. One that has a value of its own on each is not known.
+func common(one, other map[string]word) map[string]word {
+	out := map[string]word{}
+	for name, a := range one {
+		b, ok := other[name]
+		switch {
+		case !ok:
+		case a.known && b.known && a.text == b.text && a.glob == b.glob && a.plain == b.plain:
+			out[name] = a
+		default:
+			out[name] = word{}
+		}
+	}
+	return out
 }
 
 // apart runs a part of the walk that stands for a shell of its own: what it sets is gone afterwards.

@@ -15,14 +15,42 @@ func Find(words []string) (Use, error) {
 		return use, err
 	}
 	words = use.findFolders(words)
-	for len(words) > 0 {
+	for last := ""; len(words) > 0; {
+		if last != "!" && last != "-not" {
+			use.findNames(words)
+		}
 		var err error
+		last = words[0]
 		if words, err = use.findTest(words[0], words[1:]); err != nil {
 			return use, err
 		}
 	}
+	if use.Links && len(use.Runs) > 0 {
+		return use, refusal("find follows links out of the folder.")
+	}
 	return use, nil
 }
+
+// findNames notes the names that a test is for. What is pruned is not looked for.
+func (u *Use) findNames(words []string) {
+	if len(words) < 2 || len(words) > 2 && words[2] == "-prune" {
+		return
+	}
+	switch words[0] {
+	case "-name", "-path", "-wholename":
+		u.Names = append(u.Names, words[1])
+	case "-iname", "-ipath", "-iwholename":
+		u.Names = append(u.Names, strings.ToLower(words[1]))
+	case "-regex", "-iregex":
+		u.Names = append(u.Names, Globs(strings.ToLower(words[1]))...)
+	}
+}
+
+// Globs are patterns of file names that match at least what a regular expression without sets of its own does.
+func Globs(regexp string) []string { return strings.Split(roughly.Replace(regexp), "|") }
+
+var roughly = strings.NewReplacer(`\.`, ".", `.*`, "*", `.+`, "*", ".", "?", "^", "", "$", "", `\(`, "", `\)`, "", "(", "", ")", "",
+	`\|`, "|", `\?`, "*", `\+`, "*", "+", "*", "?", "*")
 
 // findLeading are flags that come before the folders: about links, optimisation, and BSD's -E -d -s -x.
 var findLeading = words("-H -L -P -O0 -O1 -O2 -O3 -E -d -s -x")

@@ -36,6 +36,7 @@ type Use struct {
 	Writes  []string   // files that are made or overwritten
 	Deletes bool       // what is found below Trees is removed
 	Links   bool       // links are followed to get to Trees or while walking them
+	Names   []string   // patterns of the names that find looks for; of a regular expression roughly what it matches
 	Runs    [][]string // the words of commands that find runs, where {} stands for what it found
 }
 

@@ -77,15 +77,20 @@ func braced(from *syntax.Word) []*syntax.Word {
 	if !syntax.SplitBraces(&split) {
 		return []*syntax.Word{from}
 	}
-	if words := expand.Braces(&split); len(words) <= maxBraced {
-		return words
+	var words []*syntax.Word
+	for word, err := range expand.BracesSeq(nil, &split) {
+		if err != nil || len(words) == maxBraced {
+			return []*syntax.Word{from}
+		}
+		words = append(words, word)
 	}
-	return []*syntax.Word{from}
+	return words
 }
 
 func hasBrace(p syntax.WordPart) bool {
 	lit, ok := p.(*syntax.Lit)
-	return ok && strings.Contains(lit.Value, "{") && strings.Contains(lit.Value, ",") && !strings.Contains(lit.Value, "..") && !strings.ContainsRune(lit.Value, '\\')
+	return ok && strings.Contains(lit.Value, "{") && strings.Contains(lit.Value, ",") &&
+		!strings.Contains(lit.Value, "..") && !strings.ContainsRune(lit.Value, '\\')
 }
 
 // textOf is the text of a command as it stands in the source, with what is fed to it.

@@ -72,7 +72,10 @@ func inputSHA256(raw json.RawMessage) (string, error) {
 
 // newGrants makes the grants that allow this call from now on. It refuses what a grant could never allow.
 func newGrants(c Call, scope Scope, cover Cover, p *Compiled, now time.Time) ([]Grant, error) {
-	f := newFacts(&c, p, now)
+	return newFacts(&c, p, now).newGrants(scope, cover)
+}
+
+func (f *facts) newGrants(scope Scope, cover Cover) ([]Grant, error) {
 	list, err := f.offer(scope, cover)
 	if err != nil {
 		return nil, fmt.Errorf("keep a grant: %w", err)
@@ -83,12 +86,12 @@ func newGrants(c Call, scope Scope, cover Cover, p *Compiled, now time.Time) ([]
 		if err != nil {
 			return nil, fmt.Errorf("name a grant: %w", err)
 		}
-		g.ID, g.Scope, g.Agent, g.Program, g.Created = id.String(), scope, c.Agent, c.Program(), now
+		g.ID, g.Scope, g.Agent, g.Program, g.Created = id.String(), scope, f.call.Agent, f.call.Program(), f.now
 		switch scope {
 		case ThisSession:
-			g.Session = c.Session
+			g.Session = f.call.Session
 		case QuarterHour:
-			g.Expires = now.Add(quarterHour)
+			g.Expires = f.now.Add(quarterHour)
 		}
 	}
 	return list, nil

@@ -76,11 +76,12 @@ func (s *Simulation) Answer(c Call, at time.Time) (asked bool) {
 	if d.Effect != Ask {
 		return false
 	}
+	f := newFacts(&c, s.kept, at)
 	for _, offer := range []struct {
 		scope Scope
 		cover Cover
 	}{{UntilQuit, CoverEdits}, {Always, CoverCommands}, {Always, CoverInput}} {
-		grants, err := newGrants(c, offer.scope, offer.cover, s.kept, at)
+		grants, err := f.newGrants(offer.scope, offer.cover)
 		if err != nil || s.kept.grants.len()+len(grants) > maxGrants {
 			continue
 		}

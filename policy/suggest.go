@@ -162,8 +162,8 @@ func refusedCommands(past []Past, p *Compiled) map[string]bool {
 }
 
 // ruleFor is the narrowest rule that decides calls like this one: the new commands of a line in this project where
-// each can be told by itself, else the same line, or files in the same project. There is none for a tool whose input
-// is neither: a rule would not bound what it does.
+// each can be told by itself, else the same line, or files in the same project. There is none for a command that may
+// bring secrets to light, and none for a tool whose input is neither: a rule would not bound what it does.
 func ruleFor(one Past, p *Compiled) (Rule, bool) {
 	c := one.Call
 	f := newFacts(&c, p, time.Time{})
@@ -174,7 +174,10 @@ func ruleFor(one Past, p *Compiled) (Rule, bool) {
 	if program := c.Program(); isPlainFolder(program) {
 		r.Program = program
 	}
+	leak, _ := f.mayLeak()
 	switch {
+	case f.input.isRun && leak != "" && one.Effect == Allow:
+		return Rule{}, false
 	case f.input.isRun && f.input.command != "":
 		if r.Run = f.newCommands(); len(r.Run) > 0 && one.Effect == Allow {
 			r.CWD, r.Note = f.project()+"/**", runNote
@@ -194,9 +197,6 @@ func ruleFor(one Past, p *Compiled) (Rule, bool) {
 func (f *facts) newCommands() []string {
 	verdicts, _ := f.judgeParts()
 	if len(verdicts) == 0 || f.line.Whole != "" || f.line.outside != "" || !isPlainFolder(f.project()) {
-		return nil
-	}
-	if id, _ := f.mayLeak(); id != "" {
 		return nil
 	}
 	var texts []string

@@ -2,7 +2,9 @@ package policy
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -29,13 +31,34 @@ func repeat(n int, p Past) []Past {
 
 func TestSuggest(t *testing.T) {
 	a, b := "/home/ann/shop", "/home/ann/blog"
+	allowed := func(commands ...string) (past []Past) {
+		for _, command := range commands {
+			past = append(past, decidedIn(a, command, Allow))
+		}
+		return past
+	}
 	for name, tt := range map[string]struct {
 		past []Past
 		want string // the suggested rules
 	}{
-		"too few":           {repeat(2, decidedIn(a, "make all", Allow)), ""},
-		"one project":       {repeat(3, decidedIn(a, "make all", Allow)), "allow-make-all allow Bash command=make all cwd=/home/ann/shop calls=3;"},
-		"several projects":  {append(repeat(2, decidedIn(a, "make all", Allow)), decidedIn(b, "make all", Allow)), "allow-make-all allow Bash command=make all calls=3;"},
+		"too few":          {repeat(2, decidedIn(a, "make all", Allow)), ""},
+		"one project":      {repeat(3, decidedIn(a, "make all", Allow)), "allow-make-all allow Bash command=make all cwd=/home/ann/shop calls=3;"},
+		"several projects": {append(repeat(2, decidedIn(a, "make all", Allow)), decidedIn(b, "make all", Allow)), "allow-make-all allow Bash command=make all calls=3;"},
+		"commands": {
+			allowed("go test ./x", "cd sub && go test -run Y . | tail", "go vet && go test", "go vet ./...", "go vet", "go build"),
+			"allow-commands-shop allow Bash run=go test|go vet cwd=/home/ann/shop/** calls=5;",
+		},
+		"commands of each project": {append(allowed("go test", "go test"), repeat(2, decidedIn(b, "go test", Allow))...), ""},
+		"beside what is rare":      {allowed("go test && go build", "go test", "go test"), ""}, // it would spare two questions
+		"one was denied": {
+			append(allowed("go test", "go test .", "go test", "git push", "git push", "git push"), decidedIn(a, "git push x", Deny)),
+			"allow-go-test allow Bash run=go test cwd=/home/ann/shop/** calls=3;",
+		},
+		"targets":           {allowed("make", "make", "make"), "allow-make allow Bash command=make cwd=/home/ann/shop calls=3;"},
+		"deletes":           {allowed("rm -r x", "rm -r x", "rm -r x"), "allow-rm-r-x allow Bash command=rm -r x cwd=/home/ann/shop calls=3;"},
+		"tells what to run": {allowed("sh x", "sh x", "sh x"), "allow-sh-x allow Bash command=sh x cwd=/home/ann/shop calls=3;"},
+		"writes a file":     {allowed("mix x>o", "mix x>o", "mix x>o"), "allow-mix-x-o allow Bash command=mix x>o cwd=/home/ann/shop calls=3;"},
+		"reads secrets":     {allowed("cat .env; go test", "cat .env; go test", "cat .env; go test"), ""},
 		"always denied":     {repeat(4, decidedIn(a, "git push", Deny)), "deny-git-push deny Bash command=git push cwd=/home/ann/shop calls=4;"},
 		"once otherwise":    {append(repeat(5, decidedIn(a, "make all", Allow)), decidedIn(a, "make all", Deny)), ""},
 		"files":             {[]Past{written(a, a+"/x.go"), written(a, "y.go"), written(a, a+"/z/z.go")}, "allow-write-shop allow Write path=/home/ann/shop/** calls=3;"},
@@ -52,14 +75,18 @@ func TestSuggest(t *testing.T) {
 			for _, s := range suggest(tt.past, Default().Policy, Places{Home: "/home/ann"}, testNow) {
 				r := s.Rule
 				got += fmt.Sprintf("%s %s %s", r.ID, r.Effect, r.Tool)
-				for _, f := range []struct{ key, value string }{{"command", r.Command}, {"path", r.Path}, {"cwd", r.CWD}} {
+				run := strings.Join(r.Run, "|")
+				for _, f := range []struct{ key, value string }{{"command", r.Command}, {"run", run}, {"path", r.Path}, {"cwd", r.CWD}} {
 					if f.value != "" {
 						got += " " + f.key + "=" + f.value
 					}
 				}
 				got += fmt.Sprintf(" calls=%d;", len(s.Calls))
-				if err := r.Validate(); err != nil {
+				if err := errors.Join(r.Validate(), r.CheckExamples()); err != nil {
 					t.Error(err)
+				}
+				if len(r.Run) > 0 && (r.Note == "" || len(r.Examples.Match) == 0) {
+					t.Errorf("note %q, examples %q", r.Note, r.Examples.Match)
 				}
 			}
 			if got != tt.want {

@@ -90,7 +90,7 @@ func example(c policy.Call) string {
 func (t *tally) candidates() []policy.Rule {
 	var rules []policy.Rule
 	for _, w := range together(byTimes(slices.Collect(maps.Values(t.wanted)))) {
-		if w.times < minSpared || len(rules) == maxRules {
+		if len(rules) == maxRules {
 			break
 		}
 		if w.rule.ID = "x"; w.rule.Validate() != nil {
@@ -116,20 +116,25 @@ func byTimes(list []*candidate) []*candidate {
 // together makes one rule of those for commands that differ in nothing else. A call may need several of them.
 func together(list []*candidate) []*candidate {
 	var all []*candidate
+	by := map[string]*candidate{}
 	for _, w := range list {
-		same := func(o *candidate) bool {
-			a, b := w.rule, o.rule
-			a.Run, b.Run = nil, nil
-			return len(w.rule.Run) > 0 && len(o.rule.Run) > 0 && a.Equal(b)
+		if w.times < minSpared {
+			break
 		}
-		i := slices.IndexFunc(all, same)
+		beside := w.rule
+		beside.Run = nil
+		key, err := json.Marshal(beside)
+		first := by[string(key)]
 		switch {
-		case i < 0:
+		case len(w.rule.Run) == 0 || err != nil:
 			all = append(all, w)
-		case w.times >= minSpared && len(all[i].rule.Run) < maxCommands:
-			all[i].rule.Run = append(slices.Clone(all[i].rule.Run), w.rule.Run...)
-			all[i].times += w.times
-			all[i].examples = append(w.examples[:min(1, len(w.examples))], all[i].examples...)
+		case first == nil:
+			by[string(key)] = w
+			all = append(all, w)
+		case len(first.rule.Run) < maxCommands:
+			first.rule.Run = append(slices.Clone(first.rule.Run), w.rule.Run...)
+			first.times += w.times
+			first.examples = append(w.examples[:min(1, len(w.examples))], first.examples...)
 		}
 	}
 	return byTimes(all)

@@ -489,14 +489,28 @@ func (f *facts) isSpelledWithin(p place, folder string) bool {
 		slices.ContainsFunc(f.policy.tempFolders(), func(t place) bool { return t.real+"/" == folder && t.holds(p) })
 }
 
-// forPart returns a grant that covers a part of a command line, or nil.
+// forPart returns a grant that covers a part of a command line, or nil. Of a task the flags count that the person saw
+// in any of the answers about the same leading words.
 func (ix grantIndex) forPart(f *facts, p *linePart) *Grant {
 	if ix == nil {
 		return nil
 	}
+	var all shell.Pattern
 	for _, g := range ix[grantKey{f.call.Tool, f.call.Agent, f.call.Program(), ""}] {
-		if g.Command != nil && g.CWD == f.project() && g.Command.Covers(*p.Part, f.insideProject(p)) && f.runsAt(p, g) && g.holds(f) &&
-			(g.Command.Text != "" || !f.removesProject(p)) {
+		if g.Command == nil || g.CWD != f.project() || !g.holds(f) || !f.runsAt(p, g) {
+			continue
+		}
+		if g.Command.Text == "" && f.removesProject(p) {
+			continue
+		}
+		seen := *g.Command
+		if all.Text == "" && slices.Equal(all.Words, seen.Words) && !p.Understood {
+			seen.Flags = slices.Concat(all.Flags, seen.Flags)
+			all = seen
+		} else if seen.Text == "" && seen.Fits(*p.Part) {
+			all = seen
+		}
+		if seen.Covers(*p.Part, f.insideProject(p)) {
 			return g
 		}
 	}

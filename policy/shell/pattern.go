@@ -114,13 +114,13 @@ func (t Pattern) Covers(p Part, inside func(operand string) bool) bool {
 	case t.Text != "" || p.words.Text != "":
 		return t.Text != "" && t.Text == p.Text
 	}
-	return t.fits(p) &&
+	return t.Fits(p) &&
 		!slices.ContainsFunc(p.words.Flags, func(f string) bool { return !slices.Contains(t.Flags, f) }) &&
 		!slices.ContainsFunc(p.args, func(a string) bool { return !inside(a) })
 }
 
-// fits reports whether a part has the leading words of the pattern.
-func (t Pattern) fits(p Part) bool {
+// Fits reports whether a part has the leading words of the pattern.
+func (t Pattern) Fits(p Part) bool {
 	if !t.begins {
 		return slices.Equal(p.words.Words, t.Words)
 	}

@@ -200,7 +200,7 @@ func (r *reading) nextValue(name string, v valueType, args []word, i int) (int, 
 	}
 	value := args[i+1]
 	rest, dash := strings.CutPrefix(value.text, "-")
-	if dash && !digits(rest) && !(v.typ.free && r.program.kind != understood) || value.glob && r.program.kind == understood {
+	if dash && rest != "" && !digits(rest) && !(v.typ.free && r.program.kind != understood) || value.glob && r.program.kind == understood {
 		return 0, r.notKnown(args[i].text + " " + value.text)
 	}
 	if v.second == nil {
@@ -251,6 +251,9 @@ func (r *reading) unlisted(args []word, i int, name string) (int, string) {
 	}
 	if reason != "" {
 		r.fix(reason)
+		return 1, ""
+	}
+	if text == "--help" || text == "--version" { // tells of a program that may run anyway
 		return 1, ""
 	}
 	if i+1 < len(args) && !strings.Contains(text, "=") && takesName(text) && !strings.HasPrefix(args[i+1].text, "-") {

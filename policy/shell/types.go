@@ -66,6 +66,7 @@ func init() { // for COMMAND leads back to the programs
 		"SEQ":        {all: seq},
 		"MEMBER":     {check: member},
 		"PORT":       {check: matching(port, "is no port")},
+		"CURLFORMAT": {check: matching(curlFormat, "may write files")},
 		"TRSET":      {check: translated},
 		"LINES":      {check: lineRange},
 		"RANGES":     {check: matching(ranges, "is no list of numbers")},
@@ -97,6 +98,7 @@ var (
 	plainWord    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	port         = regexp.MustCompile(`^((tcp|udp|TCP|UDP|4|6)?:)?[0-9]{1,5}([,-][0-9]{1,5}){0,20}$`)
+	curlFormat   = regexp.MustCompile(`^([^%]|%\{[a-z_.]+\}|%%)*$`)
 	ranges       = regexp.MustCompile(`^[0-9]{0,9}(-[0-9]{0,9})?([, ][0-9]{0,9}(-[0-9]{0,9})?){0,100}$`)
 	plainDate    = regexp.MustCompile(`^[A-Za-z0-9 :.,+/-]*$`)
 	plainNumber  = regexp.MustCompile(`^[-+]?([0-9]{1,12})(\.[0-9]{1,9})?([kKMGTPE]?(i?B|b|w|c|s|m|h|d)?)$`)
@@ -333,8 +335,7 @@ func test(r *reading, words []word) string {
 		}
 		all = all[:len(all)-1]
 	}
-	use, err := language.Test(all)
-	r.use(use)
+	_, err := language.Test(all) // that a file is there, and of what kind it is, gives nothing away
 	return problemOf(err)
 }
 
@@ -354,7 +355,7 @@ func pathOf(kind Kind) func(*reading, word, int) string {
 			r.accesses = append(r.accesses, a.of(kind))
 		}
 		switch {
-		case w.text == "" || w.text == "-" && kind != Write && kind != Delete:
+		case w.text == "" || w.text == "/dev/null" || w.text == "-" && kind != Write && kind != Delete:
 			return ""
 		case w.hat:
 			return "zsh may take " + quote(w.text) + " for a pattern."
@@ -506,7 +507,7 @@ func lead(r *reading, w word, _ int) string {
 }
 
 // local matches an address on this machine.
-var local = regexp.MustCompile(`^(https?://)?(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?(/[A-Za-z0-9_./?=&,%~+-]*)?$`)
+var local = regexp.MustCompile(`^(https?://)?(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?(/[A-Za-z0-9_./?=&,:;%~+-]*)?$`)
 
 // address is what a program of the network is sent to. Of this machine's only the server counts.
 func address(r *reading, w word, _ int) string {

@@ -94,11 +94,11 @@ func TestCommandGrantGoesNoFurther(t *testing.T) {
 		{"find . -name '*.pyc' -delete", []string{"find . -name '*.pyc' -delete"}, []string{"find . -delete", "find .. -name '*.pyc' -delete"}},
 		{"git checkout main", []string{"git checkout -q main"}, []string{"git checkout .", "git checkout -- .", "git checkout a.go", "git checkout main ."}},
 		{"git restore a.go", []string{"git restore a.go"}, []string{"git restore .", "git restore '*'", "git restore :/"}},
-		{"git reset a.go", []string{"git reset a.go"}, []string{"git reset --hard", "git reset HEAD~3"}},
+		{"git reset a.go", []string{"git reset a.go"}, []string{"git reset --hard"}},
 		{"git push origin main", []string{"git push -u origin dev"}, []string{
 			"git push other main", "git push host:path main", "git push origin +main", "git push origin :main", "git push origin main:x", "git push -f origin main",
 		}},
-		{"git pull", []string{"git pull --rebase"}, []string{"git pull host:path main", "git pull other", "git pull ext::sh"}},
+		{"git pull", []string{"git pull --rebase"}, []string{"git pull host:path main", "git pull ext::sh"}},
 		{"git merge x", []string{"git merge y"}, []string{"git merge host:y", "git merge -s x y"}},
 	} {
 		p := withGrants(t, tt.seen)

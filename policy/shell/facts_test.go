@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -336,6 +337,28 @@ func TestReasons(t *testing.T) {
 			if !ascii(reason) || len(reason) > 250 || !strings.HasSuffix(reason, ".") {
 				t.Errorf("%q: reason %q", s.command, reason)
 			}
+		}
+	}
+}
+
+// Commands that multiply what there is to read come to an end, and are not taken for harmless.
+func TestHostile(t *testing.T) {
+	var variables, files strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&variables, "v%d=x&&", i)
+		fmt.Fprintf(&files, " >%d", i)
+	}
+	for _, command := range []string{
+		strings.Repeat("for i in 1 2;do ", 400) + "ls" + strings.Repeat(";done", 400),
+		strings.Repeat("for i in 1 2;do ", 300) + "a=b" + strings.Repeat(";done", 300),
+		"echo " + strings.Repeat("{a,b}", 1500),
+		"echo " + strings.Repeat("{a,'b'}", 1200),
+		variables.String() + "ls",
+		"cd a||cd b;cd c||cd d;cd e||cd f;ls" + files.String(),
+		variables.String()[:4000] + "ls;" + strings.Repeat("while read -r x;do ", 190) + "ls" + strings.Repeat(";done", 190),
+	} {
+		if a := Analyze(command); a.ReadOnly {
+			t.Errorf("%.40q... is harmless", command)
 		}
 	}
 }

@@ -118,6 +118,9 @@ func (w *walk) finish() Analysis {
 	}
 	for i := range w.Parts {
 		p := &w.Parts[i]
+		if len(p.Accesses) == maxAccesses || len(p.Output) == maxAccesses {
+			w.bind("It names more files than nod follows.")
+		}
 		if !p.Within && !p.Reads {
 			w.refuse(p.Why)
 		}

@@ -70,7 +70,7 @@ const maxBraced = 20
 // braced are the words that bash and zsh make of one with braces, such as {a,b}.go. For dash it is one word, which
 // names no file of note.
 func braced(from *syntax.Word) []*syntax.Word {
-	if !slices.ContainsFunc(from.Parts, hasBrace) {
+	if !slices.ContainsFunc(from.Parts, hasBrace) || multiplies(from) {
 		return []*syntax.Word{from}
 	}
 	split := syntax.Word{Parts: slices.Clone(from.Parts)}
@@ -85,6 +85,18 @@ func braced(from *syntax.Word) []*syntax.Word {
 		words = append(words, word)
 	}
 	return words
+}
+
+// multiplies reports whether a word may become far too many: each pair of braces multiplies them.
+func multiplies(from *syntax.Word) bool {
+	pairs, commas := 0, 0
+	for _, part := range from.Parts {
+		if lit, ok := part.(*syntax.Lit); ok {
+			pairs += strings.Count(lit.Value, "{")
+			commas += strings.Count(lit.Value, ",")
+		}
+	}
+	return pairs > 4 || commas > maxBraced
 }
 
 func hasBrace(p syntax.WordPart) bool {
@@ -117,7 +129,7 @@ func (w *walk) assignments(list []*syntax.Assign, at places) {
 		value := w.setting(a, at)
 		name, text, _ := strings.Cut(value.text, "=")
 		switch {
-		case value.doubt != "", !loopName.MatchString(name), shellNames[name], value.glob:
+		case value.doubt != "", !loopName.MatchString(name), shellNames[name], value.glob, len(w.vars) > maxVariables:
 			w.bind("It sets a variable, which can change what programs do.")
 		default:
 			value.text, value.plain = text, value.plain && ordinaryText(text)

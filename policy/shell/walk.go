@@ -308,8 +308,8 @@ func (w *walk) eachLine(c *syntax.WhileClause, names []string, at places) places
 	for _, name := range names {
 		w.set(name, word{})
 	}
-	for name := range w.vars {
-		if assigns(c.Do, name) {
+	for name := range assigned(c.Do) {
+		if _, ok := w.vars[name]; ok {
 			w.set(name, word{})
 		}
 	}
@@ -321,18 +321,22 @@ func (w *walk) eachLine(c *syntax.WhileClause, names []string, at places) places
 	return at.and(after)
 }
 
-// assigns reports whether a variable gets a value somewhere in a list of statements.
-func assigns(list []*syntax.Stmt, name string) bool {
-	found := false
+// assigned are the variables that get a value somewhere in a list of statements.
+func assigned(list []*syntax.Stmt) map[string]bool {
+	names := map[string]bool{}
 	for _, s := range list {
 		syntax.Walk(s, func(n syntax.Node) bool {
-			a, ok := n.(*syntax.Assign)
-			found = found || ok && a.Name != nil && a.Name.Value == name
-			return !found
+			if a, ok := n.(*syntax.Assign); ok && a.Name != nil {
+				names[a.Name.Value] = true
+			}
+			return true
 		})
 	}
-	return found
+	return names
 }
+
+// maxVariables bounds how many variables are followed.
+const maxVariables = 50
 
 // set gives a variable a value from here on.
 func (w *walk) set(name string, value word) {
@@ -616,9 +620,15 @@ func join(place, p string) string {
 	return strings.TrimSuffix(place, "/") + "/" + p
 }
 
+// maxAccesses is how many accesses of a part are kept. A command with so many is judged as a whole.
+const maxAccesses = 2000
+
 // reachFrom adds an access as it is from each of the places.
 func reachFrom(list []Access, at places, a Access) []Access {
 	for _, place := range at {
+		if len(list) == maxAccesses {
+			break
+		}
 		full := a
 		full.Path = join(place, a.Path)
 		if a.Path == "." && place != "" {

@@ -88,7 +88,7 @@ func TestContent(t *testing.T) {
 		{"a folder", "Write", `{"file_path":".","content":"x\n"}`,
 			".\n()\n1 x\n", "inside the project; replaces what is there; 2 characters", "not a regular file"},
 		{"protected", "Write", `{"file_path":".git/hooks/pre-commit","content":"x\n"}`, ".git/hooks/pre-commit\n()\n1 x\n",
-			"inside the project; protected: .git/hooks; creates a new file; 2 characters", ""},
+			"inside the project; protected: .git; creates a new file; 2 characters", ""},
 		{"outside", "Write", `{"file_path":"../x.txt","content":"x\n"}`, "../x.txt\n()\n1 x\n",
 			"outside the project; creates a new file; 2 characters", ""},
 		{"somebody else's tool", "mcp__mail__send", `{"path":"x","content":"hello"}`, "path     x\ncontent  hello\n", "inside the project", ""},

@@ -51,7 +51,7 @@ func TestSuggest(t *testing.T) {
 		"commands of each project": {append(allowed("go test", "go test"), repeat(2, decidedIn(b, "go test", Allow))...), ""},
 		"beside what is rare":      {allowed("go test && go build", "go test", "go test"), ""}, // it would spare two questions
 		"one was denied": {
-			append(allowed("go test", "go test .", "go test", "git push", "git push", "git push"), decidedIn(a, "git push x", Deny)),
+			append(allowed("go test", "go test .", "go test", "mix format", "mix format", "mix format"), decidedIn(a, "mix format x", Deny)),
 			"allow-go-test allow Bash run=go test cwd=/home/ann/shop/** calls=3;",
 		},
 		"targets":           {allowed("make", "make", "make"), "allow-make allow Bash command=make cwd=/home/ann/shop calls=3;"},

@@ -90,7 +90,7 @@ func TestCommandGrantGoesNoFurther(t *testing.T) {
 		{"rm a", []string{"rm b"}, []string{"rm -x ../a", "rm {../a,../b}", "rm .git/HEAD"}},
 		{"rm -rf .", []string{"rm -rf ."}, []string{"rm -rf x"}},
 		{"mv a b", []string{"mv c d"}, []string{"mv .git x", "mv .git/index x", "mv . x", "mv {../a,../b} x"}},
-		{"sed -i s/a/b/ a", []string{"sed -i s/a/b/ a"}, []string{"sed -i s/a/b/ b", "sed -i 1e a", "sed -i -f x a", "sed -i s/a/id/e a"}},
+		{"sed -i s/a/b/ a", []string{"sed -i s/a/b/ a"}, []string{"sed -i 1e a", "sed -i -f x a", "sed -i s/a/id/e a"}},
 		{"find . -name '*.pyc' -delete", []string{"find . -name '*.pyc' -delete"}, []string{"find . -delete", "find .. -name '*.pyc' -delete"}},
 		{"git checkout main", []string{"git checkout -q main"}, []string{"git checkout .", "git checkout -- .", "git checkout a.go", "git checkout main ."}},
 		{"git restore a.go", []string{"git restore a.go"}, []string{"git restore .", "git restore '*'", "git restore :/"}},
@@ -187,7 +187,7 @@ func TestEditsGrant(t *testing.T) {
 	p = p.withGrants(list)
 	for _, c := range []Call{
 		edit("Edit", project+"/a.go"), edit("Write", project+"/new/b.go"), edit("MultiEdit", "c.go"), run("mkdir -p x/y"), run("touch a"),
-		run("cat <<'E' > a.py\nx\nE"), run("echo hi >> notes.md"), run("cp a.txt b.txt && ls"), run("ls | tee out.txt"),
+		run("cat <<'E' > a.py\nx\nE"), run("echo hi >> notes.md"), run("cp a.txt b.txt && ls"), run("sed -i 's/a/b/' a.go && sed -n 1,5p a.go"), run("ls | tee out.txt"),
 	} {
 		if d := Decide(c, p, testNow); d.Effect != Allow || !d.Grant {
 			t.Errorf("%s %s: %+v", c.Tool, c.Input, d)
@@ -203,7 +203,8 @@ func TestEditsGrant(t *testing.T) {
 		edit("Write", project+"/.claude/settings.json"), edit("Write", project+"/out/x"), run("rm a.txt"), run("mv a b"), run("echo x > /tmp/y"),
 		run("echo x > .git/hooks/pre-commit"), run("echo x > .git/HEAD"), run("echo x > sub/.git"), run("cp -r tmpl/. ."), run("cp -r x .vscode"),
 		run("cat > a <<E\n$TOKEN\nE"), run("cp /etc/hostname ../x"), run("mix test"), run("ln -s /etc x"), run("echo x > $HOME/y"),
-		run("cp ~/.ssh/id_rsa a.txt"), run("echo x > out/y"), run("curl x > y"),
+		run("cp ~/.ssh/id_rsa a.txt"), run("echo x > out/y"), run("curl x > y"), run("sed -i 's/a/b/e' a.go"), run("sed -i 's/a/b/' /etc/hosts"), run("sed -i 's/a/b/' .git/config"),
+		run("sed -i 'r /etc/passwd' ~/.bashrc"), run("sed -i 's/a/b/w /tmp/x' a.go"),
 	} {
 		if d := Decide(c, p, testNow); d.Effect == Allow {
 			t.Errorf("%s %s: %+v", c.Tool, c.Input, d)

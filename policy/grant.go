@@ -317,9 +317,9 @@ func (g Grant) where(home string) string {
 func (g Grant) what(home string) string {
 	switch {
 	case g.Edits != "" && g.Edits == g.CWD:
-		return "to change files, but none that settings, hooks or keys are kept in,"
+		return "to change files, but no settings, hooks or keys,"
 	case strings.HasSuffix(g.Edits, "/"):
-		return fmt.Sprintf("to change files below %s, but none that settings, hooks or keys are kept in,", plain(tilde(g.Edits, home)))
+		return fmt.Sprintf("to change files below %s, but no settings, hooks or keys,", plain(tilde(g.Edits, home)))
 	case g.Edits != "":
 		return fmt.Sprintf("to change %s", plain(tilde(g.Edits, home)))
 	case g.Command != nil && g.Command.Text != "" && g.Folder != g.CWD:

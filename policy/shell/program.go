@@ -24,6 +24,7 @@ import (
 //	         flag whose value can only stand behind = is written --color[=TEXT].
 //	tree     flags (as with letters or flag, without a value) with which FILE operands are whole folders, or
 //	         the word always
+//	edit     flags, without a value, with which FILE operands are changed in place
 //	never    flags that are never harmless, then a colon and the reason as a sentence for a person
 //	traits   any of the words in the constant block below
 //	kind     task: what it does is not all said by its words (it builds, tests, installs), so it never passes
@@ -44,6 +45,7 @@ type program struct {
 	long     map[string]valueType
 	never    map[string]string // reasons, by flag
 	trees    map[string]bool
+	edits    map[string]bool
 	traits   map[string]bool
 	kind     programKind
 	why      string
@@ -214,7 +216,7 @@ func (c catalogue) add(e *entry, names string) error {
 func (e *entry) parse() (*program, error) {
 	p := &program{
 		letters: map[byte]valueType{}, long: map[string]valueType{}, never: map[string]string{},
-		trees: map[string]bool{}, traits: map[string]bool{},
+		trees: map[string]bool{}, edits: map[string]bool{}, traits: map[string]bool{},
 	}
 	for _, line := range e.text {
 		keyword, rest, _ := strings.Cut(line, " ")
@@ -242,7 +244,9 @@ func (p *program) line(keyword, rest string) error {
 	case "flag":
 		return p.flag(strings.Fields(rest))
 	case "tree":
-		return p.tree(strings.Fields(rest))
+		return p.marks(p.trees, strings.Fields(rest))
+	case "edit":
+		return p.marks(p.edits, strings.Fields(rest))
 	case "never":
 		flags, reason, ok := strings.Cut(rest, ": ")
 		if !ok || !strings.HasSuffix(reason, ".") {
@@ -336,9 +340,10 @@ func (p *program) addFlag(name string, v valueType) error {
 	return nil
 }
 
-func (p *program) tree(words []string) error {
+// marks notes flags that change what FILE operands are.
+func (p *program) marks(kind map[string]bool, words []string) error {
 	for _, name := range words {
-		p.trees[name] = true
+		kind[name] = true
 		if name == always {
 			continue
 		}

@@ -332,6 +332,9 @@ func (r *reading) judgeOperands() string {
 		}
 	}
 	r.finish()
+	if r.edits() && len(r.accesses) == 0 {
+		return quote(r.name) + " is given no file to edit."
+	}
 	return r.judgePatterns()
 }
 
@@ -365,9 +368,19 @@ func operandAt(types []operand, i, n int) (operand, bool) {
 	return types[many], true
 }
 
+// edits reports whether the call changes its FILE operands in place.
+func (r *reading) edits() bool {
+	return slices.ContainsFunc(r.given, func(f string) bool { return r.program.edits[f] })
+}
+
 // finish works out what only the whole call shows.
 func (r *reading) finish() {
 	deep := r.program.trees[always] || slices.ContainsFunc(r.given, func(f string) bool { return r.program.trees[f] })
+	if r.edits() {
+		for _, a := range slices.Clone(r.accesses) {
+			r.reach(Write, a.Path)
+		}
+	}
 	if r.program.traits[traitHere] && len(r.accesses) == 0 {
 		kind := Look
 		if deep {

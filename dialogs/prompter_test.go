@@ -52,7 +52,7 @@ func someGrants(c policy.Call, scope policy.Scope, cover policy.Cover) string {
 		return fmt.Sprintf("allow %s of %s with exactly this input (%s)", c.Tool, c.Agent, scope)
 	case policy.CoverEdits:
 		if c.Tool == "Edit" && scope != policy.Always {
-			return fmt.Sprintf("allow %s to change files in ~/src/shop, but none that settings, hooks or keys are kept in (%s)", c.Agent, scope)
+			return fmt.Sprintf("allow %s to change files in ~/src/shop, but no settings, hooks or keys (%s)", c.Agent, scope)
 		}
 		return ""
 	}

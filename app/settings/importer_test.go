@@ -10,7 +10,7 @@ import (
 )
 
 const claudeRules = `{"permissions": {
-  "allow": ["Bash(npm test)", "Read(~/notes/**)", "Bash(npm run build:*)"],
+  "allow": ["Bash(npm test)", "Read(~/notes/**)", "Bash(python:*)"],
   "deny": ["Read(**/.env)"]
 }}`
 
@@ -50,7 +50,7 @@ func TestRulesAreImported(t *testing.T) {
 			t.Errorf("%q is not in:\n%s", want, got)
 		}
 	}
-	if strings.Contains(got, "npm run build") {
+	if strings.Contains(got, "python") {
 		t.Errorf("what nod cannot say was added:\n%s", got)
 	}
 	if w.allow.imports != nil {

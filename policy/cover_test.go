@@ -272,7 +272,7 @@ func TestEditsGrantOfTemporaryFiles(t *testing.T) {
 	}
 
 	list, err := newGrants(edit(temp+"/a.py"), UntilQuit, CoverEdits, none, testNow)
-	if err != nil || len(list) != 1 || !strings.Contains(list[0].text("/home/ann"), "change files below "+real+"/, but none") {
+	if err != nil || len(list) != 1 || !strings.Contains(list[0].text("/home/ann"), "change files below "+real+"/, but no settings") {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	p := none.withGrants(list)

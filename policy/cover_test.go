@@ -49,6 +49,7 @@ func TestCommandGrant(t *testing.T) {
 		"go test $X", "go test ~x", "go test <(x)", "go test\rx", "go test\u202ex", "./go test", "/usr/bin/go test",
 		"GO test", "exec go test", "coproc go test", "ls | xargs go test", "go test -o /usr/bin/x", "go test -C /x", "go test >(x)",
 		"go() { x; }; go test", "alias go=x; go test", "PATH=.; go test", "export GOFLAGS=-toolexec=x; go test", "cat .env; go test",
+		"go test -run \"\u00e9\\\"; touch x #\"",
 	} {
 		if d := Decide(bash(command), p, testNow); d.Effect == Allow {
 			t.Errorf("%q is allowed: %+v", command, d)

@@ -72,6 +72,9 @@ func analyze(command string, lang syntax.LangVariant) Analysis {
 		return unread(problem)
 	}
 	w.refuse(doubtful(command))
+	if strings.ContainsRune(command, '\\') && !ascii(command) {
+		w.bind("It holds a backslash beside letters outside ASCII, which some character sets join into one.")
+	}
 	parser := syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(true))
 	file, err := parser.Parse(strings.NewReader(command), "")
 	if err != nil {

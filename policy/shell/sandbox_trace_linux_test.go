@@ -147,9 +147,11 @@ func (d *judgement) event(e event) {
 			d.find("calls " + e.call + "(" + e.args + ")")
 		}
 	case "kill", "tkill", "tgkill":
-		// Shells look with 0 whether a process is there; programs end themselves with a signal, and Go's wake
-		// their threads with SIGURG.
-		if !strings.HasSuffix(e.args, ", 0") && !strings.HasSuffix(e.args, ", SIGURG") && !strings.HasPrefix(e.args, e.process+", ") {
+		// Shells look with 0 whether a process is there, and zsh has its jobs go on; programs end themselves with a
+		// signal, and Go's wake their threads with SIGURG.
+		ordinary := strings.HasSuffix(e.args, ", 0") || strings.HasSuffix(e.args, ", SIGURG") ||
+			d.may[0] == "zsh" && strings.HasSuffix(e.args, ", SIGCONT")
+		if !ordinary && !strings.HasPrefix(e.args, e.process+", ") {
 			d.find("calls " + e.call + "(" + e.args + ")")
 		}
 	default:

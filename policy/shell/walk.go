@@ -197,6 +197,9 @@ func (w *walk) compound(cmd syntax.Command, at places) outcome {
 			w.bind("It measures the time of nothing.")
 			return same(at)
 		}
+		if c, ok := cmd.Stmt.Cmd.(*syntax.CallExpr); !ok || len(c.Assigns) > 0 {
+			w.refuse("It measures the time of what only some shells take for a command.")
+		}
 		return w.statement(cmd.Stmt, at, pipe{})
 	}
 	w.bind(describeCommand(cmd))

@@ -224,7 +224,7 @@ func TestAgentClaudeCodeSuggestion(t *testing.T) {
 
 // A rule that Claude Code suggests ends up in its own settings once the person picks it.
 func TestAgentClaudeCodeKeepsARule(t *testing.T) {
-	s := claudeInTerminal(t, settings, true, commands("make -v"))
+	s := claudeInTerminal(t, settings, true, commands("make -h"))
 	s.prompt()
 	s.armed()
 	s.after(func() { s.press("Tab", "Tab", "Tab", "Tab", "space") }) // the scope

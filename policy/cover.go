@@ -170,9 +170,11 @@ func (ix partIndex) covers(f *facts, p *linePart) *compiledRule {
 	}
 	for _, r := range ix.run[p.Argv[0]] {
 		covers := func(t shell.Pattern) bool {
-			return t.Covers(*p.Part, f.insideProject(p)) && (!t.HasPath() || f.partRunsAtTop(p)) && (t.Text != "" || !f.removesProject(p))
+			return t.Covers(*p.Part, f.insideProject(p)) && (!t.HasPath() || f.partRunsAtTop(p)) &&
+				(t.Text != "" || !f.removesProject(p))
 		}
-		if r.appliesTo(f) && (r.class == "" || r.class == f.class) && f.partRunsIn(p, r.cwd) && slices.ContainsFunc(r.run, covers) {
+		if r.appliesTo(f) && (r.class == "" || r.class == f.class) && f.partRunsIn(p, r.cwd) &&
+			slices.ContainsFunc(r.run, covers) {
 			return r
 		}
 	}
@@ -271,7 +273,8 @@ func (f *facts) project() string {
 // beganIn takes the folder that a session of the past began in for its project, when it still works there.
 func (f *facts) beganIn() {
 	top := f.locate(f.policy.tops[sessionKey(f.call)])
-	if filepath.IsAbs(top.clean) && top.holds(f.cwd()) && !f.policy.guard.holdsHome(top.clean) && !f.policy.guard.holdsHome(top.real) {
+	if filepath.IsAbs(top.clean) && top.holds(f.cwd()) &&
+		!f.policy.guard.holdsHome(top.clean) && !f.policy.guard.holdsHome(top.real) {
 		f.projectTop, f.realProject = top.clean, top.real
 	}
 }

@@ -200,7 +200,8 @@ func (r *reading) nextValue(name string, v valueType, args []word, i int) (int, 
 	}
 	value := args[i+1]
 	rest, dash := strings.CutPrefix(value.text, "-")
-	if dash && rest != "" && !digits(rest) && !(v.typ.free && r.program.kind != understood) || value.glob && r.program.kind == understood {
+	strict := r.program.kind == understood
+	if dash && rest != "" && !digits(rest) && (strict || !v.typ.free) || value.glob && strict {
 		return 0, r.notKnown(args[i].text + " " + value.text)
 	}
 	if v.second == nil {

@@ -468,7 +468,8 @@ func (w *walk) inside(p *Part, r *reading, words []word, at places, in pipe) {
 		w.Parts = append(w.Parts, *p)
 		return
 	}
-	through := !r.changed && (r.program.kind != told && p.bound == "" || r.script != nil && r.fixed == "" && len(r.seen) == 0)
+	inFull := r.script != nil && r.fixed == "" && len(r.seen) == 0
+	through := !r.changed && (r.program.kind != told && p.bound == "" || inFull)
 	w.nested++
 	defer func(was bool) { w.nested--; w.within = was }(w.within)
 	if through && r.script != nil { // the wrapper itself does nothing but run them

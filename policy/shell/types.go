@@ -396,7 +396,9 @@ func pair(r *reading, w word, limit int) string {
 	if problem := pathOf(Tree)(r, w, limit); problem != "" {
 		return problem
 	}
-	if clean := strings.TrimRight(w.text, "/."); (clean == "" || clean+"/" == w.text) && !r.has("-r", "--recursive", "-q", "--brief") {
+	clean := strings.TrimRight(w.text, "/.")
+	isFolder := clean == "" || clean+"/" == w.text
+	if isFolder && !r.has("-r", "--recursive", "-q", "--brief") {
 		return "Of two folders " + r.name + " prints what differs in all files."
 	}
 	for _, o := range r.operands {

@@ -9,16 +9,16 @@ FUZZTIME  ?= 20s
 DEMOTIME  ?= 5m
 # The packages that run on many goroutines are tested with the race detector. Those that draw are tested with
 # Fyne's test driver, without OpenGL (ci) or C: that driver races with itself, so the detector would only find it.
-HEART     := ./cmd/... ./dialogs/safetext/... ./interact/... ./ipc/... ./policy/...
-WINDOWS   := ./app/... ./assets/... ./dialogs
+CORE      := . ./app/... ./cmd/nod ./dialogs/safetext/... ./interact/... ./ipc/... ./ownfile ./policy/...
+WINDOWS   := ./assets/... ./cmd/nod-dialogs ./dialogs ./dialogs/settings
 WITHOUT_C := CGO_ENABLED=0 go test -tags ci
 # -trimpath everywhere, so that what one step compiles serves the next.
 # The version comes from LDFLAGS: without this, go build fails in a clone that another user owns.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false -trimpath)
 
-.PHONY: build run demo screenshot stop test test-agents test-mcp unit e2e lint fuzz sandbox bench figures pictures update-golden clean help need-go
+.PHONY: build run demo screenshot stop test test-agents test-mcp unit e2e monkey lint fuzz sandbox bench figures pictures update-golden clean help need-go
 
-build: setup-build bin/nod bin/nod-desktop ## build both programs into bin/ (what make alone does)
+build: setup-build bin/nod bin/nod-desktop bin/nod-dialogs ## build the programs into bin/ (what make alone does)
 
 run: setup-run build ## build nod and start it; without a display on a virtual one
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then exec bin/nod-desktop; else $(MAKE) -s bin/virtual && exec bin/virtual run bin/nod-desktop; fi
@@ -36,17 +36,25 @@ test: setup-test build lint unit e2e ## run every test
 
 # Where bubblewrap is, the tests that run commands in a sandbox must not be skipped.
 SANDBOX    = $(if $(shell command -v bwrap),NOD_SANDBOX=1)
-# How many commands make sandbox builds and runs, and with which seed.
+# How many commands make sandbox builds and runs; the seed of these and of make monkey.
 COUNT     ?= 20000
 SEED      ?= 2
 
 unit: setup-test ## run the tests that need no screen
-	$(SANDBOX) go test -race $(HEART)
+	$(SANDBOX) go test -race $(CORE)
 	$(WITHOUT_C) $(WINDOWS)
-	go test -tags $(TAGS) .
+	go -C bench test .
 
 e2e: setup-test build ## test the built programs on virtual desktops, with real keys and clicks
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 10m ./e2e/...
+
+# How long make monkey drives nod. REPLAY is the file of a failure.
+MINUTES   ?= 10
+REPLAY    ?=
+
+monkey: setup-test build ## drive nod at random for MINUTES, from SEED on; or run the REPLAY of a failure again
+	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 0 -v -run TestMonkey ./e2e -args -monkey $(MINUTES)m \
+		-monkey-seed $(SEED) -monkey-replay "$(abspath $(REPLAY))"
 
 # One more try at once: npm's own patience with a registry that it cannot reach is minutes.
 NPM_INSTALL := npm install --no-audit --no-fund --fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000
@@ -67,13 +75,17 @@ test-mcp: setup-test build ## run MCP's conformance suite and its inspector agai
 	$(NPM_INSTALL) --prefix .cache/mcp $(MCP_TOOLS)
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_MCP=$(CURDIR)/.cache/mcp/node_modules go test -count=1 -timeout 10m -run TestMCP -v ./e2e
 
-lint: setup-build ## gofmt, go vet, staticcheck
+# Without the bytes that continue a character, awk counts characters whatever the locale.
+lint: setup-build ## gofmt, the length of lines, go vet, staticcheck
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "run gofmt -w on:" $$unformatted; exit 1; }
+	@LC_ALL=C find . -name '*.go' ! -path './.*' -exec awk '{ gsub(/[\200-\277]/, "") } \
+		length > 120 { print FILENAME ":" FNR ": longer than 120 characters"; long = 1 } END { exit long }' {} +
 	go vet -tags $(TAGS) ./...
 	go tool staticcheck -tags $(TAGS) ./...
+	go -C bench vet .
 
 fuzz: setup-test ## run every fuzz target for FUZZTIME
-	@for package in $$(go list $(HEART) ./dialogs); do \
+	@for package in $$(go list $(CORE) ./dialogs); do \
 		for target in $$($(WITHOUT_C) -list '^Fuzz' $$package | grep '^Fuzz'); do \
 			echo "$$package $$target"; \
 			$(WITHOUT_C) -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
@@ -83,8 +95,9 @@ fuzz: setup-test ## run every fuzz target for FUZZTIME
 sandbox: setup-test ## run COUNT commands that pass unasked in a sandbox and see that they do nothing else (Linux)
 	NOD_SANDBOX=1 NOD_SANDBOX_COUNT=$(COUNT) NOD_SANDBOX_SEED=$(SEED) go test -count=1 -timeout 0 -v -run 'Harmless|SandboxSees' ./policy/shell
 
-bench: setup-test ## run the benchmarks
-	$(WITHOUT_C) -run '^$$' -bench . -benchmem $(HEART) $(WINDOWS)
+bench: setup-test ## run the benchmarks, those beside other libraries, too (bench/)
+	$(WITHOUT_C) -run '^$$' -bench . -benchmem $(CORE) $(WINDOWS)
+	go -C bench test -run '^$$' -bench . -benchmem .
 
 figures: setup-test build ## measure start, first window, memory, processor and size on a virtual desktop
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 10m -run Figures ./e2e -figures -v
@@ -96,9 +109,9 @@ pictures: e2e ## copy the pictures of the README from the screenshots of the tes
 
 update-golden: setup-test ## accept what the windows draw now as what they should draw: look at the changes
 	$(WITHOUT_C) ./dialogs -update
-	rm -rf app/settings/testdata/failed
-	$(WITHOUT_C) ./app/settings || cp app/settings/testdata/failed/*.png app/settings/testdata/
-	git status --short dialogs/testdata app/settings/testdata
+	rm -rf dialogs/settings/testdata/failed
+	$(WITHOUT_C) ./dialogs/settings || cp dialogs/settings/testdata/failed/*.png dialogs/settings/testdata/
+	git status --short dialogs/testdata dialogs/settings/testdata
 
 clean: ## remove what make made
 	rm -rf bin build
@@ -110,8 +123,12 @@ help: ## list the targets
 bin/nod: need-go FORCE
 	CGO_ENABLED=0 go build -ldflags "$(LDFLAGS)" -o $@ ./cmd/nod
 
+# Without C, so that it needs none of the libraries of a desktop. macOS has no tray without.
 bin/nod-desktop: need-go FORCE
-	go build -tags $(TAGS) -ldflags "$(LDFLAGS)" -o $@ .
+	CGO_ENABLED=$(if $(filter darwin,$(shell go env GOOS)),1,0) go build -tags $(TAGS) -ldflags "$(LDFLAGS)" -o $@ .
+
+bin/nod-dialogs: need-go FORCE
+	go build -tags $(TAGS) -ldflags "$(LDFLAGS)" -o $@ ./cmd/nod-dialogs
 
 bin/virtual: need-go FORCE
 	@CGO_ENABLED=0 go build -o $@ ./e2e/virtual

@@ -1,4 +1,7 @@
 // Command nod-desktop is the tray program through which local agents ask their human.
+//
+// Its exit status is 0 when the person quit it, the system ended it or it runs already, 1 when it could not start or go
+// on, and 2 when its command line is wrong.
 package main
 
 import (
@@ -28,13 +31,27 @@ func main() {
 		fmt.Println("nod-desktop", version)
 		return
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(report(app.Run(ctx, o)))
+	os.Exit(report(app.Run(untilSignal(), o)))
 }
 
-// report says how nod ended, in one line, and returns the exit code: 0 when the person quit or nod runs
-// already, 3 without a screen (to start again is useless until there is one), else 1.
+// untilSignal returns a context that ends when the person or the system wants nod to. A second signal then ends nod
+// at once, as it would any program.
+func untilSignal() context.Context {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		signals = append(signals, syscall.SIGHUP)
+	}
+	signaled, stop := signal.NotifyContext(context.Background(), signals...)
+	ctx, end := context.WithCancelCause(context.Background())
+	context.AfterFunc(signaled, func() {
+		stop() // first: whoever sees ctx end can send the second one
+		end(context.Cause(signaled))
+	})
+	return ctx
+}
+
+// report says how nod ended, in one line, and returns the exit code: 0 when the person quit or nod runs already,
+// else 1.
 func report(err error) int {
 	var running *app.RunningError
 	switch {
@@ -45,8 +62,5 @@ func report(err error) int {
 		return 0
 	}
 	fmt.Fprintln(os.Stderr, "nod-desktop:", err)
-	if errors.Is(err, app.ErrNoDisplay) {
-		return 3
-	}
 	return 1
 }

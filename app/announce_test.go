@@ -10,9 +10,12 @@ import (
 )
 
 func TestAnnounce(t *testing.T) {
-	claude := interact.Request{ID: "1", Requester: interact.Requester{Agent: "nice words", Process: interact.Process{Exe: "/usr/bin/claude"}}, Body: interact.Ask{}}
-	codex := interact.Request{ID: "2", Requester: interact.Requester{Process: interact.Process{Exe: "/usr/bin/codex"}}, Body: interact.Ask{}}
-	unknown := interact.Request{ID: "3", Requester: interact.Requester{Agent: "claude"}, Body: interact.Ask{}}
+	question := func(id interact.ID, agent, exe string) interact.Request {
+		who := interact.Requester{Agent: agent, Process: interact.Process{Exe: exe}}
+		return interact.Request{ID: id, Requester: who, Body: interact.Ask{}}
+	}
+	claude, codex := question("1", "nice words", "/usr/bin/claude"), question("2", "", "/usr/bin/codex")
+	unknown := question("3", "claude", "")
 
 	synctest.Test(t, func(t *testing.T) {
 		var said []string

@@ -1,5 +1,6 @@
-// Package app puts nod's parts together: configuration, the broker and its doors, the windows, the tray, and
-// everything that is one per person: a single instance, pausing, notifications, starting with the session.
+// Package app is nod-desktop, the tray process: configuration, policy, journal, broker, HTTP server and MCP, tray icon
+// and notifications, and the life of the windows process, which asks the person. It opens no display itself, so that
+// nothing that happens to a window takes a pending request with it.
 package app
 
 import (
@@ -9,26 +10,23 @@ import (
 	"io"
 	"log/slog"
 	"net/url"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
+	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"fyne.io/fyne/v2"
-	fyneapp "fyne.io/fyne/v2/app"
+	"fyne.io/fyne/v2/lang"
+	"github.com/cli/browser"
 
-	"nod/app/settings"
 	"nod/assets"
-	"nod/dialogs"
 	"nod/interact"
 	"nod/ipc"
 	"nod/ipc/endpoint"
 	"nod/ipc/hooks"
-	"nod/ipc/hooks/install"
-	"nod/policy"
+	"nod/ipc/operator"
+	"nod/policy/config"
+	"nod/policy/grants"
+	"nod/policy/store"
 )
 
 // Options say how nod-desktop starts.
@@ -41,13 +39,13 @@ type Options struct {
 }
 
 const (
-	journalSize  = 1000             // finished requests that the journal keeps
-	quitPatience = 2 * time.Second  // how long the prompts may take to leave the screen at the end
+	journalSize  = 4000             // requests that the journal keeps …
+	journalBytes = 16 << 20         // … as long as they hold no more than this
 	trayPatience = 15 * time.Second // how long after nod, at login, the desktop's panel may start
 )
 
 // Run is nod-desktop: it returns when the person quits or ctx ends. It must be called on the main
-// goroutine. Errors that a caller may tell apart: [ErrNoDisplay], [*RunningError].
+// goroutine. An error that a caller may tell apart: [*RunningError].
 func Run(ctx context.Context, o Options) error {
 	logs, err := openLog(o.LogLevel)
 	if err != nil {
@@ -56,8 +54,7 @@ func Run(ctx context.Context, o Options) error {
 	defer logs.Close()
 	slog.SetDefault(logs.Logger) // what libraries log goes there too
 	err = run(ctx, o, logs)
-	var running *RunningError
-	if err != nil && !errors.As(err, &running) {
+	if _, running := errors.AsType[*RunningError](err); err != nil && !running {
 		logs.Error("nod ends", "err", err)
 	}
 	return err
@@ -68,173 +65,186 @@ func run(ctx context.Context, o Options, logs *logFile) error {
 	if err != nil {
 		return err
 	}
-	if err := endpoint.Ensure(dir); err != nil {
-		return err
-	}
-	instance, err := claimInstance(ctx, dir)
+	lock, err := claimInstance(ctx, dir)
 	if err != nil {
 		return err
 	}
-	defer instance.Close()
-	if err := useDisplay(ctx); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	p, err := newProgram(ctx, o, logs, dir)
+	defer lock.Close()
+	ctx, quit := context.WithCancelCause(ctx)
+	defer quit(nil)
+	p, err := newProgram(ctx, quit, o, logs, dir)
 	if err != nil {
 		return err
 	}
-	defer p.close(cancel)
-	instance.serve(p.raise)
 	return p.run()
 }
 
 // program is the running nod-desktop.
 type program struct {
-	ctx  context.Context
+	ctx  context.Context         // ends with the program
+	quit context.CancelCauseFunc // ends it
 	opts Options
 	log  *slog.Logger
 
 	logPath string // for the person to read
+	noLog   error  // why there is no log file
+	noSeal  error  // why the policy is not sealed
 	dir     string // where the endpoint is published
+	dialogs string // path of nod-dialogs
 
-	fyne      fyne.App
-	store     *policy.Store
+	store     *store.Store
 	broker    *interact.Broker
 	hooks     *hooks.Hooks
 	server    *ipc.Server
 	journal   interact.Journal
-	prompts   *dialogs.Prompter
-	stage     *stage
-	pauser    *pauser
-	quieter   *quieter
+	windows   *windows
+	presence  *presence
 	notifier  *notifier
 	announcer *announcer
 	tray      *tray
-	park      *park
-	settings  *settings.Window
+	autostart *autostart
 
-	foreground atomic.Bool
-	isUp       atomic.Bool // the display has taken nod in
-	firstRun   bool
-	parts      sync.WaitGroup // goroutines that end with ctx
-	stopping   sync.Once
+	started  config.Config // as it was when nod started
+	firstRun bool
+	parts    sync.WaitGroup // goroutines that end with ctx
 }
 
 // newProgram makes and connects the parts. Nothing runs yet but the listener, whose callers wait.
-func newProgram(ctx context.Context, o Options, logs *logFile, dir string) (*program, error) {
-	p := &program{ctx: ctx, opts: o, log: logs.Logger, logPath: logs.path, dir: dir}
+func newProgram(
+	ctx context.Context, quit context.CancelCauseFunc, o Options, logs *logFile, dir string,
+) (p *program, err error) {
+	p = &program{ctx: ctx, quit: quit, opts: o, log: logs.Logger, logPath: logs.path, noLog: logs.problem, dir: dir}
+	if p.autostart, err = newAutostart(); err != nil {
+		return nil, err
+	}
 	if err := p.openStore(); err != nil {
 		return nil, err
 	}
-	if err := p.openFace(); err != nil {
-		return nil, errors.Join(err, p.store.Close())
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.store.Close())
+		}
+	}()
+	if err := assets.SetLanguage(p.store.Config().Look.Language); err != nil {
+		return nil, err
 	}
-	p.journal = interact.NewMemoryJournal(journalSize)
+	if err := p.openDesktop(); err != nil {
+		return nil, err
+	}
+	p.journal = interact.NewMemoryJournal(journalSize, journalBytes)
 	p.broker = interact.NewBroker(interact.BrokerConfig{
-		Policy: p.store, Prompter: p.pauser, Notifier: p.notifier,
-		Journal: p.journal,
-		Timeout: func() time.Duration { return p.store.Config().Prompt.Timeout },
-		Log:     p.log,
+		Policy: p.store, Prompter: p.presence, Notify: p.notifier.Notify, Journal: p.journal, Timeout: p.store.Timeout,
+		Log: p.log,
 	})
-	p.hooks = hooks.New(hooks.Config{
-		Broker: p.broker, Log: p.log, OpenURL: p.openURL,
-		Timeout: func() time.Duration { return p.store.Config().Prompt.Timeout },
-	})
-	server, err := ipc.Listen(ipc.Config{
+	p.hooks = hooks.New(hooks.Config{Broker: p.broker, Log: p.log, OpenURL: openURL, Timeout: p.store.Timeout})
+	p.server, err = ipc.Listen(ipc.Config{
 		Address: p.store.Config().IPC.Address, Dir: dir, Broker: p.broker, Version: o.Version, Log: p.log,
-		Hooks: p.hooks,
+		Hooks: p.hooks, Raise: p.raise, Called: p.windows.warmUp,
 	})
-	if err != nil {
-		return nil, errors.Join(err, p.store.Close())
-	}
-	p.server = server
-	if p.settings, err = p.openSettings(); err != nil {
-		return nil, errors.Join(err, p.store.Close())
-	}
-	return p, nil
+	return p, err
 }
 
+// openDesktop makes what stands between the broker and the person.
+func (p *program) openDesktop() (err error) {
+	if p.dialogs, err = operator.Program("nod-dialogs"); err != nil {
+		return fmt.Errorf("the program with nod's windows: %w", err)
+	}
+	p.windows = newWindows(windowsConfig{
+		log: p.log, start: p.startWindows, offers: p.store.Offers,
+		keep:      func() time.Duration { return p.store.Config().Prompt.KeepReady },
+		reachable: func(ctx context.Context) error { _, err := displayEnv(ctx); return err },
+		changed:   p.refresh, failed: p.tellFailed,
+	})
+	p.notifier = newNotifier(beeepMessenger{}, func() bool { return p.store.Config().Notifications.Notices }, p.log)
+	p.presence = newPresence(p.windows, p.refresh, p.tellQuiet)
+	p.announcer = newAnnouncer(p.ctx, p.notifier.say,
+		func() bool { return p.store.Config().Notifications.Prompts }, p.windows.focused)
+	p.tray = newTray(trayActions{
+		Show:          func(id interact.ID) { p.windows.show(operator.View{Request: id}) },
+		Raise:         func() { p.windows.show(operator.View{}) },
+		Settings:      p.showSettings,
+		Pause:         p.presence.setPause,
+		AskEverything: p.askEverything,
+		AskAgain:      p.presence.back,
+		Quit:          func() { p.quit(nil) },
+	}, p.log)
+	return nil
+}
+
+// browserPatience is how long nod waits to hear that a browser could not be started.
+const browserPatience = 2 * time.Second
+
 // openURL shows an address in the person's browser.
-func (p *program) openURL(address string) error {
+func openURL(address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
 		return err
 	}
-	return p.fyne.OpenURL(u)
+	failed := make(chan error, 1)
+	go func() { failed <- browser.OpenURL(u.String()) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-time.After(browserPatience): // some desktops' opener runs for as long as the browser
+		return nil
+	}
 }
 
-// run shows the tray and handles events until nod quits.
-func (p *program) run() (err error) {
-	// Fyne panics when the display server takes a connection and then refuses to talk, as X does without
-	// the right authority.
-	defer func() {
-		r := recover()
-		if r != nil && p.isUp.Load() {
-			panic(r) // this is no refusal: it happened long after
-		}
-		if r != nil {
-			err = fmt.Errorf("%w: the display server refused nod (%v); check DISPLAY and XAUTHORITY", ErrNoDisplay, r)
-		}
-	}()
-	p.tray.update(p.snapshot())
-	p.fyne.Lifecycle().SetOnStarted(p.started)
-	p.fyne.Lifecycle().SetOnEnteredForeground(func() { p.foreground.Store(true) })
-	p.fyne.Lifecycle().SetOnExitedForeground(func() { p.foreground.Store(false) })
-	p.fyne.Run()
-	return nil
-}
-
-// started runs on the UI goroutine, once the tray is up.
-func (p *program) started() {
-	p.isUp.Store(true)
-	p.parts.Go(func() { p.notifier.run(p.ctx) })
+// run runs all parts until nod quits.
+func (p *program) run() error {
+	p.parts.Go(func() { p.windows.run(p.ctx) })
 	p.parts.Go(p.watchStore)
 	p.parts.Go(p.watchRequests)
 	p.parts.Go(p.serve)
+	p.parts.Go(p.checkTray)
+	p.parts.Go(p.watchPublished)
 	p.parts.Go(func() {
 		<-p.ctx.Done()
-		p.quit()
+		p.broker.Close()
 	})
-	p.parts.Go(p.checkTray)
-	p.parts.Go(p.keepEndpoint)
-	p.prompts.Prepare()
-	p.stage.open()
-	if p.firstRun && !p.opts.Background {
-		p.settings.Show()
+	for _, sentence := range limits(p.noLog, p.noSeal, p.server.Endpoint()) {
+		p.say(interact.Warning, sentence)
 	}
 	p.refresh()
+	if p.firstRun && !p.opts.Background {
+		p.showSettings()
+	}
 	fmt.Fprintln(p.opts.Stdout, "nod ready", p.server.Endpoint().URL)
+	p.tray.run(p.ctx)
+	<-p.ctx.Done()
+	p.parts.Wait()
+	err := p.store.Close()
+	if cause := context.Cause(p.ctx); !errors.Is(cause, context.Canceled) { // neither the person nor a signal ended it
+		err = errors.Join(cause, err)
+	}
+	return err
 }
 
-// keepEndpoint keeps the file by which agents find nod as it is.
-func (p *program) keepEndpoint() {
-	k := &keeper{dir: p.dir, own: p.server.Endpoint(), log: p.log,
-		tell: func(sentence string) { p.notifier.say(p.ctx, sentence, interact.Warning) }}
-	if err := k.watch(p.ctx); err != nil {
-		p.log.Error("the endpoint is not watched", "err", err)
+// watchPublished keeps what agents find nod by as it is.
+func (p *program) watchPublished() {
+	w := &publishedWatch{dir: p.dir, restore: p.server.Restore, log: p.log,
+		tell: func(sentence string) { p.say(interact.Warning, sentence) }}
+	if err := w.run(p.ctx); err != nil {
+		p.log.Error("what agents find nod by is not watched", "err", err)
 	}
 }
 
-// serve answers callers until nod quits. A door that fails ends nod: a program in the tray that nobody can
+// serve answers callers until nod quits. A server that fails ends nod: a program in the tray that nobody can
 // reach only looks as if it worked.
 func (p *program) serve() {
-	err := p.server.Serve(p.ctx)
-	if err != nil && p.ctx.Err() == nil {
-		p.log.Error("serve", "err", err)
-		p.quit()
+	if err := p.server.Serve(p.ctx); err != nil {
+		p.quit(err)
 	}
 }
 
 // snapshot is what the tray shows now.
 func (p *program) snapshot() snapshot {
-	quiet, missed := p.quieter.state()
+	away, missed := p.presence.away()
 	_, held := p.store.Held()
 	return snapshot{
 		Pending:       withoutNotices(p.broker.Pending()),
-		Pause:         p.pauser.state(),
-		Quiet:         quiet,
+		Pause:         p.presence.paused(),
+		Away:          away,
 		Missed:        missed,
 		Broken:        p.store.Err() != nil,
 		Held:          held,
@@ -242,21 +252,8 @@ func (p *program) snapshot() snapshot {
 	}
 }
 
-// refresh brings everything on screen up to date. It runs on the UI goroutine.
-func (p *program) refresh() {
-	if p.park.done.Load() {
-		return // Fyne has quit, and the tray with it
-	}
-	p.tray.update(p.snapshot())
-	p.settings.Refresh()
-	p.park.settle()
-}
-
-// onUI runs f on the UI goroutine, soon even when the loop is parked.
-func (p *program) onUI(f func()) {
-	fyne.Do(f)
-	p.park.Wake()
-}
+// refresh brings the tray up to date. It does not block.
+func (p *program) refresh() { p.tray.update(p.snapshot()) }
 
 // watchRequests keeps the tray in step with what is pending, and announces it.
 func (p *program) watchRequests() {
@@ -268,12 +265,12 @@ func (p *program) watchRequests() {
 			return
 		case <-changes:
 			p.announcer.look(withoutNotices(p.broker.Pending()))
-			p.onUI(p.refresh)
+			p.refresh()
 		}
 	}
 }
 
-// watchStore follows the policy file.
+// watchStore follows the policy file and the grants.
 func (p *program) watchStore() {
 	changes, stop := p.store.Changes()
 	defer stop()
@@ -282,107 +279,86 @@ func (p *program) watchStore() {
 			p.log.Error("the policy file is not watched: changes count after a restart", "err", err)
 		}
 	})
-	p.tellBroken(nil)
-	p.showHeld(policy.HeldChange{})
 	if len(p.store.HeldGrants()) > 0 {
-		p.notifier.say(p.ctx, "Another program changed what you always allow. None of that counts until you accept it in nod's settings.", interact.Warning)
-		p.onUI(p.settings.Show)
+		p.say(interact.Warning, lang.L("Another program changed what you always allow. None of that counts until you "+
+			"accept it in nod's settings."))
+		p.showSettings()
 	}
-	before := p.store.Err()
-	for held, _ := p.store.Held(); ; {
+	var broken error
+	var held config.HeldChange
+	for {
+		broken, held = p.tellBroken(broken), p.tellHeld(held)
 		select {
 		case <-p.ctx.Done():
 			return
 		case <-changes:
 			p.broker.Reconsider()
-			p.tellBroken(before)
-			before = p.store.Err()
-			held = p.showHeld(held)
-			p.onUI(func() {
-				p.look()
-				p.refresh()
-			})
+			p.windows.Changed()
+			p.refresh()
 		}
 	}
 }
 
-// showHeld shows a change of the policy file that nod did not make, unless it is known already.
-func (p *program) showHeld(known policy.HeldChange) policy.HeldChange {
+// say tells the person a sentence of nod's own.
+func (p *program) say(level interact.Level, sentence string) { p.notifier.say(p.ctx, sentence, level) }
+
+// tellHeld shows a change of the policy file that nod did not make, unless it is known already.
+func (p *program) tellHeld(known config.HeldChange) config.HeldChange {
 	held, isHeld := p.store.Held()
 	if isHeld && held != known {
-		p.notifier.say(p.ctx, "Another program changed the policy file. What it newly allows is not in force until you accept it in nod's settings.", interact.Warning)
-		p.onUI(p.settings.Show)
+		p.say(interact.Warning, lang.L("Another program changed the policy file. What it newly allows is not in "+
+			"force until you accept it in nod's settings."))
+		p.showSettings()
 	}
 	return held
 }
 
 // tellBroken says that the policy file broke, unless it was broken before.
-func (p *program) tellBroken(before error) {
+func (p *program) tellBroken(before error) error {
 	err := p.store.Err()
-	if err == nil || before != nil {
-		return
+	if err != nil && before == nil {
+		p.log.Error("the policy file has an error: everything is asked about", "err", err)
+		p.say(interact.Error, lang.L("The policy file has an error, so nod asks about everything. Open nod's settings "+
+			"to see it."))
 	}
-	p.log.Error("the policy file has an error: everything is asked about", "err", err)
-	p.notifier.say(p.ctx, "The policy file has an error, so nod asks about everything. Open nod's settings to see it.", interact.Error)
+	return err
 }
 
 // tellQuiet says that nod no longer asks for a session. It says no word of the agent's.
 func (p *program) tellQuiet() {
-	p.notifier.say(p.ctx, "Nobody answered an agent's last prompts, so nod is quiet for it. Answer any prompt, or use the tray's menu, to be asked again.", interact.Info)
+	p.say(interact.Info, lang.L("Nobody answered an agent's last prompts, so nod is quiet for it. Answer any "+
+		"prompt, or use the tray's menu, to be asked again."))
 }
 
-// raise shows what a person who starts nod again expects: the prompt that waits, else the settings.
+// tellFailed says that nobody can be asked because the windows die.
+func (p *program) tellFailed(why error) {
+	text := lang.L("nod's windows failed again and again, so nobody is asked for a minute. The log says why.")
+	if errors.Is(why, operator.ErrVersion) {
+		text = lang.L("nod was updated. Quit it, in the menu of its tray icon, and start it again to be asked.")
+	}
+	p.say(interact.Error, text)
+}
+
+func (p *program) showSettings() { p.windows.show(operator.View{Settings: true}) }
+
+// raise shows what a person who starts nod again expects: the prompt that is pending, else the settings.
 func (p *program) raise() {
-	p.quieter.back()
-	p.onUI(func() {
-		if p.prompts.Waiting() > 0 {
-			p.prompts.Raise()
-			return
-		}
-		p.settings.Show()
-	})
+	if len(withoutNotices(p.broker.Pending())) > 0 {
+		p.windows.show(operator.View{})
+		return
+	}
+	p.showSettings()
 }
 
-// askEverything switches the rule that nothing passes without a prompt. Off the UI goroutine: it writes a file.
+// askEverything switches the rule that nothing passes without a prompt.
 func (p *program) askEverything(on bool) {
-	p.parts.Go(func() {
-		err := p.store.Update(func(c *policy.Config) error {
-			c.Policy.AskEverything = on
-			return nil
-		})
-		if err != nil {
-			p.log.Error("ask about everything", "err", err)
-			p.notifier.say(p.ctx, "nod could not save the setting: "+err.Error(), interact.Error)
-		}
+	err := p.store.Update(func(c *config.Config) error {
+		c.Policy.AskEverything = on
+		return nil
 	})
-}
-
-// quit ends what is pending as unavailable, takes the windows away and ends run. It returns at once.
-func (p *program) quit() {
-	p.stopping.Do(func() {
-		go func() {
-			closed := make(chan struct{})
-			go func() { p.broker.Close(); close(closed) }()
-			p.park.Wake()
-			select {
-			case <-closed:
-			case <-time.After(quitPatience):
-				p.log.Warn("prompts did not leave the screen in time")
-			}
-			p.onUI(func() {
-				p.park.done.Store(true)
-				p.fyne.Quit()
-			})
-		}()
-	})
-}
-
-// close ends what run left running.
-func (p *program) close(cancel context.CancelFunc) {
-	cancel()
-	p.parts.Wait()
-	if err := p.store.Close(); err != nil {
-		p.log.Error("close the policy store", "err", err)
+	if err != nil {
+		p.log.Error("ask about everything", "err", err)
+		p.say(interact.Error, lang.L("nod could not save the setting: {{.Problem}}", map[string]any{"Problem": err.Error()}))
 	}
 }
 
@@ -399,9 +375,10 @@ func (p *program) checkTray() {
 		return
 	}
 	p.log.Warn("this desktop shows no tray icons: nothing owns org.kde.StatusNotifierWatcher")
-	p.notifier.say(p.ctx, "This desktop shows no tray icons. nod runs all the same; start it again to open its settings.", interact.Warning)
+	p.say(interact.Warning, lang.L("This desktop shows no tray icons. nod runs all the same; start it again to open its "+
+		"settings."))
 	if !p.opts.Background {
-		p.onUI(p.settings.Show)
+		p.showSettings()
 	}
 }
 
@@ -410,134 +387,44 @@ func (p *program) openStore() error {
 	path := p.opts.ConfigPath
 	if path == "" {
 		var err error
-		if path, err = policy.DefaultPath(); err != nil {
+		if path, err = config.DefaultPath(); err != nil {
 			return err
 		}
 	}
-	grants, err := policy.DefaultGrantsPath()
+	grantsPath, err := grants.DefaultPath()
 	if err != nil {
 		return err
 	}
 	if p.opts.ConfigPath, err = filepath.Abs(path); err != nil {
 		return err
 	}
-	if p.store, err = policy.OpenStore(p.opts.ConfigPath, grants, p.log); err != nil {
+	if p.store, err = store.Open(p.opts.ConfigPath, grantsPath, p.log); err != nil {
 		return err
 	}
-	if err := p.store.Seal(); err != nil {
-		return err
+	if p.noSeal = p.store.Seal(); p.noSeal != nil { // nod runs as well, but remembers less
+		p.log.Warn("the policy cannot be sealed", "err", p.noSeal)
 	}
+	p.started = p.store.Config()
 	if p.firstRun, err = p.store.Create(); err != nil { // nod runs as well by its defaults
 		p.log.Warn("could not write a first policy file", "err", err)
 	}
 	return nil
 }
 
-// openFace makes everything that a person sees, and what stands between it and the broker.
-func (p *program) openFace() (err error) {
-	p.fyne = fyneapp.NewWithID(ID)
-	p.fyne.SetIcon(fyne.NewStaticResource("nod.png", assets.App()))
-	if err := dialogs.SetLanguage(p.store.Config().Look.Language); err != nil {
-		return err
+// limits says what nod has to do without on this machine, in a sentence each, for the person. The errors say why there
+// is no log file and why the policy is not sealed; nil where all is well.
+func limits(noLog, noSeal error, where endpoint.Endpoint) []string {
+	var sentences []string
+	if noLog != nil {
+		sentences = append(sentences, noLog.Error()+".")
 	}
-	p.look()
-	p.notifier = newNotifier(beeepMessenger{}, func() bool { return p.store.Config().Notifications.Notices }, p.log)
-	p.prompts = dialogs.New(p.fyne, dialogs.Options{
-		Config:    func() policy.PromptConfig { return p.store.Config().Prompt },
-		GrantText: p.store.GrantText, Parts: p.store.Parts,
-		Changed: func() { p.onUI(p.refresh) },
-		Log:     p.log,
-	})
-	p.park = newPark(p.ctx, p.busy)
-	p.stage = newStage(p.prompts, p.park.Wake)
-	changed := func() { p.onUI(p.refresh) }
-	p.quieter = newQuieter(p.stage, changed, p.tellQuiet)
-	p.pauser = &pauser{prompter: p.quieter, changed: changed}
-	p.announcer = newAnnouncer(p.ctx, p.notifier.say, func() bool { return p.store.Config().Notifications.Prompts }, p.looking)
-	p.tray, err = newTray(p.fyne, trayActions{
-		Show: p.prompts.Show, Raise: p.prompts.Raise, Pause: p.pauser.set, AskEverything: p.askEverything,
-		AskAgain: p.quieter.back, Settings: func() { p.settings.Show() }, Quit: p.quit,
-	})
-	return err
-}
-
-// openSettings makes the settings window; it is built when it is first shown.
-func (p *program) openSettings() (*settings.Window, error) {
-	auto, err := NewAutostart()
-	if err != nil {
-		return nil, err
+	if noSeal != nil {
+		problem := map[string]any{"Problem": noSeal.Error()}
+		sentences = append(sentences, lang.L("nod runs, but cannot save its policy: {{.Problem}}.", problem))
 	}
-	where := p.server.Endpoint()
-	return settings.New(p.fyne, settings.Options{
-		Store: p.store, Suggest: p.suggest, Replay: p.replay, Autostart: auto,
-		Agents: settings.Agents{Machine: machine, Contacts: p.contacts},
-		Closed: p.park.settle,
-		About: settings.About{
-			Version: p.opts.Version, URL: where.URL, Socket: where.Socket,
-			Config: p.opts.ConfigPath, Log: p.logPath,
-			Tray:          trayService,
-			Notifications: func() bool { ok, _ := notificationService(); return ok },
-		},
-	}), nil
-}
-
-// contacts says what came of the agents' hooks.
-func (p *program) contacts() map[string]settings.Contact {
-	all := map[string]settings.Contact{}
-	for agent, c := range p.hooks.Contacts() {
-		all[agent] = settings.Contact(c)
+	if where.Socket == "" && runtime.GOOS != "windows" {
+		sentences = append(sentences, lang.L(
+			"nod runs, but without its socket, whose path would be too long: set XDG_RUNTIME_DIR to a shorter one."))
 	}
-	return all
-}
-
-// machine is this machine, with hooks that run the nod command beside this program or, where a package puts the
-// two apart, the one in PATH.
-func machine() (install.Machine, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return install.Machine{}, fmt.Errorf("find the path of nod: %w", err)
-	}
-	beside := filepath.Join(filepath.Dir(self), "nod"+filepath.Ext(self)) // .exe on Windows
-	if _, err := os.Stat(beside); err == nil {
-		return install.ThisMachine(beside)
-	}
-	found, err := exec.LookPath("nod")
-	if err != nil {
-		return install.Machine{}, fmt.Errorf("find the nod command, which agents' hooks run: %w: put it beside %s", err, self)
-	}
-	return install.ThisMachine(found)
-}
-
-// suggest proposes rules for what the person always answered alike.
-func (p *program) suggest() []policy.Suggestion {
-	records, err := p.journal.Recent(p.ctx, journalSize)
-	if err != nil {
-		p.log.Error("read the journal", "err", err)
-		return nil
-	}
-	return p.store.Suggest(pastOf(records))
-}
-
-// pastOf picks what the person decided, oldest first.
-func pastOf(records []interact.Record) []policy.Past {
-	effects := map[interact.Outcome]policy.Effect{interact.Allowed: policy.Allow, interact.Denied: policy.Deny}
-	var past []policy.Past
-	for _, r := range slices.Backward(records) {
-		effect, isDecision := effects[r.Answer.Outcome]
-		if approve, ok := r.Request.Body.(interact.Approve); ok && isDecision && r.Answer.By == interact.ByHuman {
-			past = append(past, policy.Past{Call: approve.Call(r.Request.Requester), Effect: effect})
-		}
-	}
-	return past
-}
-
-// looking reports whether one of nod's windows has the focus.
-func (p *program) looking() bool { return p.foreground.Load() }
-
-// look applies the theme that the person chose.
-func (p *program) look() { p.fyne.Settings().SetTheme(dialogs.Theme(p.store.Config().Look.Theme)) }
-
-// busy reports whether something is on screen or about to be. It runs on the UI goroutine.
-func (p *program) busy() bool {
-	return p.stage.live() > 0 || p.prompts.Waiting() > 0 || p.settings.Visible()
+	return sentences
 }

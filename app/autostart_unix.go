@@ -1,13 +1,110 @@
-//go:build unix && !darwin
+//go:build unix
 
 package app
 
 import (
+	"html"
+	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 
 	"github.com/adrg/xdg"
+
+	"nod/ownfile"
 )
 
-func systemEntry() (autostartEntry, error) {
-	return desktopEntry{entryFile(filepath.Join(xdg.ConfigHome, "autostart", ID+".desktop"))}, nil
+// autostartOf is the entry that starts program: an XDG autostart entry, which every Linux desktop honours, or a
+// property list for macOS's launchd.
+func autostartOf(program string) (*autostart, error) {
+	if runtime.GOOS != "darwin" {
+		return fileEntry(filepath.Join(xdg.ConfigHome, "autostart", appID+".desktop"), desktopEntry(program)), nil
+	}
+	home, err := os.UserHomeDir()
+	return fileEntry(filepath.Join(home, "Library", "LaunchAgents", appID+".plist"), launchAgent(program)), err
+}
+
+// fileEntry is an entry that is a file with that text.
+func fileEntry(path, text string) *autostart {
+	return &autostart{
+		place: path, text: []byte(text), ours: hasMark,
+		read: func() ([]byte, error) { return os.ReadFile(path) },
+		// The file is replaced whole: a session that starts meanwhile reads the old or the new one.
+		write:  func(b []byte) error { return ownfile.Write(path, b, 0o644) },
+		remove: func() error { return os.Remove(path) },
+	}
+}
+
+// The lines that mark nod's own entries.
+const (
+	desktopMark = "X-Nod-Managed=true"
+	launchMark  = "<!-- " + desktopMark + " -->"
+)
+
+func hasMark(entry []byte) bool {
+	for line := range strings.Lines(string(entry)) {
+		if line = strings.TrimSpace(line); line == desktopMark || line == launchMark {
+			return true
+		}
+	}
+	return false
+}
+
+func desktopEntry(program string) string {
+	return `[Desktop Entry]
+Type=Application
+Version=1.5
+Name=nod
+Comment=Agents ask. You nod.
+Exec=` + desktopQuote(program) + ` --background
+TryExec=` + desktopString(program) + `
+Icon=` + appID + `
+Terminal=false
+NoDisplay=true
+StartupNotify=false
+X-GNOME-Autostart-enabled=true
+` + desktopMark + `
+`
+}
+
+// desktopQuote quotes one argument of an Exec key as the Desktop Entry Specification has it: within double
+// quotes, with ", `, $ and \ escaped; then % doubled, which begins a field code; then as any string value.
+func desktopQuote(arg string) string {
+	quoted := strings.NewReplacer(`"`, `\"`, "`", "\\`", "$", `\$`, `\`, `\\`).Replace(arg)
+	return desktopString(`"` + strings.ReplaceAll(quoted, "%", "%%") + `"`)
+}
+
+// desktopString escapes a value of type string.
+func desktopString(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(s)
+}
+
+// launchAgent also has launchd start nod again when it dies.
+func launchAgent(program string) string {
+	return `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+` + launchMark + `
+<plist version="1.0">
+<dict>
+	<key>Label</key>
+	<string>` + appID + `</string>
+	<key>ProgramArguments</key>
+	<array>
+		<string>` + html.EscapeString(program) + `</string>
+		<string>--background</string>
+	</array>
+	<key>RunAtLoad</key>
+	<true/>
+	<key>KeepAlive</key>
+	<dict>
+		<key>SuccessfulExit</key>
+		<false/>
+	</dict>
+	<key>LimitLoadToSessionType</key>
+	<string>Aqua</string>
+	<key>ProcessType</key>
+	<string>Interactive</string>
+</dict>
+</plist>
+`
 }

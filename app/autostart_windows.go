@@ -8,23 +8,23 @@ import (
 	"golang.org/x/sys/windows/registry"
 )
 
-// runKey is the registry value that starts nod at logon. A value can carry no mark of nod's but its name
-// and its --background.
-type runKey struct{}
-
 const (
 	runPath = `Software\Microsoft\Windows\CurrentVersion\Run`
 	runName = "nod"
 	runArg  = " --background"
 )
 
-func systemEntry() (autostartEntry, error) { return runKey{}, nil }
+// autostartOf is the registry value that starts program at logon. A value can carry no mark of nod's but its name and
+// its --background.
+func autostartOf(program string) (*autostart, error) {
+	return &autostart{
+		place: `HKEY_CURRENT_USER\` + runPath + `\` + runName, text: []byte(`"` + program + `"` + runArg),
+		ours: func(b []byte) bool { return bytes.HasSuffix(b, []byte(runArg)) },
+		read: readRunKey, write: writeRunKey, remove: removeRunKey,
+	}, nil
+}
 
-func (runKey) text(program string) []byte { return []byte(`"` + program + `"` + runArg) }
-func (runKey) ours(b []byte) bool         { return bytes.HasSuffix(b, []byte(runArg)) }
-func (runKey) place() string              { return `HKEY_CURRENT_USER\` + runPath + `\` + runName }
-
-func (runKey) read() ([]byte, error) {
+func readRunKey() ([]byte, error) {
 	key, err := registry.OpenKey(registry.CURRENT_USER, runPath, registry.QUERY_VALUE)
 	if err != nil {
 		return nil, notExist(err)
@@ -34,7 +34,7 @@ func (runKey) read() ([]byte, error) {
 	return []byte(value), notExist(err)
 }
 
-func (runKey) write(b []byte) error {
+func writeRunKey(b []byte) error {
 	key, _, err := registry.CreateKey(registry.CURRENT_USER, runPath, registry.SET_VALUE)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (runKey) write(b []byte) error {
 	return key.SetStringValue(runName, string(b))
 }
 
-func (runKey) remove() error {
+func removeRunKey() error {
 	key, err := registry.OpenKey(registry.CURRENT_USER, runPath, registry.SET_VALUE)
 	if err != nil {
 		return notExist(err)

@@ -1,19 +1,18 @@
+//go:build unix && !darwin
+
 package app
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 )
-
-// ErrNoDisplay means that there is no screen to ask a person on. The message of an error that wraps it
-// says what to do.
-var ErrNoDisplay = errors.New("no screen to ask on")
 
 // displayPatience is how long a display server may take to accept a connection.
 const displayPatience = 3 * time.Second
@@ -24,63 +23,55 @@ type display struct {
 	dial   func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
+// displayEnv chooses the display server for the windows, or says why there is none.
+func displayEnv(ctx context.Context) ([]string, error) {
+	platform, err := display{os.Getenv, new(net.Dialer).DialContext}.platform(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return []string{"FYNE_PLATFORM=" + platform}, nil
+}
+
 // platform returns the Fyne platform to use, x11 or wayland. It prefers X11, where a prompt can take its
 // place above other windows, unless FYNE_PLATFORM says otherwise.
 func (d display) platform(ctx context.Context) (string, error) {
 	chosen := d.getenv("FYNE_PLATFORM")
-	switch {
-	case chosen == "wayland":
-		return chosen, d.checkWayland(ctx)
-	case chosen == "x11":
-		return chosen, d.checkX11(ctx)
-	case chosen != "":
-		return "", fmt.Errorf("FYNE_PLATFORM=%q: want x11 or wayland, or unset it", chosen)
-	case d.getenv("DISPLAY") == "" && !d.waylandSet():
-		return "", fmt.Errorf("%w: neither DISPLAY nor WAYLAND_DISPLAY is set; start nod-desktop inside a desktop session, "+
-			"or start a virtual one first: Xvfb :99 & DISPLAY=:99 nod-desktop", ErrNoDisplay)
-	}
-	return d.first(ctx)
-}
-
-// first returns the first platform that answers, X11 before Wayland.
-func (d display) first(ctx context.Context) (string, error) {
+	wants := func(name, variables string) bool { return chosen == name || chosen == "" && variables != "" }
 	var tried error
-	if d.getenv("DISPLAY") != "" {
-		err := d.checkX11(ctx)
-		if err == nil {
+	if wants("x11", d.getenv("DISPLAY")) {
+		if tried = d.checkX11(ctx); tried == nil {
 			return "x11", nil
 		}
-		tried = err
 	}
-	if !d.waylandSet() {
+	if wants("wayland", d.getenv("WAYLAND_DISPLAY")+d.getenv("WAYLAND_SOCKET")) {
+		err := d.checkWayland(ctx)
+		if err == nil {
+			return "wayland", nil
+		}
+		tried = cmp.Or(tried, err)
+	}
+	switch {
+	case tried != nil:
 		return "", tried
+	case chosen != "":
+		return "", fmt.Errorf("FYNE_PLATFORM=%q: want x11 or wayland, or unset it", chosen)
 	}
-	err := d.checkWayland(ctx)
-	if err == nil {
-		return "wayland", nil
-	}
-	if tried == nil {
-		tried = err
-	}
-	return "", tried
-}
-
-func (d display) waylandSet() bool {
-	return d.getenv("WAYLAND_DISPLAY") != "" || d.getenv("WAYLAND_SOCKET") != ""
+	return "", fmt.Errorf("%w: neither DISPLAY nor WAYLAND_DISPLAY is set; start nod-desktop inside a desktop session, "+
+		"or start a virtual one first: Xvfb :99 & DISPLAY=:99 nod-desktop", errNoDisplay)
 }
 
 func (d display) checkX11(ctx context.Context) error {
 	name := d.getenv("DISPLAY")
 	if name == "" {
-		return fmt.Errorf("%w: FYNE_PLATFORM is x11 but DISPLAY is not set; set it, or unset FYNE_PLATFORM", ErrNoDisplay)
+		return fmt.Errorf("%w: FYNE_PLATFORM is x11 but DISPLAY is not set; set it, or unset FYNE_PLATFORM", errNoDisplay)
 	}
 	addresses, err := x11Addresses(name)
 	if err != nil {
-		return fmt.Errorf("%w: %v; set DISPLAY to one like :0", ErrNoDisplay, err)
+		return fmt.Errorf("%w: %v; set DISPLAY to one like :0", errNoDisplay, err)
 	}
 	if err := d.dialAny(ctx, addresses); err != nil {
-		return fmt.Errorf("%w: DISPLAY is %q but no X server answers there (%v); start one, or set DISPLAY to the one that runs",
-			ErrNoDisplay, name, err)
+		return fmt.Errorf("%w: DISPLAY is %q but no X server answers there (%v); start one, or set DISPLAY to the one "+
+			"that runs", errNoDisplay, name, err)
 	}
 	return nil
 }
@@ -98,7 +89,7 @@ func (d display) checkWayland(ctx context.Context) error {
 	}
 	if err := d.dialAny(ctx, []address{{"unix", name}}); err != nil {
 		return fmt.Errorf("%w: no Wayland compositor answers at %s (%v); start nod-desktop inside a desktop session",
-			ErrNoDisplay, name, err)
+			errNoDisplay, name, err)
 	}
 	return nil
 }
@@ -113,9 +104,7 @@ func (d display) dialAny(ctx context.Context, addresses []address) error {
 		if err == nil {
 			return conn.Close()
 		}
-		if first == nil {
-			first = err
-		}
+		first = cmp.Or(first, err)
 	}
 	return first
 }

@@ -1,3 +1,5 @@
+//go:build unix && !darwin
+
 package app
 
 import (
@@ -21,7 +23,8 @@ func TestX11Addresses(t *testing.T) {
 		{"localhost:10.0", []address{{"tcp", "localhost:6010"}}},
 		{"tcp/far:1", []address{{"tcp", "far:6001"}}},
 		{"[::1]:3", []address{{"tcp", "[::1]:6003"}}},
-		{"/private/tmp/launch/org.x:0", []address{{"unix", "/private/tmp/launch/org.x:0"}, {"unix", "/private/tmp/launch/org.x"}}},
+		{"/private/tmp/launch/org.x:0",
+			[]address{{"unix", "/private/tmp/launch/org.x:0"}, {"unix", "/private/tmp/launch/org.x"}}},
 		{"", nil},
 		{"0", nil},
 		{":", nil},
@@ -42,28 +45,31 @@ func TestX11Addresses(t *testing.T) {
 
 func TestPlatform(t *testing.T) {
 	const x0, w0 = "/tmp/.X11-unix/X0", "/run/user/1000/wayland-0"
+	type vars map[string]string
+	both := vars{"DISPLAY": ":0", "WAYLAND_DISPLAY": "wayland-0"}
 	tests := []struct {
 		name      string
-		env       map[string]string
+		env       vars
 		listening []string
 		want      string
 		wantErr   string // part of the message; empty: no error
 	}{
 		{"nothing set", nil, nil, "", "neither DISPLAY nor WAYLAND_DISPLAY is set"},
-		{"x11", map[string]string{"DISPLAY": ":0"}, []string{x0}, "x11", ""},
-		{"abstract x11", map[string]string{"DISPLAY": ":0"}, []string{"@" + x0}, "x11", ""},
-		{"x11 before wayland", map[string]string{"DISPLAY": ":0", "WAYLAND_DISPLAY": "wayland-0"}, []string{x0, w0}, "x11", ""},
-		{"dead x11, wayland", map[string]string{"DISPLAY": ":0", "WAYLAND_DISPLAY": "wayland-0"}, []string{w0}, "wayland", ""},
-		{"wayland only", map[string]string{"WAYLAND_DISPLAY": "wayland-0"}, []string{w0}, "wayland", ""},
-		{"wayland by path", map[string]string{"WAYLAND_DISPLAY": "/elsewhere/w"}, []string{"/elsewhere/w"}, "wayland", ""},
-		{"inherited wayland", map[string]string{"WAYLAND_SOCKET": "7"}, nil, "wayland", ""},
-		{"person chose wayland", map[string]string{"DISPLAY": ":0", "FYNE_PLATFORM": "wayland"}, []string{x0, w0}, "wayland", ""},
-		{"chosen wayland is dead", map[string]string{"DISPLAY": ":0", "FYNE_PLATFORM": "wayland"}, []string{x0}, "", "no Wayland compositor answers"},
-		{"person chose x11 without one", map[string]string{"FYNE_PLATFORM": "x11"}, nil, "", "DISPLAY is not set"},
-		{"unknown platform", map[string]string{"FYNE_PLATFORM": "mir", "DISPLAY": ":0"}, []string{x0}, "", "want x11 or wayland"},
-		{"dead x11", map[string]string{"DISPLAY": ":0"}, nil, "", "no X server answers"},
-		{"both dead: the first is named", map[string]string{"DISPLAY": ":0", "WAYLAND_DISPLAY": "wayland-0"}, nil, "", "no X server answers"},
-		{"unreadable DISPLAY", map[string]string{"DISPLAY": "zero"}, nil, "", "it has no colon"},
+		{"x11", vars{"DISPLAY": ":0"}, []string{x0}, "x11", ""},
+		{"abstract x11", vars{"DISPLAY": ":0"}, []string{"@" + x0}, "x11", ""},
+		{"x11 before wayland", both, []string{x0, w0}, "x11", ""},
+		{"dead x11, wayland", both, []string{w0}, "wayland", ""},
+		{"wayland only", vars{"WAYLAND_DISPLAY": "wayland-0"}, []string{w0}, "wayland", ""},
+		{"wayland by path", vars{"WAYLAND_DISPLAY": "/elsewhere/w"}, []string{"/elsewhere/w"}, "wayland", ""},
+		{"inherited wayland", vars{"WAYLAND_SOCKET": "7"}, nil, "wayland", ""},
+		{"person chose wayland", vars{"DISPLAY": ":0", "FYNE_PLATFORM": "wayland"}, []string{x0, w0}, "wayland", ""},
+		{"chosen wayland is dead", vars{"DISPLAY": ":0", "FYNE_PLATFORM": "wayland"}, []string{x0}, "",
+			"no Wayland compositor answers"},
+		{"person chose x11 without one", vars{"FYNE_PLATFORM": "x11"}, nil, "", "DISPLAY is not set"},
+		{"unknown platform", vars{"FYNE_PLATFORM": "mir", "DISPLAY": ":0"}, []string{x0}, "", "want x11 or wayland"},
+		{"dead x11", vars{"DISPLAY": ":0"}, nil, "", "no X server answers"},
+		{"both dead: the first is named", both, nil, "", "no X server answers"},
+		{"unreadable DISPLAY", vars{"DISPLAY": "zero"}, nil, "", "it has no colon"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

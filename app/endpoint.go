@@ -5,56 +5,68 @@ import (
 	"fmt"
 	"log/slog"
 
+	"fyne.io/fyne/v2/lang"
 	"github.com/fsnotify/fsnotify"
 
 	"nod/ipc/endpoint"
 )
 
-// keeper keeps the published endpoint as nod wrote it: whoever reads another one would hand its questions to, and
-// take its answers from, a program that only looks like nod.
-type keeper struct {
-	dir  string
-	own  endpoint.Endpoint
-	tell func(sentence string) // the person
-	log  *slog.Logger
+// publishedWatch has what nod published put back whenever another program takes it away or changes it: without it no
+// agent finds nod, and whoever reads something else there would ask, and believe, a program that only looks like nod.
+type publishedWatch struct {
+	dir     string
+	restore func() (changed bool, err error)
+	tell    func(sentence string) // the person
+	log     *slog.Logger
 }
 
-// watch puts the endpoint back whenever another program changes it, until ctx ends.
-func (k *keeper) watch(ctx context.Context) error {
+// run watches until ctx ends.
+func (w *publishedWatch) run(ctx context.Context) error {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
-		return fmt.Errorf("watch the endpoint: %w", err)
+		return fmt.Errorf("watch %s: %w", w.dir, err)
 	}
 	defer watcher.Close()
-	if err := watcher.Add(k.dir); err != nil {
-		return fmt.Errorf("watch the endpoint: %w", err)
-	}
-	k.look(ctx) // what changed before the watch began
+	w.look(watcher) // what changed before the watch began
+	published := map[string]bool{w.dir: true, endpoint.Path(w.dir): true, endpoint.SocketPath(w.dir): true}
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case event := <-watcher.Events:
-			if event.Name == endpoint.Path(k.dir) {
-				k.look(ctx)
+			if published[event.Name] {
+				w.look(watcher)
 			}
 		case err := <-watcher.Errors: // events may be lost: look
-			k.log.Warn("watch the endpoint", "err", err)
-			k.look(ctx)
+			w.log.Warn("watch the endpoint", "dir", w.dir, "err", err)
+			w.look(watcher)
 		}
 	}
 }
 
-func (k *keeper) look(ctx context.Context) {
-	now, err := endpoint.Read(k.dir)
-	if err == nil && now == k.own || ctx.Err() != nil { // at the end nod takes it away itself
-		return
+// maxLooks bounds how often look begins anew while another program works against it. What that one does last is an
+// event, and so another look.
+const maxLooks = 10
+
+// look has everything put back, and watches the folder that is there then: it may be a new one.
+func (w *publishedWatch) look(watcher *fsnotify.Watcher) {
+	touched := false
+	for range maxLooks {
+		watchErr := watcher.Add(w.dir) // before the look, so that nothing happens in between
+		changed, err := w.restore()
+		if err != nil {
+			w.log.Error("what agents find nod by could not be put back", "dir", w.dir, "err", err)
+			w.tell(lang.L("Another program changed the files by which agents find nod, and nod could not put them back: "+
+				"{{.Problem}}", map[string]any{"Problem": err.Error()}))
+			return
+		}
+		touched = touched || changed
+		if !changed && watchErr == nil {
+			break
+		}
 	}
-	k.log.Warn("another program changed the endpoint", "dir", k.dir, "err", err)
-	if err := endpoint.Write(k.dir, k.own); err != nil {
-		k.log.Error("the endpoint could not be put back", "err", err)
-		k.tell("Another program changed the file by which agents find nod, and nod could not put it back: " + err.Error())
-		return
+	if touched {
+		w.log.Warn("another program changed what agents find nod by: it was put back", "dir", w.dir)
+		w.tell(lang.L("Another program changed the files by which agents find nod. nod has put them back."))
 	}
-	k.tell("Another program changed the file by which agents find nod. nod has put it back.")
 }

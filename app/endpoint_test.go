@@ -1,66 +1,130 @@
+//go:build unix
+
 package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"nod/interact/interacttest"
+	"nod/ipc"
+	"nod/ipc/client"
 	"nod/ipc/endpoint"
 )
 
-func TestEndpointIsPutBack(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o700); err != nil {
+// published is a server in a folder of its own whose publication is watched, and what the person is told.
+func published(t *testing.T) (dir string, told <-chan string) {
+	t.Helper()
+	dir = runtimeDir(t)
+	server, err := listenIn(dir, func() {})
+	if err != nil {
 		t.Fatal(err)
 	}
-	own := endpoint.Endpoint{URL: "http://127.0.0.1:7463", Token: endpoint.NewToken(), PID: os.Getpid(), Version: "test"}
-	if err := endpoint.Write(dir, own); err != nil {
-		t.Fatal(err)
+	sentences := make(chan string, 1000)
+	w := &publishedWatch{
+		dir: dir, restore: server.Restore, tell: func(s string) { sentences <- s }, log: slog.New(slog.DiscardHandler),
 	}
-	told := make(chan string, 10)
-	k := &keeper{dir: dir, own: own, tell: func(s string) { told <- s }, log: slog.New(slog.DiscardHandler)}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error)
-	go func() { ended <- k.watch(ctx) }()
+	ctx, stop := context.WithCancel(context.Background())
+	served, watched := make(chan error, 1), make(chan error, 1)
+	go func() { served <- server.Serve(ctx) }()
+	go func() { watched <- w.run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := errors.Join(<-served, <-watched); err != nil {
+			t.Error(err)
+		}
+		if files, _ := os.ReadDir(dir); len(files) != 0 {
+			t.Errorf("left behind: %v", files)
+		}
+	})
+	return dir, sentences
+}
 
-	false1 := own
-	false1.URL = "http://127.0.0.1:6666"
-	for name, harm := range map[string]func() error{
-		"changed":    func() error { return endpoint.Write(dir, false1) },
-		"taken away": func() error { return os.Remove(endpoint.Path(dir)) },
-		"no JSON":    func() error { return os.WriteFile(endpoint.Path(dir), []byte("{"), 0o600) },
-	} {
-		if err := harm(); err != nil {
-			t.Fatal(err)
-		}
-		<-told
-		if now, err := endpoint.Read(dir); err != nil || now != own {
-			t.Errorf("%s: %+v, %v", name, now, err)
-		}
+// runtimeDir is a folder for an endpoint whose path is short enough for a socket.
+func runtimeDir(t *testing.T) string {
+	t.Helper()
+	parent, err := os.MkdirTemp("", "nod")
+	if err != nil {
+		t.Fatal(err)
 	}
-	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
+	t.Cleanup(func() { os.RemoveAll(parent) })
+	return filepath.Join(parent, "nod")
+}
+
+func listenIn(dir string, raise func()) (*ipc.Server, error) {
+	return ipc.Listen(ipc.Config{
+		Address: "127.0.0.1:0", Dir: dir, Version: "test", Log: slog.New(slog.DiscardHandler), Raise: raise,
+		Broker: interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{}),
+	})
+}
+
+// health asks the nod that is published in dir how it is.
+func health(ctx context.Context, dir string) error {
+	e, err := endpoint.Read(dir)
+	if err != nil {
+		return err
+	}
+	c := client.Client{Endpoint: e}
+	defer c.Close()
+	_, err = c.Health(ctx)
+	return err
+}
+
+// Whatever another program does to nod's folder, callers find nod again without its being started anew. Every harm is
+// done many times over, because the watched folder is another one each time.
+func TestPublishedIsPutBack(t *testing.T) {
+	for name, harm := range map[string]func(dir string) error{
+		"socket removed":   func(dir string) error { return os.Remove(endpoint.SocketPath(dir)) },
+		"endpoint removed": func(dir string) error { return os.Remove(endpoint.Path(dir)) },
+		"endpoint changed": func(dir string) error {
+			e, err := endpoint.Read(dir)
+			e.URL = "http://127.0.0.1:6666"
+			return errors.Join(err, endpoint.Write(dir, e))
+		},
+		"folder open":    func(dir string) error { return os.Chmod(dir, 0o755) },
+		"folder removed": os.RemoveAll,
+		"folder renamed": func(dir string) error {
+			return errors.Join(os.RemoveAll(dir+".old"), os.Rename(dir, dir+".old"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, told := published(t)
+			for range 20 {
+				if err := harm(dir); err != nil {
+					t.Logf("nod was quicker: %v", err)
+				}
+				<-told
+			}
+			for health(t.Context(), dir) != nil { // until it is at rest
+				<-told
+			}
+		})
 	}
 }
 
 // What is no file of ours is not written through, and the person hears of it.
-func TestEndpointThatCannotBePutBack(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o700); err != nil {
+func TestPublishedThatCannotBePutBack(t *testing.T) {
+	dir, told := published(t)
+	elsewhere, link := filepath.Join(t.TempDir(), "x"), filepath.Join(t.TempDir(), "link")
+	if err := errors.Join(os.Symlink(elsewhere, link), os.Rename(link, endpoint.Path(dir))); err != nil { // at once
 		t.Fatal(err)
 	}
-	elsewhere := filepath.Join(t.TempDir(), "x")
-	if err := os.Symlink(elsewhere, endpoint.Path(dir)); err != nil {
-		t.Skip(err)
+	<-told
+	if _, err := os.Lstat(elsewhere); err == nil {
+		t.Error("written through a link")
 	}
-	told := ""
-	k := &keeper{dir: dir, own: endpoint.Endpoint{URL: "http://127.0.0.1:1", Token: endpoint.NewToken(), PID: 1, Version: "t"},
-		tell: func(s string) { told = s }, log: slog.New(slog.DiscardHandler)}
-	k.look(t.Context())
-	if _, err := os.Lstat(elsewhere); err == nil || told == "" {
-		t.Errorf("written through a link: %v; told %q", err == nil, told)
+	if c, err := net.Dial("unix", endpoint.SocketPath(dir)); err != nil {
+		t.Error(err)
+	} else {
+		c.Close()
+	}
+	os.Remove(endpoint.Path(dir)) // makes room again
+	for health(t.Context(), dir) != nil {
+		<-told
 	}
 }

@@ -1,18 +1,17 @@
 package app
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"sync"
+	"runtime"
 	"time"
+
+	"nod/ipc/client"
+	"nod/ipc/endpoint"
+
+	"github.com/gofrs/flock"
 )
 
 // RunningError means that nod-desktop runs already, and that it was asked to show itself.
@@ -22,104 +21,57 @@ func (e *RunningError) Error() string {
 	return fmt.Sprintf("nod is already running (pid %d); raised it", e.PID)
 }
 
-// instancePatience is how long the running instance may take to answer a second start.
-const instancePatience = 2 * time.Second
+const (
+	claimTimeout  = 10 * time.Second      // how long another nod-desktop may take to start, to answer or to end
+	claimInterval = 50 * time.Millisecond // between two looks at whether it does
+)
 
-// errLocked means that another process holds the lock.
-var errLocked = errors.New("locked by another process")
-
-// instance is the only running nod-desktop of this user. It holds a lock for as long as the process lives,
-// however it ends, and listens for further starts, which raise it instead of running. That is all a
-// connection can do: it carries no command.
-type instance struct {
-	lock     *os.File
-	listener net.Listener
-	done     sync.WaitGroup
-}
-
-// claimInstance makes this process the only instance in the folder dir. When another one runs it raises
-// that one and returns a [*RunningError].
-func claimInstance(ctx context.Context, dir string) (*instance, error) {
-	lock, err := os.OpenFile(filepath.Join(dir, "instance.lock"), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("single instance: %w", err)
-	}
-	err = lockFile(lock)
-	if errors.Is(err, errLocked) {
-		lock.Close()
-		return nil, raiseOther(ctx, dir)
-	}
-	if err != nil {
-		lock.Close()
-		return nil, fmt.Errorf("single instance: lock %s: %w", lock.Name(), err)
-	}
-	listener, err := listenInstance(ctx, dir)
-	if err != nil {
-		lock.Close()
-		return nil, err
-	}
-	return &instance{lock: lock, listener: listener}, nil
-}
-
-func listenInstance(ctx context.Context, dir string) (net.Listener, error) {
-	path := instanceSocket(dir)
-	// Whoever holds the lock owns the socket: what lies there was left by a process that died.
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("single instance: %w", err)
-	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "unix", path)
-	if err != nil {
-		return nil, fmt.Errorf("single instance: %w", err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil { // the folder is 0700 already; this is the second lock on the door
-		listener.Close()
-		return nil, fmt.Errorf("single instance: %w", err)
-	}
-	return listener, nil
-}
-
-func instanceSocket(dir string) string { return filepath.Join(dir, "instance.sock") }
-
-// serve calls raise whenever nod is started again, until Close.
-func (i *instance) serve(raise func()) {
-	i.done.Go(func() {
-		for {
-			conn, err := i.listener.Accept()
-			if err != nil {
-				return
-			}
-			_ = conn.SetDeadline(time.Now().Add(instancePatience))
-			fmt.Fprintln(conn, os.Getpid())
-			conn.Close()
-			raise()
-		}
-	})
-}
-
-// Close lets another instance start.
-func (i *instance) Close() error {
-	err := i.listener.Close()
-	i.done.Wait()
-	return errors.Join(err, i.lock.Close())
-}
-
-// raiseOther connects to the running instance, which raises it, and returns a [*RunningError].
-func raiseOther(ctx context.Context, dir string) error {
-	ctx, cancel := context.WithTimeout(ctx, instancePatience)
+// claimInstance makes this process the only nod-desktop that publishes its endpoint in the folder dir, for as long
+// as the lock that it returns is open, however the process ends. When there is another one it raises that one and
+// returns a [*RunningError]. The other one may be about to start, and does not answer yet, or about to end, and
+// then this one takes its place.
+func claimInstance(ctx context.Context, dir string) (*flock.Flock, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, claimTimeout, fmt.Errorf("no answer within %s", claimTimeout))
 	defer cancel()
-	conn, err := new(net.Dialer).DialContext(ctx, "unix", instanceSocket(dir))
-	if err != nil {
-		return fmt.Errorf("nod is already running but does not answer (%w); end it and start again", err)
+	lock := instanceLock(dir)
+	for {
+		locked, err := lock.TryLock()
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("make sure that nod runs only once: lock %s: %w: set XDG_RUNTIME_DIR to a folder on this "+
+				"machine", lock.Path(), err)
+		case locked:
+			return lock, nil
+		}
+		pid, err := raiseRunning(ctx, dir)
+		if err == nil {
+			return nil, &RunningError{PID: pid}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("nod is already running but does not answer (%w): end nod-desktop and start it again", err)
+		case <-time.After(claimInterval):
+		}
 	}
-	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(instancePatience))
-	line, err := bufio.NewReader(io.LimitReader(conn, 32)).ReadString('\n')
-	if err != nil {
-		return fmt.Errorf("nod is already running but does not answer (%w); end it and start again", err)
+}
+
+// instanceLock is the lock of the nod-desktop that publishes its endpoint in dir. It locks no file of nod's own:
+// whoever deletes nod's folder must not make room for a second nod. Windows locks no folder, and deletes no file that
+// is open.
+func instanceLock(dir string) *flock.Flock {
+	if runtime.GOOS == "windows" {
+		return flock.New(filepath.Join(dir, "instance.lock"))
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(line))
+	return flock.New(filepath.Dir(dir), flock.SetFlag(os.O_RDONLY))
+}
+
+// raiseRunning has the nod-desktop that is published in dir show itself, and returns its process id.
+func raiseRunning(ctx context.Context, dir string) (pid int, err error) {
+	e, err := endpoint.Read(dir)
 	if err != nil {
-		return fmt.Errorf("nod is already running but answers %q; end it and start again", line)
+		return 0, err
 	}
-	return &RunningError{PID: pid}
+	c := client.Client{Endpoint: e}
+	defer c.Close()
+	return e.PID, c.Raise(ctx)
 }

@@ -6,7 +6,9 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"fyne.io/fyne/v2/lang"
@@ -38,62 +40,52 @@ type notifier struct {
 	messenger messenger
 	enabled   func() bool // the person wants notices
 	log       *slog.Logger
-	queue     chan notice
-}
-
-// notice is one notification under way. The sender waits on sent for as long as ctx lives.
-type notice struct {
-	ctx   context.Context
-	text  func(markup bool) string
-	level interact.Level
-	sent  chan<- bool // cap 1
+	waiting   chan struct{} // holds one for each notice that the desktop has not taken
+	turn      chan struct{} // holds one while the desktop is called
 }
 
 func newNotifier(m messenger, enabled func() bool, log *slog.Logger) *notifier {
-	return &notifier{messenger: m, enabled: enabled, log: log, queue: make(chan notice, notifyQueue)}
+	return &notifier{messenger: m, enabled: enabled, log: log,
+		waiting: make(chan struct{}, notifyQueue), turn: make(chan struct{}, 1)}
 }
 
-// run sends what is queued until ctx ends. A call that hangs holds up the queue, not its senders.
-func (n *notifier) run(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case job := <-n.queue:
-			job.sent <- job.ctx.Err() == nil && n.deliver(job)
-		}
-	}
-}
-
-func (n *notifier) deliver(job notice) bool {
-	ok, markup := n.messenger.Service()
-	if !ok {
-		return false
-	}
-	if err := n.messenger.Send(job.text(markup), job.level); err != nil {
-		n.log.Warn("notification not sent", "err", err)
-		return false
-	}
-	return true
-}
-
-// send queues a notification and reports whether the desktop took it in time.
+// send sends a notification and reports whether the desktop took it in time. A call that hangs holds up those after
+// it, not their senders.
 func (n *notifier) send(ctx context.Context, text func(markup bool) string, level interact.Level) bool {
-	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
-	defer cancel()
-	sent := make(chan bool, 1)
 	select {
-	case n.queue <- notice{ctx, text, level, sent}:
+	case n.waiting <- struct{}{}:
 	default:
 		n.log.Warn("notification not sent", "err", "too many wait for the desktop")
 		return false
 	}
+	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
+	defer cancel()
+	sent := make(chan bool, 1)
+	go func() {
+		n.turn <- struct{}{}
+		sent <- ctx.Err() == nil && n.deliver(text, level)
+		<-n.turn
+		<-n.waiting
+	}()
 	select {
 	case ok := <-sent:
 		return ok
 	case <-ctx.Done():
 		return false
 	}
+}
+
+func (n *notifier) deliver(text func(markup bool) string, level interact.Level) bool {
+	ok, markup := n.messenger.Service()
+	if !ok {
+		n.log.Warn("notification not sent", "err", "no notification service answers")
+		return false
+	}
+	if err := n.messenger.Send(text(markup), level); err != nil {
+		n.log.Warn("notification not sent", "err", err)
+		return false
+	}
+	return true
 }
 
 // Notify implements [interact.Notifier].
@@ -130,7 +122,7 @@ func source(who interact.Requester) string {
 
 // verified names the program that asks, as nod found out itself.
 func verified(who interact.Requester) string {
-	name := who.Process.Caller().Exe
+	name := interact.Caller(who.Process).Exe
 	if name == "" {
 		return lang.L("an unknown program")
 	}
@@ -139,7 +131,7 @@ func verified(who interact.Requester) string {
 }
 
 // hardened makes a text harmless for the notification systems: freedesktop servers read markup in a body;
-// on Windows the text travels in a CDATA section and, on the library's fallback road, inside a PowerShell
+// on Windows the text travels in a CDATA section and, where the library falls back, inside a PowerShell
 // string that expands $ and backtick; on macOS inside a quoted AppleScript string, which needs nothing.
 func hardened(text string, markup bool, goos string) string {
 	if goos == "windows" {
@@ -171,4 +163,68 @@ func (beeepMessenger) Send(body string, level interact.Level) error {
 		return nil // shown; only the beep that follows it failed
 	}
 	return err
+}
+
+// announceAfter is how long a prompt is pending before the desktop announces it. Who looks at the screen sees
+// the window itself, and mostly has answered or at least clicked it by then.
+const announceAfter = 2 * time.Second
+
+// announcer tells the desktop that prompts are pending. Its notifications say no word of the agent's, and cannot
+// decide anything: they only say where to look.
+type announcer struct {
+	ctx     context.Context
+	say     func(ctx context.Context, sentence string, level interact.Level)
+	enabled func() bool // the person wants announcements
+	looking func() bool // the prompt window has the focus
+
+	mu      sync.Mutex
+	pending []interact.Request
+	told    map[interact.ID]bool
+	timer   *time.Timer // runs while somebody is to be announced
+}
+
+func newAnnouncer(ctx context.Context, say func(context.Context, string, interact.Level),
+	enabled, looking func() bool) *announcer {
+	return &announcer{ctx: ctx, say: say, enabled: enabled, looking: looking, told: map[interact.ID]bool{}}
+}
+
+// look takes in what is pending now. What is still pending a little later is announced, once, and together with what
+// came meanwhile.
+func (a *announcer) look(pending []interact.Request) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	told := map[interact.ID]bool{}
+	for _, r := range pending {
+		if a.told[r.ID] {
+			told[r.ID] = true
+		}
+	}
+	a.pending, a.told = pending, told
+	if a.timer == nil && len(told) < len(pending) {
+		a.timer = time.AfterFunc(announceAfter, a.announce)
+	}
+}
+
+// announce says what is still pending and has not been announced, unless the person is looking at it.
+func (a *announcer) announce() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.timer = nil
+	fresh := slices.DeleteFunc(slices.Clone(a.pending), func(r interact.Request) bool { return a.told[r.ID] })
+	for _, r := range fresh {
+		a.told[r.ID] = true
+	}
+	if len(fresh) == 0 || a.ctx.Err() != nil || !a.enabled() || a.looking() {
+		return
+	}
+	a.say(a.ctx, announcement(fresh[len(fresh)-1], len(a.pending)), interact.Info)
+}
+
+// announcement is nod's own sentence about the newest of n pending requests.
+func announcement(newest interact.Request, n int) string {
+	who := map[string]any{"Who": verified(newest.Requester), "Count": n}
+	if n == 1 {
+		return lang.L("A request from {{.Who}} waits for your answer.", who)
+	}
+	return lang.L("{{.Count}} requests wait for your answer, the newest from {{.Who}}.", who)
 }

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"strings"
@@ -30,15 +29,6 @@ func (p *paper) Send(body string, _ interact.Level) error {
 	return p.err
 }
 
-func runNotifier(t *testing.T, m messenger, enabled bool) *notifier {
-	n := newNotifier(m, func() bool { return enabled }, slog.New(slog.DiscardHandler))
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() { n.run(ctx); close(done) }()
-	t.Cleanup(func() { cancel(); <-done })
-	return n
-}
-
 func aNotice(message string) interact.Request {
 	return interact.Request{
 		Requester: interact.Requester{Agent: "helper", Process: interact.Process{Exe: "/usr/bin/claude"}},
@@ -60,7 +50,7 @@ func TestNotifySentOnlyWhenTheDesktopTookIt(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			n := runNotifier(t, tt.messenger, tt.enabled)
+			n := newNotifier(tt.messenger, func() bool { return tt.enabled }, slog.New(slog.DiscardHandler))
 			if got := n.Notify(t.Context(), aNotice("done")); got != tt.want {
 				t.Errorf("sent = %v, want %v", got, tt.want)
 			}
@@ -75,13 +65,11 @@ func TestHangingServiceHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &paper{hang: make(chan struct{})}
 		n := newNotifier(m, func() bool { return true }, slog.New(slog.DiscardHandler))
-		ctx, cancel := context.WithCancel(t.Context())
-		go n.run(ctx)
-		if n.Notify(ctx, aNotice("hangs")) {
+		if n.Notify(t.Context(), aNotice("hangs")) {
 			t.Error("sent by a service that hangs")
 		}
 		for range notifyQueue {
-			if n.Notify(ctx, aNotice("queued")) {
+			if n.Notify(t.Context(), aNotice("queued")) {
 				t.Error("sent while the service hangs")
 			}
 		}
@@ -90,11 +78,9 @@ func TestHangingServiceHoldsNobodyUp(t *testing.T) {
 		if len(m.bodies) != 1 {
 			t.Errorf("%d notices came late, want only the one under way", len(m.bodies)-1)
 		}
-		if !n.Notify(ctx, aNotice("after")) {
+		if !n.Notify(t.Context(), aNotice("after")) {
 			t.Error("not sent although the service has recovered")
 		}
-		cancel()
-		synctest.Wait()
 	})
 }
 
@@ -111,7 +97,8 @@ func TestNoticeText(t *testing.T) {
 		{"markup", claude, interact.Notify{Message: `<a href="x">y</a> & <img src="z">`},
 			"From claude: &lt;a href=&#34;x&#34;&gt;y&lt;/a&gt; &amp; &lt;img src=&#34;z&#34;&gt;"},
 		{"option", claude, interact.Notify{Message: "--hint=string:x:y"}, "From claude: --hint=string:x:y"},
-		{"nobody verified", interact.Requester{Agent: "helper"}, interact.Notify{Message: "hi"}, "From helper (unverified): hi"},
+		{"nobody verified", interact.Requester{Agent: "helper"}, interact.Notify{Message: "hi"},
+			"From helper (unverified): hi"},
 		{"nobody at all", interact.Requester{}, interact.Notify{Message: "hi"}, "From an unknown program: hi"},
 	}
 	for _, tt := range tests {

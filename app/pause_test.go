@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,8 +23,8 @@ func (y *yes) Prompt(context.Context, interact.Request, policy.Decision) (intera
 
 func TestPausedNobodyIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		human, changes := &yes{}, 0
-		p := &pauser{prompter: human, changed: func() { changes++ }}
+		human, changes := &yes{}, atomic.Int32{}
+		p := newPresence(human, func() { changes.Add(1) }, func() {})
 		ask := func() error {
 			_, err := p.Prompt(t.Context(), interact.Request{}, policy.Decision{})
 			return err
@@ -33,7 +34,7 @@ func TestPausedNobodyIsAsked(t *testing.T) {
 			t.Fatalf("not paused: asked %d, error %v", human.asked, err)
 		}
 
-		p.set(Pause{On: true, Until: time.Now().Add(time.Hour)})
+		p.setPause(Pause{On: true, Until: time.Now().Add(time.Hour)})
 		err := ask()
 		if !errors.Is(err, interact.ErrUnavailable) {
 			t.Errorf("paused: error %v, want ErrUnavailable", err)
@@ -48,8 +49,8 @@ func TestPausedNobodyIsAsked(t *testing.T) {
 
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if changes != 2 {
-			t.Errorf("%d changes were told, want one for the start and one for the end", changes)
+		if n := changes.Load(); n != 2 {
+			t.Errorf("%d changes were told, want one for the start and one for the end", n)
 		}
 		if err := ask(); err != nil || human.asked != 2 {
 			t.Errorf("after the pause: asked %d, error %v", human.asked, err)
@@ -59,15 +60,15 @@ func TestPausedNobodyIsAsked(t *testing.T) {
 
 func TestPauseWithoutEndLastsUntilResumed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pauser{prompter: &yes{}, changed: func() {}}
-		p.set(Pause{On: true, Until: time.Now().Add(time.Hour)})
-		p.set(Pause{On: true})
+		p := newPresence(&yes{}, func() {}, func() {})
+		p.setPause(Pause{On: true, Until: time.Now().Add(time.Hour)})
+		p.setPause(Pause{On: true})
 		time.Sleep(1000 * time.Hour)
-		if !p.state().On {
+		if !p.paused().On {
 			t.Error("the end of the first pause ended the second")
 		}
-		p.set(Pause{})
-		if p.state().On {
+		p.setPause(Pause{})
+		if p.paused().On {
 			t.Error("resumed, yet paused")
 		}
 	})
@@ -81,7 +82,8 @@ func TestClockNamesTheDayWhenItIsAnother(t *testing.T) {
 	if got := clock(tomorrow(now), now); got != "Tue 08:00" {
 		t.Errorf("next day: %q", got)
 	}
-	if got := tomorrow(time.Date(2026, 12, 31, 5, 0, 0, 0, time.UTC)); !strings.HasPrefix(got.String(), "2027-01-01 08:00") {
+	lastDay := time.Date(2026, 12, 31, 5, 0, 0, 0, time.UTC)
+	if got := tomorrow(lastDay); !strings.HasPrefix(got.String(), "2027-01-01 08:00") {
 		t.Errorf("tomorrow at the end of the year: %v", got)
 	}
 }

@@ -21,10 +21,12 @@ func TestPastOf(t *testing.T) {
 		record("third", interact.ByHuman, interact.Denied),
 		record("policy", interact.ByPolicy, interact.Allowed),
 		record("late", interact.ByHuman, interact.TimedOut),
-		{Request: interact.Request{Body: interact.Ask{}}, Answer: interact.Answer{Outcome: interact.Answered, By: interact.ByHuman}},
+		{Request: interact.Request{Body: interact.Ask{}},
+			Answer: interact.Answer{Outcome: interact.Answered, By: interact.ByHuman}},
 		record("first", interact.ByHuman, interact.Allowed),
 	})
-	if len(past) != 2 || string(past[0].Call.Input) != `"first"` || past[0].Effect != policy.Allow || past[1].Effect != policy.Deny {
+	if len(past) != 2 || past[0].Call.Input.String() != `"first"` ||
+		past[0].Effect != policy.Allow || past[1].Effect != policy.Deny {
 		t.Errorf("past %+v", past)
 	}
 }

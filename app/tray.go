@@ -1,21 +1,20 @@
 package app
 
 import (
-	"fmt"
+	"cmp"
+	"log/slog"
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
-	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/lang"
-	"fyne.io/fyne/v2/theme"
-	"fyne.io/systray"
 
 	"nod/assets"
 	"nod/dialogs/safetext"
 	"nod/interact"
+	"nod/ipc/operator"
 )
 
 // menuPending is how many waiting requests the menu lists; the rest is a number.
@@ -25,14 +24,14 @@ const menuPending = 10
 type snapshot struct {
 	Pending       []interact.Request // oldest first, without notices: nobody answers those
 	Pause         Pause
-	Quiet         int  // sessions that nobody is asked for, because nobody answered
+	Away          int  // sessions that nobody is asked for, because nobody answered
 	Missed        int  // requests handed back for that
 	Broken        bool // the policy file cannot be read
 	Held          bool // another program changed it
 	AskEverything bool
 }
 
-// trayActions is what the menu can do. They run on the UI goroutine and must not block it.
+// trayActions is what the menu can do. Each call has a goroutine of its own.
 type trayActions struct {
 	Show          func(interact.ID) // bring this prompt to the front
 	Raise         func()            // bring the prompt window to the front
@@ -72,8 +71,9 @@ func (s snapshot) status(now time.Time) string {
 	default:
 		said = append(said, lang.L("{{.Count}} requests wait for you", map[string]any{"Count": n}))
 	}
-	if s.Quiet > 0 {
-		said = append(said, lang.L("Quiet: {{.Count}} requests came while nobody answered", map[string]any{"Count": s.Missed}))
+	if s.Away > 0 {
+		missed := map[string]any{"Count": s.Missed}
+		said = append(said, lang.L("Quiet: {{.Count}} requests came while nobody answered", missed))
 	}
 	if s.Pause.On {
 		said = append(said, pausedStatus(s.Pause, now))
@@ -91,76 +91,85 @@ func pausedStatus(p Pause, now time.Time) string {
 	return lang.L("Paused until {{.Time}}", map[string]any{"Time": clock(p.Until, now)})
 }
 
-// menu is the tray's menu.
-func (s snapshot) menu(do trayActions, now time.Time) *fyne.Menu {
-	status := fyne.NewMenuItem(s.status(now), nil)
-	status.Disabled = true
-	items := []*fyne.MenuItem{status, fyne.NewMenuItemSeparator()}
-	if len(s.Pending) > 0 {
-		items = append(items, s.pendingItems(do)...)
-		items = append(items, fyne.NewMenuItemSeparator())
-	}
-	if s.Quiet > 0 {
-		items = append(items, fyne.NewMenuItem(lang.L("I am back: ask me again"), do.AskAgain), fyne.NewMenuItemSeparator())
-	}
-	ask := fyne.NewMenuItem(lang.L("Ask about everything"), func() { do.AskEverything(!s.AskEverything) })
-	ask.Checked = s.AskEverything
-	ask.Disabled = s.Broken // the file cannot be written while it cannot be read, and everything is asked anyway
-	quit := fyne.NewMenuItem(lang.L("Quit"), do.Quit)
-	quit.IsQuit = true
-	return fyne.NewMenu("nod", append(items,
-		s.pauseItem(do, now),
-		ask,
-		fyne.NewMenuItemSeparator(),
-		fyne.NewMenuItem(lang.L("Settings…"), do.Settings),
-		fyne.NewMenuItemSeparator(),
-		quit)...)
+// menuItem is one line of the tray's menu.
+type menuItem struct {
+	Label    string // empty: a separator
+	Checked  bool
+	Request  interact.ID // the request that the item leads to
+	Do       func()      // nil: it cannot be chosen
+	Children []menuItem
 }
 
-func (s snapshot) pendingItems(do trayActions) []*fyne.MenuItem {
-	var items []*fyne.MenuItem
+// menu is the tray's menu.
+func (s snapshot) menu(do trayActions, now time.Time) []menuItem {
+	separator := menuItem{}
+	items := []menuItem{{Label: s.status(now)}, separator}
+	if len(s.Pending) > 0 {
+		items = append(append(items, s.pendingItems(do)...), separator)
+	}
+	if s.Away > 0 {
+		items = append(items, menuItem{Label: lang.L("I am back: ask me again"), Do: do.AskAgain}, separator)
+	}
+	ask := menuItem{
+		Label: lang.L("Ask about everything"), Checked: s.AskEverything,
+		Do: func() { do.AskEverything(!s.AskEverything) },
+	}
+	if s.Broken { // the file cannot be written while it cannot be read, and everything is asked anyway
+		ask.Do = nil
+	}
+	return append(items,
+		s.pauseItem(do, now),
+		ask,
+		separator,
+		menuItem{Label: lang.L("Settings…"), Do: do.Settings},
+		separator,
+		menuItem{Label: lang.L("Quit"), Do: do.Quit})
+}
+
+func (s snapshot) pendingItems(do trayActions) []menuItem {
+	var items []menuItem
 	for i, r := range s.Pending {
 		if i == menuPending {
 			more := lang.L("{{.Count}} more…", map[string]any{"Count": len(s.Pending) - i})
-			return append(items, fyne.NewMenuItem(more, do.Raise))
+			return append(items, menuItem{Label: more, Do: do.Raise})
 		}
-		items = append(items, fyne.NewMenuItem(pendingLabel(r), func() { do.Show(r.ID) }))
+		items = append(items, menuItem{Label: pendingLabel(r), Request: r.ID, Do: func() { do.Show(r.ID) }})
 	}
 	return items
 }
 
-func (s snapshot) pauseItem(do trayActions, now time.Time) *fyne.MenuItem {
+func (s snapshot) pauseItem(do trayActions, now time.Time) menuItem {
 	if s.Pause.On {
-		return fyne.NewMenuItem(lang.L("Resume"), func() { do.Pause(Pause{}) })
+		return menuItem{Label: lang.L("Resume"), Do: func() { do.Pause(Pause{}) }}
 	}
-	item := fyne.NewMenuItem(lang.L("Pause"), nil)
-	item.ChildMenu = fyne.NewMenu("",
-		fyne.NewMenuItem(lang.L("For 1 hour"), func() { do.Pause(Pause{On: true, Until: time.Now().Add(time.Hour)}) }),
-		fyne.NewMenuItem(lang.L("Until tomorrow, {{.Time}}", map[string]any{"Time": tomorrow(now).Format("15:04")}),
-			func() { do.Pause(Pause{On: true, Until: tomorrow(time.Now())}) }),
-		fyne.NewMenuItem(lang.L("Until I say so"), func() { do.Pause(Pause{On: true}) }))
-	return item
+	untilTomorrow := lang.L("Until tomorrow, {{.Time}}", map[string]any{"Time": tomorrow(now).Format("15:04")})
+	return menuItem{Label: lang.L("Pause"), Children: []menuItem{
+		{Label: lang.L("For 1 hour"), Do: func() { do.Pause(Pause{On: true, Until: time.Now().Add(time.Hour)}) }},
+		{Label: untilTomorrow, Do: func() { do.Pause(Pause{On: true, Until: tomorrow(time.Now())}) }},
+		{Label: lang.L("Until I say so"), Do: func() { do.Pause(Pause{On: true}) }},
+	}}
+}
+
+// sameMenu reports whether two menus look the same and lead to the same requests.
+func sameMenu(a, b []menuItem) bool {
+	return slices.EqualFunc(a, b, func(a, b menuItem) bool {
+		return a.Label == b.Label && a.Checked == b.Checked && a.Request == b.Request &&
+			(a.Do == nil) == (b.Do == nil) && sameMenu(a.Children, b.Children)
+	})
 }
 
 // pendingLabel is nod's word for the request and the requester's name, nothing else of what it sent.
 func pendingLabel(r interact.Request) string {
-	who := r.Requester.Agent
-	if who == "" {
-		who = source(r.Requester)
-	}
+	who := cmp.Or(r.Requester.Agent, source(r.Requester))
 	return kindLabel(r.Body.Kind()) + " · " + menuText(safetext.Line(who, nameLimit), runtime.GOOS)
 }
 
 func kindLabel(k interact.Kind) string {
-	switch k {
-	case interact.KindApprove:
-		return lang.L("Approval")
-	case interact.KindConfirm:
-		return lang.L("Yes or no")
-	case interact.KindForm:
-		return lang.L("Form")
-	}
-	return lang.L("Question")
+	return cmp.Or(map[interact.Kind]string{
+		interact.KindApprove: lang.L("Approval"),
+		interact.KindConfirm: lang.L("Yes or no"),
+		interact.KindForm:    lang.L("Form"),
+	}[k], lang.L("Question"))
 }
 
 // menuText keeps the letter that marks a keyboard shortcut in the system's menus from vanishing.
@@ -171,60 +180,24 @@ func menuText(s, goos string) string {
 	return strings.ReplaceAll(s, "_", "__")
 }
 
-// tray shows snapshots. It is used on the UI goroutine only.
+// tray shows snapshots: [tray.run] shows the latest one that [tray.update] took in.
 type tray struct {
-	app   fyne.App
-	bar   desktop.App
-	do    trayActions
-	shown string // what the desktop was last told, to tell it nothing twice
+	do      trayActions
+	log     *slog.Logger
+	latest  atomic.Pointer[snapshot]
+	changed chan struct{} // cap 1: latest was not shown yet
 }
 
-// newTray puts the icon into the tray. It must run before the app does.
-func newTray(a fyne.App, do trayActions) (*tray, error) {
-	bar, ok := a.(desktop.App)
-	if !ok {
-		return nil, fmt.Errorf("this build of nod has no tray")
-	}
-	return &tray{app: a, bar: bar, do: do}, nil
+func newTray(do trayActions, log *slog.Logger) *tray {
+	t := &tray{do: do, log: log, changed: make(chan struct{}, 1)}
+	t.latest.Store(&snapshot{})
+	return t
 }
 
-// update shows s. It is the only place that touches the tray.
+// update shows s soon, unless a later one comes before. It never blocks.
 func (t *tray) update(s snapshot) {
-	now := time.Now()
-	dark := t.app.Settings().ThemeVariant() == theme.VariantDark
-	menu := s.menu(t.do, now)
-	key := fmt.Sprint(s.state(), dark, menuKey(menu), pendingIDs(s))
-	if key == t.shown {
-		return
-	}
-	t.shown = key
-	t.bar.SetSystemTrayIcon(fyne.NewStaticResource("nod-"+string(s.state())+".png", assets.Tray(s.state(), dark)))
-	t.bar.SetSystemTrayMenu(menu)
-	systray.SetTooltip("nod: " + s.status(now))
-}
-
-// menuKey is equal for menus that look the same.
-func menuKey(m *fyne.Menu) string {
-	var b strings.Builder
-	for _, i := range m.Items {
-		fmt.Fprintf(&b, "%q %v %v;", i.Label, i.Checked, i.Disabled)
-		if i.ChildMenu != nil {
-			b.WriteString("{" + menuKey(i.ChildMenu) + "}")
-		}
-	}
-	return b.String()
-}
-
-// pendingIDs tells snapshots apart whose menus look the same but lead to other prompts.
-func pendingIDs(s snapshot) string {
-	var b strings.Builder
-	for i, r := range s.Pending {
-		if i == menuPending {
-			break
-		}
-		b.WriteString(string(r.ID) + " ")
-	}
-	return b.String()
+	t.latest.Store(&s)
+	operator.Signal(t.changed)
 }
 
 // withoutNotices drops the requests that want no answer.

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"fyne.io/fyne/v2"
-
 	"nod/assets"
 	"nod/interact"
 )
@@ -27,8 +25,8 @@ func TestTrayState(t *testing.T) {
 		{"waiting", snapshot{Pending: waiting}, assets.Waiting},
 		{"paused", snapshot{Pause: Pause{On: true}}, assets.Paused},
 		{"paused, and somebody waits from before", snapshot{Pending: waiting, Pause: Pause{On: true}}, assets.Waiting},
-		{"quiet, and nobody came since", snapshot{Quiet: 1}, assets.Idle},
-		{"quiet, and somebody came since", snapshot{Quiet: 1, Missed: 1}, assets.Waiting},
+		{"away, and nobody came since", snapshot{Away: 1}, assets.Idle},
+		{"away, and somebody came since", snapshot{Away: 1, Missed: 1}, assets.Waiting},
 		{"broken before all else", snapshot{Pending: waiting, Pause: Pause{On: true}, Broken: true}, assets.Broken},
 	}
 	for _, tt := range tests {
@@ -39,24 +37,27 @@ func TestTrayState(t *testing.T) {
 }
 
 // outline writes a menu as one line per item.
-func outline(m *fyne.Menu) string {
+func outline(items []menuItem) string {
 	var lines []string
-	for _, i := range m.Items {
+	for _, i := range items {
 		switch {
-		case i.IsSeparator:
+		case i.Label == "":
 			lines = append(lines, "--")
-		case i.Disabled:
+		case i.Children != nil:
+			lines = append(lines, i.Label+" > "+strings.ReplaceAll(outline(i.Children), "\n", " | "))
+		case i.Do == nil:
 			lines = append(lines, "("+i.Label+")")
 		case i.Checked:
 			lines = append(lines, "x "+i.Label)
-		case i.ChildMenu != nil:
-			lines = append(lines, i.Label+" > "+strings.ReplaceAll(outline(i.ChildMenu), "\n", " | "))
 		default:
 			lines = append(lines, i.Label)
 		}
 	}
 	return strings.Join(lines, "\n")
 }
+
+// fakeActions are actions that all exist.
+var fakeActions = trayActions{AskAgain: func() {}, Raise: func() {}, Settings: func() {}, Quit: func() {}}
 
 func TestTrayMenu(t *testing.T) {
 	now := time.Date(2026, 3, 2, 14, 0, 0, 0, time.Local)
@@ -70,7 +71,8 @@ func TestTrayMenu(t *testing.T) {
 			"(Nobody waits for you)", "--", pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
 		{"waiting", snapshot{Pending: []interact.Request{
 			pendingApproval("1", "claude_code"),
-			{Requester: interact.Requester{Process: interact.Process{Exe: "/usr/bin/codex"}}, Body: interact.Ask{Question: "rm -rf?"}},
+			{Requester: interact.Requester{Process: interact.Process{Exe: "/usr/bin/codex"}},
+				Body: interact.Ask{Question: "rm -rf?"}},
 		}}, []string{
 			"(2 requests wait for you)", "--", "Approval · claude__code", "Question · codex", "--",
 			pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
@@ -78,15 +80,16 @@ func TestTrayMenu(t *testing.T) {
 			"(Paused until 15:00)", "--", "Resume", "Ask about everything", "--", "Settings…", "--", "Quit"}},
 		{"ask about everything", snapshot{AskEverything: true}, []string{
 			"(Nobody waits for you)", "--", pause, "x Ask about everything", "--", "Settings…", "--", "Quit"}},
-		{"quiet", snapshot{Quiet: 1, Missed: 3}, []string{
-			"(Quiet: 3 requests came while nobody answered)", "--", "I am back: ask me again", "--", pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
+		{"away", snapshot{Away: 1, Missed: 3}, []string{
+			"(Quiet: 3 requests came while nobody answered)", "--", "I am back: ask me again", "--",
+			pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
 		{"broken", snapshot{Broken: true}, []string{
 			"(The policy file has an error: everything is asked about)", "--", pause, "(Ask about everything)", "--",
 			"Settings…", "--", "Quit"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got, want := outline(tt.s.menu(trayActions{}, now)), strings.Join(tt.want, "\n"); got != want {
+			if got, want := outline(tt.s.menu(fakeActions, now)), strings.Join(tt.want, "\n"); got != want {
 				t.Errorf("menu:\n%s\n\nwant:\n%s", got, want)
 			}
 		})
@@ -98,7 +101,7 @@ func TestTrayMenuListsTenAndCountsTheRest(t *testing.T) {
 	for range 13 {
 		s.Pending = append(s.Pending, pendingApproval("x", "a"))
 	}
-	got := outline(s.menu(trayActions{}, time.Now()))
+	got := outline(s.menu(fakeActions, time.Now()))
 	if n := strings.Count(got, "Approval · a"); n != 10 {
 		t.Errorf("%d requests listed, want 10", n)
 	}
@@ -121,9 +124,9 @@ func TestTrayMenuActions(t *testing.T) {
 	menu := s.menu(do, time.Now())
 	click := func(label string) {
 		t.Helper()
-		for _, i := range menu.Items {
+		for _, i := range menu {
 			if i.Label == label {
-				i.Action()
+				i.Do()
 				return
 			}
 		}
@@ -138,9 +141,9 @@ func TestTrayMenuActions(t *testing.T) {
 	if click("Quit"); !quit {
 		t.Error("did not quit")
 	}
-	for _, i := range menu.Items {
-		if i.ChildMenu != nil {
-			i.ChildMenu.Items[0].Action()
+	for _, i := range menu {
+		if i.Children != nil {
+			i.Children[0].Do()
 		}
 	}
 	if !paused.On || paused.Until.Before(time.Now().Add(59*time.Minute)) {
@@ -150,7 +153,7 @@ func TestTrayMenuActions(t *testing.T) {
 
 func TestNothingAnAgentWritesGetsIntoTheMenuUnspelled(t *testing.T) {
 	s := snapshot{Pending: []interact.Request{pendingApproval("1", "a\n\u202e{{.Count}}")}}
-	label := s.menu(trayActions{}, time.Now()).Items[2].Label
+	label := s.menu(fakeActions, time.Now())[2].Label
 	if strings.ContainsAny(label, "\n\u202e") || !strings.Contains(label, "{{.Count}}") {
 		t.Errorf("label %q", label)
 	}

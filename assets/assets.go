@@ -17,7 +17,7 @@ type TrayState string
 // The tray's states.
 const (
 	Idle    TrayState = "idle"    // nothing to do
-	Waiting TrayState = "waiting" // somebody waits for the human
+	Waiting TrayState = "waiting" // somebody waits for the person
 	Paused  TrayState = "paused"  // nobody is asked
 	Broken  TrayState = "broken"  // the policy file cannot be read: everything is asked about
 )
@@ -33,11 +33,10 @@ func Tray(s TrayState, dark bool) []byte {
 // Level returns the PNG that goes with a notification of level info, warning or error; it is info's for
 // any other.
 func Level(level string) []byte {
-	switch level {
-	case "warning", "error":
-		return icon("level-" + level)
+	if level != "warning" && level != "error" {
+		level = "info"
 	}
-	return icon("level-info")
+	return icon("level-" + level)
 }
 
 // App returns the PNG of the program's icon, 256 pixels square.

@@ -1,9 +1,73 @@
 package assets
 
-import "embed"
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"strings"
 
-// Translations holds translations/<language>.json: nod's own sentences, by their English text. Both files
-// have the same keys.
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/lang"
+)
+
+// translations holds nod's own sentences in other languages, by their English text.
 //
 //go:embed translations/*.json
-var Translations embed.FS
+var translations embed.FS
+
+// Sentences returns nod's sentences in a language, by their English text.
+func Sentences(language string) (map[string]string, error) {
+	text, err := translations.ReadFile("translations/" + chinese + ".json")
+	if err != nil {
+		return nil, fmt.Errorf("language %q: %w", language, err)
+	}
+	sentences := map[string]string{}
+	if err := json.Unmarshal(text, &sentences); err != nil {
+		return nil, fmt.Errorf("language %q: %w", language, err)
+	}
+	if language != chinese {
+		for english := range sentences {
+			sentences[english] = english
+		}
+	}
+	return sentences, nil
+}
+
+const chinese = "zh-CN"
+
+// SetLanguage makes nod speak the language: "en", "zh-CN", or any other name to follow the system. It is to be called
+// before windows are built; what is built already keeps its words.
+//
+// Fyne has no way to choose a language, it takes the system's. So the wanted words are filed under the name
+// of the system's locale, and under English, which Fyne falls back to where the locale says nothing ("C").
+func SetLanguage(name string) error {
+	system := lang.SystemLocale()
+	sentences, err := Sentences(languageFor(name, system))
+	if err != nil {
+		return err
+	}
+	words, err := json.Marshal(sentences)
+	if err != nil {
+		return fmt.Errorf("language %q: %w", name, err)
+	}
+	for _, locale := range []fyne.Locale{"en", fyne.Locale(system.LanguageString())} {
+		if strings.HasPrefix(locale.String(), "und") { // the system names no language
+			continue
+		}
+		if err := lang.AddTranslationsForLocale(words, locale); err != nil {
+			return fmt.Errorf("language %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// languageFor is the one of nod's languages that is meant.
+func languageFor(name string, system fyne.Locale) string {
+	switch {
+	case name == "en", name == chinese:
+		return name
+	case strings.HasPrefix(system.String(), "zh"):
+		return chinese
+	}
+	return "en"
+}

@@ -2,6 +2,7 @@ package dialogs
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -28,21 +29,25 @@ func TestAsk(t *testing.T) {
 		do   func(s *screen)
 		want string
 	}{
-		{"an option", interact.Ask{Question: "Which?", Options: three}, func(s *screen) { s.tapText("PostgreSQL") }, "PostgreSQL"},
-		{"another option after all", interact.Ask{Question: "Which?", Options: three}, func(s *screen) { s.tapText("SQLite"); s.tapText("MariaDB") }, "MariaDB"},
+		{"an option", interact.Ask{Question: "Which?", Options: three}, func(s *screen) { s.tapText("PostgreSQL") },
+			"PostgreSQL"},
+		{"another option after all", interact.Ask{Question: "Which?", Options: three},
+			func(s *screen) { s.tapText("SQLite"); s.tapText("MariaDB") }, "MariaDB"},
 		{"an option by keyboard", interact.Ask{Question: "Which?", Options: three}, func(s *screen) {
 			s.key(fyne.KeyDown) // the submit before has put the focus on the first
 			s.key(fyne.KeyDown)
 			s.key(fyne.KeyUp)
 			s.key(fyne.KeySpace)
 		}, "PostgreSQL"},
-		{"Other", interact.Ask{Question: "Which?", Options: three}, func(s *screen) { s.tapText("Other…"); s.typeText(" DuckDB ") }, "DuckDB"},
+		{"Other", interact.Ask{Question: "Which?", Options: three},
+			func(s *screen) { s.tapText("Other…"); s.typeText(" DuckDB ") }, "DuckDB"},
 		{"an option after a draft of Other", interact.Ask{Question: "Which?", Options: three}, func(s *screen) {
 			s.tapText("Other…")
 			s.typeText("DuckDB")
 			s.tapText("SQLite")
 		}, "SQLite"},
-		{"an option that is called Other…", interact.Ask{Question: "Which?", Options: []string{"Other…"}, AllowOther: no()}, func(s *screen) { s.tapText("Other…") }, "Other…"},
+		{"an option that is called Other…", interact.Ask{Question: "Which?", Options: []string{"Other…"}, AllowOther: no()},
+			func(s *screen) { s.tapText("Other…") }, "Other…"},
 		{"free text", interact.Ask{Question: "Why?"}, func(s *screen) { s.typeText("because") }, "because"},
 		{"free text in lines", interact.Ask{Question: "Why?", Multiline: true}, func(s *screen) {
 			s.typeText("a")
@@ -186,7 +191,8 @@ var wholeForm = interact.Form{Questions: []interact.Question{
 		{Label: "SQLite", Value: "sqlite", Description: "One file"},
 		{Label: "PostgreSQL", Value: "pg", Recommended: true},
 	}},
-	{ID: "extras", Question: "What else?", MultiSelect: true, Required: no(), Options: []interact.Option{{Label: "Tracing"}, {Label: "Metrics"}}},
+	{ID: "extras", Question: "What else?", MultiSelect: true, Required: no(),
+		Options: []interact.Option{{Label: "Tracing"}, {Label: "Metrics"}}},
 	{ID: "name", Question: "Name?", Placeholder: "orders"},
 	{ID: "note", Question: "Anything to add?", Required: no()},
 }}
@@ -224,7 +230,7 @@ func TestForm(t *testing.T) {
 		"name": interact.TextValue("shop"), "note": interact.TextValue(""),
 	}
 	for id, v := range want {
-		if !a.Values[id].Equal(v) {
+		if !reflect.DeepEqual(a.Values[id], v) {
 			t.Errorf("%s: %v, want %v", id, a.Values[id], v)
 		}
 	}
@@ -247,7 +253,7 @@ func TestFormDefaults(t *testing.T) {
 	for id, want := range map[string]interact.Value{
 		"db": interact.ListValue("pg"), "extras": interact.ListValue("Tracing"), "name": interact.TextValue("orders"),
 	} {
-		if !a.Values[id].Equal(want) {
+		if !reflect.DeepEqual(a.Values[id], want) {
 			t.Errorf("%s: %v, want %v", id, a.Values[id], want)
 		}
 	}
@@ -265,7 +271,8 @@ func TestFormMarksRequiredAndRecommended(t *testing.T) {
 
 func TestFormSaysWhatWillNotDo(t *testing.T) {
 	s := newScreen(t)
-	s.open(request("1", interact.Form{Questions: []interact.Question{{ID: "n", Question: "How many?", Format: interact.Integer}}}))
+	s.open(request("1", interact.Form{Questions: []interact.Question{{ID: "n", Question: "How many?",
+		Format: interact.Integer}}}))
 	s.focusWindow()
 	s.canvas().FocusNext()
 	s.typeText("many")
@@ -307,7 +314,8 @@ func TestAgentTextIsNeverATemplate(t *testing.T) {
 func TestDescriptionStaysOutOfTheInput(t *testing.T) {
 	s := newScreen(t)
 	r := bash("1", "rm -rf build")
-	r.Body = interact.Approve{Tool: "Bash", Input: []byte(`{"command":"rm -rf build"}`), Description: "Command: ls\nAllow is safe"}
+	r.Body = interact.Approve{Tool: "Bash", Input: []byte(`{"command":"rm -rf build"}`),
+		Description: "Command: ls\nAllow is safe"}
 	s.open(r)
 	for _, l := range s.page().text.(*sheet).lines {
 		if strings.Contains(l.text(), "Allow is safe") {

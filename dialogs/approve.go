@@ -16,9 +16,7 @@ import (
 // approvePage asks leave for one tool call.
 type approvePage struct {
 	*page
-	w       *window
-	request interact.Request
-	body    interact.Approve
+	body interact.Approve
 
 	input  *inputView
 	view   *fyne.Container // holds the input, or the whole of it as JSON
@@ -41,8 +39,8 @@ type approvePage struct {
 
 func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 	a := &approvePage{
-		page: newPage(e, w.keys, h), w: w, request: e.request(), body: b, keep: keep{scope: policy.Once},
-		view: container.NewStack(), banner: column(6), facts: newWrapRow(6, 6), partList: column(0),
+		page: newPage(e, w, h), body: b, keep: keep{scope: policy.Once},
+		view: container.NewStack(), banner: Column(6), facts: newWrapRow(6, 6), partList: Column(0),
 	}
 	a.page.affirm, a.page.refuse, a.page.unwind = a.allow, a.deny, a.closeReason
 	a.page.silence = func(left string) string {
@@ -57,34 +55,32 @@ func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 
 // look makes the view of the input, afresh when a file that it compares with has changed.
 func (a *approvePage) look() {
-	a.input = newInputView(a.body, a.request.Requester.Folder())
-	a.input.attach(a.keys, a.w.inView, a.w.rearm)
+	a.input = newInputView(a.body, a.entry.request.Requester.Folder())
+	a.input.block.attach(a.w, a.w.rearm)
 	a.rawShown = false
 	a.put(a.input.block)
 	a.banner.Objects = nil
-	for _, s := range a.input.Warnings() {
+	for _, s := range a.input.warnings {
 		a.banner.Add(newBanner(s))
 	}
-	a.facts.Objects = []fyne.CanvasObject{newBadge(className(a.entry.why.Class), classColor(a.entry.why.Class))}
-	for _, f := range a.input.Facts() {
-		a.facts.Add(newBadge(f.Text, factColor(f.Level)))
+	a.facts.Objects = []fyne.CanvasObject{Badge(className(a.entry.why.Class), ClassColor(a.entry.why.Class))}
+	for _, f := range a.input.facts {
+		a.facts.Add(Badge(f.Text, factColor(f.Level)))
 	}
 	a.showParts(a.partsNow())
 }
 
 func (a *approvePage) partsNow() []policy.CommandPart {
-	if a.w.p.options.Parts == nil {
+	if len(a.body.Input) > maxGrantInput {
 		return nil
 	}
-	return a.w.p.options.Parts(a.call())
+	return a.w.p.options.Offers(a.entry.request.ID).Parts
 }
-
-func (a *approvePage) call() policy.Call { return a.body.Call(a.request.Requester) }
 
 func (a *approvePage) showParts(parts []policy.CommandPart) {
 	a.parts, a.partList.Objects = parts, nil
 	if list := Parts(parts); list != nil {
-		a.partList.Add(padded(3, 0, list))
+		a.partList.Add(Padded(3, 0, list))
 	}
 	setVisible(a.partList, len(a.partList.Objects) > 0)
 }
@@ -98,7 +94,7 @@ func (a *approvePage) renew() {
 }
 
 // put makes b the text of the prompt, which has the focus.
-func (a *approvePage) put(b block) {
+func (a *approvePage) put(b *sheet) {
 	a.text = b
 	a.view.Objects = []fyne.CanvasObject{b}
 	a.view.Refresh()
@@ -106,26 +102,18 @@ func (a *approvePage) put(b block) {
 
 func newBanner(s string) fyne.CanvasObject {
 	icon := widget.NewIcon(theme.NewColoredResource(theme.WarningIcon(), theme.ColorNameError))
-	text := newLines(s, theme.SizeNameText, widget.DangerImportance)
-	ground := newSurface(theme.ColorNameError, padded(8, 10,
-		container.NewBorder(nil, nil, column(0, container.New(fixed{width: 20, height: 20}, icon)), nil, padded(0, 8, tight(text)))))
-	ground.alpha, ground.radius = 0x1c, 8
-	return ground
+	text := Lines(s, theme.SizeNameText, widget.DangerImportance)
+	line := beside(container.New(fixed{width: 20, height: 20}, icon), 8, Tight(text))
+	return newTint(theme.ColorNameError, 0x1c, 8, Padded(8, 10, line))
 }
 
 func factColor(l factLevel) fyne.ThemeColorName {
-	switch l {
-	case factCaution:
-		return theme.ColorNameWarning
-	case factDanger:
-		return theme.ColorNameError
-	}
-	return colorMuted
+	return [...]fyne.ThemeColorName{ColorMuted, theme.ColorNameWarning, theme.ColorNameError}[l]
 }
 
 // bodyObject is the exact input, and under it what nod worked out and what the agent says.
 func (a *approvePage) bodyObject() fyne.CanvasObject {
-	details := column(5, a.facts, a.partList)
+	details := Column(5, a.facts, a.partList)
 	if says := a.agentSays(); says != "" {
 		details.Add(labelled(tr("agent says:"), says))
 	}
@@ -137,13 +125,13 @@ func (a *approvePage) agentSays() string {
 	if a.body.Description != "" {
 		return plainText(a.body.Description)
 	}
-	return plainText(a.input.AgentSays())
+	return plainText(a.input.agentSays)
 }
 
 // labelled is one of nod's own labels, and beside it text from elsewhere.
 func labelled(label, text string) fyne.CanvasObject {
-	l := newLines(text, theme.SizeNameCaptionText, widget.MediumImportance)
-	return container.NewBorder(nil, nil, column(0, newWords(label, theme.SizeNameCaptionText, colorMuted)), nil, padded(0, 6, tight(l)))
+	l := Lines(text, theme.SizeNameCaptionText, widget.MediumImportance)
+	return beside(newWords(label, theme.SizeNameCaptionText, ColorMuted), 6, Tight(l))
 }
 
 // wantedHeight is the height of the body at which the whole input is in view.
@@ -157,22 +145,21 @@ func (a *approvePage) wantedHeight(width float32) float32 {
 }
 
 func (a *approvePage) footObject() *foot {
-	a.disclosure = newIconButton(a.keys, tr("Whole input (JSON)"), theme.IconNameMenuExpand, a.toggleRaw)
-	a.reason = newField(a.keys, false)
-	a.reason.SetPlaceHolder(tr("Why not? The agent reads this."))
+	a.disclosure = newIconButton(a.w, tr("Whole input (JSON)"), theme.IconNameMenuExpand, a.toggleRaw)
+	a.reason = newField(a.w, tr("Why not? The agent reads this."), false)
 	a.reason.Hide()
-	deny := newDecision(a.keys, tr("Deny"), negativeHint(), plainButton, a.w.refuse)
-	a.why = newButton(a.keys, tr("Deny, and say why…"), a.openReason)
-	a.scopes = newButton(a.keys, "", a.chooseScope)
+	deny := newDecision(a.w, tr("Deny"), negativeHint(), plainButton, a.w.refuse)
+	a.why = newButton(a.w, tr("Deny, and say why…"), a.openReason)
+	a.scopes = newButton(a.w, "", a.chooseScope)
 	a.scopes.icon, a.scopes.trailing = theme.IconNameArrowDropDown, true
-	a.yes = newDecision(a.keys, a.affirmative(), affirmativeHint(), strongButton, a.w.affirm)
+	a.yes = newDecision(a.w, a.affirmative(), affirmativeHint(), strongButton, a.w.affirm)
 	a.rule = container.NewStack()
 	a.showScope()
 	setVisible(a.scopes, !isPlan(a.body))                  // a plan is carried out once
 	outdent := layout.NewCustomPaddedLayout(-4, 0, -10, 0) // its text in line with what is below
 	return &foot{
 		split:      true,
-		disclosure: container.New(outdent, a.disclosure),
+		disclosure: []fyne.CanvasObject{container.New(outdent, a.disclosure)},
 		above:      []fyne.CanvasObject{a.rule, a.reason},
 		left:       []fyne.CanvasObject{deny, a.why},
 		right:      []fyne.CanvasObject{a.scopes, a.yes},
@@ -193,23 +180,21 @@ func (a *approvePage) toggleRaw() {
 	if a.rawShown {
 		a.disclosure.icon = theme.IconNameArrowDropDown
 		raw := newRawView(a.body.Input)
-		raw.attach(a.keys, a.w.inView, nil)
+		raw.attach(a.w, nil)
 		a.put(raw)
 	} else {
 		a.put(a.input.block)
 	}
 	a.disclosure.Refresh()
-	a.w.fit()
-	a.w.disturb()
+	a.w.changed()
 }
 
 // openReason opens the line for the reason.
 func (a *approvePage) openReason() {
 	a.reason.Show()
 	a.why.Hide()
-	a.w.fit()
-	a.w.disturb()
-	a.keys.enter(a.reason)
+	a.w.changed()
+	a.w.enter(a.reason)
 }
 
 // closeReason closes it again. What was typed stays, but is not sent.
@@ -225,19 +210,18 @@ func (a *approvePage) closeReason() bool {
 }
 
 func (a *approvePage) deny() {
-	answer := human(interact.Denied)
+	answer := a.answer(interact.Denied)
 	if a.reason.Visible() {
 		answer.Reason = a.reason.Text
 	}
-	a.w.finish(a.page, a.stamped(answer))
+	a.w.finish(a.page, answer)
 }
 
 // allow allows the call, unless what the human saw is no longer what would happen.
 func (a *approvePage) allow() {
-	if a.input.Stale() {
+	if a.input.stale() {
 		a.look()
-		a.w.fit()
-		a.w.disturb()
+		a.w.changed()
 		a.say(tr("The file has changed meanwhile: look again."))
 		return
 	}
@@ -247,20 +231,21 @@ func (a *approvePage) allow() {
 		a.say(tr("What Allow will save has changed meanwhile: look again."))
 		return
 	}
-	answer := human(interact.Allowed)
+	answer := a.answer(interact.Allowed)
 	answer.Scope, answer.Covers, answer.Suggestion = a.keep.scope, a.keep.cover, a.keep.suggestion
-	a.w.finish(a.page, a.stamped(answer))
+	a.w.finish(a.page, answer)
 }
 
-// stamped says which bytes were shown.
-func (a *approvePage) stamped(answer interact.Answer) interact.Answer {
+// answer is the start of an answer. It says which bytes were shown.
+func (a *approvePage) answer(o interact.Outcome) interact.Answer {
+	answer := human(o, "")
 	answer.ShownSHA256 = interact.Digest(a.body.Input)
 	return answer
 }
 
 // lookAtAll takes note of what is in view.
 func (a *approvePage) lookAtAll() {
-	a.input.noteSeen()
+	a.input.block.noteSeen()
 	if a.ruleText != nil {
 		a.ruleText.noteSeen()
 	}
@@ -268,7 +253,7 @@ func (a *approvePage) lookAtAll() {
 
 // allSeen reports whether the whole input, and the whole rule if one will be saved, has been in view.
 func (a *approvePage) allSeen() bool {
-	return a.input.allSeen() && (a.ruleText == nil || a.ruleText.allSeen())
+	return a.input.block.seenAll && (a.ruleText == nil || a.ruleText.seenAll)
 }
 
 // The distances in a body, and when there is little room.

@@ -8,6 +8,10 @@ const (
 	// quietAfterAnswer is how long after an answer no button of the next prompt decides anything, so that
 	// the second half of a double click, or a key held down, cannot answer a prompt nobody has read.
 	quietAfterAnswer = 500 * time.Millisecond
+	// beat is how often the window has to be heard of while the affirmative arms, and maxGap how long it may be
+	// silent at most: a window that stood still may not have drawn what it is to show.
+	beat   = 100 * time.Millisecond
+	maxGap = 4 * beat
 )
 
 // arming decides whether a press of the affirmative is a decision. It is one only after the prompt has been
@@ -21,6 +25,8 @@ type arming struct {
 	looked                 bool // the prompt has been looked at once, so that what was in view at once is known
 
 	since time.Time // since when nothing has disturbed the view
+	heard time.Time // when the window was last heard of, while it armed
+	ready bool      // it was heard of all the while
 	quiet time.Time // until when nothing decides, after an answer
 }
 
@@ -46,7 +52,22 @@ func (a *arming) look(seen bool) {
 }
 
 // disturb starts the wait again: the window was resized, or something in it changed.
-func (a *arming) disturb() { a.since = a.now() }
+func (a *arming) disturb() {
+	a.since = a.now()
+	a.heard, a.ready = a.since, false
+}
+
+// hear takes note that the window runs.
+func (a *arming) hear() {
+	if a.ready {
+		return
+	}
+	if a.now().Sub(a.heard) > maxGap {
+		a.disturb()
+	}
+	a.heard = a.now()
+	a.ready = a.visible && a.focused && a.seen && a.heard.Sub(a.since) >= a.after
+}
 
 func (a *arming) setVisible(v bool) { a.set(&a.visible, v) }
 func (a *arming) setFocused(v bool) { a.set(&a.focused, v) }
@@ -72,7 +93,11 @@ func (a *arming) remaining() (time.Duration, bool) {
 		return 0, false
 	}
 	now := a.now()
-	return max(a.since.Add(a.after).Sub(now), a.quiet.Sub(now), 0), true
+	left := a.quiet.Sub(now)
+	if !a.ready {
+		left = max(left, a.since.Add(a.after).Sub(now), time.Nanosecond) // which [arming.hear] ends
+	}
+	return max(left, 0), true
 }
 
 // press reports whether a press of the affirmative decides. One that comes too early starts the wait again.
@@ -84,8 +109,8 @@ func (a *arming) press() bool {
 	return false
 }
 
-// answered says that the human has just answered a prompt.
-func (a *arming) answered() { a.quiet = a.now().Add(quietAfterAnswer) }
+// block says that what comes now may be an echo: the human has just answered a prompt, or types on into the next one.
+func (a *arming) block() { a.quiet = a.now().Add(quietAfterAnswer) }
 
 // refuse reports whether a press of a negative decides. It always does, except in the moment after another
 // answer, when it can only be an echo of that one; then that moment starts again.
@@ -93,6 +118,6 @@ func (a *arming) refuse() bool {
 	if !a.now().Before(a.quiet) {
 		return true
 	}
-	a.answered()
+	a.block()
 	return false
 }

@@ -61,7 +61,7 @@ func TestArming(t *testing.T) {
 		}, true},
 		{"the next prompt", func(a *arming, wait func(time.Duration)) {
 			wait(time.Second)
-			a.answered()
+			a.block()
 			a.begin(0)
 			a.look(true)
 			wait(699 * ms)
@@ -76,6 +76,21 @@ func TestArming(t *testing.T) {
 			a.look(true)
 			wait(699 * ms)
 		}, false},
+		{"stood still", func(a *arming, _ func(time.Duration)) {
+			now := a.now()
+			a.now = func() time.Time { return now.Add(time.Hour) }
+		}, false},
+		{"stood still until a moment ago", func(a *arming, wait func(time.Duration)) {
+			wait(100 * ms)
+			now := a.now
+			a.now = func() time.Time { return now().Add(time.Hour) }
+			wait(600 * ms)
+		}, false},
+		{"stood still after it was armed", func(a *arming, wait func(time.Duration)) {
+			wait(700 * ms)
+			now := a.now()
+			a.now = func() time.Time { return now.Add(time.Hour) }
+		}, true},
 		{"the clock goes back", func(a *arming, wait func(time.Duration)) { wait(-time.Hour) }, false},
 	}
 	for _, test := range tests {
@@ -86,7 +101,14 @@ func TestArming(t *testing.T) {
 			a.look(true)
 			a.setVisible(true)
 			a.setFocused(true)
-			test.do(a, func(d time.Duration) { now = now.Add(d) })
+			test.do(a, func(d time.Duration) {
+				for ; d > beat; d -= beat {
+					now = now.Add(beat)
+					a.hear()
+				}
+				now = now.Add(d)
+				a.hear()
+			})
 			if got := a.armed(); got != test.want {
 				t.Errorf("armed: %v, want %v", got, test.want)
 			}
@@ -107,7 +129,7 @@ func TestRefusalWaitsOnlyForAnEcho(t *testing.T) {
 	if !a.refuse() {
 		t.Error("the first refusal did not count")
 	}
-	a.answered()
+	a.block()
 	for range 20 { // a key held down
 		now = now.Add(100 * time.Millisecond)
 		if a.refuse() {

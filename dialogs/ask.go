@@ -4,14 +4,16 @@ import (
 	"strings"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
 
 	"nod/interact"
 )
 
 // newAskPage asks one question: a pick from options, or free text.
 func newAskPage(w *window, e *entry, h *head, b interact.Ask) *page {
-	p := newPage(e, w.keys, h)
-	answer, input, focus := askInput(w.keys, b)
+	p := newPage(e, w, h)
+	answer, input, focus := askInput(w, b)
 	if len(b.Options) == 0 {
 		p.first = focus()
 	}
@@ -22,26 +24,29 @@ func newAskPage(w *window, e *entry, h *head, b interact.Ask) *page {
 			w.win.Canvas().Focus(focus())
 			return
 		}
-		a := human(interact.Answered)
+		a := human(interact.Answered, "")
 		a.Text = text
 		w.finish(p, a)
 	}
-	p.assemble(p.scrolling(tight(newMarkdown(b.Question)), input), questionFoot(w, p))
+	rows := p.rows(Tight(newMarkdown(b.Question)))
+	rows.add(container.New(layout.NewCustomPaddedLayout(14, 0, 8, 8), input), input.MinSize().Height)
+	p.assemble(rows.scroll.Scroll, questionFoot(w, p))
 	return p
 }
 
 // askInput is what the answer is given with: how to read it, what to show, and where the focus belongs.
-func askInput(keys *keyMap, b interact.Ask) (answer func() string, input fyne.CanvasObject, focus func() fyne.Focusable) {
+func askInput(w *window, b interact.Ask) (
+	answer func() string, input fyne.CanvasObject, focus func() fyne.Focusable,
+) {
 	if len(b.Options) == 0 {
-		f := newField(keys, b.Multiline)
-		f.SetPlaceHolder(plainText(b.Placeholder))
+		f := newField(w, plainText(b.Placeholder), b.Multiline)
 		return func() string { return strings.TrimSpace(f.Text) }, f, func() fyne.Focusable { return f }
 	}
 	options := make([]interact.Option, len(b.Options))
 	for i, o := range b.Options {
 		options[i] = interact.Option{Label: o, Value: o}
 	}
-	p := newPicker(keys, options, false, b.OffersOther(), b.Placeholder)
+	p := newPicker(w, options, false, b.OffersOther(), b.Placeholder)
 	return func() string { return strings.Join(p.answers(), "") }, p.object, p.focusFirst
 }
 
@@ -51,11 +56,9 @@ func questionFoot(w *window, p *page) *foot {
 		return tr("the agent stops waiting in {{.Time}}", values{"Time": left})
 	}
 	p.refuse = func() {
-		a := human(interact.Dismissed)
-		a.Reason = "the person declined to answer"
-		w.finish(p, a)
+		w.finish(p, human(interact.Dismissed, "the person declined to answer"))
 	}
-	p.yes = newDecision(w.keys, tr("Submit"), affirmativeHint(), strongButton, w.affirm)
-	decline := newDecision(w.keys, tr("Decline"), negativeHint(), plainButton, w.refuse)
+	p.yes = newDecision(w, tr("Submit"), affirmativeHint(), strongButton, w.affirm)
+	decline := newDecision(w, tr("Decline"), negativeHint(), plainButton, w.refuse)
 	return &foot{left: []fyne.CanvasObject{decline}, right: []fyne.CanvasObject{p.yes}}
 }

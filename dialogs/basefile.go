@@ -1,12 +1,11 @@
 package dialogs
 
 import (
-	"crypto/sha256"
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
-	"strings"
 	"syscall"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 
 const (
 	maxBaseBytes = 1 << 20                // a larger file is not compared
-	maxReadTime  = 500 * time.Millisecond // a file on a network that hangs must not hang the window
+	maxReadTime  = 250 * time.Millisecond // what the file system may take for one question
 )
 
 // baseFile is the file that a change is about, as it was when it was read.
@@ -24,43 +23,72 @@ type baseFile struct {
 	where     policy.Location
 	exists    bool
 	text      string
-	problem   string // why the text is not known; nod's own words
-	hash      [sha256.Size]byte
+	problem   string // why the text cannot be compared; nod's own words
 }
 
 // readBase reads the file that path names for a tool that works in cwd.
 func readBase(path, cwd string) *baseFile {
-	b := &baseFile{path: path, cwd: cwd, where: policy.Locate(path, cwd)}
-	if b.where.Path == "" {
-		b.problem = tr("nod cannot tell which file this is")
-		return b
+	type result struct {
+		where policy.Location
+		text  []byte
+		err   error
 	}
-	text, err := readInTime(b.where.Path)
+	r, ok := inTime(func() (r result) {
+		if r.where = policy.Locate(path, cwd); r.where.Path != "" {
+			r.text, r.err = readRegular(r.where.Path)
+		}
+		return r
+	})
+	b := &baseFile{path: path, cwd: cwd, where: r.where, exists: true, text: string(r.text)}
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return b
-	case err != nil:
-		b.exists, b.problem = true, readProblem(err)
-		return b
-	}
-	b.exists, b.hash = true, sha256.Sum256(text)
-	b.text = string(text)
-	if strings.IndexByte(b.text, 0) >= 0 {
-		b.text, b.problem = "", tr("the file there is not a text")
+	case !ok:
+		b.problem = tr("the file there takes too long to read")
+	case b.where.Path == "":
+		b.exists, b.problem = false, tr("nod cannot tell which file this is")
+	case errors.Is(r.err, fs.ErrNotExist):
+		b.exists = false
+	case r.err != nil:
+		b.problem = readProblem(r.err)
+	case bytes.IndexByte(r.text, 0) >= 0:
+		b.problem = tr("the file there is not a text")
 	}
 	return b
 }
 
-// changed reports whether reading again gives something else.
-func (b *baseFile) changed() bool {
-	now := readBase(b.path, b.cwd)
-	return now.exists != b.exists || now.hash != b.hash || now.problem != b.problem || now.where != b.where
+// locate says where paths lead for a tool that works in cwd; nowhere, if the file system does not answer in time.
+func locate(paths []string, cwd string) []policy.Location {
+	found, ok := inTime(func() []policy.Location {
+		all := make([]policy.Location, len(paths))
+		for i, path := range paths {
+			all[i] = policy.Locate(path, cwd)
+		}
+		return all
+	})
+	if !ok {
+		return make([]policy.Location, min(len(paths), 1))
+	}
+	return found
 }
+
+// inTime returns what f does, which asks the file system, or gives up: a file on a network that hangs must not hang
+// the window. Then f stays behind.
+func inTime[T any](f func() T) (result T, ok bool) {
+	done := make(chan T, 1)
+	go func() { done <- f() }()
+	select {
+	case result = <-done:
+		return result, true
+	case <-time.After(maxReadTime):
+		return result, false
+	}
+}
+
+// changed reports whether reading again gives something else.
+func (b *baseFile) changed() bool { return *readBase(b.path, b.cwd) != *b }
 
 var (
 	errNotRegular = errors.New("not a regular file")
 	errTooLarge   = errors.New("too large")
-	errTooSlow    = errors.New("takes too long to read")
 )
 
 // readProblem says in nod's own words why a file could not be read.
@@ -70,29 +98,8 @@ func readProblem(err error) string {
 		return tr("what is there is not a regular file")
 	case errors.Is(err, errTooLarge):
 		return tr("the file there is too large to compare")
-	case errors.Is(err, errTooSlow):
-		return tr("the file there takes too long to read")
 	}
 	return tr("the file there cannot be read")
-}
-
-// readInTime reads a file, or gives up. The reader may stay behind on a file system that hangs.
-func readInTime(path string) ([]byte, error) {
-	type result struct {
-		text []byte
-		err  error
-	}
-	done := make(chan result, 1)
-	go func() {
-		text, err := readRegular(path)
-		done <- result{text, err}
-	}()
-	select {
-	case r := <-done:
-		return r.text, r.err
-	case <-time.After(maxReadTime):
-		return nil, errTooSlow
-	}
 }
 
 // readRegular reads a regular file of a modest size. Anything else is not even opened: opening a device can

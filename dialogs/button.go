@@ -6,7 +6,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 )
@@ -23,7 +22,7 @@ const (
 // button is nod's button. Unlike Fyne's it shows a ring when it has the focus, keeps the focus when it is
 // clicked, and, when it decides, ignores every key: a decision by keyboard takes a chord.
 type button struct {
-	widget.BaseWidget
+	hoverBase
 	text, hint string
 	icon       fyne.ThemeIconName // "" for none
 	trailing   bool               // the icon is behind the text
@@ -34,30 +33,27 @@ type button struct {
 	onTap      func()
 	onResize   func() // its least size has changed
 
-	keys             *keyMap
-	hovered, focused bool
-
 	label, small *canvas.Text
 	image        *widget.Icon
 }
 
-func newButton(keys *keyMap, text string, onTap func()) *button {
-	b := &button{keys: keys, text: text, onTap: onTap, onResize: func() {}, ready: true}
-	b.ExtendBaseWidget(b)
+func newButton(w *window, text string, onTap func()) *button {
+	b := &button{text: text, onTap: onTap, onResize: func() {}, ready: true}
+	b.extend(b, w)
 	return b
 }
 
 // newDecision is a button whose press answers the request. The hint names its chord.
-func newDecision(keys *keyMap, text, hint string, look buttonLook, onTap func()) *button {
-	b := newButton(keys, text, onTap)
+func newDecision(w *window, text, hint string, look buttonLook, onTap func()) *button {
+	b := newButton(w, text, onTap)
 	b.hint, b.look, b.decides = hint, look, true
 	b.ready = look != strongButton
 	return b
 }
 
 // newIconButton is a quiet button; with an icon, a text, or both.
-func newIconButton(keys *keyMap, text string, icon fyne.ThemeIconName, onTap func()) *button {
-	b := newButton(keys, text, onTap)
+func newIconButton(w *window, text string, icon fyne.ThemeIconName, onTap func()) *button {
+	b := newButton(w, text, onTap)
 	b.icon, b.look = icon, quietButton
 	return b
 }
@@ -96,15 +92,15 @@ func (b *button) CreateRenderer() fyne.WidgetRenderer {
 	b.label.TextStyle.Bold = b.look != quietButton
 	b.image = widget.NewIcon(nil)
 	icon := container.New(fixed{width: 18, height: 18}, b.image)
-	face := row(7, icon, b.label, b.small)
+	content := Row(7, icon, b.label, b.small)
 	if b.trailing {
-		face = row(7, b.label, b.small, icon)
+		content = Row(7, b.label, b.small, icon)
 	}
 	v, h := float32(8), float32(14)
 	if b.look == quietButton {
 		v, h = 6, 8
 	}
-	return newPainted(container.NewStack(ground, ring, padded(v, h, container.NewCenter(face))), func() {
+	return newPainted(container.NewStack(ground, ring, Padded(v, h, container.NewCenter(content))), func() {
 		th := theme.CurrentForWidget(b)
 		fill, ink := b.colors()
 		ground.FillColor, ground.CornerRadius = fill, th.Size(theme.SizeNameButtonRadius)
@@ -129,12 +125,12 @@ func (b *button) CreateRenderer() fyne.WidgetRenderer {
 
 // colors are those of the ground and of what is written on it. Both are opaque.
 func (b *button) colors() (fill, ink color.Color) {
-	page, text := colorOf(b, colorSunken), colorOf(b, theme.ColorNameForeground)
+	page, text := colorOf(b, ColorSunken), colorOf(b, theme.ColorNameForeground)
 	switch {
 	case b.look == strongButton && b.ready:
 		fill, ink = colorOf(b, theme.ColorNamePrimary), colorOf(b, theme.ColorNameForegroundOnPrimary)
 	case b.look == strongButton:
-		return mix(page, colorOf(b, theme.ColorNamePrimary), 0.16), colorOf(b, colorMuted)
+		return mix(page, colorOf(b, theme.ColorNamePrimary), 0.16), colorOf(b, ColorMuted)
 	case b.look == quietButton && !b.hovered:
 		return color.Transparent, colorOf(b, theme.ColorNameForeground)
 	case b.look == quietButton:
@@ -160,7 +156,7 @@ func (b *button) iconColor() fyne.ThemeColorName {
 		return theme.ColorNameForegroundOnPrimary
 	}
 	if b.look == strongButton {
-		return colorMuted
+		return ColorMuted
 	}
 	return theme.ColorNameForeground
 }
@@ -177,34 +173,8 @@ func (b *button) TypedKey(ev *fyne.KeyEvent) {
 		b.onTap()
 		return
 	}
-	b.keys.typedKey(ev)
+	b.w.typedKey(ev)
 }
-
-// TypedRune implements [fyne.Focusable].
-func (b *button) TypedRune(rune) {}
-
-// FocusGained implements [fyne.Focusable].
-func (b *button) FocusGained() {
-	b.focused = true
-	b.Refresh()
-	b.keys.gained(b)
-}
-
-// FocusLost implements [fyne.Focusable].
-func (b *button) FocusLost() {
-	b.focused = false
-	b.Refresh()
-	b.keys.lost(b)
-}
-
-// MouseIn implements [desktop.Hoverable].
-func (b *button) MouseIn(*desktop.MouseEvent) { b.hovered = true; b.Refresh() }
-
-// MouseMoved implements [desktop.Hoverable].
-func (b *button) MouseMoved(*desktop.MouseEvent) {}
-
-// MouseOut implements [desktop.Hoverable].
-func (b *button) MouseOut() { b.hovered = false; b.Refresh() }
 
 // AccessibilityLabel implements [fyne.Accessible].
 func (b *button) AccessibilityLabel() string { return b.text }
@@ -215,16 +185,6 @@ func (b *button) AccessibilityRole() fyne.AccessibleRole { return fyne.Accessibl
 // presses reports whether the key is one that presses what has the focus.
 func presses(ev *fyne.KeyEvent) bool {
 	return ev.Name == fyne.KeySpace || ev.Name == fyne.KeyReturn || ev.Name == fyne.KeyEnter
-}
-
-// takeFocus gives o the focus, as a click on it does.
-func takeFocus(o interface {
-	fyne.CanvasObject
-	fyne.Focusable
-}) {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil {
-		c.Focus(o)
-	}
 }
 
 func setVisible(o fyne.CanvasObject, v bool) {

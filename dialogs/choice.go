@@ -1,6 +1,7 @@
 package dialogs
 
 import (
+	"cmp"
 	"image/color"
 	"slices"
 	"strings"
@@ -8,7 +9,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -20,22 +20,10 @@ const maxPlainChoices = 8
 
 // choice is one option: a radio button or a check box, its label, a badge, and a description under it.
 type choice struct {
-	widget.BaseWidget
-	option  interact.Option
-	multi   bool
-	picked  bool
-	onTap   func()
-	onArrow func(step int)
-	onFocus func()
-
-	keys             *keyMap
-	hovered, focused bool
-}
-
-func newChoice(keys *keyMap, o interact.Option, multi bool, onTap func()) *choice {
-	c := &choice{keys: keys, option: o, multi: multi, onTap: onTap, onFocus: func() {}}
-	c.ExtendBaseWidget(c)
-	return c
+	hoverBase
+	picker *picker
+	option interact.Option
+	picked bool
 }
 
 func (c *choice) pick(v bool) {
@@ -47,24 +35,25 @@ func (c *choice) pick(v bool) {
 
 // matches reports whether the option belongs to what was typed into the filter.
 func (c *choice) matches(filter string) bool {
-	return strings.Contains(strings.ToLower(c.option.Label+" "+c.option.Description), strings.ToLower(strings.TrimSpace(filter)))
+	text := strings.ToLower(c.option.Label + " " + c.option.Description)
+	return strings.Contains(text, strings.ToLower(strings.TrimSpace(filter)))
 }
 
 // CreateRenderer implements [fyne.Widget].
 func (c *choice) CreateRenderer() fyne.WidgetRenderer {
 	ground := canvas.NewRectangle(nil)
 	mark := widget.NewIcon(nil)
-	label := newLines(plainText(c.option.Label), theme.SizeNameText, widget.MediumImportance)
-	text := column(2, tight(label))
+	label := Lines(plainText(c.option.Label), theme.SizeNameText, widget.MediumImportance)
+	text := Column(2, Tight(label))
 	if c.option.Recommended {
-		badge := newBadge(tr("Recommended"), theme.ColorNameSuccess)
-		text = column(2, container.NewBorder(nil, nil, nil, column(0, badge), tight(label)))
+		badge := Badge(tr("Recommended"), theme.ColorNameSuccess)
+		text = Column(2, container.NewBorder(nil, nil, nil, Column(0, badge), Tight(label)))
 	}
 	if c.option.Description != "" {
-		text.Add(tight(newLines(plainText(c.option.Description), theme.SizeNameCaptionText, widget.LowImportance)))
+		text.Add(Tight(Lines(plainText(c.option.Description), theme.SizeNameCaptionText, widget.LowImportance)))
 	}
-	line := container.NewBorder(nil, nil, container.NewVBox(container.New(fixed{width: 20, height: 20}, mark)), nil, padded(0, 6, text))
-	return newPainted(container.NewStack(ground, padded(8, 10, line)), func() {
+	line := beside(container.New(fixed{width: 20, height: 20}, mark), 6, text)
+	return newPainted(container.NewStack(ground, Padded(8, 10, line)), func() {
 		ground.FillColor = c.ground()
 		ground.CornerRadius = 7
 		ground.StrokeWidth, ground.StrokeColor = 1, colorOf(c, colorHairline)
@@ -90,11 +79,11 @@ func (c *choice) ground() color.Color {
 }
 
 func (c *choice) mark() fyne.Resource {
-	name, ink := theme.IconNameRadioButton, colorMuted
+	name, ink := theme.IconNameRadioButton, ColorMuted
 	switch {
-	case c.multi && c.picked:
+	case c.picker.multi && c.picked:
 		name, ink = theme.IconNameCheckButtonChecked, theme.ColorNamePrimary
-	case c.multi:
+	case c.picker.multi:
 		name = theme.IconNameCheckButton
 	case c.picked:
 		name, ink = theme.IconNameRadioButtonChecked, theme.ColorNamePrimary
@@ -105,124 +94,108 @@ func (c *choice) mark() fyne.Resource {
 // Tapped implements [fyne.Tappable].
 func (c *choice) Tapped(*fyne.PointEvent) {
 	takeFocus(c)
-	c.onTap()
+	c.picker.tap(c)
 }
 
 // TypedKey implements [fyne.Focusable].
 func (c *choice) TypedKey(ev *fyne.KeyEvent) {
+	c.w.noteTyping()
 	switch ev.Name {
 	case fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter:
-		c.onTap()
+		c.picker.tap(c)
 	case fyne.KeyDown:
-		c.onArrow(+1)
+		c.picker.move(c, +1)
 	case fyne.KeyUp:
-		c.onArrow(-1)
+		c.picker.move(c, -1)
 	default:
-		c.keys.typedKey(ev)
+		c.w.typedKey(ev)
 	}
 }
 
-// TypedRune implements [fyne.Focusable].
-func (c *choice) TypedRune(rune) {}
-
 // FocusGained implements [fyne.Focusable].
 func (c *choice) FocusGained() {
-	c.focused = true
-	c.Refresh()
-	c.onFocus()
-	c.keys.gained(c)
-	c.keys.reveal(c)
+	c.hoverBase.FocusGained()
+	c.picker.look(c)
+	c.w.reveal(c)
 }
-
-// FocusLost implements [fyne.Focusable].
-func (c *choice) FocusLost() {
-	c.focused = false
-	c.Refresh()
-	c.keys.lost(c)
-}
-
-// MouseIn implements [desktop.Hoverable].
-func (c *choice) MouseIn(*desktop.MouseEvent) { c.hovered = true; c.Refresh() }
-
-// MouseMoved implements [desktop.Hoverable].
-func (c *choice) MouseMoved(*desktop.MouseEvent) {}
-
-// MouseOut implements [desktop.Hoverable].
-func (c *choice) MouseOut() { c.hovered = false; c.Refresh() }
 
 // picker lets the human pick one or several of some options, and write another answer if none fits.
 type picker struct {
-	keys    *keyMap
+	w       *window
 	multi   bool
-	choices []*choice // the last one is "Other" when there is one
-	other   *field    // nil when only the options are offered
+	choices []*choice // with last
+	last    *choice   // "Other"; nil when only the options are offered
+	other   *field    // shows while that is picked
 	filter  *field    // nil when the options are few
-	preview *preview  // nil when no option has one
+	list    *lazyColumn
+	preview *preview // nil when no option has one
 	object  fyne.CanvasObject
 	changed func() // called when the human changes the answer
 }
 
-func newPicker(keys *keyMap, options []interact.Option, multi, offersOther bool, placeholder string) *picker {
-	p := &picker{keys: keys, multi: multi, changed: func() {}}
-	list := column(6)
-	for _, o := range options {
-		list.Add(p.addChoice(o))
-	}
-	p.object = list
+func newPicker(w *window, options []interact.Option, multi, offersOther bool, placeholder string) *picker {
+	p := &picker{w: w, multi: multi, changed: func() {}}
 	if len(options) > maxPlainChoices {
-		p.object = p.filtered(list)
+		p.object = p.filtered(options)
+	} else {
+		list := Column(6)
+		for _, o := range options {
+			list.Add(p.addChoice(o))
+		}
+		p.object = list
 	}
 	if offersOther {
-		p.object = column(6, p.object, p.addOther(placeholder))
+		p.object = Column(6, p.object, p.addOther(placeholder))
 	}
 	if p.preview = newPreview(options); p.preview != nil {
-		p.object = column(10, p.object, p.preview.object)
+		p.object = Column(10, p.object, p.preview.object)
 	}
 	return p
 }
 
 func (p *picker) addChoice(o interact.Option) *choice {
-	c := newChoice(p.keys, o, p.multi, nil)
-	c.onTap = func() { p.tap(c) }
-	c.onArrow = func(step int) { p.move(c, step) }
-	c.onFocus = func() { p.look(c.option) }
+	c := &choice{picker: p, option: o}
+	c.extend(c, p.w)
 	p.choices = append(p.choices, c)
 	return c
 }
 
 // addOther is the last choice, with a field that shows while it is picked.
 func (p *picker) addOther(placeholder string) fyne.CanvasObject {
-	c := p.addChoice(interact.Option{Label: tr("Other…")})
-	p.other = newField(p.keys, false)
-	p.other.SetPlaceHolder(plainText(placeholder))
-	if placeholder == "" {
-		p.other.SetPlaceHolder(tr("Write your own answer"))
-	}
+	p.last = p.addChoice(interact.Option{Label: tr("Other…")})
+	p.other = newField(p.w, cmp.Or(plainText(placeholder), tr("Write your own answer")), false)
 	p.other.OnChanged = func(string) { p.changed() }
 	p.other.Hide()
-	return column(6, c, p.other)
+	return Column(6, p.last, p.other)
 }
 
-// look shows what picking o would look like, when it says so itself.
-func (p *picker) look(o interact.Option) {
+// look brings into view what has got the focus, and what picking it would look like, when it says so itself.
+func (p *picker) look(c *choice) {
 	if p.preview != nil {
-		p.preview.show(o)
+		p.preview.show(c.option)
+	}
+	if p.list != nil && c != p.last {
+		p.list.scroll.reveal(c)
 	}
 }
 
 // filtered puts a long list behind a field that narrows it down.
-func (p *picker) filtered(list *fyne.Container) fyne.CanvasObject {
-	scroll := container.NewVScroll(padded(6, 8, list))
-	p.filter = newField(p.keys, false)
-	p.filter.SetPlaceHolder(tr("Filter {{.Count}} options", values{"Count": len(p.choices)}))
-	p.filter.OnChanged = func(s string) {
-		for i, o := range list.Objects {
-			setVisible(o, p.choices[i].matches(s))
+func (p *picker) filtered(options []interact.Option) fyne.CanvasObject {
+	const height, line = 37, 17 // of a choice, and of a description under it
+	p.list = newLazyColumn(6, 6, 8)
+	for _, o := range options {
+		guess := float32(height)
+		if o.Description != "" {
+			guess += line
 		}
-		scroll.Refresh()
-		scroll.ScrollToTop()
+		p.list.add(p.addChoice(o), guess)
 	}
-	return column(6, p.filter, newCard(theme.ColorNameBackground, colorHairline, container.New(fixed{height: 216}, scroll)))
+	p.filter = newField(p.w, tr("Filter {{.Count}} options", values{"Count": len(options)}), false)
+	p.filter.OnChanged = func(s string) {
+		p.list.filter(func(i int) bool { return p.choices[i].matches(s) })
+	}
+	view := container.New(fixed{height: 216}, p.list.scroll.Scroll)
+	return Column(6, p.filter, Card(theme.ColorNameBackground, view))
 }
 
 // tap picks, or with several allowed turns, one choice.
@@ -235,38 +208,34 @@ func (p *picker) tap(c *choice) {
 		}
 	}
 	p.changed()
-	if p.other == nil {
+	if p.last == nil {
 		return
 	}
-	setVisible(p.other, p.otherPicked())
-	p.keys.relayout()
-	if p.isOther(c) && c.picked {
-		p.keys.enter(p.other)
+	setVisible(p.other, p.last.picked)
+	p.w.fit()
+	if c == p.last && c.picked {
+		p.w.enter(p.other)
 	}
 }
 
 // move puts the focus on the next visible choice in the direction of step.
 func (p *picker) move(c *choice, step int) {
 	for i := slices.Index(p.choices, c) + step; i >= 0 && i < len(p.choices); i += step {
-		if p.choices[i].Visible() {
-			takeFocus(p.choices[i])
-			return
+		if p.list != nil && i < len(p.list.rows) {
+			if p.list.rows[i].hidden {
+				continue
+			}
+			p.list.show(i)
 		}
+		takeFocus(p.choices[i])
+		return
 	}
-}
-
-func (p *picker) isOther(c *choice) bool {
-	return p.other != nil && c == p.choices[len(p.choices)-1]
-}
-
-func (p *picker) otherPicked() bool {
-	return p.other != nil && p.choices[len(p.choices)-1].picked
 }
 
 // preselect picks the options with these values.
 func (p *picker) preselect(chosen []string) {
 	for _, c := range p.choices {
-		if !p.isOther(c) {
+		if c != p.last {
 			c.pick(slices.Contains(chosen, c.option.Value))
 		}
 	}
@@ -278,7 +247,7 @@ func (p *picker) answers() []string {
 	for _, c := range p.choices {
 		switch {
 		case !c.picked:
-		case p.isOther(c):
+		case c == p.last:
 			list = append(list, strings.TrimSpace(p.other.Text))
 		default:
 			list = append(list, c.option.Value)
@@ -290,7 +259,7 @@ func (p *picker) answers() []string {
 // focusFirst is where to go when the picker has no answer: the field of a picked "Other", else the start.
 func (p *picker) focusFirst() fyne.Focusable {
 	switch {
-	case p.otherPicked():
+	case p.last != nil && p.last.picked:
 		return p.other
 	case p.filter != nil:
 		return p.filter

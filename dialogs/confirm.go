@@ -12,7 +12,7 @@ import (
 
 // newConfirmPage asks yes or no, and says beforehand what silence means. Neither button is the default one.
 func newConfirmPage(w *window, e *entry, h *head, b interact.Confirm) *page {
-	p := newPage(e, w.keys, h)
+	p := newPage(e, w, h)
 	yes := safetext.Line(cmp.Or(b.YesLabel, tr("Yes")), maxName)
 	no := safetext.Line(cmp.Or(b.NoLabel, tr("No")), maxName)
 	p.silence = func(left string) string {
@@ -26,18 +26,18 @@ func newConfirmPage(w *window, e *entry, h *head, b interact.Confirm) *page {
 	p.refuse = func() { w.finish(p, confirmed(false)) }
 
 	// The agent words the labels, so nod's own signs say which is which.
-	p.yes = newDecision(w.keys, yes, affirmativeHint(), strongButton, w.affirm)
+	p.yes = newDecision(w, yes, affirmativeHint(), strongButton, w.affirm)
 	p.yes.icon = theme.IconNameConfirm
-	refusal := newDecision(w.keys, no, negativeHint(), plainButton, w.refuse)
+	refusal := newDecision(w, no, negativeHint(), plainButton, w.refuse)
 	refusal.icon = theme.IconNameCancel
-	p.assemble(p.scrolling(tight(newMarkdown(b.Message))), &foot{
+	p.assemble(p.rows(Tight(newMarkdown(b.Message))).scroll.Scroll, &foot{
 		left: []fyne.CanvasObject{refusal}, right: []fyne.CanvasObject{p.yes},
 	})
 	return p
 }
 
 func confirmed(yes bool) interact.Answer {
-	a := human(interact.Answered)
+	a := human(interact.Answered, "")
 	a.Confirmed = yes
 	return a
 }

@@ -2,10 +2,10 @@ package dialogs
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"nod/interact"
-	"nod/policy"
 )
 
 // edit is one replacement in a file.
@@ -45,35 +45,32 @@ func editsOf(args arguments) (edits []edit, used []string, ok bool) {
 		all := args.isTrue("replace_all") || args.isTrue("replaceAll")
 		return []edit{{oldText, newText, all}}, []string{oldKey, newKey}, true
 	}
-	for _, a := range args {
-		if a.key != "edits" {
-			continue
-		}
-		var items []json.RawMessage
-		if json.Unmarshal(a.raw, &items) != nil || len(items) == 0 {
+	list, _ := args.find("edits")
+	var items []json.RawMessage
+	if json.Unmarshal(list.raw, &items) != nil || len(items) == 0 {
+		return nil, nil, false
+	}
+	for _, item := range items {
+		fields, err := parseArguments(item)
+		if err != nil {
 			return nil, nil, false
 		}
-		for _, item := range items {
-			fields, err := parseArguments(item)
-			if err != nil {
-				return nil, nil, false
-			}
-			e, keys, ok := editsOf(fields)
-			known := append(keys, "replace_all", "replaceAll")
-			if !ok || len(e) != 1 || len(arguments(fields).without(known...)) > 0 {
-				return nil, nil, false // a table shows everything, also what nod does not know
-			}
-			edits = append(edits, e[0])
+		e, keys, ok := editsOf(fields)
+		known := append(keys, "replace_all", "replaceAll")
+		if !ok || len(e) != 1 || len(fields.without(known...)) > 0 {
+			return nil, nil, false // a table shows everything, also what nod does not know
 		}
-		return edits, []string{"edits"}, true
+		edits = append(edits, e[0])
 	}
-	return nil, nil, false
+	return edits, []string{"edits"}, true
 }
+
+// maxSearch is how much text is searched for what edits replace, in bytes: each edit searches the whole file.
+const maxSearch = 64 << 20
 
 // fileHead is the first line of a change: the path as the request names it.
 func fileHead(path string) []sheetLine {
 	lines := unnumbered("", path, lineKey)
-	lines[len(lines)-1].end = "\n"
 	return append(lines, rule(""))
 }
 
@@ -82,12 +79,17 @@ func newFileContent(path, cwd string) (content, *baseFile) {
 	b := readBase(path, cwd)
 	c := content{lines: fileHead(path), bases: []*baseFile{b}, facts: placeFacts(b.where)}
 	if b.where.Linked && b.where.Path != "" {
-		c.warnings = append(c.warnings, tr("The path leads through a link to {{.Path}}.", values{"Path": plainText(b.where.Path)}))
+		c.warnings = append(c.warnings,
+			tr("The path leads through a link to {{.Path}}.", values{"Path": plainText(b.where.Path)}))
 	}
 	if b.problem != "" {
-		c.warnings = append(c.warnings, tr("Not compared with what is there: {{.Problem}}.", values{"Problem": b.problem}))
+		c.warnings = append(c.warnings, notCompared(b.problem))
 	}
 	return c, b
+}
+
+func notCompared(problem string) string {
+	return tr("Not compared with what is there: {{.Problem}}.", values{"Problem": problem})
 }
 
 // writeContent shows a file that gets a whole new text.
@@ -108,25 +110,31 @@ func writeContent(path, text, cwd string) content {
 	default:
 		d := newDiff(b.text, text)
 		c.lines = append(c.lines, d.lines()...)
-		c.facts = append(c.facts, fact{tr("replaces the file"), factCaution}, changeFact(d))
+		c.facts = append(c.facts, fact{tr("replaces the file"), factCaution}, changeFact(d.counts()))
 	}
 	return c
 }
 
-// fileText shows the whole text of a file, numbered. Its last line break ends a line, it does not start one.
+// fileText shows the whole text of a file, numbered.
 func fileText(text string) []sheetLine {
-	if text == "" {
+	switch {
+	case text == "":
 		return []sheetLine{note(tr("The file is empty."))}
+	case strings.HasSuffix(text, "\n"):
+		return wholeLines(text)
 	}
-	trimmed, ends := strings.CutSuffix(text, "\n")
+	return append(wholeLines(text), note(tr("no line break at the end")))
+}
+
+// wholeLines shows text, numbered. Its last line break ends a line, it does not start one.
+func wholeLines(text string) []sheetLine {
+	trimmed := strings.TrimSuffix(text, "\n")
 	lines := numbered(trimmed, lineText)
 	if strings.HasSuffix(trimmed, "\r") { // belongs to the line break that was cut
 		lines = numbered(text, lineText)
-		lines = lines[:len(lines)-1]
-	}
-	lines[len(lines)-1].end = "\n"
-	if !ends {
-		lines = append(lines, note(tr("no line break at the end")))
+		if last := len(lines) - 1; lines[last].style != lineCut {
+			lines = lines[:last]
+		}
 	}
 	return lines
 }
@@ -134,10 +142,16 @@ func fileText(text string) []sheetLine {
 // editsContent shows replacements in a file, against the file as it is now.
 func editsContent(path string, edits []edit, cwd string) content {
 	c, b := newFileContent(path, cwd)
+	var original strings.Builder
 	for _, e := range edits {
-		c.original += e.new
+		original.WriteString(e.new)
 	}
+	c.original = original.String()
 	if b.problem != "" {
+		return c.withFragments(edits)
+	}
+	if len(edits)*len(b.text) > maxSearch {
+		c.warnings = append(c.warnings, notCompared(tr("the file there is too large to compare")))
 		return c.withFragments(edits)
 	}
 	after, crlf, ok := applyEdits(b.text, edits)
@@ -146,7 +160,8 @@ func editsContent(path string, edits []edit, cwd string) content {
 		c.warnings = append(c.warnings, tr("There is no such file now."))
 		return c.withFragments(edits)
 	case !ok:
-		c.warnings = append(c.warnings, tr("The text to replace is not in the file exactly once now, so the lines have no numbers."))
+		c.warnings = append(c.warnings,
+			tr("The text to replace is not in the file exactly once now, so the lines have no numbers."))
 		return c.withFragments(edits)
 	case !b.exists:
 		c.lines = append(c.lines, fileText(after)...)
@@ -160,23 +175,29 @@ func editsContent(path string, edits []edit, cwd string) content {
 	}
 	d := newDiff(before, after)
 	c.lines = append(c.lines, d.lines()...)
-	c.facts = append(c.facts, changeFact(d))
+	c.facts = append(c.facts, changeFact(d.counts()))
 	return c
 }
 
 // withFragments shows the replacements by themselves.
 func (c content) withFragments(edits []edit) content {
+	added, removed, full := 0, 0, false
 	for i, e := range edits {
+		d := newDiff(e.old, e.new)
+		comes, goes := d.counts()
+		added, removed = added+comes, removed+goes
+		if e.all {
+			c.facts = appendNew(c.facts, fact{tr("wherever it occurs"), factCaution})
+		}
+		if full {
+			continue
+		}
 		if len(edits) > 1 {
 			c.lines = append(c.lines, rule(tr("change {{.Number}} of {{.Total}}", values{"Number": i + 1, "Total": len(edits)})))
 		}
-		d := newDiff(e.old, e.new)
-		c.lines = append(c.lines, d.whole()...)
-		if e.all {
-			c.facts = append(c.facts, fact{tr("wherever it occurs"), factCaution})
-		}
-		c.facts = append(c.facts, changeFact(d))
+		c.lines, full = cut(append(c.lines, d.whole()...))
 	}
+	c.facts = append(c.facts, changeFact(added, removed))
 	return c
 }
 
@@ -228,41 +249,32 @@ func patchContent(args arguments, cwd string) (content, bool) {
 			removed++
 		}
 	}
-	for _, f := range append(patchFacts(text, cwd), changeFact(diff{added: added, removed: removed})) {
-		c.addFact(f)
-	}
+	c.facts = append(patchFacts(text, cwd), changeFact(added, removed))
 	return c.withRest(args.without(key)), true
-}
-
-// addFact adds f unless it is there already.
-func (c *content) addFact(f fact) {
-	for _, have := range c.facts {
-		if have == f {
-			return
-		}
-	}
-	c.facts = append(c.facts, f)
 }
 
 // patchFacts says what a patch does to files, and where they lie.
 func patchFacts(text, cwd string) []fact {
+	verbs := map[string]fact{
+		"*** Add File":    {tr("creates a new file"), factNeutral},
+		"*** Update File": {},
+		"*** Delete File": {tr("deletes a file"), factDanger},
+		"*** Move to":     {tr("moves a file"), factCaution},
+	}
 	var facts []fact
+	var paths []string
 	for line := range strings.Lines(text) {
-		for verb, what := range map[string]*fact{
-			"*** Add File:":    {tr("creates a new file"), factNeutral},
-			"*** Update File:": nil,
-			"*** Delete File:": {tr("deletes a file"), factDanger},
-			"*** Move to:":     {tr("moves a file"), factCaution},
-		} {
-			path, ok := strings.CutPrefix(strings.TrimSpace(line), verb)
-			if !ok {
-				continue
-			}
-			if what != nil {
-				facts = append(facts, *what)
-			}
-			facts = append(facts, placeFacts(policy.Locate(strings.TrimSpace(path), cwd))...)
+		verb, path, _ := strings.Cut(strings.TrimSpace(line), ":")
+		what, known := verbs[verb]
+		if !known {
+			continue
+		}
+		if what.Text != "" {
+			facts = appendNew(facts, what)
+		}
+		if path = strings.TrimSpace(path); !slices.Contains(paths[max(0, len(paths)-1):], path) {
+			paths = append(paths, path)
 		}
 	}
-	return facts
+	return appendNew(facts, placesFacts(paths, cwd)...)
 }

@@ -36,6 +36,7 @@ const (
 	lineKey                      // the name of a field
 	lineNote                     // nod's own words, in a face that a requester's text never has
 	lineRule                     // a thin line between two parts, with nod's own words when there are any
+	lineCut                      // stands for text that was left out because there is too much of it
 )
 
 // sheetLine is one line of a sheet, before it is wrapped.
@@ -43,12 +44,11 @@ type sheetLine struct {
 	lead  string          // to the left of the text, where no text of a requester gets: numbers, + and -
 	spans []safetext.Span // the text
 	style lineStyle
-	end   string // what a copy has after the line: the line break of the original
 }
 
 // note is a line of nod's own words.
 func note(text string) sheetLine {
-	return sheetLine{style: lineNote, spans: []safetext.Span{{Text: text}}, end: "\n"}
+	return sheetLine{style: lineNote, spans: []safetext.Span{{Text: text}}}
 }
 
 // rule parts what is above from what is below.
@@ -56,57 +56,69 @@ func rule(title string) sheetLine {
 	return sheetLine{style: lineRule, spans: []safetext.Span{{Text: title}}}
 }
 
+// cutLine stands for the rest of a text that is too long to show: a sheet that has one is never seen in full.
+var cutLine = sheetLine{style: lineCut}
+
+// beginning is as much of text as is shown of one that is too long, and what stands for the rest of it.
+func beginning(text string) (start string, rest []sheetLine) {
+	if len(text) <= maxShownBytes {
+		return text, nil
+	}
+	return safetext.Prefix(text, maxShownBytes/16), []sheetLine{cutLine}
+}
+
+// cut ends lines that are too many already. There is no use in making more of them.
+func cut(lines []sheetLine) (short []sheetLine, full bool) {
+	if len(lines) <= maxShownLines {
+		return lines, false
+	}
+	return append(lines, cutLine), true
+}
+
 // numbered shows text exactly, its lines numbered from 1.
 func numbered(text string, style lineStyle) []sheetLine {
+	text, rest := beginning(text)
 	rendered := safetext.Render(text)
-	width := len(strconv.Itoa(countLines(rendered)))
+	width := len(strconv.Itoa(strings.Count(text, "\n") + 1))
 	lines := make([]sheetLine, len(rendered))
 	number := 1
 	for i, l := range rendered {
-		lines[i] = sheetLine{lead: fmt.Sprintf("%*d ", width, number), spans: l.Spans, style: style, end: "\n"}
+		lines[i] = sheetLine{lead: fmt.Sprintf("%*d ", width, number), spans: l.Spans, style: style}
 		number += l.Count
 	}
-	lines[len(lines)-1].end = ""
-	return lines
+	return append(lines, rest...)
 }
 
 // unnumbered shows text exactly behind lead, which continues as blanks.
 func unnumbered(lead, text string, style lineStyle) []sheetLine {
 	var lines []sheetLine
+	text, rest := beginning(text)
+	blank := strings.Repeat(" ", utf8.RuneCountInString(lead))
 	for _, l := range safetext.Render(text) {
-		lines = append(lines, sheetLine{lead: lead, spans: l.Spans, style: style, end: "\n"})
-		lead = strings.Repeat(" ", utf8.RuneCountInString(lead))
+		lines = append(lines, sheetLine{lead: lead, spans: l.Spans, style: style})
+		lead = blank
 	}
-	lines[len(lines)-1].end = ""
-	return lines
-}
-
-// countLines is the number of lines of the text that was rendered.
-func countLines(lines []safetext.Row) int {
-	n := 0
-	for _, l := range lines {
-		n += l.Count
-	}
-	return n
+	return append(lines, rest...)
 }
 
 // tooLong cuts lines that are more than a human can be asked to read, and reports whether it did.
 func tooLong(lines []sheetLine) ([]sheetLine, bool) {
-	size := 0
+	size, isCut := 0, false
 	for _, l := range lines {
 		size += l.size()
+		isCut = isCut || l.style == lineCut
 	}
-	if size <= maxShownBytes && len(lines) <= maxShownLines {
+	if !isCut && size <= maxShownBytes && len(lines) <= maxShownLines {
 		return lines, false
 	}
 
-	room := maxShownBytes / 16
-	for i := range lines {
-		if room -= lines[i].size(); room < 0 || i == maxTooLongLines {
-			return append(lines[:i:i], note(tr("Too long to show. It goes on after this; nod cannot let it be allowed unread."))), true
-		}
+	shown, room := 0, maxShownBytes/16
+	for shown < min(len(lines), maxTooLongLines) && lines[shown].style != lineCut && room >= lines[shown].size() {
+		room -= lines[shown].size()
+		shown++
 	}
-	return lines, true
+	end := note(tr("Too long to show. It goes on after this; nod cannot let it be allowed unread."))
+	return append(lines[:shown:shown], end), true
 }
 
 // size is the number of bytes that are drawn of l.
@@ -121,14 +133,45 @@ func (l sheetLine) size() int {
 // newRawView is the "whole input (JSON)" block: the input as it came, with line breaks and indentation
 // between its parts. Within its parts nothing is changed. What is not JSON is shown as it is.
 func newRawView(raw []byte) *sheet {
-	return newSheet(numbered(prettyJSON(raw), lineText), string(raw))
+	text, rest := prettyJSON(raw)
+	return newSheet(append(numbered(text, lineText), rest...), string(raw))
 }
 
-// prettyJSON lays raw out. Only blanks between tokens differ from raw.
-func prettyJSON(raw []byte) string {
-	var b bytes.Buffer
-	if err := json.Indent(&b, bytes.TrimSpace(raw), "", "  "); err != nil {
-		return string(raw)
+// prettyJSON lays raw out. Only blanks between tokens differ from raw. What gets too long to be shown that way stays as
+// it is, and rest says that it is too long.
+func prettyJSON(raw []byte) (text string, rest []sheetLine) {
+	raw = bytes.TrimSpace(raw)
+	if lines, size := indentedSize(raw); lines > maxShownLines || size > maxShownBytes {
+		return string(raw), []sheetLine{cutLine}
 	}
-	return b.String()
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", jsonIndent) != nil {
+		return string(raw), nil
+	}
+	return b.String(), nil
+}
+
+const jsonIndent = "  "
+
+// indentedSize is at least how many lines and bytes laying raw out would make of it: values within one another
+// make that far more than raw has.
+func indentedSize(raw []byte) (lines, size int) {
+	depth, quoted := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			lines, size = lines+1, size+depth*len(jsonIndent)
+		case c == '}' || c == ']':
+			depth--
+		case c == ',':
+			lines, size = lines+1, size+depth*len(jsonIndent)
+		}
+	}
+	return lines, size + len(raw)
 }

@@ -19,7 +19,7 @@ type fact struct {
 	Level factLevel
 }
 
-// factLevel is how loud a fact is.
+// factLevel is how much a fact calls for attention.
 type factLevel int
 
 const (
@@ -27,6 +27,33 @@ const (
 	factCaution                  // look again
 	factDanger                   // hard to undo, or outside what the agent was given
 )
+
+// addIf adds a fact when it is true.
+func addIf(facts []fact, isTrue bool, text string, l factLevel) []fact {
+	if isTrue {
+		facts = append(facts, fact{text, l})
+	}
+	return facts
+}
+
+// placesFacts says what [placeFacts] says of each path, everything once.
+func placesFacts(paths []string, cwd string) []fact {
+	var facts []fact
+	for _, l := range locate(paths, cwd) {
+		facts = appendNew(facts, placeFacts(l)...)
+	}
+	return facts
+}
+
+// appendNew appends what is not in the list yet.
+func appendNew[T comparable](list []T, more ...T) []T {
+	for _, one := range more {
+		if !slices.Contains(list, one) {
+			list = append(list, one)
+		}
+	}
+	return list
+}
 
 // placeFacts says where a path leads and what is special there.
 func placeFacts(l policy.Location) []fact {
@@ -39,15 +66,9 @@ func placeFacts(l policy.Location) []fact {
 	default:
 		facts = append(facts, fact{tr("outside the project"), factCaution})
 	}
-	if l.Own {
-		facts = append(facts, fact{tr("nod's own file"), factDanger})
-	}
-	if l.Guarded != "" {
-		facts = append(facts, fact{tr("protected: {{.Name}}", values{"Name": l.Guarded}), factDanger})
-	}
-	if l.Secret {
-		facts = append(facts, fact{tr("keeps keys or passwords"), factDanger})
-	}
+	facts = addIf(facts, l.Own, tr("nod's own file"), factDanger)
+	facts = addIf(facts, l.Guarded != "", tr("protected: {{.Name}}", values{"Name": l.Guarded}), factDanger)
+	facts = addIf(facts, l.Secret, tr("keeps keys or passwords"), factDanger)
 	return facts
 }
 
@@ -62,8 +83,8 @@ func sizeFact(text string) fact {
 }
 
 // changeFact is how many lines a change adds and removes.
-func changeFact(d diff) fact {
-	return fact{tr("+{{.Added}} −{{.Removed}} lines", values{"Added": d.added, "Removed": d.removed}), factNeutral}
+func changeFact(added, removed int) fact {
+	return fact{tr("+{{.Added}} −{{.Removed}} lines", values{"Added": added, "Removed": removed}), factNeutral}
 }
 
 // hostOf returns the host that a program would go to for address, with its port, or "" when programs might
@@ -86,20 +107,17 @@ func addressFacts(address string) []fact {
 		return []fact{{tr("unclear which host"), factDanger}}
 	}
 	facts := []fact{{tr("host {{.Host}}", values{"Host": plainText(host)}), factNeutral}}
-	if u.Scheme != "https" {
-		facts = append(facts, fact{tr("not encrypted"), factCaution})
-	}
-	if u.User != nil {
-		facts = append(facts, fact{tr("has a user name in front of the host"), factDanger})
-	}
+	facts = addIf(facts, u.Scheme != "https", tr("not encrypted"), factCaution)
+	facts = addIf(facts, u.User != nil, tr("has a user name in front of the host"), factDanger)
 	return append(facts, hostFacts(u.Hostname())...)
 }
 
 func hostFacts(name string) []fact {
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	addr, err := netip.ParseAddr(name)
+	isLocal := err == nil && (addr.IsLoopback() || addr.IsUnspecified())
 	switch {
-	case name == "localhost" || strings.HasSuffix(name, ".localhost") || err == nil && (addr.IsLoopback() || addr.IsUnspecified()):
+	case isLocal || name == "localhost" || strings.HasSuffix(name, ".localhost"):
 		return []fact{{tr("this computer"), factCaution}}
 	case err == nil && (addr.IsPrivate() || addr.IsLinkLocalUnicast()):
 		return []fact{{tr("local network"), factCaution}}
@@ -115,20 +133,18 @@ func hostFacts(name string) []fact {
 func commandFacts(args arguments, cwd string) []fact {
 	var facts []fact
 	if _, dir, ok := args.text("workdir", "cwd", "dir_path", "directory"); ok && dir != "" {
-		for _, f := range placeFacts(policy.Locate(dir, cwd)) {
+		for _, f := range placesFacts([]string{dir}, cwd) {
 			if f.Level > factNeutral {
 				facts = append(facts, fact{tr("works in a folder: {{.What}}", values{"What": f.Text}), f.Level})
 			}
 		}
 	}
-	if args.isTrue("run_in_background") || args.isTrue("is_background") {
-		facts = append(facts, fact{tr("in the background"), factNeutral})
-	}
+	isBackground := args.isTrue("run_in_background") || args.isTrue("is_background")
+	facts = addIf(facts, isBackground, tr("in the background"), factNeutral)
 	_, permissions, _ := args.text("sandbox_permissions")
-	if args.isTrue("dangerouslyDisableSandbox") || args.isTrue("with_escalated_permissions") || permissions == "require_escalated" {
-		facts = append(facts, fact{tr("outside the sandbox"), factDanger})
-	}
-	return facts
+	isOutside := args.isTrue("dangerouslyDisableSandbox") || args.isTrue("with_escalated_permissions") ||
+		permissions == "require_escalated"
+	return addIf(facts, isOutside, tr("outside the sandbox"), factDanger)
 }
 
 // maxPrograms is how many of a command's programs are named.
@@ -141,27 +157,19 @@ func shellFacts(command, cwd string) []fact {
 	if names := programNames(a); names != "" {
 		facts = append(facts, fact{tr("runs {{.Programs}}", values{"Programs": names}), factNeutral})
 	}
-	if a.Deletes {
-		facts = append(facts, fact{tr("deletes"), factDanger})
-	}
-	if a.Network {
-		facts = append(facts, fact{tr("reaches the network"), factCaution})
-	}
-	if shell.DrivesScreen(a) {
-		facts = append(facts, fact{tr("can control your screen"), factDanger})
-	}
-	if a.Opaque || a.Unreadable {
-		facts = append(facts, fact{tr("not all of it can be foreseen"), factCaution})
-	}
+	facts = addIf(facts, a.Deletes, tr("deletes"), factDanger)
+	facts = addIf(facts, a.Network, tr("reaches the network"), factCaution)
+	facts = addIf(facts, shell.DrivesScreen(a), tr("can control your screen"), factDanger)
+	facts = addIf(facts, a.Opaque || a.Unreadable, tr("not all of it can be foreseen"), factCaution)
 	return append(facts, writtenFacts(a, cwd)...)
 }
 
 // programNames lists the programs that a command starts, each once.
 func programNames(a shell.Analysis) string {
 	var names []string
-	for _, p := range a.Programs {
-		if p.Name != "" && !slices.Contains(names, p.Name) {
-			names = append(names, p.Name)
+	for _, name := range a.Programs {
+		if name != "" {
+			names = appendNew(names, name)
 		}
 	}
 	if len(names) > maxPrograms {
@@ -172,19 +180,15 @@ func programNames(a shell.Analysis) string {
 
 // writtenFacts says where the paths lead that a command writes: the worst of each kind once.
 func writtenFacts(a shell.Analysis, cwd string) []fact {
-	var facts []fact
+	var paths []string
 	for _, p := range a.Parts {
 		for _, access := range slices.Concat(p.Accesses, p.Output) {
-			if access.Kind < shell.Write {
-				continue
-			}
-			for _, f := range placeFacts(policy.Locate(access.Path, cwd)) {
-				if !slices.Contains(facts, f) {
-					facts = append(facts, f)
-				}
+			if access.Kind >= shell.Write {
+				paths = append(paths, access.Path)
 			}
 		}
 	}
+	facts := placesFacts(paths, cwd)
 	outside := slices.ContainsFunc(facts, func(f fact) bool { return f.Level > factNeutral })
 	return slices.DeleteFunc(facts, func(f fact) bool { return outside && f.Level == factNeutral })
 }

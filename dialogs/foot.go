@@ -1,6 +1,8 @@
 package dialogs
 
 import (
+	"slices"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 )
@@ -10,7 +12,7 @@ import (
 // is the order of its objects while their places depend on the room.
 type foot struct {
 	above       []fyne.CanvasObject // one under another
-	disclosure  fyne.CanvasObject   // nil for none
+	disclosure  []fyne.CanvasObject // at most one
 	left, right []fyne.CanvasObject
 	status      fyne.CanvasObject
 	split       bool // with room enough: the right buttons get a line of their own, the status is beside the left ones
@@ -27,25 +29,14 @@ const (
 
 // object is the foot with its objects in the order in which Tab goes round.
 func (f *foot) object() fyne.CanvasObject {
-	var all []fyne.CanvasObject
-	if f.disclosure != nil {
-		all = append(all, f.disclosure)
-	}
-	all = append(all, f.above...)
-	all = append(all, f.left...)
-	all = append(all, f.status)
-	return container.New(f, append(all, f.right...)...)
+	status := []fyne.CanvasObject{f.status}
+	return container.New(f, slices.Concat(f.disclosure, f.above, f.left, status, f.right)...)
 }
 
 // MinSize implements [fyne.Layout].
 func (f *foot) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	var widest float32
-	for _, o := range objects {
-		if o.Visible() {
-			widest = max(widest, o.MinSize().Width)
-		}
-	}
-	return fyne.NewSize(widest, f.place(max(f.width, widest)))
+	wide := widest(objects)
+	return fyne.NewSize(wide, f.place(max(f.width, wide)))
 }
 
 // Layout implements [fyne.Layout].
@@ -60,19 +51,14 @@ func (f *foot) place(width float32) float32 {
 	if f.compact {
 		l.gap = footTight
 	}
-	switch {
-	case f.split && !f.compact:
-		l.one(f.disclosure)
+	if f.split && !f.compact {
+		l.ends(f.disclosure, nil)
 		l.column(f.above)
 		l.beside(f.left, f.status)
 		l.ends(nil, f.right)
-	case f.split:
+	} else {
 		l.column(f.above)
-		l.beside([]fyne.CanvasObject{f.disclosure}, f.status)
-		l.ends(f.left, f.right)
-	default:
-		l.column(f.above)
-		l.beside(nil, f.status)
+		l.beside(f.disclosure, f.status)
 		l.ends(f.left, f.right)
 	}
 	return max(l.y-l.gap, 0)
@@ -83,22 +69,11 @@ type footLines struct {
 	width, gap, y float32
 }
 
-func (l *footLines) one(o fyne.CanvasObject) {
-	if o == nil || !o.Visible() {
-		return
-	}
-	o.Resize(o.MinSize())
-	o.Move(fyne.NewPos(0, l.y))
-	l.y += o.MinSize().Height + l.gap
-}
-
 // column gives each object the whole width.
 func (l *footLines) column(objects []fyne.CanvasObject) {
-	for _, o := range objects {
-		if o.Visible() {
-			o.Move(fyne.NewPos(0, l.y))
-			l.y += resizeToWidth(o, l.width) + l.gap
-		}
+	for o := range visible(objects) {
+		o.Move(fyne.NewPos(0, l.y))
+		l.y += resizeToWidth(o, l.width) + l.gap
 	}
 }
 
@@ -136,10 +111,7 @@ func (l *footLines) ends(left, right []fyne.CanvasObject) {
 
 // row puts objects side by side from x on. It returns where it ended, with a gap, and its height.
 func (l *footLines) row(objects []fyne.CanvasObject, x float32) (end, height float32) {
-	for _, o := range objects {
-		if !o.Visible() {
-			continue
-		}
+	for o := range visible(objects) {
 		m := o.MinSize()
 		o.Resize(m)
 		o.Move(fyne.NewPos(x, l.y))

@@ -3,9 +3,10 @@ package dialogs
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -15,13 +16,19 @@ import (
 // formPage asks one or more questions on one page.
 type formPage struct {
 	*page
-	w         *window
 	questions []*questionView
+	rows      *lazyColumn // the title, and the questions
+}
+
+// guessHeight is about how high a question is.
+func guessHeight(q interact.Question) float32 {
+	const line, option, perLine = 19, 48, 85
+	return 100 + line*float32(len(q.Question)/perLine) + option*float32(min(len(q.Options), maxPlainChoices))
 }
 
 func newFormPage(w *window, e *entry, h *head, b interact.Form) *page {
-	f := &formPage{page: newPage(e, w.keys, h), w: w}
-	title := newLines(plainText(b.Title), theme.SizeNameSubHeadingText, widget.MediumImportance)
+	f := &formPage{page: newPage(e, w, h)}
+	title := Lines(plainText(b.Title), theme.SizeNameSubHeadingText, widget.MediumImportance)
 	title.TextStyle.Bold = true
 	switch {
 	case b.Title == "" && len(b.Questions) == 1:
@@ -29,40 +36,48 @@ func newFormPage(w *window, e *entry, h *head, b interact.Form) *page {
 	case b.Title == "":
 		title.SetText(tr("{{.Count}} questions", values{"Count": len(b.Questions)}))
 	}
-	list := column(24)
+	f.rows = f.page.rows(Tight(title))
+	gap := float32(14)
 	for _, q := range b.Questions {
-		v := newQuestionView(w.keys, q)
+		v := newQuestionView(w, q)
 		v.changed = func() { f.forgive(v) }
 		f.questions = append(f.questions, v)
-		list.Add(v.object)
+		f.rows.add(container.New(layout.NewCustomPaddedLayout(gap, 0, 8, 8), v.object), gap+guessHeight(q))
+		gap = 24
 	}
 	f.page.affirm = f.submit
-	f.assemble(f.scrolling(tight(title), list), questionFoot(w, f.page))
+	f.assemble(f.rows.scroll.Scroll, questionFoot(w, f.page))
 	return f.page
 }
 
-// submit answers, or says what is still missing and goes there.
+// submit answers, or says what is still missing or wrong and goes to the first of it.
 func (f *formPage) submit() {
-	a := human(interact.Answered)
+	a := human(interact.Answered, "")
 	a.Values = make(map[string]interact.Value, len(f.questions))
+	var first *questionView
+	missing := 0
 	for _, v := range f.questions {
-		v.complain("")
-		a.Values[v.question.ID] = v.answer()
+		answer := v.answer()
+		a.Values[v.question.ID] = answer
+		err := interact.CheckValue(v.question, answer)
+		v.complain(v.wants(err))
+		if err != nil && first == nil {
+			first = v
+		}
+		if _, ok := errors.AsType[*interact.MissingError](err); ok {
+			missing++
+		}
 	}
-	err := f.entry.request().Check(a)
-	var missing *interact.MissingError
-	var invalid *interact.InvalidError
 	switch {
-	case errors.As(err, &missing):
-		f.point(missing.ID, a)
-	case errors.As(err, &invalid):
-		v := f.view(invalid.ID)
-		v.complain(v.wants(invalid))
-		f.complain(tr("One answer will not do yet."))
-		f.w.win.Canvas().Focus(v.focus())
-	default:
+	case first == nil:
 		f.w.finish(f.page, a)
+		return
+	case missing > 0:
+		f.complain(tr("Still missing: {{.Count}} of {{.All}} answers.", values{"Count": missing, "All": len(f.questions)}))
+	default:
+		f.complain(tr("One answer will not do yet."))
 	}
+	f.goTo(first)
 }
 
 // forgive takes back what was said of an answer that is being changed.
@@ -73,38 +88,11 @@ func (f *formPage) forgive(v *questionView) {
 	}
 }
 
-// view is the view of the question with that id.
-func (f *formPage) view(id string) *questionView {
-	return f.questions[slices.IndexFunc(f.questions, func(v *questionView) bool { return v.question.ID == id })]
-}
-
-// point marks every question without an answer, and puts the focus on the first.
-func (f *formPage) point(first string, a interact.Answer) {
-	n := 0
-	for _, v := range f.questions {
-		if !missing(v.question, a.Values[v.question.ID]) {
-			continue
-		}
-		n++
-		v.complain(tr("This needs an answer."))
-	}
-	f.complain(tr("Still missing: {{.Count}} of {{.All}} answers.", values{"Count": n, "All": len(f.questions)}))
-	f.w.win.Canvas().Focus(f.view(first).focus())
-}
-
-// missing reports whether v does not answer q: nothing picked or typed though it is required, or "Other"
-// picked and nothing written.
-func missing(q interact.Question, v interact.Value) bool {
-	empty := func(s string) bool { return strings.TrimSpace(s) == "" }
-	if !v.List {
-		return q.IsRequired() && empty(v.String())
-	}
-	for _, s := range v.Items {
-		if empty(s) {
-			return true
-		}
-	}
-	return q.IsRequired() && len(v.Items) == 0
+// goTo gives the focus to what answers a question.
+func (f *formPage) goTo(v *questionView) {
+	const title = 1
+	f.rows.show(title + slices.Index(f.questions, v))
+	f.w.win.Canvas().Focus(v.focus())
 }
 
 // questionView is one question with what it is answered by.
@@ -120,37 +108,37 @@ type questionView struct {
 	changed  func()                // called when the human changes the answer
 }
 
-func newQuestionView(keys *keyMap, q interact.Question) *questionView {
+func newQuestionView(w *window, q interact.Question) *questionView {
 	v := &questionView{
 		question: q,
-		hint:     newLines(hintOf(q), theme.SizeNameCaptionText, widget.LowImportance),
-		problem:  newLines("", theme.SizeNameCaptionText, widget.DangerImportance),
+		hint:     Lines(hintOf(q), theme.SizeNameCaptionText, widget.LowImportance),
+		problem:  Lines("", theme.SizeNameCaptionText, widget.DangerImportance),
 		changed:  func() {},
 	}
-	v.hintNote, v.note = tight(v.hint), tight(v.problem)
-	v.object = column(8, v.heading(), tight(newMarkdown(q.Question)), v.input(keys), v.hintNote, v.note)
+	v.hintNote, v.note = Tight(v.hint), Tight(v.problem)
+	v.object = Column(8, v.heading(), Tight(newMarkdown(q.Question)), v.input(w), v.hintNote, v.note)
 	v.complain("")
 	return v
 }
 
 // heading is the header, and whether an answer is required.
 func (v *questionView) heading() fyne.CanvasObject {
-	need := newWords(tr("optional"), theme.SizeNameCaptionText, colorMuted)
+	need := newWords(tr("optional"), theme.SizeNameCaptionText, ColorMuted)
 	if v.question.IsRequired() {
-		need = newWords(tr("required"), theme.SizeNameCaptionText, colorMuted)
+		need = newWords(tr("required"), theme.SizeNameCaptionText, ColorMuted)
 	}
 	if v.question.Header == "" {
-		return row(8, need)
+		return Row(8, need)
 	}
 	header := newWords(plainText(v.question.Header), theme.SizeNameCaptionText, theme.ColorNamePrimary).bold()
 	return newWrapRow(8, 2, header, need)
 }
 
-func (v *questionView) input(keys *keyMap) fyne.CanvasObject {
+func (v *questionView) input(w *window) fyne.CanvasObject {
 	if v.question.InputType != interact.Choice {
-		return v.textInput(keys)
+		return v.textInput(w)
 	}
-	p := newPicker(keys, v.question.Options, v.question.MultiSelect, v.question.OffersOther(), v.question.Placeholder)
+	p := newPicker(w, v.question.Options, v.question.MultiSelect, v.question.OffersOther(), v.question.Placeholder)
 	p.preselect(v.question.Default.Items)
 	p.changed = func() { v.changed() }
 	v.answer = func() interact.Value { return interact.ListValue(p.answers()...) }
@@ -158,9 +146,8 @@ func (v *questionView) input(keys *keyMap) fyne.CanvasObject {
 	return p.object
 }
 
-func (v *questionView) textInput(keys *keyMap) fyne.CanvasObject {
-	f := newField(keys, false)
-	f.SetPlaceHolder(plainText(v.question.Placeholder))
+func (v *questionView) textInput(w *window) fyne.CanvasObject {
+	f := newField(w, plainText(v.question.Placeholder), false)
 	f.SetText(v.question.Default.String())
 	f.OnChanged = func(string) { v.changed() }
 	f.OnSubmitted = func(string) {
@@ -173,12 +160,18 @@ func (v *questionView) textInput(keys *keyMap) fyne.CanvasObject {
 	return f
 }
 
-// wants says what is wrong with an answer.
-func (v *questionView) wants(e *interact.InvalidError) string {
-	if v.hint.Text != "" {
+// wants says what is wrong with an answer that is refused with err; "" when that is nil.
+func (v *questionView) wants(err error) string {
+	invalid, isInvalid := errors.AsType[*interact.InvalidError](err)
+	switch {
+	case err == nil:
+		return ""
+	case !isInvalid:
+		return tr("This needs an answer.")
+	case v.hint.Text != "":
 		return v.hint.Text
 	}
-	return tr("This {{.Problem}}.", values{"Problem": tr(e.Problem)})
+	return tr("This {{.Problem}}.", values{"Problem": tr(invalid.Problem)})
 }
 
 func (v *questionView) complain(s string) {

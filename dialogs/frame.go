@@ -7,22 +7,19 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 )
 
 // textFrame holds the text of a prompt. It has the focus when a prompt opens, so that no key reaches a
 // button by accident, and the keys that scroll.
 type textFrame struct {
-	widget.BaseWidget
+	focusBase
 	content fyne.CanvasObject
 	scroll  *scrollArea // what the arrow and page keys move
-	keys    *keyMap
-	focused bool
 }
 
-func newTextFrame(keys *keyMap, content fyne.CanvasObject) *textFrame {
-	f := &textFrame{keys: keys, content: content}
-	f.ExtendBaseWidget(f)
+func newTextFrame(w *window, content fyne.CanvasObject) *textFrame {
+	f := &textFrame{content: content}
+	f.extend(f, w)
 	return f
 }
 
@@ -41,27 +38,12 @@ func (f *textFrame) CreateRenderer() fyne.WidgetRenderer {
 
 // TypedKey implements [fyne.Focusable].
 func (f *textFrame) TypedKey(ev *fyne.KeyEvent) {
-	if !f.scroll.typedKey(ev) {
-		f.keys.typedKey(ev)
+	if !f.scroll.typedKey(ev, textLine) {
+		f.w.typedKey(ev)
 	}
 }
 
-// TypedRune implements [fyne.Focusable].
-func (f *textFrame) TypedRune(rune) {}
-
-// FocusGained implements [fyne.Focusable].
-func (f *textFrame) FocusGained() {
-	f.focused = true
-	f.Refresh()
-	f.keys.gained(f)
-}
-
-// FocusLost implements [fyne.Focusable].
-func (f *textFrame) FocusLost() {
-	f.focused = false
-	f.Refresh()
-	f.keys.lost(f)
-}
+const textLine = 40 // pixels that an arrow key scrolls a text
 
 // scrollArea is Fyne's vertical scroll, moved by keys and by the focus.
 type scrollArea struct{ *container.Scroll }
@@ -70,11 +52,14 @@ type scrollArea struct{ *container.Scroll }
 func (s scrollArea) scrollBy(dy float32) {
 	limit := max(s.Content.MinSize().Height-s.Size().Height, 0)
 	s.ScrollToOffset(fyne.NewPos(0, min(max(s.Offset.Y+dy, 0), limit)))
+	if s.OnScrolled != nil {
+		s.OnScrolled(s.Offset)
+	}
 }
 
-// typedKey scrolls, and reports whether the key is one that does.
-func (s scrollArea) typedKey(ev *fyne.KeyEvent) bool {
-	const line, all = 40, 1 << 20
+// typedKey scrolls, by lines of that height, and reports whether the key is one that does.
+func (s scrollArea) typedKey(ev *fyne.KeyEvent, line float32) bool {
+	const all = 1 << 30
 	page := max(s.Size().Height-line, line)
 	steps := map[fyne.KeyName]float32{
 		fyne.KeyUp: -line, fyne.KeyDown: line, fyne.KeyPageUp: -page, fyne.KeyPageDown: page,

@@ -52,7 +52,7 @@ func TestGoldenPages(t *testing.T) {
 		for _, look := range []string{"light", "dark", "zh-CN"} {
 			t.Run(name+"/"+look, func(t *testing.T) {
 				s := newScreen(t)
-				dress(t, look)
+				setLook(t, look)
 				s.open(r)
 				s.ready()
 				assertGolden(t, "prompt/"+name+"-"+look, s.canvas().Capture())
@@ -88,7 +88,6 @@ func TestGoldenStates(t *testing.T) {
 		{"queue", samples["approve"], func(s *screen) {
 			s.open(samples["ask"])
 			s.open(bash("5", "make test"))
-			s.open(bash("6", "make test"))
 			s.ready()
 			s.tapText("1 of 3 ›")
 		}},
@@ -113,7 +112,9 @@ func TestGoldenStates(t *testing.T) {
 			s.ready()
 			s.tapText("option 3")
 		}},
-		{"plan-long", planRequest("1", aPlan+strings.Repeat("\nAnd then the next part of it, which is a long one, step by step.\n", 20)), func(s *screen) { s.ready() }},
+		{"plan-long", planRequest("1",
+			aPlan+strings.Repeat("\nAnd then the next part of it, which is a long one, step by step.\n", 20)),
+			func(s *screen) { s.ready() }},
 		{"hints", constrained, func(s *screen) {
 			s.ready()
 			s.tapText("Submit")
@@ -128,7 +129,8 @@ func TestGoldenStates(t *testing.T) {
 		{"parts-small", bash("1", someLine), func(s *screen) { s.p.window.win.Resize(small); s.ready() }},
 		{"edits-menu", anEdit, func(s *screen) { s.ready(); s.tapText("Once") }},
 		{"suggestions", suggesting, func(s *screen) { s.ready(); s.tapText("Once") }},
-		{"text", request("1", interact.Ask{Question: "Why?\n\n- first\n- *second*", Multiline: true, Placeholder: "Your reasons"}), func(s *screen) { s.ready() }},
+		{"text", request("1", interact.Ask{Question: "Why?\n\n- first\n- *second*", Multiline: true,
+			Placeholder: "Your reasons"}), func(s *screen) { s.ready() }},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -141,18 +143,20 @@ func TestGoldenStates(t *testing.T) {
 }
 
 // someLine has parts of every kind, one of them too long for its line.
-const someLine = "cd web && npm run lint --max-warnings 0 --ext .ts,.tsx,.js --format stylish src components pages lib | tail -20 && " +
-	"make types && mix format && go test ./..."
+const someLine = "cd web && npm run lint --max-warnings 0 --ext .ts,.tsx,.js " +
+	"--format stylish src components pages lib | tail -20 && make types && mix format && go test ./..."
 
 // anEdit changes a file in the project.
 var anEdit = func() interact.Request {
-	input, _ := json.Marshal(map[string]any{"file_path": "/src/shop/shop.go", "old_string": "n * 199", "new_string": "n * 249"})
+	input, _ := json.Marshal(map[string]any{"file_path": "/src/shop/shop.go", "old_string": "n * 199",
+		"new_string": "n * 249"})
 	return request("1", interact.Approve{Tool: "Edit", Input: input})
 }()
 
 // constrained asks for answers of a certain form.
 var constrained = request("1", interact.Form{Questions: []interact.Question{
-	{ID: "n", Question: "How many replicas?", InputType: interact.Text, Format: interact.Integer, Min: number(1), Max: number(9), Default: interact.TextValue("12")},
+	{ID: "n", Question: "How many replicas?", InputType: interact.Text, Format: interact.Integer, Min: number(1),
+		Max: number(9), Default: interact.TextValue("12")},
 	{ID: "d", Question: "Until when?", InputType: interact.Text, Format: interact.Date, Required: new(bool)},
 	{ID: "m", Question: "Who shall know?", InputType: interact.Text, Format: interact.Email, Required: new(bool)},
 }})
@@ -161,7 +165,8 @@ var constrained = request("1", interact.Form{Questions: []interact.Question{
 var sketches = request("1", interact.Form{Questions: []interact.Question{
 	{ID: "l", Header: "Layout", Question: "Which layout?", AllowOther: new(bool), Options: []interact.Option{
 		{Label: "One column", Preview: "+--------+\n| head   |\n| list   |\n| detail |\n+--------+"},
-		{Label: "Two columns", Preview: "+------+--------+\n| head          |\n| list | detail |\n|      |        |\n+------+--------+"},
+		{Label: "Two columns",
+			Preview: "+------+--------+\n| head          |\n| list | detail |\n|      |        |\n+------+--------+"},
 	}},
 }})
 

@@ -1,10 +1,12 @@
 package dialogs
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -26,39 +28,35 @@ type head struct {
 	object fyne.CanvasObject
 	queue  *button
 	more   *button
-	times  *words // "× 3" when identical requests are answered together
 
 	tile    *surface // the icon
 	title   *widget.Label
 	margins *layout.CustomPaddedLayout
 }
 
-func newHead(keys *keyMap, e *entry, openQueue, openMore func()) *head {
-	r := e.request()
+func newHead(w *window, e *entry) *head {
+	r := e.request
 	h := &head{
-		queue: newIconButton(keys, "", "", openQueue),
-		more:  newIconButton(keys, "", theme.IconNameMoreHorizontal, openMore),
-		times: newWords("", theme.SizeNameText, colorMuted).bold(),
+		queue: newIconButton(w, "", "", func() { w.openQueue(e) }),
+		more:  newIconButton(w, "", theme.IconNameMoreHorizontal, func() { w.openMore(e) }),
 	}
 	stripe := stripeOf(e)
-	h.title = newLines(sentenceOf(r), theme.SizeNameSubHeadingText, widget.MediumImportance)
+	h.title = Lines(sentenceOf(r), theme.SizeNameSubHeadingText, widget.MediumImportance)
 	h.title.TextStyle.Bold = true
-	text := column(6, tight(h.title))
+	text := Column(6, Tight(h.title))
 	for _, line := range factLines(r.Requester) {
 		text.Add(line)
 	}
-	h.tile = newSurface(stripe, padded(8, 8, container.New(fixed{width: 22, height: 22}, widget.NewIcon(
+	h.tile = newTint(stripe, 0x22, 9, Padded(8, 8, container.New(fixed{width: 22, height: 22}, widget.NewIcon(
 		theme.NewColoredResource(theme.DefaultTheme().Icon(iconOf(r)), stripe)))))
-	h.tile.alpha, h.tile.radius = 0x22, 9
 	h.margins = &layout.CustomPaddedLayout{}
-	line := container.New(&sides{gap: 12}, column(0, h.tile), text, column(0, row(4, h.times, h.queue, h.more)))
-	h.object = column(0,
-		newSurface(stripe, container.New(fixed{height: 4})),
-		newSurface(colorSunken, container.New(h.margins, line)),
-		newRule(),
+	line := container.New(&sides{gap: 12}, Column(0, h.tile), text, Column(0, Row(4, h.queue, h.more)))
+	h.object = Column(0,
+		Surface(stripe, container.New(fixed{height: 4})),
+		Surface(ColorSunken, container.New(h.margins, line)),
+		Rule(),
 	)
 	h.queue.Hide()
-	h.times.Hide()
 	h.setCompact(false)
 	return h
 }
@@ -77,30 +75,24 @@ func (h *head) setCompact(v bool) {
 	}
 }
 
-// setPosition shows the place in the queue, and how many identical requests this prompt stands for.
-// It reports whether that changed anything.
-func (h *head) setPosition(place, of, same int) bool {
-	where, times := "", ""
+// setPosition shows the place in the queue. It reports whether that changed anything.
+func (h *head) setPosition(place, of int) bool {
+	where := ""
 	if of > 1 {
 		where = tr("{{.Place}} of {{.Count}} ›", values{"Place": place, "Count": of})
 	}
-	if same > 1 {
-		times = fmt.Sprintf("× %d", same)
-	}
-	if h.queue.text == where && h.times.text.Text == times {
+	if h.queue.text == where {
 		return false
 	}
 	h.queue.setText(where)
-	h.times.set(times)
 	setVisible(h.queue, where != "")
-	setVisible(h.times, times != "")
 	return true
 }
 
 // stripeOf is the colour of the prompt: the class's for an approval, else the accent.
 func stripeOf(e *entry) fyne.ThemeColorName {
-	if e.request().Body.Kind() == interact.KindApprove {
-		return classColor(e.why.Class)
+	if e.request.Body.Kind() == interact.KindApprove {
+		return ClassColor(e.why.Class)
 	}
 	return theme.ColorNamePrimary
 }
@@ -108,7 +100,7 @@ func stripeOf(e *entry) fyne.ThemeColorName {
 func iconOf(r interact.Request) fyne.ThemeIconName {
 	switch b := r.Body.(type) {
 	case interact.Approve:
-		return deedOf(b).icon
+		return actionOf(b).icon
 	case interact.Form:
 		return theme.IconNameList
 	case interact.Confirm:
@@ -123,7 +115,7 @@ func sentenceOf(r interact.Request) string {
 	switch b := r.Body.(type) {
 	case interact.Approve:
 		who["Tool"] = safetext.Line(b.Tool, maxName)
-		return tr(deedOf(b).sentence, who)
+		return tr(actionOf(b).sentence, who)
 	case interact.Confirm:
 		return tr("{{.Agent}} asks you to confirm", who)
 	case interact.Form:
@@ -137,55 +129,44 @@ func agentOf(who interact.Requester) string {
 	switch {
 	case who.Agent != "":
 		return safetext.Line(who.Agent, maxName)
-	case who.Process.Caller().Exe != "":
-		return safetext.Line(filepath.Base(who.Process.Caller().Exe), maxName)
+	case interact.Caller(who.Process).Exe != "":
+		return safetext.Line(filepath.Base(interact.Caller(who.Process).Exe), maxName)
 	}
 	return tr("Somebody")
 }
 
-// deed is what a tool call is about to do, as far as the names of its input's fields tell.
-type deed struct {
+// action is what a tool call is about to do, as far as the names of its input's fields tell.
+type action struct {
 	sentence string
 	icon     fyne.ThemeIconName
 }
 
-var deeds = []struct {
+var knownActions = []struct {
 	fields []string // the input has them all
-	deed   deed
+	action action
 }{
-	{[]string{"command"}, deed{"{{.Agent}} wants to run a command", theme.IconNameComputer}},
-	{[]string{"cmd"}, deed{"{{.Agent}} wants to run a command", theme.IconNameComputer}},
-	{[]string{"file_path", "old_string"}, deed{"{{.Agent}} wants to edit a file", theme.IconNameDocumentCreate}},
-	{[]string{"filePath", "oldString"}, deed{"{{.Agent}} wants to edit a file", theme.IconNameDocumentCreate}},
-	{[]string{"file_path", "edits"}, deed{"{{.Agent}} wants to edit a file", theme.IconNameDocumentCreate}},
-	{[]string{"patch"}, deed{"{{.Agent}} wants to edit files", theme.IconNameDocumentCreate}},
-	{[]string{"file_path", "content"}, deed{"{{.Agent}} wants to write a file", theme.IconNameDocumentSave}},
-	{[]string{"filePath", "content"}, deed{"{{.Agent}} wants to write a file", theme.IconNameDocumentSave}},
-	{[]string{"url"}, deed{"{{.Agent}} wants to reach the network", theme.IconNameStorage}},
+	{[]string{"command"}, action{"{{.Agent}} wants to run a command", theme.IconNameComputer}},
+	{[]string{"cmd"}, action{"{{.Agent}} wants to run a command", theme.IconNameComputer}},
+	{[]string{"file_path", "old_string"}, action{"{{.Agent}} wants to edit a file", theme.IconNameDocumentCreate}},
+	{[]string{"filePath", "oldString"}, action{"{{.Agent}} wants to edit a file", theme.IconNameDocumentCreate}},
+	{[]string{"file_path", "edits"}, action{"{{.Agent}} wants to edit a file", theme.IconNameDocumentCreate}},
+	{[]string{"patch"}, action{"{{.Agent}} wants to edit files", theme.IconNameDocumentCreate}},
+	{[]string{"file_path", "content"}, action{"{{.Agent}} wants to write a file", theme.IconNameDocumentSave}},
+	{[]string{"filePath", "content"}, action{"{{.Agent}} wants to write a file", theme.IconNameDocumentSave}},
+	{[]string{"url"}, action{"{{.Agent}} wants to reach the network", theme.IconNameStorage}},
 }
 
-func deedOf(a interact.Approve) deed {
+func actionOf(a interact.Approve) action {
 	if isPlan(a) {
-		return deed{"{{.Agent}} wants to carry out this plan", theme.IconNameList}
+		return action{"{{.Agent}} wants to carry out this plan", theme.IconNameList}
 	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(a.Input, &fields) == nil {
-		for _, d := range deeds {
-			if hasAll(fields, d.fields) {
-				return d.deed
-			}
+	args, _ := parseArguments(a.Input)
+	for _, known := range knownActions {
+		if !slices.ContainsFunc(known.fields, func(name string) bool { return !args.has(name) }) {
+			return known.action
 		}
 	}
-	return deed{"{{.Agent}} wants to use the tool {{.Tool}}", theme.IconNameSettings}
-}
-
-func hasAll(fields map[string]json.RawMessage, names []string) bool {
-	for _, n := range names {
-		if _, has := fields[n]; !has {
-			return false
-		}
-	}
-	return true
+	return action{"{{.Agent}} wants to use the tool {{.Tool}}", theme.IconNameSettings}
 }
 
 // factLines say what the operating system knows of the requester, and apart from it what it claims.
@@ -194,7 +175,7 @@ func factLines(who interact.Requester) []fyne.CanvasObject {
 	if p.PID == 0 {
 		return []fyne.CanvasObject{factLine(tr("not verified"), theme.ColorNameWarning, place(who.CWD))}
 	}
-	caller := p.Caller()
+	caller := interact.Caller(p)
 	exe := caller.Exe
 	if exe == "" {
 		exe = tr("unknown program")
@@ -205,14 +186,15 @@ func factLines(who interact.Requester) []fyne.CanvasObject {
 	}
 	lines := []fyne.CanvasObject{factLine(tr("verified"), theme.ColorNameSuccess, facts)}
 	if who.CWD != "" && filepath.Clean(who.CWD) != filepath.Clean(p.CWD) {
-		lines = append(lines, factLine(tr("says"), colorMuted, tr("it works in {{.Folder}}", values{"Folder": place(home(who.CWD))})))
+		where := tr("it works in {{.Folder}}", values{"Folder": place(home(who.CWD))})
+		lines = append(lines, factLine(tr("says"), ColorMuted, where))
 	}
 	return lines
 }
 
 func factLine(badge string, c fyne.ThemeColorName, text string) fyne.CanvasObject {
-	l := newLines(text, theme.SizeNameCaptionText, widget.MediumImportance)
-	return container.NewBorder(nil, nil, column(0, newBadge(badge, c)), nil, padded(0, 8, tight(l)))
+	l := Lines(text, theme.SizeNameCaptionText, widget.MediumImportance)
+	return beside(Badge(badge, c), 8, Tight(l))
 }
 
 // place makes a path, which a requester may have chosen, safe to show.
@@ -253,30 +235,17 @@ func summaryOf(r interact.Request) string {
 
 // mainPart is what a tool's input is mostly about, as far as the names of its fields tell; else all of it.
 func mainPart(input json.RawMessage) string {
-	var fields map[string]any
-	if json.Unmarshal(input, &fields) == nil {
-		for _, name := range []string{"command", "cmd", "file_path", "filePath", "path", "url", "plan"} {
-			if s, ok := fields[name].(string); ok {
-				return s
-			}
-		}
+	args, _ := parseArguments(input)
+	if _, text, ok := args.text("command", "cmd", "file_path", "filePath", "path", "url", "plan"); ok {
+		return text
 	}
 	return string(input)
 }
 
 // className is a class in a person's words.
 func className(c policy.Class) string {
-	switch c {
-	case policy.ReadOnly:
-		return tr("only reads")
-	case policy.Write:
-		return tr("writes")
-	case policy.Execute:
-		return tr("runs programs")
-	case policy.Network:
-		return tr("uses the network")
-	case policy.Destructive:
-		return tr("deletes or destroys")
-	}
-	return tr("unknown effect")
+	return cmp.Or(map[policy.Class]string{
+		policy.ReadOnly: tr("only reads"), policy.Write: tr("writes"), policy.Execute: tr("runs programs"),
+		policy.Network: tr("uses the network"), policy.Destructive: tr("deletes or destroys"),
+	}[c], tr("unknown effect"))
 }

@@ -1,6 +1,7 @@
 package dialogs
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,31 +10,17 @@ import (
 
 // hintOf says what an answer to q must be, beyond being there; "" when anything will do.
 func hintOf(q interact.Question) string {
-	var parts []string
-	for _, part := range []string{formatHint(q.Format), boundsHint(q)} {
-		if part != "" {
-			parts = append(parts, part)
-		}
-	}
-	return strings.Join(parts, " · ")
+	parts := []string{formatHint(q.Format), boundsHint(q)}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }
 
 func formatHint(f interact.Format) string {
-	switch f {
-	case interact.Integer:
-		return tr("A whole number")
-	case interact.Number:
-		return tr("A number")
-	case interact.Email:
-		return tr("An e-mail address")
-	case interact.URI:
-		return tr("An address such as https://example.com")
-	case interact.Date:
-		return tr("A date such as 2030-12-31")
-	case interact.DateTime:
-		return tr("A date and time such as 2030-12-31T18:00:00Z")
-	}
-	return ""
+	return map[interact.Format]string{
+		interact.Integer: tr("A whole number"), interact.Number: tr("A number"), interact.Email: tr("An e-mail address"),
+		interact.URI:      tr("An address such as https://example.com"),
+		interact.Date:     tr("A date such as 2030-12-31"),
+		interact.DateTime: tr("A date and time such as 2030-12-31T18:00:00Z"),
+	}[f]
 }
 
 // boundsHint says what Min and Max mean for q: how much, how long or how many.
@@ -48,16 +35,19 @@ func boundsHint(q interact.Question) string {
 	case q.InputType == interact.Choice:
 		return pickBounds(q, bounds)
 	case q.Format == interact.Integer || q.Format == interact.Number:
-		return oneOf(q, tr("from {{.Min}} to {{.Max}}", bounds), tr("at least {{.Min}}", bounds), tr("at most {{.Max}}", bounds))
+		return oneOf(q, tr("from {{.Min}} to {{.Max}}", bounds),
+			tr("at least {{.Min}}", bounds), tr("at most {{.Max}}", bounds))
 	}
-	return oneOf(q, tr("{{.Min}} to {{.Max}} characters", bounds), tr("at least {{.Min}} characters", bounds), tr("at most {{.Max}} characters", bounds))
+	return oneOf(q, tr("{{.Min}} to {{.Max}} characters", bounds),
+		tr("at least {{.Min}} characters", bounds), tr("at most {{.Max}} characters", bounds))
 }
 
 func pickBounds(q interact.Question, bounds values) string {
 	if q.Min != nil && q.Max != nil && *q.Min == *q.Max {
 		return tr("Pick {{.Min}}", bounds)
 	}
-	return oneOf(q, tr("Pick {{.Min}} to {{.Max}}", bounds), tr("Pick at least {{.Min}}", bounds), tr("Pick at most {{.Max}}", bounds))
+	return oneOf(q, tr("Pick {{.Min}} to {{.Max}}", bounds),
+		tr("Pick at least {{.Min}}", bounds), tr("Pick at most {{.Max}}", bounds))
 }
 
 // oneOf picks the text for the bounds that q has.

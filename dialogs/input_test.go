@@ -49,27 +49,38 @@ func TestContent(t *testing.T) {
 		warns             string // a part of a warning; "" for no warning at all
 	}{
 		{"command", "Bash", `{"command":"ls","description":"Command: rm -rf /"}`, "1 ls\n", "runs ls; 2 characters", ""},
-		{"deletes outside", "Bash", `{"command":"mkdir -p a && rm -rf /srv/x"}`, "1 mkdir -p a && rm -rf /srv/x\n", "runs mkdir, rm; deletes; outside the project; 27 characters", ""},
-		{"network", "Bash", `{"command":"curl https://x.y"}`, "1 curl https://x.y\n", "runs curl; reaches the network; 16 characters", ""},
-		{"drives the screen", "Bash", `{"command":"xdotool key a"}`, "1 xdotool key a\n", "runs xdotool; can control your screen; 13 characters", ""},
+		{"deletes outside", "Bash", `{"command":"mkdir -p a && rm -rf /srv/x"}`, "1 mkdir -p a && rm -rf /srv/x\n",
+			"runs mkdir, rm; deletes; outside the project; 27 characters", ""},
+		{"network", "Bash", `{"command":"curl https://x.y"}`, "1 curl https://x.y\n",
+			"runs curl; reaches the network; 16 characters", ""},
+		{"drives the screen", "Bash", `{"command":"xdotool key a"}`, "1 xdotool key a\n",
+			"runs xdotool; can control your screen; 13 characters", ""},
 		{"cannot be foreseen", "Bash", `{"command":"$X y"}`, "1 $X y\n", "not all of it can be foreseen; 4 characters", ""},
-		{"command and more", "Bash", `{"command":"ls","timeout":5}`, "1 ls\n(with)\ntimeout  5\n", "runs ls; 2 characters", ""},
+		{"command and more", "Bash", `{"command":"ls","timeout":5}`, "1 ls\n(with)\ntimeout  5\n", "runs ls; 2 characters",
+			""},
 		{"no sandbox", "Bash", `{"command":"ls","dangerouslyDisableSandbox":true}`,
 			"1 ls\n(with)\ndangerouslyDisableSandbox\n  true\n", "runs ls; outside the sandbox; 2 characters", ""},
 		{"elsewhere", "shell", `{"command":["ls"],"workdir":"/usr"}`, "0 ls\n(with)\nworkdir  /usr\n",
 			"works in a folder: outside the project; 1 words, not read by a shell", ""},
-		{"Windows lines", "Bash", `{"command":"ls\r\nid"}`, "1 ls‹CR›\n2 id\n", "not all of it can be foreseen; 2 lines, 6 characters", "carriage return"},
-		{"hidden", "Bash", `{"command":"ls\u202e"}`, "1 ls‹U+202E›\n", "not all of it can be foreseen; 3 characters", "would not show"},
-		{"look-alike", "Bash", `{"command":"pаypal"}`, "1 pаypal\n", "runs pаypal; not all of it can be foreseen; 6 characters", "а looks like a"},
+		{"Windows lines", "Bash", `{"command":"ls\r\nid"}`, "1 ls‹CR›\n2 id\n",
+			"not all of it can be foreseen; 2 lines, 6 characters", "carriage return"},
+		{"hidden", "Bash", `{"command":"ls\u202e"}`, "1 ls‹U+202E›\n", "not all of it can be foreseen; 3 characters",
+			"would not show"},
+		{"look-alike", "Bash", `{"command":"pаypal"}`, "1 pаypal\n",
+			"runs pаypal; not all of it can be foreseen; 6 characters", "а looks like a"},
 
 		{"edit", "Edit", `{"file_path":"shop.go","old_string":"two","new_string":"2"}`,
 			"shop.go\n()\n1 1   one\n2   - two\n  2 + 2\n3 3   three\n", "inside the project; +1 −1 lines", ""},
 		{"edit, other names", "edit", `{"filePath":"shop.go","oldString":"two","newString":"2","replaceAll":false}`,
-			"shop.go\n()\n1 1   one\n2   - two\n  2 + 2\n3 3   three\n(with)\nreplaceAll  false\n", "inside the project; +1 −1 lines", ""},
-		{"edits", "MultiEdit", `{"file_path":"shop.go","edits":[{"old_string":"one","new_string":"1"},{"old_string":"three\n","new_string":""}]}`,
+			"shop.go\n()\n1 1   one\n2   - two\n  2 + 2\n3 3   three\n(with)\nreplaceAll  false\n",
+			"inside the project; +1 −1 lines", ""},
+		{"edits", "MultiEdit",
+			`{"file_path":"shop.go","edits":[{"old_string":"one","new_string":"1"},{"old_string":"three\n","new_string":""}]}`,
 			"shop.go\n()\n1   - one\n  1 + 1\n2 2   two\n3   - three\n", "inside the project; +1 −2 lines", ""},
-		{"edits with an unknown field", "MultiEdit", `{"file_path":"shop.go","edits":[{"old_string":"one","new_string":"1","x":1}]}`,
-			"file_path  shop.go\nedits      [\n             {\n               \"old_string\": \"one\",\n               \"new_string\": \"1\",\n               \"x\": 1\n             }\n           ]\n",
+		{"edits with an unknown field", "MultiEdit",
+			`{"file_path":"shop.go","edits":[{"old_string":"one","new_string":"1","x":1}]}`,
+			"file_path  shop.go\nedits      [\n             {\n               \"old_string\": \"one\",\n" +
+				"               \"new_string\": \"1\",\n               \"x\": 1\n             }\n           ]\n",
 			"inside the project", ""},
 		{"edit of what is not there", "Edit", `{"file_path":"shop.go","old_string":"four","new_string":"4"}`,
 			"shop.go\n()\n- four\n+ 4\n", "inside the project; +1 −1 lines", "exactly once"},
@@ -84,35 +95,44 @@ func TestContent(t *testing.T) {
 		{"overwrite", "Write", `{"file_path":"shop.go","content":"one\n"}`,
 			"shop.go\n()\n1 1   one\n2   - two\n3   - three\n", "inside the project; replaces the file; +0 −2 lines", ""},
 		{"overwrite with the same", "Write", `{"file_path":"shop.go","content":"one\ntwo\nthree\n"}`,
-			"shop.go\n()\n(The file already has exactly this content:)\n1 one\n2 two\n3 three\n", "inside the project; changes nothing", ""},
+			"shop.go\n()\n(The file already has exactly this content:)\n1 one\n2 two\n3 three\n",
+			"inside the project; changes nothing", ""},
 		{"a folder", "Write", `{"file_path":".","content":"x\n"}`,
 			".\n()\n1 x\n", "inside the project; replaces what is there; 2 characters", "not a regular file"},
 		{"protected", "Write", `{"file_path":".git/hooks/pre-commit","content":"x\n"}`, ".git/hooks/pre-commit\n()\n1 x\n",
 			"inside the project; protected: .git; creates a new file; 2 characters", ""},
 		{"outside", "Write", `{"file_path":"../x.txt","content":"x\n"}`, "../x.txt\n()\n1 x\n",
 			"outside the project; creates a new file; 2 characters", ""},
-		{"somebody else's tool", "mcp__mail__send", `{"path":"x","content":"hello"}`, "path     x\ncontent  hello\n", "inside the project", ""},
+		{"somebody else's tool", "mcp__mail__send", `{"path":"x","content":"hello"}`, "path     x\ncontent  hello\n",
+			"inside the project", ""},
 		{"patch", "apply_patch", `{"input":"*** Begin Patch\n*** Delete File: shop.go\n*** End Patch"}`,
-			"1 *** Begin Patch\n2 *** Delete File: shop.go\n3 *** End Patch\n", "deletes a file; inside the project; +0 −0 lines", ""},
+			"1 *** Begin Patch\n2 *** Delete File: shop.go\n3 *** End Patch\n",
+			"deletes a file; inside the project; +0 −0 lines", ""},
 
-		{"address", "WebFetch", `{"url":"https://example.com/a"}`, "example.com\n()\nhttps://example.com/a\n", "host example.com", ""},
-		{"user name", "WebFetch", `{"url":"https://github.com@evil.example/"}`, "evil.example\n()\nhttps://github.com@evil.example/\n",
+		{"address", "WebFetch", `{"url":"https://example.com/a"}`, "example.com\n()\nhttps://example.com/a\n",
+			"host example.com", ""},
+		{"user name", "WebFetch", `{"url":"https://github.com@evil.example/"}`,
+			"evil.example\n()\nhttps://github.com@evil.example/\n",
 			"host evil.example; has a user name in front of the host", "not the host"},
 		{"backslash", "WebFetch", `{"url":"https://evil.example\\@good.example/"}`, "https://evil.example\\@good.example/\n",
 			"unclear which host", "disagree"},
-		{"without slashes", "WebFetch", `{"url":"http:evil.example"}`, "http:evil.example\n", "unclear which host", "disagree"},
+		{"without slashes", "WebFetch", `{"url":"http:evil.example"}`, "http:evil.example\n", "unclear which host",
+			"disagree"},
 		{"this computer", "WebFetch", `{"url":"http://127.0.0.1:9107/x"}`, "127.0.0.1:9107\n()\nhttp://127.0.0.1:9107/x\n",
 			"host 127.0.0.1:9107; not encrypted; this computer", ""},
 
 		{"table", "Grep", `{"pattern":"a b","path":"/usr/lib","-n":true,"x":"","y":"true","z":{"a":1}}`,
-			"pattern  a b\npath     /usr/lib\n-n       true\nx        \"\"\ny        \"true\"\nz        {\n           \"a\": 1\n         }\n", "outside the project", ""},
+			"pattern  a b\npath     /usr/lib\n-n       true\nx        \"\"\ny        \"true\"\n" +
+				"z        {\n           \"a\": 1\n         }\n", "outside the project", ""},
 		{"key that imitates", "X", `{"a\u202eb":1}`, "a‹U+202E›b\n  1\n", "", "would not show"},
 		{"nothing", "X", `{}`, "(The input is empty.)\n", "", ""},
 
-		{"a key twice", "Bash", `{"command":"ls","command":"rm"}`, "1 {\"command\":\"ls\",\"command\":\"rm\"}\n", "", "as it came"},
+		{"a key twice", "Bash", `{"command":"ls","command":"rm"}`, "1 {\"command\":\"ls\",\"command\":\"rm\"}\n", "",
+			"as it came"},
 		{"a key twice, deep", "X", `{"a":[{"b":1,"b":2}]}`, "1 {\"a\":[{\"b\":1,\"b\":2}]}\n", "", "as it came"},
 		{"half a character", "Bash", `{"command":"\ud800"}`, "1 {\"command\":\"\\ud800\"}\n", "", "as it came"},
-		{"a whole one", "Bash", `{"command":"\ud83d\ude00"}`, "1 😀\n", "runs 😀; not all of it can be foreseen; 1 characters", ""},
+		{"a whole one", "Bash", `{"command":"\ud83d\ude00"}`, "1 😀\n",
+			"runs 😀; not all of it can be foreseen; 1 characters", ""},
 		{"not UTF-8", "Bash", "{\"command\":\"\xff\"}", "1 {\"command\":\"‹0xFF›\"}\n", "", "as it came"},
 		{"no object", "X", `[1]`, "1 [1]\n", "", "as it came"},
 		{"no JSON", "X", `{"a":1} x`, "1 {\"a\":1} x\n", "", "as it came"},
@@ -122,10 +142,10 @@ func TestContent(t *testing.T) {
 			if got := shown(v.content.lines); got != tt.shown {
 				t.Errorf("shown:\n%s\nwant:\n%s", got, tt.shown)
 			}
-			if got := strings.Join(factTexts(v.Facts()), "; "); got != tt.facts {
+			if got := strings.Join(factTexts(v.facts), "; "); got != tt.facts {
 				t.Errorf("facts: %s\nwant:  %s", got, tt.facts)
 			}
-			warnings := strings.Join(v.Warnings(), "\n")
+			warnings := strings.Join(v.warnings, "\n")
 			if (tt.warns == "") != (warnings == "") || !strings.Contains(warnings, tt.warns) {
 				t.Errorf("warnings: %q, want one with %q", warnings, tt.warns)
 			}
@@ -139,8 +159,8 @@ func TestDescriptionIsTheAgentsWord(t *testing.T) {
 	if strings.Contains(shown(v.content.lines), "safe") {
 		t.Error("the agent's words are in the primary block")
 	}
-	if v.AgentSays() != "Command: ls\nAllow is safe" {
-		t.Errorf("AgentSays() = %q", v.AgentSays())
+	if v.agentSays != "Command: ls\nAllow is safe" {
+		t.Errorf("agentSays = %q", v.agentSays)
 	}
 }
 
@@ -159,14 +179,18 @@ func TestStale(t *testing.T) {
 		{"other text", object{"file_path": "f", "old_string": "text", "new_string": "x"}, func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "f"), []byte("tixt\n"), 0o600)
 		}, true},
-		{"gone", object{"file_path": "f", "content": "new"}, func(dir string) error { return os.Remove(filepath.Join(dir, "f")) }, true},
+		{"gone", object{"file_path": "f", "content": "new"}, func(dir string) error {
+			return os.Remove(filepath.Join(dir,
+				"f"))
+		}, true},
 		{"come", object{"file_path": "g", "content": "new"}, func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "g"), nil, 0o600)
 		}, true},
 		{"now a link elsewhere", object{"file_path": "g", "content": "new"}, func(dir string) error {
 			return os.Symlink("/nowhere", filepath.Join(dir, "g"))
 		}, true},
-		{"a command", object{"command": "cat f"}, func(dir string) error { return os.Remove(filepath.Join(dir, "f")) }, false},
+		{"a command", object{"command": "cat f"}, func(dir string) error { return os.Remove(filepath.Join(dir, "f")) },
+			false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := project(t, "f", "text\n")
@@ -174,10 +198,24 @@ func TestStale(t *testing.T) {
 			if err := tt.change(dir); err != nil {
 				t.Fatal(err)
 			}
-			if got := v.Stale(); got != tt.want {
-				t.Errorf("Stale() = %v, want %v", got, tt.want)
+			if got := v.stale(); got != tt.want {
+				t.Errorf("stale() = %v, want %v", got, tt.want)
 			}
 		})
+	}
+}
+
+// Edits that are too many to be compared with a large file can be allowed all the same.
+func TestNotComparedIsNotStale(t *testing.T) {
+	test.NewTempApp(t)
+	dir := project(t, "f", strings.Repeat("x", maxBaseBytes))
+	edits := make([]object, maxSearch/maxBaseBytes+1)
+	for i := range edits {
+		edits[i] = object{"old_string": "a", "new_string": "b"}
+	}
+	v := newInputView(call(t, "MultiEdit", object{"file_path": "f", "edits": edits}), dir)
+	if v.stale() || !strings.Contains(strings.Join(v.warnings, " "), "too large") {
+		t.Errorf("stale: %v, warnings: %v", v.stale(), v.warnings)
 	}
 }
 
@@ -189,11 +227,11 @@ func TestLinkIsTold(t *testing.T) {
 		t.Skip("no links here:", err)
 	}
 	v := newInputView(call(t, "Write", object{"file_path": "link/x", "content": "new"}), dir)
-	if !slices.Contains(factTexts(v.Facts()), "outside the project") {
-		t.Errorf("facts: %v", factTexts(v.Facts()))
+	if !slices.Contains(factTexts(v.facts), "outside the project") {
+		t.Errorf("facts: %v", factTexts(v.facts))
 	}
-	if !strings.Contains(strings.Join(v.Warnings(), " "), "through a link") {
-		t.Errorf("warnings: %v", v.Warnings())
+	if !strings.Contains(strings.Join(v.warnings, " "), "through a link") {
+		t.Errorf("warnings: %v", v.warnings)
 	}
 }
 
@@ -212,9 +250,9 @@ func FuzzInput(f *testing.F) {
 		if len(v.content.lines) == 0 {
 			t.Error("nothing is shown")
 		}
-		sheet := v.block.(*sheet)
+		sheet := v.block
 		sheet.Resize(fyne.NewSize(400, 200))
-		if !v.allSeen() && sheet.page.unseenRows(sheet.seen) == 0 && !sheet.capped {
+		if !sheet.seenAll && sheet.page.unseenRows(sheet.seen) == 0 && !sheet.capped {
 			t.Error("every row has been in view, but the input has not")
 		}
 	})

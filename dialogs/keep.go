@@ -1,7 +1,7 @@
 package dialogs
 
 import (
-	"slices"
+	"cmp"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -40,7 +40,7 @@ func (a *approvePage) chooseScope() {
 	if len(items) == 1 {
 		items[0].small = tr("nothing wider is offered for this input")
 	}
-	a.w.openMenu(a.scopes, items)
+	a.w.openMenu(a.entry, a.scopes, items)
 }
 
 // heading stands above the choices for parts: the parts that will be remembered, word for word.
@@ -51,12 +51,12 @@ func (a *approvePage) heading(k keep) fyne.CanvasObject {
 	}
 	const most, widest = 3, 380
 	title := tr("Remember what is new, also as a part of other commands:")
-	text := column(1, newWords(title, theme.SizeNameCaptionText, colorMuted))
+	text := Column(1, newWords(title, theme.SizeNameCaptionText, ColorMuted))
 	for _, p := range parts[:min(len(parts), most)] {
 		text.Add(newElided(safeEnds(p), theme.ColorNameForeground, widest))
 	}
 	if more := len(parts) - most; more > 0 {
-		text.Add(newWords(tr("and {{.Count}} more", values{"Count": more}), theme.SizeNameCaptionText, colorMuted))
+		text.Add(newWords(tr("and {{.Count}} more", values{"Count": more}), theme.SizeNameCaptionText, ColorMuted))
 	}
 	return container.New(layout.NewCustomPaddedLayout(4, 2, menuIndent, 10), text)
 }
@@ -65,8 +65,8 @@ func (a *approvePage) heading(k keep) fyne.CanvasObject {
 func (a *approvePage) newParts() []string {
 	var texts []string
 	for _, p := range a.parts {
-		if p.State == policy.PartNew && !slices.Contains(texts, p.Text) {
-			texts = append(texts, p.Text)
+		if p.State == policy.PartNew {
+			texts = appendNew(texts, p.Text)
 		}
 	}
 	return texts
@@ -97,20 +97,19 @@ func (a *approvePage) keepName(k keep) string {
 
 // mayKeep reports whether the input can be read in full: only then is anything wider than once offered.
 func (a *approvePage) mayKeep() bool {
-	return len(a.body.Input) <= maxGrantInput && !a.input.HasHidden()
+	return len(a.body.Input) <= maxGrantInput && !a.input.hasHidden()
 }
 
 // suggestionName says whose rule it is that the agent would keep.
 func (a *approvePage) suggestionName() string {
-	return tr("As {{.Agent}} suggests", values{"Agent": plainText(a.request.Requester.Agent)})
+	return tr("As {{.Agent}} suggests", values{"Agent": plainText(a.entry.request.Requester.Agent)})
 }
 
 // The choices. Which of them are there for a call is for the policy to say.
 var (
-	commandScopes = policy.Scopes[1:]
-	editScopes    = []policy.Scope{policy.ThisSession, policy.UntilQuit}
-	inputScopes   = policy.Scopes[1:]
-	besideWider   = []policy.Scope{policy.ThisSession, policy.Always} // of inputScopes
+	allScopes   = policy.Scopes[1:]
+	editScopes  = []policy.Scope{policy.ThisSession, policy.UntilQuit}
+	besideWider = []policy.Scope{policy.ThisSession, policy.Always} // of exactly this input
 )
 
 // maxOffered is how many choices there are at most, but for the agent's own: nobody reads a longer menu.
@@ -122,7 +121,7 @@ func (a *approvePage) offered() []keep {
 	if !a.mayKeep() {
 		return all
 	}
-	scopes := inputScopes
+	scopes := allScopes
 	if len(all) > 1 {
 		scopes = besideWider
 	}
@@ -139,9 +138,9 @@ func (a *approvePage) offered() []keep {
 func (a *approvePage) wider() []keep {
 	var all []keep
 	if a.mayKeep() {
-		all = a.keeps(policy.CoverCommands, commandScopes)
+		all = a.keeps(policy.CoverCommands, allScopes)
 	}
-	if !a.input.HasHidden() {
+	if !a.input.hasHidden() {
 		all = append(all, a.keeps(policy.CoverEdits, editScopes)...)
 	}
 	return all
@@ -154,7 +153,7 @@ func (a *approvePage) keeps(cover policy.Cover, scopes []policy.Scope) []keep {
 	var all []keep
 	for _, s := range scopes {
 		k := keep{scope: s, cover: cover}
-		if (s != policy.ThisSession || a.request.Requester.Session != "") && a.grantText(k) != "" {
+		if (s != policy.ThisSession || a.entry.request.Requester.Session != "") && a.grantText(k) != "" {
 			all = append(all, k)
 		}
 	}
@@ -162,25 +161,17 @@ func (a *approvePage) keeps(cover policy.Cover, scopes []policy.Scope) []keep {
 }
 
 func scopeName(s policy.Scope) string {
-	switch s {
-	case policy.ThisSession:
-		return tr("This session")
-	case policy.QuarterHour:
-		return tr("15 minutes")
-	case policy.UntilQuit:
-		return tr("Until nod quits")
-	case policy.Always:
-		return tr("Always")
-	}
-	return tr("Once")
+	return cmp.Or(map[policy.Scope]string{
+		policy.ThisSession: tr("This session"), policy.QuarterHour: tr("15 minutes"),
+		policy.UntilQuit: tr("Until nod quits"), policy.Always: tr("Always"),
+	}[s], tr("Once"))
 }
 
 // setKeep chooses what an allow keeps, and shows the rule that it saves; the wait for Allow starts again.
 func (a *approvePage) setKeep(k keep) {
 	a.keep = k
 	a.showScope()
-	a.w.fit()
-	a.w.disturb()
+	a.w.changed()
 }
 
 func (a *approvePage) showScope() {
@@ -192,9 +183,9 @@ func (a *approvePage) showScope() {
 		return
 	}
 	a.ruleText = newSheet(unnumbered("", rule, lineText), rule)
-	a.ruleText.attach(a.keys, a.w.inView, a.w.rearm)
-	above := newLines(heading, theme.SizeNameCaptionText, widget.MediumImportance)
-	a.rule.Add(column(4, tight(above), container.New(atMost{height: maxRule}, a.ruleText)))
+	a.ruleText.attach(a.w, a.w.rearm)
+	above := Lines(heading, theme.SizeNameCaptionText, widget.MediumImportance)
+	a.rule.Add(Column(4, Tight(above), container.New(atMost{height: maxRule}, a.ruleText)))
 }
 
 // chosen is what the scope button says and, for more than once, what will be saved.
@@ -231,10 +222,7 @@ func shortList(parts []string) string {
 
 // grantText is what an allow saves, one rule a line; "" when there is nothing.
 func (a *approvePage) grantText(k keep) string {
-	if a.w.p.options.GrantText == nil {
-		return ""
-	}
-	return a.w.p.options.GrantText(a.call(), k.scope, k.cover)
+	return a.w.p.options.Offers(a.entry.request.ID).GrantText(k.scope, k.cover)
 }
 
 // stillKept is what is chosen, or once when there is nothing left to keep.

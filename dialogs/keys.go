@@ -8,16 +8,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// keyMap is what the keys do that work wherever the focus is. Fyne gives a key to the focused widget and to
-// nobody else, so each of nod's widgets passes on what it has no use for.
-type keyMap struct {
-	affirm, refuse, escape, next, previous func()
-	scroll                                 func(ev *fyne.KeyEvent)
-	relayout                               func()               // something in the prompt has changed its size
-	enter                                  func(fyne.Focusable) // focus what has just appeared: its canvas does not know it yet
-	focus                                  func(o fyne.Focusable, gained bool)
-	reveal                                 func(o fyne.CanvasObject)
-}
+// Fyne gives a key to the focused widget and to nobody else, so each of nod's widgets passes on to the window what it
+// has no use for.
 
 // commandKey is the modifier of nod's shortcuts: Control, on macOS Command.
 func commandKey() fyne.KeyModifier {
@@ -32,63 +24,55 @@ func shortcut(key fyne.KeyName) *desktop.CustomShortcut {
 	return &desktop.CustomShortcut{KeyName: key, Modifier: commandKey()}
 }
 
-// chords lists the shortcuts and what each does.
-func (k *keyMap) chords() []chord {
-	return []chord{
-		{shortcut(fyne.KeyReturn), k.affirm},
-		{shortcut(fyne.KeyEnter), k.affirm},
-		{shortcut(fyne.KeyD), k.refuse},
-		{shortcut(fyne.KeyPeriod), k.next},
-		{shortcut(fyne.KeyComma), k.previous},
+// chords lists what the keys do together with the command key.
+func (w *window) chords() map[fyne.KeyName]func() {
+	return map[fyne.KeyName]func(){
+		fyne.KeyReturn: w.affirm,
+		fyne.KeyEnter:  w.affirm,
+		fyne.KeyD:      w.refuse,
+		fyne.KeyPeriod: func() { w.step(+1) },
+		fyne.KeyComma:  func() { w.step(-1) },
 	}
 }
 
-type chord struct {
-	keys *desktop.CustomShortcut
-	do   func()
-}
-
-// install makes the keys work on c while nothing has the focus, or something that does not want them.
-func (k *keyMap) install(c fyne.Canvas) {
-	for _, ch := range k.chords() {
-		c.AddShortcut(ch.keys, func(fyne.Shortcut) { ch.do() })
+// installKeys makes the keys work while nothing has the focus, or something that does not want them.
+func (w *window) installKeys() {
+	c := w.win.Canvas()
+	for key, do := range w.chords() {
+		c.AddShortcut(shortcut(key), func(fyne.Shortcut) { do() })
 	}
-	c.SetOnTypedKey(k.typedKey)
+	c.SetOnTypedKey(w.typedKey)
 }
 
 // typedKey is for a key that the focused widget has no use for.
-func (k *keyMap) typedKey(ev *fyne.KeyEvent) {
+func (w *window) typedKey(ev *fyne.KeyEvent) {
 	switch ev.Name {
 	case fyne.KeyEscape:
-		k.escape()
+		w.escape()
 	case fyne.KeyPageUp, fyne.KeyPageDown, fyne.KeyHome, fyne.KeyEnd:
-		k.scroll(ev)
+		w.scroll(ev)
 	}
 }
 
 // typedShortcut does what the shortcut stands for and reports whether it stands for anything.
-func (k *keyMap) typedShortcut(s fyne.Shortcut) bool {
-	for _, ch := range k.chords() {
-		if ch.keys.ShortcutName() == s.ShortcutName() {
-			ch.do()
+func (w *window) typedShortcut(s fyne.Shortcut) bool {
+	for key, do := range w.chords() {
+		if shortcut(key).ShortcutName() == s.ShortcutName() {
+			do()
 			return true
 		}
 	}
 	return false
 }
 
-// gained and lost pass on that a widget has, or has no longer, the focus.
-func (k *keyMap) gained(o fyne.Focusable) { k.focus(o, true) }
-func (k *keyMap) lost(o fyne.Focusable)   { k.focus(o, false) }
-
 // field is a text field that leaves Escape and nod's shortcuts to the window, which Fyne's own swallows.
 type field struct {
 	widget.Entry
-	keys *keyMap
+	w *window
 }
 
-func newField(keys *keyMap, multiline bool) *field {
-	f := &field{keys: keys}
+func newField(w *window, placeholder string, multiline bool) *field {
+	f := &field{w: w}
 	f.MultiLine = multiline
 	f.Wrapping = fyne.TextWrapOff
 	if multiline {
@@ -96,16 +80,24 @@ func newField(keys *keyMap, multiline bool) *field {
 		f.SetMinRowsVisible(4)
 	}
 	f.ExtendBaseWidget(f)
+	f.SetPlaceHolder(placeholder)
 	return f
 }
 
 // TypedKey implements [fyne.Focusable].
 func (f *field) TypedKey(ev *fyne.KeyEvent) {
+	f.w.noteTyping()
 	if ev.Name == fyne.KeyEscape {
-		f.keys.escape()
+		f.w.escape()
 		return
 	}
 	f.Entry.TypedKey(ev)
+}
+
+// TypedRune implements [fyne.Focusable].
+func (f *field) TypedRune(r rune) {
+	f.w.noteTyping()
+	f.Entry.TypedRune(r)
 }
 
 // AcceptsTab implements [fyne.Tabbable]: Tab always moves on, also out of a field of several lines.
@@ -113,7 +105,7 @@ func (f *field) AcceptsTab() bool { return false }
 
 // TypedShortcut implements [fyne.Shortcutable].
 func (f *field) TypedShortcut(s fyne.Shortcut) {
-	if f.keys.typedShortcut(s) {
+	if f.w.typedShortcut(s) {
 		return
 	}
 	f.Entry.TypedShortcut(s)
@@ -122,12 +114,12 @@ func (f *field) TypedShortcut(s fyne.Shortcut) {
 // FocusGained implements [fyne.Focusable].
 func (f *field) FocusGained() {
 	f.Entry.FocusGained()
-	f.keys.gained(f)
-	f.keys.reveal(f)
+	f.w.focusMoved(f, true)
+	f.w.reveal(f)
 }
 
 // FocusLost implements [fyne.Focusable].
 func (f *field) FocusLost() {
 	f.Entry.FocusLost()
-	f.keys.lost(f)
+	f.w.focusMoved(f, false)
 }

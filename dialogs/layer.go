@@ -2,11 +2,11 @@ package dialogs
 
 import (
 	"image/color"
+	"slices"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 )
@@ -28,31 +28,41 @@ const menuIndent = 32 // of the text in a line, which leaves room for the mark
 // nothing in it can be affirmed. A click beside it, or Escape, closes it.
 type layer struct {
 	widget.BaseWidget
+	w      *window
 	items  []*menuLine
 	card   fyne.CanvasObject
 	anchor fyne.CanvasObject
-	close  func()
 	scroll *scrollArea // of the lines, where they do not fit
 }
 
-func newLayer(keys *keyMap, anchor fyne.CanvasObject, items []menuItem, close func()) *layer {
-	l := &layer{anchor: anchor, close: close}
-	list := column(2)
+func newLayer(w *window, anchor fyne.CanvasObject, items []menuItem) *layer {
+	l := &layer{w: w, anchor: anchor}
+	list := Column(2)
 	for _, it := range items {
 		if it.parted {
-			list.Add(padded(4, 0, newRule()))
+			list.Add(Padded(4, 0, Rule()))
 		}
 		if it.heading != nil {
 			list.Add(it.heading)
 		}
-		line := newMenuLine(keys, it, close, l.move)
+		line := &menuLine{item: it, layer: l}
+		line.extend(line, w)
 		l.items = append(l.items, line)
 		list.Add(line)
 	}
-	l.scroll = &scrollArea{container.NewVScroll(padded(6, 6, list))}
-	l.card = newCard(theme.ColorNameMenuBackground, colorHairline, l.scroll.Scroll)
+	l.scroll = &scrollArea{container.NewVScroll(Padded(6, 6, list))}
+	l.card = Card(theme.ColorNameMenuBackground, l.scroll.Scroll)
 	l.ExtendBaseWidget(l)
 	return l
+}
+
+// close closes the layer, and reports whether it was open.
+func (l *layer) close() (wasOpen bool) {
+	if l.w.menu != l {
+		return false
+	}
+	l.w.closeMenu()
+	return true
 }
 
 // affirm is the chord of the affirmative while the layer is open.
@@ -67,14 +77,9 @@ func (l *layer) affirm() {
 
 // move puts the focus on the line next to from.
 func (l *layer) move(from *menuLine, step int) {
-	for i, it := range l.items {
-		if it == from {
-			next := l.items[(i+step+len(l.items))%len(l.items)]
-			takeFocus(next)
-			l.scroll.reveal(next)
-			return
-		}
-	}
+	next := l.items[(slices.Index(l.items, from)+step+len(l.items))%len(l.items)]
+	takeFocus(next)
+	l.scroll.reveal(next)
 }
 
 // CreateRenderer implements [fyne.Widget].
@@ -96,7 +101,7 @@ func (y layerLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	const margin = 8
 	objects[0].Resize(size)
 	card := objects[1]
-	want := y.l.wanted()
+	want := y.l.scroll.Content.MinSize().Add(fyne.NewSize(0, 2)).Max(fyne.NewSize(220, 0)) // nothing has to scroll
 	want = fyne.NewSize(min(want.Width, size.Width-2*margin), min(want.Height, size.Height-2*margin))
 	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(y.l.anchor)
 	anchor := y.l.anchor.Size()
@@ -115,39 +120,11 @@ func (y layerLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	))
 }
 
-// wanted is the size at which nothing has to scroll.
-func (l *layer) wanted() fyne.Size {
-	size := fyne.NewSize(220, 12)
-	for _, it := range l.items {
-		m := it.MinSize()
-		size.Width = max(size.Width, m.Width+12)
-		size.Height += m.Height + 2
-		if it.item.parted {
-			size.Height += 11
-		}
-		if h := it.item.heading; h != nil {
-			size.Width = max(size.Width, h.MinSize().Width+12)
-			size.Height += h.MinSize().Height + 2
-		}
-	}
-	return size
-}
-
 // menuLine is one line of a layer.
 type menuLine struct {
-	widget.BaseWidget
-	item    menuItem
-	close   func()
-	onArrow func(from *menuLine, step int)
-
-	keys             *keyMap
-	hovered, focused bool
-}
-
-func newMenuLine(keys *keyMap, it menuItem, close func(), onArrow func(*menuLine, int)) *menuLine {
-	m := &menuLine{keys: keys, item: it, close: close, onArrow: onArrow}
-	m.ExtendBaseWidget(m)
-	return m
+	hoverBase
+	item  menuItem
+	layer *layer
 }
 
 // CreateRenderer implements [fyne.Widget].
@@ -158,12 +135,12 @@ func (m *menuLine) CreateRenderer() fyne.WidgetRenderer {
 		ink = theme.ColorNameError
 	}
 	mark := widget.NewIcon(nil)
-	text := column(1, newWords(m.item.text, theme.SizeNameText, ink))
+	text := Column(1, newWords(m.item.text, theme.SizeNameText, ink))
 	if m.item.small != "" {
-		text.Add(newWords(m.item.small, theme.SizeNameCaptionText, colorMuted))
+		text.Add(newWords(m.item.small, theme.SizeNameCaptionText, ColorMuted))
 	}
-	line := row(8, container.New(fixed{width: 16, height: 16}, mark), text)
-	return newPainted(container.NewStack(ground, padded(6, 8, line)), func() {
+	line := Row(8, container.New(fixed{width: 16, height: 16}, mark), text)
+	return newPainted(container.NewStack(ground, Padded(6, 8, line)), func() {
 		ground.FillColor, ground.CornerRadius = color.Transparent, 6
 		ground.StrokeWidth, ground.StrokeColor = 0, color.Transparent
 		if m.hovered || m.focused {
@@ -173,7 +150,8 @@ func (m *menuLine) CreateRenderer() fyne.WidgetRenderer {
 			ground.StrokeWidth, ground.StrokeColor = 2, colorOf(m, theme.ColorNamePrimary)
 		}
 		if m.item.marked {
-			mark.SetResource(theme.NewColoredResource(theme.CurrentForWidget(m).Icon(theme.IconNameConfirm), theme.ColorNamePrimary))
+			tick := theme.CurrentForWidget(m).Icon(theme.IconNameConfirm)
+			mark.SetResource(theme.NewColoredResource(tick, theme.ColorNamePrimary))
 		}
 		ground.Refresh()
 	})
@@ -181,8 +159,9 @@ func (m *menuLine) CreateRenderer() fyne.WidgetRenderer {
 
 // Tapped implements [fyne.Tappable].
 func (m *menuLine) Tapped(*fyne.PointEvent) {
-	m.close()
-	m.item.do()
+	if m.layer.close() {
+		m.item.do()
+	}
 }
 
 // TypedKey implements [fyne.Focusable].
@@ -192,36 +171,10 @@ func (m *menuLine) TypedKey(ev *fyne.KeyEvent) {
 	case presses(ev):
 		m.Tapped(nil)
 	case ev.Name == fyne.KeyDown:
-		m.onArrow(m, +1)
+		m.layer.move(m, +1)
 	case ev.Name == fyne.KeyUp:
-		m.onArrow(m, -1)
+		m.layer.move(m, -1)
 	default:
-		m.keys.typedKey(ev)
+		m.w.typedKey(ev)
 	}
 }
-
-// TypedRune implements [fyne.Focusable].
-func (m *menuLine) TypedRune(rune) {}
-
-// FocusGained implements [fyne.Focusable].
-func (m *menuLine) FocusGained() {
-	m.focused = true
-	m.Refresh()
-	m.keys.gained(m)
-}
-
-// FocusLost implements [fyne.Focusable].
-func (m *menuLine) FocusLost() {
-	m.focused = false
-	m.Refresh()
-	m.keys.lost(m)
-}
-
-// MouseIn implements [desktop.Hoverable].
-func (m *menuLine) MouseIn(*desktop.MouseEvent) { m.hovered = true; m.Refresh() }
-
-// MouseMoved implements [desktop.Hoverable].
-func (m *menuLine) MouseMoved(*desktop.MouseEvent) {}
-
-// MouseOut implements [desktop.Hoverable].
-func (m *menuLine) MouseOut() { m.hovered = false; m.Refresh() }

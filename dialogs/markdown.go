@@ -1,6 +1,7 @@
 package dialogs
 
 import (
+	"image/color"
 	"net/url"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 
 	"nod/dialogs/safetext"
 )
@@ -39,7 +41,7 @@ func newMarkdown(source string) fyne.CanvasObject {
 	if len(blocks) == 0 {
 		return proseLabel(source)
 	}
-	return container.New(blockLayout{}, blocks...)
+	return blocksColumn(blocks...)
 }
 
 // proseLabel shows source without reading anything into it.
@@ -80,11 +82,11 @@ func (m *markdown) block(n ast.Node, depth int) fyne.CanvasObject {
 	case *ast.List:
 		return m.list(n, depth)
 	case *ast.Blockquote:
-		return inset(container.NewBorder(nil, nil, newPaper(theme.ColorNameSeparator, 1), nil, container.New(blockLayout{}, m.blocks(n, depth+1)...)))
+		quoted := blocksColumn(m.blocks(n, depth+1)...)
+		bar := newTint(theme.ColorNameSeparator, 0xff, 1, container.New(fixed{width: 3, height: 3}))
+		return inset(container.NewBorder(nil, nil, bar, nil, quoted))
 	case *ast.ThematicBreak:
 		return inset(widget.NewSeparator())
-	case *ast.LinkReferenceDefinition:
-		return m.literal(n)
 	}
 	return m.literal(n)
 }
@@ -99,10 +101,14 @@ func (m *markdown) list(list *ast.List, depth int) fyne.CanvasObject {
 			bullet = strconv.Itoa(number) + "."
 			number++
 		}
-		mark := container.NewVBox(richText([]widget.RichTextSegment{&widget.TextSegment{Text: bullet, Style: widget.RichTextStyleInline}}))
-		items = append(items, container.New(itemLayout{}, mark, container.New(blockLayout{}, m.blocks(item, depth+1)...)))
+		segment := &widget.TextSegment{Text: bullet, Style: widget.RichTextStyleInline}
+		room := canvas.NewRectangle(color.Transparent)
+		room.SetMinSize(fyne.NewSize(26+theme.InnerPadding(), 0))
+		mark := container.NewStack(room, richText([]widget.RichTextSegment{segment}))
+		body := blocksColumn(m.blocks(item, depth+1)...)
+		items = append(items, container.New(&sides{gap: -theme.InnerPadding()}, mark, body, container.NewStack()))
 	}
-	return container.New(blockLayout{}, items...)
+	return blocksColumn(items...)
 }
 
 // literal shows the source of a block, markup and all.
@@ -122,12 +128,7 @@ func (m *markdown) raw(n ast.Node) string {
 }
 
 func (m *markdown) writeRaw(b *strings.Builder, n ast.Node) {
-	if n.Type() != ast.TypeInline {
-		for i := range n.Lines().Len() {
-			line := n.Lines().At(i)
-			b.Write(line.Value(m.source))
-		}
-	}
+	b.Write(n.Lines().Value(m.source))
 	if html, ok := n.(*ast.HTMLBlock); ok && html.HasClosure() {
 		b.Write(html.ClosureLine.Value(m.source))
 	}
@@ -179,30 +180,17 @@ func (m *markdown) inline(n ast.Node, style widget.RichTextStyle, depth int) []w
 		alt := m.innerText(n) + " (" + string(n.Destination) + ")"
 		return proseSegments(alt, style)
 	case *ast.RawHTML:
-		var b strings.Builder
-		for i := range n.Segments.Len() {
-			part := n.Segments.At(i)
-			b.Write(part.Value(m.source))
-		}
-		return proseSegments(b.String(), style)
+		return proseSegments(string(n.Segments.Value(m.source)), style)
 	}
 	return proseSegments(m.innerText(n), style)
 }
 
 // unescape is the text of n, without the backslashes that keep its characters from being markup.
 func unescape(n *ast.Text, source []byte) []byte {
-	value := n.Segment.Value(source)
 	if n.IsRaw() {
-		return value
+		return n.Segment.Value(source)
 	}
-	var out []byte
-	for i := 0; i < len(value); i++ {
-		if value[i] == '\\' && i+1 < len(value) && strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", value[i+1]) >= 0 {
-			i++
-		}
-		out = append(out, value[i])
-	}
-	return out
+	return util.UnescapePunctuations(n.Segment.Value(source))
 }
 
 // innerText is the text within n, without markup.
@@ -229,7 +217,9 @@ func (m *markdown) innerText(n ast.Node) string {
 
 // link shows a link: its text, then its whole target. Only the target can be clicked, and only when it is
 // an address of the web that all programs read alike.
-func (m *markdown) link(label []widget.RichTextSegment, labelText, target string, style widget.RichTextStyle) []widget.RichTextSegment {
+func (m *markdown) link(
+	label []widget.RichTextSegment, labelText, target string, style widget.RichTextStyle,
+) []widget.RichTextSegment {
 	around := label != nil && labelText != target
 	var out []widget.RichTextSegment
 	if around {
@@ -275,8 +265,10 @@ func askToOpen(u *url.URL, target string) {
 
 // newOpenQuestion asks whether to open an address.
 func newOpenQuestion(c fyne.Canvas, u *url.URL, target string) *widget.PopUp {
-	title := widget.NewLabelWithStyle(tr("Open this address in the browser?"), fyne.TextAlignLeading, fyne.TextStyle{Bold: true})
-	address := newSheet(append(append(unnumbered("", u.Host, lineTitle), rule("")), unnumbered("", target, lineText)...), target)
+	question, bold := tr("Open this address in the browser?"), fyne.TextStyle{Bold: true}
+	title := widget.NewLabelWithStyle(question, fyne.TextAlignLeading, bold)
+	lines := append(unnumbered("", u.Host, lineTitle), rule(""))
+	address := newSheet(append(lines, unnumbered("", target, lineText)...), target)
 	var popup *widget.PopUp
 	cancel := widget.NewButton(tr("Cancel"), func() { popup.Hide() })
 	open := widget.NewButton(tr("Open"), func() {
@@ -291,38 +283,19 @@ func newOpenQuestion(c fyne.Canvas, u *url.URL, target string) *widget.PopUp {
 
 // codeBlock shows code in a box, wrapped.
 func codeBlock(code string) fyne.CanvasObject {
+	return inset(newTint(ColorPaper, 0xff, theme.InputRadiusSize(), richText(codeSegments(code))))
+}
+
+// codeSegments shows code exactly, in monospaced letters.
+func codeSegments(code string) []widget.RichTextSegment {
 	style := widget.RichTextStyleInline
 	style.TextStyle = fyne.TextStyle{Monospace: true}
-	body := richText(spanSegments(safetext.Render(strings.TrimRight(code, "\n")), style))
-	return inset(container.NewStack(newPaper(colorPaper, theme.InputRadiusSize()), body))
+	return spanSegments(safetext.Render(strings.TrimRight(code, "\n")), style)
 }
 
 // inset gives o the padding that texts bring with them.
 func inset(o fyne.CanvasObject) fyne.CanvasObject {
-	p := theme.InnerPadding()
-	return container.New(layout.NewCustomPaddedLayout(p, p, p, p), o)
-}
-
-// paper is a coloured area of the theme.
-type paper struct {
-	widget.BaseWidget
-	fill   fyne.ThemeColorName
-	radius float32
-}
-
-func newPaper(fill fyne.ThemeColorName, radius float32) *paper {
-	p := &paper{fill: fill, radius: radius}
-	p.ExtendBaseWidget(p)
-	return p
-}
-
-// MinSize implements [fyne.CanvasObject]: it also serves as a bar.
-func (p *paper) MinSize() fyne.Size { return fyne.NewSize(3, 3) }
-
-// CreateRenderer implements [fyne.Widget].
-func (p *paper) CreateRenderer() fyne.WidgetRenderer {
-	back := canvas.NewRectangle(nil)
-	return newPainted(back, func() { back.FillColor, back.CornerRadius = colorOf(p, p.fill), p.radius })
+	return Padded(theme.InnerPadding(), theme.InnerPadding(), o)
 }
 
 // proseSegments shows s with what is hidden spelled out.
@@ -365,50 +338,8 @@ func richText(segments []widget.RichTextSegment) *widget.RichText {
 	return t
 }
 
-// blockLayout puts blocks below one another. Texts bring an inner padding of their own, which between two
-// of them would count twice.
-type blockLayout struct{}
-
-func (blockLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	var size fyne.Size
-	for i, o := range objects {
-		m := o.MinSize()
-		size.Width = max(size.Width, m.Width)
-		size.Height += m.Height
-		if i > 0 {
-			size.Height -= theme.InnerPadding()
-		}
-	}
-	return size
-}
-
-func (blockLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	y := float32(0)
-	for _, o := range objects {
-		o.Resize(fyne.NewSize(size.Width, o.MinSize().Height)) // a text wraps first, then it is as high as it is
-		height := o.MinSize().Height
-		o.Resize(fyne.NewSize(size.Width, height))
-		o.Move(fyne.NewPos(0, y))
-		y += height - theme.InnerPadding()
-	}
-}
-
-// itemLayout puts the bullet of a list's item left of its blocks.
-type itemLayout struct{}
-
-func (itemLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	bullet, body := objects[0].MinSize(), objects[1].MinSize()
-	return fyne.NewSize(bulletWidth(objects)+body.Width, max(bullet.Height, body.Height))
-}
-
-func (itemLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	left := bulletWidth(objects)
-	objects[0].Resize(fyne.NewSize(left+theme.InnerPadding(), objects[0].MinSize().Height))
-	objects[1].Move(fyne.NewPos(left, 0))
-	objects[1].Resize(fyne.NewSize(size.Width-left, size.Height))
-}
-
-// bulletWidth is the room for a bullet; the padding between it and the text counts once.
-func bulletWidth(objects []fyne.CanvasObject) float32 {
-	return max(26, objects[0].MinSize().Width-theme.InnerPadding())
+// blocksColumn puts blocks below one another. Texts bring an inner padding of their own, which between two of them
+// would count twice.
+func blocksColumn(blocks ...fyne.CanvasObject) *fyne.Container {
+	return Column(-theme.InnerPadding(), blocks...)
 }

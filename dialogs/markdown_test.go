@@ -25,6 +25,8 @@ func texts(o fyne.CanvasObject, links *[]*widget.HyperlinkSegment) string {
 			}
 		}
 		return strings.TrimSuffix(b.String(), "|")
+	case *surface:
+		return texts(o.content, links)
 	case *widget.RichText:
 		for _, s := range o.Segments {
 			b.WriteString(s.Textual())
@@ -129,7 +131,8 @@ func TestMarkdownHasLimits(t *testing.T) {
 // FuzzMarkdown: no text panics, and none makes an object that could load anything.
 func FuzzMarkdown(f *testing.F) {
 	for _, s := range []string{
-		question, "- [ ] **bold**", "- [x] [l](u)", "- [ ] <b>", "![](http://x/y.png)", "[a]: b\n[a]", "***a***", "1) x\n   ```",
+		question, "- [ ] **bold**", "- [x] [l](u)", "- [ ] <b>", "![](http://x/y.png)", "[a]: b\n[a]", "***a***",
+		"1) x\n   ```",
 	} {
 		f.Add(s)
 	}
@@ -154,6 +157,8 @@ func checkInert(t *testing.T, o fyne.CanvasObject) {
 		for _, c := range o.Objects {
 			checkInert(t, c)
 		}
+	case *surface:
+		checkInert(t, o.content)
 	case *widget.RichText:
 		for _, s := range o.Segments {
 			switch s := s.(type) {

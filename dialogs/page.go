@@ -2,6 +2,7 @@ package dialogs
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -17,7 +18,7 @@ import (
 // for as long as its request is pending. The four kinds of prompt fill in what differs.
 type page struct {
 	entry *entry
-	keys  *keyMap
+	w     *window
 
 	head    *head
 	status  *widget.Label     // what the time-out means and when, or why a press did nothing
@@ -42,28 +43,27 @@ type page struct {
 	seen    func() bool                 // the whole of what is to be judged has been in view
 }
 
-func newPage(e *entry, keys *keyMap, head *head) *page {
-	p := &page{
-		entry: e, keys: keys, head: head,
-		status:  newLines("", theme.SizeNameCaptionText, widget.LowImportance),
-		problem: newLines("", theme.SizeNameCaptionText, widget.DangerImportance),
+func newPage(e *entry, w *window, head *head) *page {
+	return &page{
+		entry: e, w: w, head: head,
+		status:  Lines("", theme.SizeNameCaptionText, widget.LowImportance),
+		problem: Lines("", theme.SizeNameCaptionText, widget.DangerImportance),
 		unwind:  func() bool { return false },
 		renew:   func() {},
 		look:    func() {},
 		seen:    func() bool { return true },
 	}
-	return p
 }
 
 // assemble puts the page together: body between head and foot, in the order in which Tab goes round.
 func (p *page) assemble(body fyne.CanvasObject, f *foot) {
-	p.note = tight(p.problem)
+	p.note = Tight(p.problem)
 	p.note.Hide()
 	f.above = append([]fyne.CanvasObject{p.note}, f.above...)
-	f.status = tight(p.status)
+	f.status = Tight(p.status)
 	p.foot = f
 	p.margins = &layout.CustomPaddedLayout{}
-	ground := column(0, newRule(), newSurface(colorSunken, container.New(p.margins, f.object())))
+	ground := Column(0, Rule(), Surface(ColorSunken, container.New(p.margins, f.object())))
 	p.setCompact(false)
 	p.object = container.New(pageLayout{p}, body, ground, p.head.object)
 	p.yes.onResize = p.object.Refresh
@@ -78,26 +78,22 @@ func (p *page) setCompact(v bool) {
 	}
 	*p.margins = layout.CustomPaddedLayout{TopPadding: v4, BottomPadding: v4, LeftPadding: h, RightPadding: h}
 	p.head.setCompact(v)
-	for _, o := range append(p.foot.left[:len(p.foot.left):len(p.foot.left)], p.foot.right...) {
+	for _, o := range slices.Concat(p.foot.left, p.foot.right) {
 		if b, ok := o.(*button); ok {
 			b.setCompact(v)
 		}
 	}
 }
 
-// scrolling makes a body that scrolls as a whole: the text, which has the focus first, and the rest under it.
-func (p *page) scrolling(text fyne.CanvasObject, rest ...fyne.CanvasObject) fyne.CanvasObject {
-	frame := newTextFrame(p.keys, padded(6, 8, text))
-	content := column(14, frame)
-	for _, o := range rest {
-		content.Add(padded(0, 8, o))
-	}
-	scroll := container.NewVScroll(padded(12, 10, content))
-	p.scroll = &scrollArea{scroll}
-	frame.scroll = p.scroll
-	p.text = frame
-	p.wanted = func(width float32) float32 { return scroll.Content.MinSize().Height }
-	return scroll
+// rows makes a body of many parts that scrolls as a whole: the text, which has the focus first, and what is added to
+// the column that it returns.
+func (p *page) rows(text fyne.CanvasObject) *lazyColumn {
+	frame := newTextFrame(p.w, Padded(6, 8, text))
+	c := newLazyColumn(0, 12, 10)
+	c.add(frame, frame.MinSize().Height)
+	p.scroll, frame.scroll, p.text = c.scroll, c.scroll, frame
+	p.wanted = func(float32) float32 { return c.scroll.Content.MinSize().Height }
+	return c
 }
 
 // reveal scrolls so far that what has got the focus is in view.
@@ -117,7 +113,7 @@ func (p *page) start() fyne.Focusable {
 
 // tick writes how much time is left. It only informs: the broker keeps the time.
 func (p *page) tick(now time.Time) {
-	deadline := p.entry.deadline()
+	deadline := p.entry.request.Deadline
 	if deadline.IsZero() {
 		p.say("")
 		return
@@ -135,7 +131,7 @@ func (p *page) say(s string) {
 func (p *page) complain(s string) {
 	p.problem.SetText(s)
 	setVisible(p.note, s != "")
-	p.keys.relayout()
+	p.w.fit()
 }
 
 // clock writes a time that is left: 4:30, or 1:04:30.
@@ -204,7 +200,7 @@ func commandName() string {
 	return "Ctrl"
 }
 
-// human is the start of every answer that the human gives.
-func human(o interact.Outcome) interact.Answer {
-	return interact.Answer{Outcome: o, By: interact.ByHuman}
+// human is the start of every answer that the human gives; reason is what the agent reads of it.
+func human(o interact.Outcome, reason string) interact.Answer {
+	return interact.Answer{Outcome: o, By: interact.ByHuman, Reason: reason}
 }

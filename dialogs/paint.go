@@ -2,6 +2,7 @@ package dialogs
 
 import (
 	"image/color"
+	"iter"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -60,16 +61,22 @@ type surface struct {
 	radius  float32
 }
 
-func newSurface(fill fyne.ThemeColorName, content fyne.CanvasObject) *surface {
-	s := &surface{content: content, fill: fill, alpha: 0xff}
+// Surface is a coloured area behind some content.
+func Surface(fill fyne.ThemeColorName, content fyne.CanvasObject) fyne.CanvasObject {
+	return newTint(fill, 0xff, 0, content)
+}
+
+// newTint is a surface with its fill lowered to a 255th part, and round corners.
+func newTint(fill fyne.ThemeColorName, alpha uint8, radius float32, content fyne.CanvasObject) *surface {
+	s := &surface{content: content, fill: fill, alpha: alpha, radius: radius}
 	s.ExtendBaseWidget(s)
 	return s
 }
 
-// newCard is a surface with a line around it and round corners.
-func newCard(fill, stroke fyne.ThemeColorName, content fyne.CanvasObject) *surface {
-	s := newSurface(fill, content)
-	s.stroke, s.radius = stroke, 8
+// Card is an area with a line around it and round corners.
+func Card(fill fyne.ThemeColorName, content fyne.CanvasObject) fyne.CanvasObject {
+	s := newTint(fill, 0xff, 8, content)
+	s.stroke = colorHairline
 	return s
 }
 
@@ -77,7 +84,9 @@ func newCard(fill, stroke fyne.ThemeColorName, content fyne.CanvasObject) *surfa
 func (s *surface) CreateRenderer() fyne.WidgetRenderer {
 	r := canvas.NewRectangle(nil)
 	return newPainted(container.NewStack(r, s.content), func() {
-		r.FillColor = tintUnlessOpaque(colorOf(s, s.fill), s.alpha)
+		if r.FillColor = colorOf(s, s.fill); s.alpha != 0xff {
+			r.FillColor = tint(r.FillColor, s.alpha)
+		}
 		r.StrokeColor = colorOf(s, s.stroke)
 		r.StrokeWidth = 0
 		if s.stroke != "" {
@@ -88,17 +97,9 @@ func (s *surface) CreateRenderer() fyne.WidgetRenderer {
 	})
 }
 
-func tintUnlessOpaque(c color.Color, alpha uint8) color.Color {
-	if alpha == 0xff {
-		return c
-	}
-	return tint(c, alpha)
-}
-
-// newRule is a hairline across its container.
-func newRule() fyne.CanvasObject {
-	s := newSurface(colorHairline, container.New(fixed{height: 1}))
-	return s
+// Rule is a hairline across its container.
+func Rule() fyne.CanvasObject {
+	return Surface(colorHairline, container.New(fixed{height: 1}))
 }
 
 // words are a line or a paragraph of nod's own drawing, without the padding that Fyne's Label puts round.
@@ -138,35 +139,52 @@ func (w *words) CreateRenderer() fyne.WidgetRenderer {
 	})
 }
 
-// newBadge is a short word on a tinted ground.
-func newBadge(s string, c fyne.ThemeColorName) fyne.CanvasObject {
+// Badge is a short word on a tinted ground.
+func Badge(s string, c fyne.ThemeColorName) fyne.CanvasObject {
 	text := newWords(s, theme.SizeNameCaptionText, c).bold()
-	ground := newSurface(c, padded(2, 8, text))
-	ground.alpha, ground.radius = 0x22, 6
-	return ground
+	return newTint(c, 0x22, 6, Padded(2, 8, text))
 }
 
-// newLines is a paragraph that wraps. Its left edge is where words have theirs.
-func newLines(s string, size fyne.ThemeSizeName, importance widget.Importance) *widget.Label {
+// Lines is a paragraph that wraps, with Fyne's padding round it; [Tight] takes that off.
+func Lines(s string, size fyne.ThemeSizeName, importance widget.Importance) *widget.Label {
 	l := widget.NewLabel(s)
 	l.Wrapping = fyne.TextWrapWord
 	l.SizeName, l.Importance = size, importance
 	return l
 }
 
-// tight takes the padding off a Label, or anything else of Fyne's that keeps a distance around its text.
-func tight(o fyne.CanvasObject) fyne.CanvasObject {
-	p := -theme.InnerPadding()
-	return container.New(layout.NewCustomPaddedLayout(p, p, p, p), o)
+// Tight takes the padding off a Label, or anything else of Fyne's that keeps a distance around its text.
+func Tight(o fyne.CanvasObject) fyne.CanvasObject {
+	return Padded(-theme.InnerPadding(), -theme.InnerPadding(), o)
 }
 
-// padded keeps a distance around o: v above and below, h left and right.
-func padded(v, h float32, o fyne.CanvasObject) fyne.CanvasObject {
+// Padded keeps a distance around o: v above and below, h left and right.
+func Padded(v, h float32, o fyne.CanvasObject) fyne.CanvasObject {
 	return container.New(layout.NewCustomPaddedLayout(v, v, h, h), o)
 }
 
-// column puts objects under one another, gap apart.
-func column(gap float32, o ...fyne.CanvasObject) *fyne.Container {
+// visible are the objects that are not hidden.
+func visible(objects []fyne.CanvasObject) iter.Seq[fyne.CanvasObject] {
+	return func(yield func(fyne.CanvasObject) bool) {
+		for _, o := range objects {
+			if o.Visible() && !yield(o) {
+				return
+			}
+		}
+	}
+}
+
+// widest is the least width of the widest of the visible objects.
+func widest(objects []fyne.CanvasObject) float32 {
+	var width float32
+	for o := range visible(objects) {
+		width = max(width, o.MinSize().Width)
+	}
+	return width
+}
+
+// Column puts objects under one another, gap apart; paragraphs among them wrap.
+func Column(gap float32, o ...fyne.CanvasObject) *fyne.Container {
 	return container.New(columnLayout{gap: gap}, o...)
 }
 
@@ -176,10 +194,7 @@ type columnLayout struct{ gap float32 }
 
 func (l columnLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
 	var size fyne.Size
-	for _, o := range objects {
-		if !o.Visible() {
-			continue
-		}
+	for o := range visible(objects) {
 		m := o.MinSize()
 		size.Width = max(size.Width, m.Width)
 		size.Height += m.Height + l.gap
@@ -190,10 +205,7 @@ func (l columnLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
 
 func (l columnLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	y := float32(0)
-	for _, o := range objects {
-		if !o.Visible() {
-			continue
-		}
+	for o := range visible(objects) {
 		o.Move(fyne.NewPos(0, y))
 		y += resizeToWidth(o, size.Width) + l.gap
 	}
@@ -207,8 +219,8 @@ func resizeToWidth(o fyne.CanvasObject, width float32) float32 {
 	return height
 }
 
-// row puts objects side by side, gap apart, each in the middle of the height.
-func row(gap float32, o ...fyne.CanvasObject) *fyne.Container {
+// Row puts objects side by side, gap apart, each in the middle of the height.
+func Row(gap float32, o ...fyne.CanvasObject) *fyne.Container {
 	return container.New(rowLayout{gap: gap}, o...)
 }
 
@@ -217,10 +229,7 @@ type rowLayout struct{ gap float32 }
 
 func (l rowLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
 	var size fyne.Size
-	for _, o := range objects {
-		if !o.Visible() {
-			continue
-		}
+	for o := range visible(objects) {
 		m := o.MinSize()
 		size.Width += m.Width + l.gap
 		size.Height = max(size.Height, m.Height)
@@ -231,15 +240,17 @@ func (l rowLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
 
 func (l rowLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	x := float32(0)
-	for _, o := range objects {
-		if !o.Visible() {
-			continue
-		}
+	for o := range visible(objects) {
 		m := o.MinSize()
 		o.Resize(m)
 		o.Move(fyne.NewPos(x, (size.Height-m.Height)/2))
 		x += m.Width + l.gap
 	}
+}
+
+// beside puts a small object left of the first line of text, gap apart.
+func beside(small fyne.CanvasObject, gap float32, text fyne.CanvasObject) fyne.CanvasObject {
+	return container.NewBorder(nil, nil, Column(0, small), nil, Padded(0, gap, text))
 }
 
 // sides is a layout of three objects: one at the left, text that wraps, and one at the right.
@@ -304,13 +315,8 @@ func newWrapRow(gap, lineGap float32, o ...fyne.CanvasObject) *fyne.Container {
 }
 
 func (l *wrapRow) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	var widest float32
-	for _, o := range objects {
-		if o.Visible() {
-			widest = max(widest, o.MinSize().Width)
-		}
-	}
-	return fyne.NewSize(widest, l.place(objects, max(l.width, widest), nil))
+	wide := widest(objects)
+	return fyne.NewSize(wide, l.place(objects, max(l.width, wide), nil))
 }
 
 func (l *wrapRow) Layout(objects []fyne.CanvasObject, size fyne.Size) {
@@ -322,12 +328,11 @@ func (l *wrapRow) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 }
 
 // place calls put with each object's place and returns the height of all.
-func (l *wrapRow) place(objects []fyne.CanvasObject, width float32, put func(fyne.CanvasObject, fyne.Position)) float32 {
+func (l *wrapRow) place(
+	objects []fyne.CanvasObject, width float32, put func(fyne.CanvasObject, fyne.Position),
+) float32 {
 	var x, y, line float32
-	for _, o := range objects {
-		if !o.Visible() {
-			continue
-		}
+	for o := range visible(objects) {
 		m := o.MinSize()
 		if x > 0 && x+m.Width > width {
 			x, y, line = 0, y+line+l.lineGap, 0

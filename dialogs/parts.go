@@ -27,20 +27,17 @@ func Parts(parts []policy.CommandPart) fyne.CanvasObject {
 		return nil
 	}
 	shown, onlyRead, left := pickParts(parts)
-	marks := newPartMarks()
-	rows := column(2)
+	rows := Column(2)
 	for _, p := range shown {
-		rows.Add(marks.row(p, len(parts) > 1))
+		rows.Add(partRow(p, len(parts) > 1))
 	}
 	if onlyRead > 0 {
-		rows.Add(marks.summary(policy.PartReads, tr("{{.Count}} more parts", values{"Count": onlyRead})))
+		rows.Add(summaryRow(policy.PartReads, tr("{{.Count}} more parts", values{"Count": onlyRead})))
 	}
 	if left > 0 {
-		rows.Add(marks.summary(policy.PartNew, tr("{{.Count}} more parts: read the whole command", values{"Count": left})))
+		rows.Add(summaryRow(policy.PartNew, tr("{{.Count}} more parts: read the whole command", values{"Count": left})))
 	}
-	ground := newSurface(colorPaper, padded(4, 4, rows))
-	ground.radius = 8
-	return ground
+	return newTint(ColorPaper, 0xff, 8, Padded(4, 4, rows))
 }
 
 // pickParts leaves out what would make the list too long to be read: first the parts that only read.
@@ -61,84 +58,53 @@ func pickParts(parts []policy.CommandPart) (shown []policy.CommandPart, onlyRead
 	return shown, onlyRead, left
 }
 
-// partMarks draws the marks of parts, all in columns of the same width.
-type partMarks struct{ width float32 }
-
-func newPartMarks() *partMarks {
-	m := &partMarks{}
-	for _, s := range []policy.PartState{policy.PartReads, policy.PartCovered, policy.PartNew} {
-		m.width = max(m.width, m.word(s).MinSize().Width)
-	}
-	return m
-}
-
-// partName is the mark in a word: colour never says it alone.
-func partName(s policy.PartState) string {
+// partMark is the mark of a part: an icon and a word, because colour never says it alone.
+func partMark(s policy.PartState) (icon fyne.Resource, word *words) {
+	caption := theme.SizeNameCaptionText
 	switch s {
 	case policy.PartReads:
-		return tr("reads")
+		icon, word = theme.VisibilityIcon(), newWords(tr("reads"), caption, ColorMuted)
 	case policy.PartCovered:
-		return tr("covered")
+		icon, word = theme.ConfirmIcon(), newWords(tr("covered"), caption, theme.ColorNameSuccess)
+	default:
+		icon, word = theme.QuestionIcon(), newWords(tr("new"), caption, theme.ColorNameWarning).bold()
 	}
-	return tr("new")
+	return theme.NewColoredResource(icon, word.color), word
 }
 
-func partColor(s policy.PartState) fyne.ThemeColorName {
-	switch s {
-	case policy.PartReads:
-		return colorMuted
-	case policy.PartCovered:
-		return theme.ColorNameSuccess
-	}
-	return theme.ColorNameWarning
-}
-
-func partIcon(s policy.PartState) fyne.Resource {
-	switch s {
-	case policy.PartReads:
-		return theme.VisibilityIcon()
-	case policy.PartCovered:
-		return theme.ConfirmIcon()
-	}
-	return theme.QuestionIcon()
-}
-
-func (m *partMarks) word(s policy.PartState) *words {
-	w := newWords(partName(s), theme.SizeNameCaptionText, partColor(s))
-	if s == policy.PartNew {
-		w.bold()
-	}
-	return w
-}
-
-// row is one part on one line, and under it why it is asked about or what covers it.
-func (m *partMarks) row(p policy.CommandPart, explain bool) fyne.CanvasObject {
+// partRow is one part on one line, and under it why it is asked about or what covers it.
+func partRow(p policy.CommandPart, explain bool) fyne.CanvasObject {
 	ink := theme.ColorNameForeground
 	if p.State == policy.PartReads {
-		ink = colorMuted
+		ink = ColorMuted
 	}
 	text := newElided(safeEnds(p.Text), ink, 0)
 	if note := partNote(p); note != "" && explain {
 		text = withNote(text, note)
 	}
-	return m.marked(p.State, text)
+	return marked(p.State, text)
 }
 
-// summary stands for parts that are not listed.
-func (m *partMarks) summary(s policy.PartState, text string) fyne.CanvasObject {
-	return m.marked(s, tight(newLines(text, theme.SizeNameCaptionText, widget.MediumImportance)))
+// summaryRow stands for parts that are not listed.
+func summaryRow(s policy.PartState, text string) fyne.CanvasObject {
+	return marked(s, Tight(Lines(text, theme.SizeNameCaptionText, widget.MediumImportance)))
 }
 
-func (m *partMarks) marked(s policy.PartState, text fyne.CanvasObject) fyne.CanvasObject {
-	icon := widget.NewIcon(theme.NewColoredResource(partIcon(s), partColor(s)))
-	mark := row(5, container.New(fixed{width: 14, height: 14}, icon), container.New(fixed{width: m.width}, m.word(s)))
-	line := padded(3, 6, container.NewBorder(nil, nil, column(0, mark), nil, padded(0, 8, text)))
+// marked puts the mark left of text, in a column as wide as the widest.
+func marked(s policy.PartState, text fyne.CanvasObject) fyne.CanvasObject {
+	width := float32(0)
+	for _, each := range []policy.PartState{policy.PartReads, policy.PartCovered, policy.PartNew} {
+		_, word := partMark(each)
+		width = max(width, word.MinSize().Width)
+	}
+	icon, word := partMark(s)
+	square := container.New(fixed{width: 14, height: 14}, widget.NewIcon(icon))
+	mark := Row(5, square, container.New(fixed{width: width}, word))
+	line := Padded(3, 6, beside(mark, 8, text))
 	if s != policy.PartNew {
 		return line
 	}
-	ground := newSurface(theme.ColorNameWarning, line)
-	ground.alpha, ground.radius = 0x1c, 6
-	return ground
+	return newTint(theme.ColorNameWarning, 0x1c, 6, line)
 }
 
 // partNote says what covers a part, or why it does not only read.
@@ -160,14 +126,11 @@ func safeEnds(s string) string {
 	if len(s) <= 2*maxPartEnd {
 		return safetext.Line(s, uncut)
 	}
-	head, tail := maxPartEnd, len(s)-maxPartEnd
-	for !utf8.RuneStart(s[head]) && head > maxPartEnd-utf8.UTFMax {
-		head--
-	}
+	tail := len(s) - maxPartEnd
 	for !utf8.RuneStart(s[tail]) && tail < len(s)-maxPartEnd+utf8.UTFMax {
 		tail++
 	}
-	return safetext.Line(s[:head], uncut) + " … " + safetext.Line(s[tail:], uncut)
+	return safetext.Line(safetext.Prefix(s, maxPartEnd), uncut) + " … " + safetext.Line(s[tail:], uncut)
 }
 
 // noted is the layout of a line and a note on it: to its right when both fit, else under it, where the note wraps.
@@ -178,10 +141,10 @@ type noted struct {
 }
 
 func withNote(line *fyne.Container, note string) *fyne.Container {
-	label := newLines(note, theme.SizeNameCaptionText, widget.LowImportance)
+	label := Lines(note, theme.SizeNameCaptionText, widget.LowImportance)
 	const rounding = 2
 	wide := fyne.MeasureText(note, theme.Size(theme.SizeNameCaptionText), fyne.TextStyle{}).Width + rounding
-	return container.New(&noted{line: line.Layout.(*elided), wide: wide}, line, tight(label))
+	return container.New(&noted{line: line.Layout.(*elided), wide: wide}, line, Tight(label))
 }
 
 func (l *noted) MinSize(o []fyne.CanvasObject) fyne.Size {

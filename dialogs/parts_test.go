@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/theme"
 
+	"nod/interact"
 	"nod/policy"
 )
 
@@ -134,7 +135,9 @@ func TestFactsStayInView(t *testing.T) {
 	for _, n := range []int{1, 5, 60} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			s := newScreen(t)
-			s.p.options.Parts = func(policy.Call) []policy.CommandPart { return repeated(n, fresh("npm run lint")) }
+			s.p.options.Offers = func(interact.ID) policy.Offers {
+				return policy.Offers{Parts: repeated(n, fresh("npm run lint"))}
+			}
 			s.open(bash("1", strings.Repeat("npm run lint\n", n)+"true"))
 			s.p.window.win.Resize(fyne.NewSize(pageWidth, maxPageHeight))
 			s.ready()

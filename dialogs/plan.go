@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 
 	"nod/interact"
 )
@@ -15,6 +14,9 @@ const exitPlanMode = "ExitPlanMode"
 
 // isPlan reports whether a asks to carry out a plan that can be shown as one.
 func isPlan(a interact.Approve) bool {
+	if a.Tool != exitPlanMode {
+		return false
+	}
 	args, err := parseArguments(a.Input)
 	_, ok := planOf(a, args)
 	return err == nil && ok
@@ -36,10 +38,11 @@ func planContent(a interact.Approve, args arguments, _ string) (content, bool) {
 	if rest := args.without("plan"); len(rest) > 0 {
 		var fields strings.Builder
 		for _, field := range rest {
-			fmt.Fprintf(&fields, "%s: %s\n", field.key, field.value())
+			text, _ := field.value()
+			fmt.Fprintf(&fields, "%s: %s\n", field.key, text)
 		}
 		blocks = append(blocks, proseLabel(tr("with")), codeBlock(fields.String()))
 	}
-	c.plan = container.New(blockLayout{}, blocks...)
+	c.plan = blocksColumn(blocks...)
 	return c, true
 }

@@ -54,7 +54,8 @@ func TestWhatIsNoPlan(t *testing.T) {
 		"no text":      {Tool: exitPlanMode, Input: json.RawMessage(`{"plan":["a"]}`)},
 		"empty":        {Tool: exitPlanMode, Input: json.RawMessage(`{"plan":" "}`)},
 		"two plans":    {Tool: exitPlanMode, Input: json.RawMessage(`{"plan":"a","plan":"b"}`)},
-		"too long":     {Tool: exitPlanMode, Input: call(t, exitPlanMode, object{"plan": strings.Repeat("x", maxMarkdownBytes)}).Input},
+		"too long": {Tool: exitPlanMode, Input: call(t, exitPlanMode, object{"plan": strings.Repeat("x",
+			maxMarkdownBytes)}).Input},
 	} {
 		if isPlan(a) {
 			t.Errorf("%s: shown as a plan", name)
@@ -67,10 +68,11 @@ func TestPlanShowsWhatElseTheInputHolds(t *testing.T) {
 	input := call(t, exitPlanMode, object{"plan": "do it", "allowedPrompts": "push\u202e to main"}).Input
 	s.open(request("1", interact.Approve{Tool: exitPlanMode, Input: input}))
 	v := newInputView(interact.Approve{Tool: exitPlanMode, Input: input}, "/")
-	if shown := texts(v.content.plan, nil); !strings.Contains(shown, "allowedPrompts") || !strings.Contains(shown, "U+202E") {
+	shown := texts(v.content.plan, nil)
+	if !strings.Contains(shown, "allowedPrompts") || !strings.Contains(shown, "U+202E") {
 		t.Errorf("shown: %s", shown)
 	}
-	if !v.HasHidden() || len(v.Warnings()) == 0 {
+	if !v.hasHidden() || len(v.warnings) == 0 {
 		t.Error("no warning of the hidden character")
 	}
 }

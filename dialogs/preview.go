@@ -9,7 +9,6 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"nod/dialogs/safetext"
 	"nod/interact"
 )
 
@@ -23,7 +22,7 @@ type preview struct {
 }
 
 // maxPreview is the height that a preview takes at most.
-const maxPreview = 200
+const maxPreview, maxPreviewLines = 200, 20
 
 // newPreview shows the preview of the first option that has one; nil when none has.
 func newPreview(options []interact.Option) *preview {
@@ -31,11 +30,14 @@ func newPreview(options []interact.Option) *preview {
 	if i < 0 {
 		return nil
 	}
-	p := &preview{title: newWords("", theme.SizeNameCaptionText, colorMuted), text: container.NewStack()}
-	p.object = newCard(colorPaper, colorHairline, padded(8, 10, column(6, p.title, p.text)))
+	p := &preview{title: newWords("", theme.SizeNameCaptionText, ColorMuted), text: container.NewStack()}
+	p.object = Card(ColorPaper, Padded(8, 10, Column(6, p.title, p.text)))
+	lines := 1
 	for _, o := range options {
-		p.height = max(p.height, min(previewText(o).MinSize().Height, maxPreview))
+		lines = max(lines, 1+strings.Count(strings.TrimRight(o.Preview, "\n"), "\n"))
 	}
+	sample := interact.Option{Preview: strings.Repeat("x\n", min(lines, maxPreviewLines))}
+	p.height = min(previewText(sample).MinSize().Height, maxPreview)
 	p.show(options[i])
 	return p
 }
@@ -51,9 +53,7 @@ func (p *preview) show(o interact.Option) {
 }
 
 func previewText(o interact.Option) fyne.CanvasObject {
-	style := widget.RichTextStyleInline
-	style.TextStyle = fyne.TextStyle{Monospace: true}
-	text := widget.NewRichText(spanSegments(safetext.Render(strings.TrimRight(o.Preview, "\n")), style)...)
+	text := widget.NewRichText(codeSegments(o.Preview)...)
 	text.Wrapping = fyne.TextWrapOff
-	return tight(text)
+	return Tight(text)
 }

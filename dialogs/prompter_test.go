@@ -13,6 +13,7 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/assets"
 	"nod/interact"
 	"nod/policy"
 )
@@ -20,29 +21,42 @@ import (
 // screen is a Prompter in a test window with a clock that the test turns by hand. Everything runs on the
 // test's goroutine.
 type screen struct {
-	t    *testing.T
+	t    testing.TB
 	p    *Prompter
 	time time.Time
 	soon []func() // what waits for the event at hand to be over
 	got  map[interact.ID]chan reply
+
+	calls map[interact.ID]policy.Call // of the approvals
 }
 
-func newScreen(t *testing.T) *screen {
+func newScreen(t testing.TB) *screen {
 	t.Helper()
-	s := &screen{t: t, time: time.Date(2030, 5, 6, 7, 8, 9, 0, time.UTC), got: map[interact.ID]chan reply{}}
+	s := &screen{t: t, time: time.Date(2030, 5, 6, 7, 8, 9, 0, time.UTC), got: map[interact.ID]chan reply{},
+		calls: map[interact.ID]policy.Call{}}
 	a := test.NewTempApp(t)
-	test.ApplyTheme(t, Theme("light"))
+	a.Settings().SetTheme(Theme("light"))
 	speak(t, "en")
-	s.p = New(a, Options{
-		GrantText: someGrants,
-		Parts:     someParts,
-	})
+	s.p = New(a, Options{Offers: func(id interact.ID) policy.Offers { return someOffers(s.calls[id]) }})
 	s.p.now = func() time.Time { return s.time }
 	s.p.queue.now = s.p.now
 	s.p.do = func(f func()) { f() }
 	s.p.later = func(f func()) { s.soon = append(s.soon, f) }
 	s.p.timer = func(time.Duration, func()) *time.Timer { return nil } // the test turns the clock
 	return s
+}
+
+// someOffers are what the tests' policy offers for a call.
+func someOffers(c policy.Call) policy.Offers {
+	offers := policy.Offers{Parts: someParts(c)}
+	for _, cover := range []policy.Cover{policy.CoverInput, policy.CoverCommands, policy.CoverEdits} {
+		for _, scope := range policy.Scopes {
+			if text := someGrants(c, scope, cover); text != "" {
+				offers.Grants = append(offers.Grants, policy.Offer{Scope: scope, Cover: cover, Text: text})
+			}
+		}
+	}
+	return offers
 }
 
 // someGrants is what the tests' policy would keep: it knows no exact part and takes all edits to be in the project.
@@ -68,7 +82,7 @@ func someGrants(c policy.Call, scope policy.Scope, cover policy.Cover) string {
 // someParts is what the tests' policy makes of the parts of a command.
 func someParts(c policy.Call) []policy.CommandPart {
 	var input struct{ Command string }
-	_ = json.Unmarshal(c.Input, &input) // no command, no parts
+	_ = json.Unmarshal(c.Input.Raw, &input) // no command, no parts
 	if !strings.Contains(input.Command, "go test") && !strings.Contains(input.Command, "npm") {
 		return nil
 	}
@@ -89,13 +103,13 @@ func someParts(c policy.Call) []policy.CommandPart {
 }
 
 // speak sets the language for one test.
-func speak(t *testing.T, language string) {
+func speak(t testing.TB, language string) {
 	t.Helper()
-	if err := SetLanguage(language); err != nil {
+	if err := assets.SetLanguage(language); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := SetLanguage("en"); err != nil {
+		if err := assets.SetLanguage("en"); err != nil {
 			t.Error(err)
 		}
 	})
@@ -104,6 +118,9 @@ func speak(t *testing.T, language string) {
 // open sends a request; its answer can be read from the screen afterwards.
 func (s *screen) open(r interact.Request) {
 	s.t.Helper()
+	if a, ok := r.Body.(interact.Approve); ok {
+		s.calls[r.ID] = a.Call(r.Requester)
+	}
 	if r.Created.IsZero() {
 		r.Created = s.time
 	}
@@ -171,7 +188,14 @@ func (s *screen) settle() {
 
 // pass lets time pass, timers included.
 func (s *screen) pass(d time.Duration) {
-	s.time = s.time.Add(d)
+	end := s.time.Add(d)
+	for range minArmAfter / beat { // for longer nothing needs to hear of the window
+		if s.time = s.time.Add(beat); s.time.After(end) {
+			break
+		}
+		s.p.post(s.p.window.rearm)
+	}
+	s.time = end
 	s.p.post(s.p.changed)
 }
 
@@ -288,7 +312,7 @@ func (s *screen) chord(name fyne.KeyName) {
 	if f, takes := s.canvas().Focused().(fyne.Shortcutable); takes {
 		f.TypedShortcut(sc)
 	} else {
-		s.p.window.keys.typedShortcut(sc)
+		s.p.window.typedShortcut(sc)
 	}
 	s.settle()
 }

@@ -1,7 +1,6 @@
 package dialogs
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -18,105 +17,50 @@ type queue struct {
 	current *entry // nil when nothing waits, or all of it is snoozed
 }
 
-// entry is one place in the queue. Identical requests share one: who asks three times for the same thing
-// is answered once.
+// entry is one request in the queue.
 type entry struct {
-	requests []interact.Request // the first one is shown; never empty
+	request  interact.Request
 	why      policy.Decision
-	identity string
-	snoozed  time.Time // not shown before
+	answered chan<- reply // gets what comes of it; has room for it
+	snoozed  time.Time    // not shown before
+	page     *page        // with what was typed into it; nil before it was shown
 }
 
-// request is the request that is shown.
-func (e *entry) request() interact.Request { return e.requests[0] }
-
-// deadline is the earliest of the requests' deadlines; zero when there is none.
-func (e *entry) deadline() time.Time {
-	var first time.Time
-	for _, r := range e.requests {
-		if !r.Deadline.IsZero() && (first.IsZero() || r.Deadline.Before(first)) {
-			first = r.Deadline
-		}
-	}
-	return first
-}
-
-// has reports whether id is one of the entry's requests.
-func (e *entry) has(id interact.ID) bool {
-	return slices.ContainsFunc(e.requests, func(r interact.Request) bool { return r.ID == id })
-}
-
-// add puts a request at the end of the queue, or to the identical one that already waits.
-func (q *queue) add(r interact.Request, why policy.Decision) *entry {
-	identity := identityOf(r, why)
-	for _, e := range q.entries {
-		if e.identity == identity {
-			e.requests = append(e.requests, r)
-			return e
-		}
-	}
-	e := &entry{requests: []interact.Request{r}, why: why, identity: identity}
-	q.entries = append(q.entries, e)
+// add puts a request at the end of the queue.
+func (q *queue) add(r interact.Request, why policy.Decision, answered chan<- reply) {
+	q.entries = append(q.entries, &entry{request: r, why: why, answered: answered})
 	q.settle()
-	return e
 }
 
-// find returns the entry that holds the request, or nil.
+// find returns the entry of the request, or nil.
 func (q *queue) find(id interact.ID) *entry {
-	for _, e := range q.entries {
-		if e.has(id) {
-			return e
-		}
+	i := slices.IndexFunc(q.entries, func(e *entry) bool { return e.request.ID == id })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return q.entries[i]
 }
 
-// drop takes one request out, and its entry with the last one. It returns the entry, or nil.
+// drop takes a request out, and returns its entry, or nil. When it was the current one, the one after it becomes
+// current.
 func (q *queue) drop(id interact.ID) *entry {
 	e := q.find(id)
 	if e == nil {
 		return nil
 	}
-	if len(e.requests) == 1 {
-		q.remove(e)
-		return e
-	}
-	e.requests = slices.DeleteFunc(e.requests, func(r interact.Request) bool { return r.ID == id })
-	return e
-}
-
-// remove takes an entry out. When it was the current one, the one after it becomes current.
-func (q *queue) remove(e *entry) {
 	next := q.neighbour(e, +1)
 	q.entries = slices.DeleteFunc(q.entries, func(x *entry) bool { return x == e })
-	if q.current != e {
-		return
+	if q.current == e {
+		q.current = next
+		q.settle() // next is e itself when it was alone
 	}
-	if q.current = next; next == e {
-		q.current = nil
-	}
-	q.settle()
+	return e
 }
 
 // waiting lists the entries that are not snoozed, oldest first.
 func (q *queue) waiting() []*entry {
 	now := q.now()
-	var list []*entry
-	for _, e := range q.entries {
-		if !e.snoozed.After(now) {
-			list = append(list, e)
-		}
-	}
-	return list
-}
-
-// size is the number of requests that wait, snoozed ones included.
-func (q *queue) size() int {
-	n := 0
-	for _, e := range q.entries {
-		n += len(e.requests)
-	}
-	return n
+	return slices.DeleteFunc(slices.Clone(q.entries), func(e *entry) bool { return e.snoozed.After(now) })
 }
 
 // position is the place of the current entry among those that wait, from 1, and their number.
@@ -190,14 +134,10 @@ func (q *queue) settle() {
 // ofSession lists the entries that come from the same agent and session as e; without a session, from the
 // same process.
 func (q *queue) ofSession(e *entry) []*entry {
-	who := e.request().Requester
-	var list []*entry
-	for _, x := range q.entries {
-		if sameSession(who, x.request().Requester) {
-			list = append(list, x)
-		}
-	}
-	return list
+	who := e.request.Requester
+	return slices.DeleteFunc(slices.Clone(q.entries), func(x *entry) bool {
+		return !sameSession(who, x.request.Requester)
+	})
 }
 
 func sameSession(a, b interact.Requester) bool {
@@ -205,25 +145,4 @@ func sameSession(a, b interact.Requester) bool {
 		return false
 	}
 	return a.Session != "" || a.Process.PID == b.Process.PID
-}
-
-// identityOf is equal for requests that look the same to the human in every word: same requester as far
-// as shown, same body, same reason to ask.
-func identityOf(r interact.Request, why policy.Decision) string {
-	id, err := json.Marshal(struct {
-		Kind                         interact.Kind
-		Agent, Session, CWD, Exe, In string
-		Body                         interact.Body
-		Why                          policy.Decision
-	}{
-		r.Body.Kind(), r.Requester.Agent, r.Requester.Session, r.Requester.CWD,
-		r.Requester.Process.Exe, r.Requester.Process.CWD, r.Body, why,
-	})
-	if err != nil { // an input that is not JSON: like nothing else
-		return string(r.ID)
-	}
-	if a, ok := r.Body.(interact.Approve); ok {
-		return string(id) + string(a.Input) // Marshal compacts the input; what is shown are its exact bytes
-	}
-	return string(id)
 }

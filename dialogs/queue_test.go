@@ -19,18 +19,18 @@ func newLine(ids ...string) *line {
 	l := &line{time: time.Unix(1_900_000_000, 0)}
 	l.now = func() time.Time { return l.time }
 	for _, id := range ids {
-		l.add(bash(id, "echo "+id), policy.Decision{})
+		l.add(bash(id, "echo "+id), policy.Decision{}, nil)
 	}
 	return l
 }
 
 func (l *line) at(id string) *entry { return l.find(interact.ID(id)) }
 
-// waitingIDs lists the first request of each entry that waits; the current one in brackets.
+// waitingIDs lists the requests that are not snoozed; the current one in brackets.
 func (l *line) waitingIDs() []string {
 	var list []string
 	for _, e := range l.waiting() {
-		id := string(e.request().ID)
+		id := string(e.request.ID)
 		if e == l.current {
 			id = "[" + id + "]"
 		}
@@ -46,7 +46,8 @@ func TestQueue(t *testing.T) {
 		want []string
 	}{
 		{"the oldest comes first", func(l *line) {}, []string{"[a]", "b", "c"}},
-		{"a newer one does not take its place", func(l *line) { l.add(bash("d", "x"), policy.Decision{}) }, []string{"[a]", "b", "c", "d"}},
+		{"a newer one does not take its place", func(l *line) { l.add(bash("d", "x"), policy.Decision{}, nil) },
+			[]string{"[a]", "b", "c", "d"}},
 		{"the next one follows", func(l *line) { l.drop("a") }, []string{"[b]", "c"}},
 		{"the one after the current follows", func(l *line) { l.step(1); l.drop("b") }, []string{"a", "[c]"}},
 		{"after the last the first", func(l *line) { l.step(-1); l.drop("c") }, []string{"[a]", "b"}},
@@ -100,66 +101,6 @@ func TestWakeSaysWhenToComeBack(t *testing.T) {
 	}
 }
 
-func TestIdenticalRequestsAreOneEntry(t *testing.T) {
-	base := bash("1", "make")
-	change := func(f func(r *interact.Request, a *interact.Approve)) interact.Request {
-		r, a := base, base.Body.(interact.Approve)
-		r.ID = "2"
-		f(&r, &a)
-		r.Body = a
-		return r
-	}
-	tests := []struct {
-		name string
-		r    interact.Request
-		same bool
-	}{
-		{"the same", change(func(*interact.Request, *interact.Approve) {}), true},
-		{"another process of the same program", change(func(r *interact.Request, _ *interact.Approve) { r.Requester.Process.PID = 99 }), true},
-		{"another program", change(func(r *interact.Request, _ *interact.Approve) { r.Requester.Process.Exe = "/tmp/claude" }), false},
-		{"another folder", change(func(r *interact.Request, _ *interact.Approve) { r.Requester.CWD = "/elsewhere" }), false},
-		{"another session", change(func(r *interact.Request, _ *interact.Approve) { r.Requester.Session = "s2" }), false},
-		{"another input", change(func(_ *interact.Request, a *interact.Approve) { a.Input = []byte(`{"command":"make "}`) }), false},
-		{"the same input, written otherwise", change(func(_ *interact.Request, a *interact.Approve) { a.Input = []byte(`{"command": "make"}`) }), false},
-		{"another tool", change(func(_ *interact.Request, a *interact.Approve) { a.Tool = "bash" }), false},
-		{"other words of the agent", change(func(_ *interact.Request, a *interact.Approve) { a.Description = "safe" }), false},
-		{"an input that is not JSON", change(func(_ *interact.Request, a *interact.Approve) { a.Input = []byte(`{`) }), false},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			l := newLine()
-			first := l.add(base, policy.Decision{})
-			second := l.add(test.r, policy.Decision{})
-			if (first == second) != test.same {
-				t.Fatalf("one entry: %v, want %v", first == second, test.same)
-			}
-			if l.size() != 2 {
-				t.Errorf("%d requests wait, want 2", l.size())
-			}
-			if l.drop("1"); l.size() != 1 || l.current == nil {
-				t.Errorf("after the first went: %d wait, current %v", l.size(), l.current)
-			}
-		})
-	}
-	l := newLine()
-	if l.add(base, policy.Decision{Class: policy.Write}) == l.add(change(func(*interact.Request, *interact.Approve) {}), policy.Decision{Class: policy.Destructive}) {
-		t.Error("requests that are shown in different classes are one entry")
-	}
-}
-
-func TestDeadlineIsTheEarliest(t *testing.T) {
-	l := newLine()
-	late, early := bash("1", "x"), bash("2", "x")
-	late.Deadline, early.Deadline = l.time.Add(time.Hour), l.time.Add(time.Minute)
-	l.add(late, policy.Decision{})
-	if got := l.add(early, policy.Decision{}).deadline(); !got.Equal(early.Deadline) {
-		t.Errorf("deadline %v, want %v", got, early.Deadline)
-	}
-	if got := l.add(bash("3", "y"), policy.Decision{}).deadline(); !got.IsZero() {
-		t.Errorf("deadline %v, want none", got)
-	}
-}
-
 func TestOfSession(t *testing.T) {
 	who := func(session string, pid int32, exe string) interact.Request {
 		r := bash(session+exe+string(rune('0'+pid)), "x"+session+exe+string(rune('0'+pid)))
@@ -171,7 +112,7 @@ func TestOfSession(t *testing.T) {
 		who("s1", 1, "/claude"), who("s1", 2, "/claude"), who("s2", 1, "/claude"), who("s1", 1, "/evil"),
 		who("", 5, "/claude"), who("", 6, "/claude"),
 	} {
-		l.add(r, policy.Decision{})
+		l.add(r, policy.Decision{}, nil)
 	}
 	if got := len(l.ofSession(l.entries[0])); got != 2 {
 		t.Errorf("session s1: %d entries, want 2", got)

@@ -1,8 +1,8 @@
 package dialogs
 
 import (
+	"iter"
 	"strings"
-	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -14,27 +14,43 @@ import (
 	"nod/dialogs/safetext"
 )
 
-// sheet shows text exactly: every line is there, wrapped instead of clipped, what is hidden is spelled out
-// in the error colour, and a lead that no text of a requester reaches says which line it is. It scrolls up
-// and down, draws only what is in view, and knows which parts have been. A copy gives the original text.
+// sheet is text on paper that scrolls up and down and remembers whether all of it has been in view. Made by [newSheet]
+// it shows text exactly: every line is there, wrapped instead of clipped, what is hidden is spelled out in the error
+// colour, and a lead that no text of a requester reaches says which line it is. A copy gives the original text.
 type sheet struct {
-	widget.BaseWidget
+	focusBase
+	text   sheetText
+	onSeen func() // called once, when all of it has been in view; nil for nothing
 
+	page     *sheetPage // the text, when it can be selected; else nil
 	lines    []sheetLine
 	original string // what a copy of everything gives
 	capped   bool   // too long to show: it never counts as seen
-	keys     *keyMap
-	onSeen   func()
-	inView   func() bool // the human can see the sheet as it is laid out now; nil: always
 
-	scroll  *container.Scroll
-	page    *sheetPage
-	state   *canvas.Text   // what has not been in view yet
-	onward  *widget.Button // to the next part that has not been in view
-	file    *widget.Button // opens an input that is too long to show
+	scroll  *scrollArea
+	pad     float32 // around it
 	seen    seenRanges
 	seenAll bool
-	focused bool
+
+	ground       fyne.ThemeColorName // of the paper
+	paper        *canvas.Rectangle
+	state        *canvas.Text   // what has not been in view yet
+	onward, file *widget.Button // to what that is; opens an input that is too long to show
+}
+
+// sheetText is what a sheet shows, and remembers by its positions: those from 0 to end have been in view, or not.
+type sheetText interface {
+	// wrap makes it fit into width. It reports whether other positions are elsewhere now.
+	wrap(width float32) (moved bool)
+	extent() (height float32, end int)
+	// between returns the positions of what is wholly between two heights.
+	between(top, bottom float32) (from, to int)
+	// top is the height at which what is at a position comes into view.
+	top(position int) float32
+	// unread says what is still to be read.
+	unread(seen seenRanges) string
+	// wanted is the height of the whole sheet that it asks for.
+	wanted() float32
 }
 
 const (
@@ -46,92 +62,71 @@ const (
 )
 
 func newSheet(lines []sheetLine, original string) *sheet {
-	s := &sheet{original: original}
+	s := &sheet{original: original, ground: ColorPaper, pad: sheetPad}
 	s.lines, s.capped = tooLong(lines)
 	s.page = newSheetPage(s)
-	s.scroll = container.NewVScroll(s.page)
-	s.scroll.OnScrolled = func(fyne.Position) { s.scrolled() }
-	s.state = canvas.NewText("", nil)
-	s.onward = widget.NewButtonWithIcon(tr("Next part"), theme.MoveDownIcon(), s.showNextPart)
-	s.onward.Importance = widget.LowImportance
-	s.file = widget.NewButtonWithIcon(tr("Open as file"), theme.DocumentIcon(), s.openAsFile)
-	s.file.Importance = widget.LowImportance
-	s.ExtendBaseWidget(s)
+	s.show(s.page, s.page)
 	return s
 }
 
-// attach implements [block].
-func (s *sheet) attach(k *keyMap, inView func() bool, onSeen func()) {
-	s.keys, s.inView, s.onSeen = k, inView, onSeen
+// show makes o, which draws text, the content of s.
+func (s *sheet) show(text sheetText, o fyne.CanvasObject) {
+	s.text, s.scroll = text, &scrollArea{container.NewVScroll(o)}
+	s.scroll.OnScrolled = func(fyne.Position) { s.scrolled() }
+	s.paper, s.state = canvas.NewRectangle(nil), canvas.NewText("", nil)
+	s.onward = widget.NewButtonWithIcon(tr("Next part"), theme.MoveDownIcon(), s.showNextPart)
+	s.file = widget.NewButtonWithIcon(tr("Open as file"), theme.DocumentIcon(), s.openAsFile)
+	for _, b := range []*widget.Button{s.onward, s.file} {
+		b.Importance = widget.LowImportance
+		b.Hide()
+	}
+	s.extend(s, nil)
 }
 
-// allSeen implements [block]: every row has been in view.
-func (s *sheet) allSeen() bool { return s.seenAll }
+// attach makes the sheet a part of the prompt in w, and has onSeen called, once, when all of it has been in view. Only
+// that counts as seen which is laid out while w is in view: a layout can be a mere measurement, or of a window that is
+// not on the screen yet.
+func (s *sheet) attach(w *window, onSeen func()) { s.w, s.onSeen = w, onSeen }
 
 // scrolled follows the view.
 func (s *sheet) scrolled() {
-	s.page.repaint()
+	if s.page != nil {
+		s.page.repaint()
+	}
 	s.noteSeen()
 }
 
-// noteSeen implements [block]: it records the rows that are wholly in view.
+// noteSeen takes note of what is wholly in view now.
 func (s *sheet) noteSeen() {
-	if s.inView != nil && !s.inView() {
-		s.updateState()
-		return
+	_, end := s.text.extent()
+	was := s.seenAll
+	if s.w == nil || s.w.inView() {
+		const slack = 1 // rounding, in pixels
+		s.seen.add(s.text.between(s.scroll.Offset.Y-slack, s.scroll.Offset.Y+s.scroll.Size().Height+slack))
+		s.seenAll = was || !s.capped && s.seen.covers(end)
 	}
-	const slack = 1 // rounding, in pixels
-	top, bottom := s.scroll.Offset.Y-slack, s.scroll.Offset.Y+s.scroll.Size().Height+slack
-	for _, r := range s.page.rowsBetween(top, bottom) {
-		if r.y >= top && r.y+r.height <= bottom {
-			s.seen.add(r.from, r.to)
-		}
-	}
-	s.updateState()
-	if s.seenAll || s.capped || !s.seen.covers(s.page.end) {
-		return
-	}
-	s.seenAll = true
-	s.updateState()
-	if s.onSeen != nil {
-		s.onSeen()
-	}
-}
-
-// updateState says in the foot what is still to be read.
-func (s *sheet) updateState() {
-	unseen := s.page.unseenRows(s.seen)
 	switch {
 	case s.capped:
 		s.state.Text = tr("Too long to show: only the beginning is here.")
 	case s.seenAll:
 		s.state.Text = tr("All of it has been in view.")
 	default:
-		s.state.Text = tr("Rows not in view yet: {{.Rows}}", values{"Rows": unseen})
+		s.state.Text = s.text.unread(s.seen)
 	}
-	if s.seenAll || unseen == 0 {
+	if s.seenAll || s.seen.covers(end) {
 		s.onward.Disable()
 	} else {
 		s.onward.Enable()
 	}
 	s.state.Refresh()
-}
-
-// showNextPart scrolls to the first row that has not been in view.
-func (s *sheet) showNextPart() {
-	gap := s.seen.firstGap()
-	for _, r := range s.page.rows {
-		if r.to > gap {
-			s.scrollTo(r.y)
-			return
-		}
+	if s.seenAll && !was && s.onSeen != nil {
+		s.onSeen()
 	}
 }
 
-func (s *sheet) scrollTo(y float32) {
-	y = max(0, min(y, s.page.height-s.scroll.Size().Height))
-	s.scroll.ScrollToOffset(fyne.NewPos(0, y))
-	s.scrolled()
+// showNextPart scrolls to the first part that has not been in view.
+func (s *sheet) showNextPart() {
+	s.scroll.scrollBy(s.text.top(s.seen.firstGap()) - s.scroll.Offset.Y)
 }
 
 // openAsFile hands the original to the desktop's program for text.
@@ -144,184 +139,109 @@ func (s *sheet) openAsFile() {
 
 // CreateRenderer implements [fyne.Widget].
 func (s *sheet) CreateRenderer() fyne.WidgetRenderer {
-	r := &sheetRenderer{sheet: s, back: canvas.NewRectangle(nil)}
-	r.paint()
-	return r
+	return newPainted(container.New(sheetLayout{s}, s.paper, s.scroll.Scroll, s.state, s.onward, s.file), s.paint)
 }
 
-// FocusGained implements [fyne.Focusable].
-func (s *sheet) FocusGained() {
-	s.focused = true
-	s.Refresh()
-	if s.keys != nil {
-		s.keys.gained(s)
+func (s *sheet) paint() {
+	s.paper.FillColor = colorOf(s, s.ground)
+	s.paper.StrokeColor, s.paper.StrokeWidth = colorOf(s, colorHairline), 1
+	s.paper.CornerRadius = theme.SizeForWidget(theme.SizeNameInputRadius, s)
+	if s.focused {
+		s.paper.StrokeColor, s.paper.StrokeWidth = colorOf(s, theme.ColorNamePrimary), 2
+	}
+	s.paper.Refresh()
+	s.state.Color = colorOf(s, ColorMuted)
+	s.state.TextSize = theme.SizeForWidget(theme.SizeNameCaptionText, s)
+	if s.page != nil && s.page.width > 0 {
+		s.page.restyle()
+		sheetLayout{s}.Layout(nil, s.Size())
 	}
 }
-
-// FocusLost implements [fyne.Focusable].
-func (s *sheet) FocusLost() {
-	s.focused = false
-	s.Refresh()
-	if s.keys != nil {
-		s.keys.lost(s)
-	}
-}
-
-// TypedRune implements [fyne.Focusable]. No letter does anything.
-func (s *sheet) TypedRune(rune) {}
 
 // TypedKey implements [fyne.Focusable]: the keys that move through a text scroll it.
 func (s *sheet) TypedKey(ev *fyne.KeyEvent) {
-	row, view := s.page.face(lineText).height(), s.scroll.Size().Height
-	switch ev.Name {
-	case fyne.KeyUp:
-		s.scrollTo(s.scroll.Offset.Y - row)
-	case fyne.KeyDown:
-		s.scrollTo(s.scroll.Offset.Y + row)
-	case fyne.KeyPageUp:
-		s.scrollTo(s.scroll.Offset.Y - view + row)
-	case fyne.KeyPageDown:
-		s.scrollTo(s.scroll.Offset.Y + view - row)
-	case fyne.KeyHome:
-		s.scrollTo(0)
-	case fyne.KeyEnd:
-		s.scrollTo(s.page.height)
-	default:
-		if s.keys != nil {
-			s.keys.typedKey(ev)
-		}
+	line := float32(textLine)
+	if s.page != nil {
+		line = s.page.face(lineText).height()
+	}
+	if !s.scroll.typedKey(ev, line) {
+		s.passOn(ev)
 	}
 }
 
 // TypedShortcut implements [fyne.Shortcutable].
 func (s *sheet) TypedShortcut(sc fyne.Shortcut) {
-	switch sc.(type) {
-	case *fyne.ShortcutCopy:
+	_, isCopy := sc.(*fyne.ShortcutCopy)
+	_, isAll := sc.(*fyne.ShortcutSelectAll)
+	switch {
+	case isCopy && s.page != nil:
 		s.page.copySelection()
-	case *fyne.ShortcutSelectAll:
+	case isAll && s.page != nil:
 		s.page.selectAll()
-	default:
-		if s.keys != nil {
-			s.keys.typedShortcut(sc)
-		}
+	case s.w != nil:
+		s.w.typedShortcut(sc)
 	}
 }
 
 var (
-	_ fyne.Focusable     = (*sheet)(nil)
 	_ fyne.Shortcutable  = (*sheet)(nil)
 	_ desktop.Cursorable = (*sheetPage)(nil)
 	_ desktop.Mouseable  = (*sheetPage)(nil)
 	_ fyne.Draggable     = (*sheetPage)(nil)
 )
 
-// sheetRenderer lays out a sheet: the paper, the scrolling page on it, and a foot when not all is in view.
-type sheetRenderer struct {
-	sheet *sheet
-	back  *canvas.Rectangle
+// sheetLayout lays out a sheet: the paper, the scrolling text on it, and a foot when not all is in view.
+type sheetLayout struct{ *sheet }
+
+// MinSize implements [fyne.Layout].
+func (l sheetLayout) MinSize([]fyne.CanvasObject) fyne.Size {
+	return fyne.NewSize(sheetMinWidth, l.text.wanted())
 }
 
-func (r *sheetRenderer) Layout(size fyne.Size) {
-	s := r.sheet
-	r.back.Resize(size)
-	s.page.wrap(size.Width - 2*sheetPad)
-
-	view := size.Height - 2*sheetPad
-	foot := s.capped || s.page.height > view+1
-	for _, o := range []fyne.CanvasObject{s.state, s.onward, s.file} {
-		o.Hide()
+// Layout implements [fyne.Layout].
+func (l sheetLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
+	l.paper.Resize(size)
+	if l.text.wrap(size.Width - 2*l.pad) {
+		l.seen = nil
 	}
-	if foot {
-		view -= r.footHeight()
-		r.layoutFoot(size)
+	height, _ := l.text.extent()
+	view := size.Height - 2*l.pad
+	button := l.onward
+	if l.capped {
+		button = l.file
 	}
-	s.scroll.Move(fyne.NewPos(sheetPad, sheetPad))
-	s.scroll.Resize(fyne.NewSize(size.Width-2*sheetPad, view))
-	s.page.Resize(fyne.NewSize(size.Width-2*sheetPad, max(view, s.page.height)))
-	s.scroll.Refresh()
-	if max := s.page.height - view; s.scroll.Offset.Y > max {
-		s.scroll.ScrollToOffset(fyne.NewPos(0, fyne.Max(0, max)))
+	hasFoot := l.capped || height > view+1
+	setVisible(l.state, hasFoot)
+	setVisible(button, hasFoot)
+	if hasFoot {
+		foot, wide := l.footHeight(), button.MinSize().Width
+		view -= foot
+		button.Resize(fyne.NewSize(wide, foot-2))
+		button.Move(fyne.NewPos(size.Width-wide-2, size.Height-foot))
+		l.state.Resize(l.state.MinSize())
+		l.state.Move(fyne.NewPos(sheetPad, size.Height-foot+(foot-l.state.MinSize().Height)/2))
 	}
-	s.scrolled()
+	l.scroll.Move(fyne.NewPos(l.pad, l.pad))
+	l.scroll.Resize(fyne.NewSize(size.Width-2*l.pad, max(view, 0)))
+	l.scroll.Refresh()   // its bar
+	l.scroll.scrollBy(0) // back to where there is text
 }
 
-func (r *sheetRenderer) layoutFoot(size fyne.Size) {
-	s := r.sheet
-	height := r.footHeight()
-	button := s.onward
-	if s.capped {
-		button = s.file
-	}
-	s.state.Show()
-	button.Show()
-	wide := button.MinSize().Width
-	button.Resize(fyne.NewSize(wide, height-2))
-	button.Move(fyne.NewPos(size.Width-wide-2, size.Height-height))
-	s.state.Resize(s.state.MinSize())
-	s.state.Move(fyne.NewPos(sheetPad, size.Height-height+(height-s.state.MinSize().Height)/2))
-}
+func (s *sheet) footHeight() float32 { return s.onward.MinSize().Height }
 
-func (r *sheetRenderer) footHeight() float32 { return r.sheet.onward.MinSize().Height }
-
-func (r *sheetRenderer) MinSize() fyne.Size {
-	s := r.sheet
-	if s.page.width == 0 {
-		s.page.wrap(sheetFirstWidth)
-	}
-	height := s.page.height
-	if most := s.page.face(lineText).height() * sheetMaxRows; height > most || s.capped {
-		height = most + r.footHeight()
-	}
-	return fyne.NewSize(sheetMinWidth, height+2*sheetPad)
-}
-
-func (r *sheetRenderer) Refresh() {
-	r.paint()
-	r.sheet.page.restyle()
-	r.Layout(r.sheet.Size())
-	canvas.Refresh(r.sheet)
-}
-
-func (r *sheetRenderer) paint() {
-	s := r.sheet
-	r.back.FillColor = colorOf(s, colorPaper)
-	r.back.StrokeColor = colorOf(s, colorHairline)
-	r.back.StrokeWidth = 1
-	r.back.CornerRadius = theme.SizeForWidget(theme.SizeNameInputRadius, s)
-	if s.focused {
-		r.back.StrokeColor = colorOf(s, theme.ColorNamePrimary)
-		r.back.StrokeWidth = 2
-	}
-	r.back.Refresh()
-	s.state.Color = colorOf(s, colorMuted)
-	s.state.TextSize = theme.SizeForWidget(theme.SizeNameCaptionText, s)
-}
-
-func (r *sheetRenderer) Objects() []fyne.CanvasObject {
-	s := r.sheet
-	return []fyne.CanvasObject{r.back, s.scroll, s.state, s.onward, s.file}
-}
-
-func (r *sheetRenderer) Destroy() {}
-
-// sheetRow is one row of a wrapped line.
+// sheetRow is one row of a wrapped line. Positions count the bytes drawn of everything, and one for each line break,
+// so that an empty line has something to be seen, too.
 type sheetRow struct {
-	line       int  // index of its line
-	start, end spot // its part of the line's text
-	first      bool // of its line
-	last       bool
-	from, to   int // its part of everything, to remember what has been in view
-	y, height  float32
+	line      int // index of its line
+	base      int // position where that starts
+	from, to  int // its positions
+	last      bool
+	y, height float32
+
+	span, before int // where its text starts: a span of the line, and the bytes in front of that
 }
 
-// rowsBetween returns the rows of which anything is between top and bottom.
-func (p *sheetPage) rowsBetween(top, bottom float32) []sheetRow {
-	first, last := p.rowAt(top), p.rowAt(bottom)
-	if len(p.rows) == 0 {
-		return nil
-	}
-	return p.rows[first : last+1]
-}
+func (r sheetRow) isFirst() bool { return r.from == r.base }
 
 // unseenRows counts the rows that have not been in view.
 func (p *sheetPage) unseenRows(seen seenRanges) int {
@@ -337,82 +257,55 @@ func (p *sheetPage) unseenRows(seen seenRanges) int {
 	return n
 }
 
-// selected text, from anchor to cursor.
-type selection struct{ anchor, cursor lineSpot }
+// selection is the text between two positions.
+type selection struct{ anchor, cursor int }
 
-// lineSpot is a spot in one of the lines.
-type lineSpot struct {
-	line int
-	spot
-}
+func (s selection) ordered() (from, to int) { return min(s.anchor, s.cursor), max(s.anchor, s.cursor) }
 
-func (p lineSpot) before(q lineSpot) bool {
-	return p.line < q.line || p.line == q.line && p.spot.before(q.spot)
-}
-
-func (s selection) ordered() (from, to lineSpot) {
-	if s.cursor.before(s.anchor) {
-		return s.cursor, s.anchor
-	}
-	return s.anchor, s.cursor
-}
-
-// text returns what was originally where the selection is.
+// text returns what was originally where the selection is. A span that is drawn otherwise than it was written counts
+// as a whole.
 func (s selection) text(lines []sheetLine) string {
 	from, to := s.ordered()
 	var b strings.Builder
-	for i := from.line; i <= to.line && i < len(lines); i++ {
-		l := lines[i]
-		if l.style == lineNote || l.style == lineRule {
-			continue
+	for _, l := range lines {
+		if l.style != lineNote && l.style != lineRule {
+			for s, text := range pieces(l.spans, from, to) {
+				if isAtomic(s) {
+					text = s.Source
+				}
+				b.WriteString(text)
+			}
+			if size := l.size(); from <= size && size < to {
+				b.WriteByte('\n')
+			}
 		}
-		start, end := spot{}, spot{len(l.spans), 0}
-		if i == from.line {
-			start = from.spot
-		}
-		if i == to.line {
-			end = to.spot
-		}
-		b.WriteString(sourceBetween(l.spans, start, end))
-		if i < to.line {
-			b.WriteString(l.end)
-		}
+		from, to = from-l.size()-1, to-l.size()-1
 	}
 	return b.String()
 }
 
-// sourceBetween returns the original of the part of spans from start to end. A span that is drawn otherwise
-// than it was written counts as a whole.
-func sourceBetween(spans []safetext.Span, start, end spot) string {
-	var b strings.Builder
-	for i := start.span; i < len(spans) && i <= end.span; i++ {
-		s := spans[i]
-		a, z := 0, len(s.Text)
-		if i == start.span {
-			a = start.at
-		}
-		if i == end.span {
-			z = end.at
-		}
-		switch {
-		case s.Text == s.Source:
-			b.WriteString(s.Source[a:z])
-		case z > a:
-			b.WriteString(s.Source)
+// pieces goes over what is drawn of spans between two of its bytes, span by span.
+func pieces(spans []safetext.Span, from, to int) iter.Seq2[safetext.Span, string] {
+	return func(yield func(safetext.Span, string) bool) {
+		start := 0
+		for _, s := range spans {
+			if start >= to {
+				return
+			}
+			a, z := max(from-start, 0), min(to-start, len(s.Text))
+			if a < z && !yield(s, s.Text[a:z]) {
+				return
+			}
+			start += len(s.Text)
 		}
 	}
-	return b.String()
 }
 
-// atomic reports whether a selection takes s as a whole or not at all.
-func atomic(s safetext.Span) bool { return s.Text != s.Source }
-
-// isASCII reports whether s is drawn by one character per cell.
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
+// pieces goes over what is drawn in a row.
+func (p *sheetPage) pieces(r sheetRow) iter.Seq2[safetext.Span, string] {
+	start := r.base + r.before
+	return pieces(p.sheet.lines[r.line].spans[r.span:], r.from-start, r.to-start)
 }
+
+// isAtomic reports whether a selection takes s as a whole or not at all.
+func isAtomic(s safetext.Span) bool { return s.Text != s.Source }

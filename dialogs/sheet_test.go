@@ -35,7 +35,7 @@ func lines(n int) string {
 
 func TestSeenAtOnceWhenItFits(t *testing.T) {
 	s := newTestSheet(t, lines(3))
-	if !s.allSeen() {
+	if !s.seenAll {
 		t.Error("a text that fits has not been seen")
 	}
 	if s.onward.Visible() {
@@ -48,26 +48,26 @@ func TestSeenOnlyAfterEveryRowWasInView(t *testing.T) {
 	told := 0
 	s.onSeen = func() { told++ }
 	s.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEnd})
-	if s.allSeen() {
+	if s.seenAll {
 		t.Fatal("a jump to the end counts as seeing everything")
 	}
 	s.TypedKey(&fyne.KeyEvent{Name: fyne.KeyHome})
 	for range 60 {
 		s.TypedKey(&fyne.KeyEvent{Name: fyne.KeyPageDown})
 	}
-	if !s.allSeen() || told != 1 {
-		t.Errorf("after paging through: seen %v, told %d times; want true, 1", s.allSeen(), told)
+	if !s.seenAll || told != 1 {
+		t.Errorf("after paging through: seen %v, told %d times; want true, 1", s.seenAll, told)
 	}
 }
 
 func TestNextPartLeadsToTheEnd(t *testing.T) {
 	s := newTestSheet(t, lines(100))
 	steps := 0
-	for ; !s.allSeen() && steps < 100; steps++ {
+	for ; !s.seenAll && steps < 100; steps++ {
 		test.Tap(s.onward)
 	}
-	if !s.allSeen() || !s.onward.Disabled() {
-		t.Errorf("after %d steps: seen %v", steps, s.allSeen())
+	if !s.seenAll || !s.onward.Disabled() {
+		t.Errorf("after %d steps: seen %v", steps, s.seenAll)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestPaddingCannotHideTheEnd(t *testing.T) {
 		"ls" + strings.Repeat("\u00a0", 4000) + "; touch y",
 	} {
 		s := newTestSheet(t, text)
-		if !s.allSeen() {
+		if !s.seenAll {
 			t.Errorf("%.6q…: the padding was not folded", text)
 		}
 		last := s.page.rows[len(s.page.rows)-1]
@@ -88,23 +88,23 @@ func TestPaddingCannotHideTheEnd(t *testing.T) {
 		}
 	}
 	mixed := newTestSheet(t, "ls"+strings.Repeat(" \t", 4000)+"; touch y") // cannot be folded, must be scrolled
-	if mixed.allSeen() {
+	if mixed.seenAll {
 		t.Error("400 rows of blanks count as seen")
 	}
 }
 
 func TestRewrapKeepsWhatWasSeen(t *testing.T) {
 	s := newTestSheet(t, lines(30))
-	for !s.allSeen() {
+	for !s.seenAll {
 		s.showNextPart()
 	}
 	s.Resize(fyne.NewSize(300, 120))
-	if !s.allSeen() {
+	if !s.seenAll {
 		t.Error("a narrower window makes what was seen unseen")
 	}
 	fresh := newTestSheet(t, strings.Repeat("word ", 300))
 	fresh.Resize(fyne.NewSize(900, 600))
-	if !fresh.allSeen() {
+	if !fresh.seenAll {
 		t.Error("a larger window that shows everything does not count")
 	}
 }
@@ -117,14 +117,20 @@ func TestTooLongIsNeverSeen(t *testing.T) {
 		for range 2000 {
 			s.showNextPart()
 		}
-		if s.allSeen() || !s.capped || !s.file.Visible() {
-			t.Errorf("%s: seen %v, capped %v, offered as file %v", name, s.allSeen(), s.capped, s.file.Visible())
+		if s.seenAll || !s.capped || !s.file.Visible() {
+			t.Errorf("%s: seen %v, capped %v, offered as file %v", name, s.seenAll, s.capped, s.file.Visible())
 		}
 	}
 	test.NewTempApp(t)
-	v := newInputView(call(t, "Bash", object{"command": strings.Repeat("x", maxShownBytes+1)}), "/")
-	if !strings.Contains(strings.Join(v.Warnings(), ""), "not allowed") {
-		t.Errorf("warnings: %q", v.Warnings())
+	long := strings.Repeat("x", maxShownBytes)
+	for _, input := range []object{
+		{"command": long + "y"}, {"file_path": "new.txt", "content": long + "y\n"},
+		{"file_path": "new.txt", "content": long + "\r\n"}, {"patch": "*** Begin Patch\n" + long + "\r\n"},
+	} {
+		v := newInputView(call(t, "Write", input), "/")
+		if !v.block.capped || !strings.Contains(strings.Join(v.warnings, ""), "not allowed") {
+			t.Errorf("capped: %v, warnings: %q", v.block.capped, v.warnings)
+		}
 	}
 }
 
@@ -139,7 +145,8 @@ func TestLongLineIsVirtual(t *testing.T) {
 }
 
 func TestNoRowIsWiderThanTheView(t *testing.T) {
-	s := newTestSheet(t, "ls "+strings.Repeat("unbreakable", 50)+" \u202e größe "+strings.Repeat("ش", 80)+strings.Repeat("\u200b\u200c", 40))
+	s := newTestSheet(t, "ls "+strings.Repeat("unbreakable", 50)+" \u202e größe "+strings.Repeat("ش",
+		80)+strings.Repeat("\u200b\u200c", 40))
 	for _, o := range (pageRenderer{s.page}).Objects() {
 		if right := o.Position().X + o.Size().Width; right > s.page.width {
 			t.Errorf("an object at %v reaches to %v, the page to %v", o.Position(), right, s.page.width)
@@ -162,7 +169,8 @@ func TestWrapCoversEverything(t *testing.T) {
 		var drawn strings.Builder
 		for i, r := range s.page.rows {
 			if i > 0 && (r.from != s.page.rows[i-1].to || r.from >= r.to) {
-				t.Fatalf("%q: row %d covers %d to %d, the one before ends at %d", text.String(), i, r.from, r.to, s.page.rows[i-1].to)
+				t.Fatalf("%q: row %d covers %d to %d, the one before ends at %d", text.String(), i, r.from, r.to,
+					s.page.rows[i-1].to)
 			}
 			drawn.WriteString(s.page.rowText(r))
 		}
@@ -197,29 +205,12 @@ func TestSelectByDragging(t *testing.T) {
 	left := s.page.leadWidth(s.lines[0])
 	at := func(column, line float32) fyne.Position { return fyne.NewPos(left+column*cell, (line+0.5)*row) }
 
-	s.page.MouseDown(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: at(6, 0)}, Button: desktop.MouseButtonPrimary})
+	s.page.MouseDown(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: at(6, 0)},
+		Button: desktop.MouseButtonPrimary})
 	s.page.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: at(7+8+2, 1)}})
 	s.page.DragEnd()
 	if got, want := s.page.selected(), "line\nsecond \u202eli"; got != want {
 		t.Errorf("selected %q, want %q", got, want)
-	}
-}
-
-func TestKeysThatAreNotForTheSheet(t *testing.T) {
-	s := newTestSheet(t, "x")
-	escaped, affirmed := 0, 0
-	nothing := func() {}
-	s.keys = &keyMap{
-		escape: func() { escaped++ }, affirm: func() { affirmed++ }, refuse: nothing, next: nothing, previous: nothing,
-		focus: func(fyne.Focusable, bool) {}, reveal: func(fyne.CanvasObject) {},
-	}
-	for _, key := range []fyne.KeyName{fyne.KeyEscape, fyne.KeyReturn, fyne.KeySpace, fyne.KeyY} {
-		s.TypedKey(&fyne.KeyEvent{Name: key})
-	}
-	s.TypedRune('y')
-	s.TypedShortcut(shortcut(fyne.KeyReturn))
-	if escaped != 1 || affirmed != 1 {
-		t.Errorf("escaped %d times, affirmed %d times; want once each", escaped, affirmed)
 	}
 }
 
@@ -268,4 +259,31 @@ func BenchmarkSheetHalfMegabyte(b *testing.B) {
 		s := newSheet(numbered(text, lineText), text)
 		s.Resize(fyne.NewSize(600, 300))
 	}
+}
+
+// A window may get smaller than the foot of a text needs, also after scrolling to the end.
+func TestSmallerAfterScrollingToTheEnd(t *testing.T) {
+	for height := float32(200); height >= 0; height -= 7 {
+		s := newTestSheet(t, lines(100))
+		s.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEnd})
+		s.Resize(fyne.NewSize(300, height))
+		s.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEnd})
+		if s.seenAll {
+			t.Fatalf("at a height of %v all of it counts as seen", height)
+		}
+	}
+}
+
+// The same in a prompt, whose body loses its height to the head and the foot.
+func TestSmallerPromptAfterScrollingToTheEnd(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", manyLines))
+	s.ready()
+	s.key(fyne.KeyEnd)
+	for _, size := range []fyne.Size{fyne.NewSize(540, 360), fyne.NewSize(400, 250), fyne.NewSize(300, 100)} {
+		s.p.window.win.Resize(size)
+		s.key(fyne.KeyEnd)
+	}
+	s.chord(fyne.KeyReturn)
+	s.wantOpen("1")
 }

@@ -1,7 +1,10 @@
 package dialogs
 
 import (
+	"cmp"
 	"image/color"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -27,7 +30,6 @@ type sheetPage struct {
 
 	faces     map[lineStyle]*face
 	selection *selection // nil: nothing is selected
-	dragging  bool
 
 	drawn map[int][]fyne.CanvasObject // by row, those in view
 }
@@ -63,22 +65,60 @@ func (p *sheetPage) face(style lineStyle) *face {
 
 // restyle forgets what depends on the theme.
 func (p *sheetPage) restyle() {
+	p.drawn = nil
+	if p.face(lineText).size == theme.SizeForWidget(theme.SizeNameText, p.sheet) { // nothing but colours
+		return
+	}
 	clear(p.faces)
 	width := p.width
 	p.width = 0
 	p.wrap(width)
-	p.drawn = nil
 }
 
-// wrap breaks the lines into rows of width.
-func (p *sheetPage) wrap(width float32) {
+// wrap breaks the lines into rows of width. Positions stay what they are.
+func (p *sheetPage) wrap(width float32) (moved bool) {
 	if width == p.width {
-		return
+		return false
 	}
 	p.width, p.rows, p.end, p.height, p.drawn = width, nil, 0, 0, nil
 	for i, l := range p.sheet.lines {
 		p.wrapLine(i, l)
 	}
+	return false
+}
+
+func (p *sheetPage) extent() (height float32, end int) { return p.height, p.end }
+
+func (p *sheetPage) between(top, bottom float32) (from, to int) {
+	first := sort.Search(len(p.rows), func(i int) bool { return p.rows[i].y >= top })
+	behind := sort.Search(len(p.rows), func(i int) bool { return p.rows[i].y+p.rows[i].height > bottom })
+	if first >= behind {
+		return 0, 0
+	}
+	return p.rows[first].from, p.rows[behind-1].to
+}
+
+func (p *sheetPage) top(position int) float32 {
+	if len(p.rows) == 0 {
+		return 0
+	}
+	i := sort.Search(len(p.rows)-1, func(i int) bool { return p.rows[i].to > position })
+	return p.rows[i].y
+}
+
+func (p *sheetPage) unread(seen seenRanges) string {
+	return tr("Rows not in view yet: {{.Rows}}", values{"Rows": p.unseenRows(seen)})
+}
+
+func (p *sheetPage) wanted() float32 {
+	if p.width == 0 {
+		p.wrap(sheetFirstWidth)
+	}
+	height := p.height
+	if most := p.face(lineText).height() * sheetMaxRows; height > most || p.sheet.capped {
+		height = most + p.sheet.footHeight()
+	}
+	return height + 2*sheetPad
 }
 
 func (p *sheetPage) wrapLine(index int, l sheetLine) {
@@ -91,33 +131,20 @@ func (p *sheetPage) wrapLine(index int, l sheetLine) {
 		}
 	}
 	starts := wrapLine(l.spans, f, max(p.width-p.leadWidth(l)-scrollbarRoom, 4*f.width('M')))
-	start := spot{}
-	for i := 0; i <= len(starts); i++ {
-		end := spot{len(l.spans), 0}
-		if i < len(starts) {
-			end = starts[i]
-		}
-		size := drawnBetween(l.spans, start, end)
-		if i == len(starts) {
-			size++ // the line break, so that an empty line has something to be seen, too
-		}
+	base := p.end
+	size, span, before := l.size(), 0, 0
+	for _, next := range append(starts, size+1) {
 		p.rows = append(p.rows, sheetRow{
-			line: index, start: start, end: end, first: i == 0, last: i == len(starts),
-			from: p.end, to: p.end + size, y: p.height, height: height,
+			line: index, base: base, from: p.end, to: base + next, last: next > size, y: p.height, height: height,
+			span: span, before: before,
 		})
-		p.end += size
+		for span < len(l.spans) && before+len(l.spans[span].Text) <= next {
+			before += len(l.spans[span].Text)
+			span++
+		}
+		p.end = base + next
 		p.height += height
-		start = end
 	}
-}
-
-// drawnBetween is the number of bytes drawn of spans between two places.
-func drawnBetween(spans []safetext.Span, start, end spot) int {
-	n := -start.at
-	for i := start.span; i < end.span; i++ {
-		n += len(spans[i].Text)
-	}
-	return n + end.at
 }
 
 // leadWidth is the room left of the text of l.
@@ -128,13 +155,7 @@ func (p *sheetPage) leadWidth(l sheetLine) float32 {
 	return float32(utf8.RuneCountInString(l.lead))*p.face(lineText).cell + leadGap
 }
 
-func (l sheetLine) text() string {
-	var b strings.Builder
-	for _, s := range l.spans {
-		b.WriteString(s.Text)
-	}
-	return b.String()
-}
+func (l sheetLine) text() string { return safetext.Row{Spans: l.spans}.String() }
 
 // rowAt is the index of the row at height y; the nearest one when there is none.
 func (p *sheetPage) rowAt(y float32) int {
@@ -174,7 +195,7 @@ func (p *sheetPage) drawRow(r sheetRow) []fyne.CanvasObject {
 
 func (p *sheetPage) drawRule(r sheetRow, l sheetLine) []fyne.CanvasObject {
 	rule := canvas.NewRectangle(colorOf(p.sheet, colorHairline))
-	title := p.newText(l.text(), lineRule, colorOf(p.sheet, colorMuted))
+	title := p.newText(l.text(), lineRule, colorOf(p.sheet, ColorMuted))
 	title.Move(fyne.NewPos(0, r.y+(r.height-title.MinSize().Height)/2))
 	left := float32(0)
 	if title.Text != "" {
@@ -205,13 +226,8 @@ func (r pageRenderer) Refresh() { r.page.repaint() }
 func (r pageRenderer) Destroy() {}
 
 func (r pageRenderer) Objects() []fyne.CanvasObject {
-	rows := make([]int, 0, len(r.page.drawn))
-	for i := range r.page.drawn {
-		rows = append(rows, i)
-	}
-	sort.Ints(rows)
 	var objects []fyne.CanvasObject
-	for _, i := range rows {
+	for _, i := range slices.Sorted(maps.Keys(r.page.drawn)) {
 		objects = append(objects, r.page.drawn[i]...)
 	}
 	return objects
@@ -227,12 +243,14 @@ type rowDrawer struct {
 	objects []fyne.CanvasObject
 }
 
+// changeColors are those of lines that come or go.
+var changeColors = map[lineStyle]fyne.ThemeColorName{
+	lineAdded: theme.ColorNameSuccess, lineRemoved: theme.ColorNameError,
+}
+
 // background shows that a line comes or goes.
 func (d *rowDrawer) background() {
-	name, colored := map[lineStyle]fyne.ThemeColorName{
-		lineAdded: theme.ColorNameSuccess, lineRemoved: theme.ColorNameError,
-	}[d.line.style]
-	if colored {
+	if name, colored := changeColors[d.line.style]; colored {
 		d.rectangle(0, d.page.width-scrollbarRoom/2, 0, tint(colorOf(d.page.sheet, name), 0x20))
 	}
 }
@@ -251,17 +269,11 @@ func (d *rowDrawer) selected() {
 		return
 	}
 	from, to := d.page.selection.ordered()
-	start, end := lineSpot{d.row.line, d.row.start}, lineSpot{d.row.line, d.row.end}
-	if !from.before(end) && !(from == end && d.row.last) || !start.before(to) {
+	if from >= d.row.to || to <= d.row.from {
 		return
 	}
-	left, right := d.x, d.x+d.page.offset(d.row, d.row.end)
-	if start.before(from) {
-		left = d.x + d.page.offset(d.row, from.spot)
-	}
-	if to.before(end) {
-		right = d.x + d.page.offset(d.row, to.spot)
-	} else if d.row.last && to.line > d.row.line {
+	left, right := d.x+d.page.offset(d.row, from), d.x+d.page.offset(d.row, to)
+	if d.row.last && to >= d.row.to {
 		right += d.face.width(' ') // the line break
 	}
 	d.rectangle(left, right-left, 0, colorOf(d.page.sheet, theme.ColorNameSelection))
@@ -273,83 +285,60 @@ func (d *rowDrawer) lead() {
 		return
 	}
 	text := d.line.lead
-	if !d.row.first {
+	if !d.row.isFirst() {
 		text = strings.Repeat(" ", max(0, utf8.RuneCountInString(text)-2)) + "↪"
 	}
-	name := colorMuted
-	switch d.line.style {
-	case lineAdded:
-		name = theme.ColorNameSuccess
-	case lineRemoved:
-		name = theme.ColorNameError
-	}
-	t := d.page.newText(text, lineText, colorOf(d.page.sheet, name))
-	t.Move(fyne.NewPos(0, d.row.y+rowAir))
+	name := cmp.Or(changeColors[d.line.style], ColorMuted)
+	d.draw(d.page.newText(text, lineText, colorOf(d.page.sheet, name)), 0)
+}
+
+// draw puts t at x.
+func (d *rowDrawer) draw(t *canvas.Text, x float32) {
+	t.Move(fyne.NewPos(x, d.row.y+rowAir))
 	d.objects = append(d.objects, t)
 }
 
 // text draws the row's part of the spans.
 func (d *rowDrawer) text() {
-	for i := d.row.start.span; i < len(d.line.spans) && i <= d.row.end.span; i++ {
-		s := d.line.spans[i]
-		a, z := 0, len(s.Text)
-		if i == d.row.start.span {
-			a = d.row.start.at
-		}
-		if i == d.row.end.span {
-			z = d.row.end.at
-		}
-		if a < z {
-			d.span(s, s.Text[a:z])
-		}
+	for s, text := range d.page.pieces(d.row) {
+		d.span(s, text)
 	}
 	d.markBlankEnds()
 }
 
 // span draws text, a part of s.
 func (d *rowDrawer) span(s safetext.Span, text string) {
-	paint := func(n fyne.ThemeColorName) color.Color { return colorOf(d.page.sheet, n) }
-	switch s.Kind {
-	case safetext.Hidden:
-		d.rectangle(d.x, d.face.measure(text), 3, tint(paint(theme.ColorNameError), 0x2c))
-		d.run(text, paint(theme.ColorNameError))
-	case safetext.Suspicious:
-		d.rectangle(d.x, d.face.measure(text), 3, tint(paint(theme.ColorNameWarning), 0x3c))
-		d.run(text, paint(theme.ColorNameWarning))
-	case safetext.Run:
-		d.run(text, tint(paint(colorMuted), 0xb0))
-	default:
-		d.run(text, paint(d.textColor()))
+	name, ground := theme.ColorNameForeground, uint8(0)
+	switch {
+	case s.Kind == safetext.Hidden:
+		name, ground = theme.ColorNameError, 0x2c
+	case s.Kind == safetext.Suspicious:
+		name, ground = theme.ColorNameWarning, 0x3c
+	case s.Kind == safetext.Run, d.line.style == lineNote, d.line.style == lineKey:
+		name = ColorMuted
 	}
-}
-
-func (d *rowDrawer) textColor() fyne.ThemeColorName {
-	switch d.line.style {
-	case lineNote, lineKey:
-		return colorMuted
+	ink := colorOf(d.page.sheet, name)
+	if ground > 0 {
+		d.rectangle(d.x, d.face.measure(text), 3, tint(ink, ground))
 	}
-	return theme.ColorNameForeground
+	if s.Kind == safetext.Run {
+		ink = tint(ink, 0xb0)
+	}
+	d.run(text, ink)
 }
 
 // run draws text at the pen, ASCII and other characters apart: ASCII fills cells of one width, so that no
 // font and no direction of writing of the others can move it.
 func (d *rowDrawer) run(text string, c color.Color) {
 	for text != "" {
-		n := sameKind(text)
-		d.piece(text[:n], c)
-		text = text[n:]
-	}
-}
-
-// sameKind is the length of the start of text that is ASCII throughout, or not at all.
-func sameKind(text string) int {
-	ascii := text[0] < utf8.RuneSelf
-	for i := range len(text) {
-		if (text[i] < utf8.RuneSelf) != ascii {
-			return i
+		isASCII := text[0] < utf8.RuneSelf
+		end := strings.IndexFunc(text, func(r rune) bool { return (r < utf8.RuneSelf) != isASCII })
+		if end < 0 {
+			end = len(text)
 		}
+		d.piece(text[:end], c)
+		text = text[end:]
 	}
-	return len(text)
 }
 
 // piece draws text at the pen and moves it on. Should shaping make text wider than was reckoned, its
@@ -357,14 +346,13 @@ func sameKind(text string) int {
 func (d *rowDrawer) piece(text string, c color.Color) {
 	width := d.face.measure(text)
 	t := d.page.newText(text, d.line.style, c)
-	if t.MinSize().Width > width+1 && utf8.RuneCountInString(text) > 1 && !isASCII(text) {
+	if t.MinSize().Width > width+1 && utf8.RuneCountInString(text) > 1 && text[0] >= utf8.RuneSelf {
 		for _, char := range text {
 			d.piece(string(char), c)
 		}
 		return
 	}
-	t.Move(fyne.NewPos(d.x, d.row.y+rowAir))
-	d.objects = append(d.objects, t)
+	d.draw(t, d.x)
 	d.x += width
 }
 
@@ -374,9 +362,7 @@ func (d *rowDrawer) markBlankEnds() {
 	text := d.page.rowText(d.row)
 	left := d.page.leadWidth(d.line)
 	dot := func(x float32) {
-		t := d.page.newText("·", d.line.style, tint(colorOf(d.page.sheet, colorMuted), 0xb0))
-		t.Move(fyne.NewPos(x, d.row.y+rowAir))
-		d.objects = append(d.objects, t)
+		d.draw(d.page.newText("·", d.line.style, tint(colorOf(d.page.sheet, ColorMuted), 0xb0)), x)
 	}
 	if d.line.style == lineNote {
 		return
@@ -386,7 +372,7 @@ func (d *rowDrawer) markBlankEnds() {
 			dot(d.x - float32(i+1)*d.face.width(' '))
 		}
 	}
-	if !d.row.first {
+	if !d.row.isFirst() {
 		for i := range len(text) - len(strings.TrimLeft(text, " ")) {
 			dot(left + float32(i)*d.face.width(' '))
 		}
@@ -396,57 +382,40 @@ func (d *rowDrawer) markBlankEnds() {
 // rowText is what is drawn of the text in a row.
 func (p *sheetPage) rowText(r sheetRow) string {
 	var b strings.Builder
-	spans := p.sheet.lines[r.line].spans
-	for i := r.start.span; i < len(spans) && i <= r.end.span; i++ {
-		a, z := 0, len(spans[i].Text)
-		if i == r.start.span {
-			a = r.start.at
-		}
-		if i == r.end.span {
-			z = r.end.at
-		}
-		b.WriteString(spans[i].Text[a:z])
+	for _, text := range p.pieces(r) {
+		b.WriteString(text)
 	}
 	return b.String()
 }
 
-// offset is how far right of the text's left edge to is, in row r.
-func (p *sheetPage) offset(r sheetRow, to spot) float32 {
-	r.end = to
+// offset is how far right of the text's left edge position to is, in row r; 0 when it is in front of the row.
+func (p *sheetPage) offset(r sheetRow, to int) float32 {
+	r.to = min(r.to, to)
 	return p.face(p.sheet.lines[r.line].style).measure(p.rowText(r))
 }
 
-// spotAt is the spot in the text that is nearest to pos.
-func (p *sheetPage) spotAt(pos fyne.Position) lineSpot {
+// positionAt is the position in the text that is nearest to pos.
+func (p *sheetPage) positionAt(pos fyne.Position) int {
 	if len(p.rows) == 0 {
-		return lineSpot{}
+		return 0
 	}
 	r := p.rows[p.rowAt(pos.Y)]
 	l := p.sheet.lines[r.line]
-	f := p.face(l.style)
-	x := pos.X - p.leadWidth(l)
-	for i := r.start.span; i < len(l.spans) && i <= r.end.span; i++ {
-		s := l.spans[i]
-		if atomic(s) {
-			w := f.measure(s.Text)
-			if x < w/2 {
-				return lineSpot{r.line, spot{i, 0}}
-			}
-			x -= w
-			continue
+	x, at := pos.X-p.leadWidth(l), r.from
+	for s, text := range p.pieces(r) {
+		units := strings.Split(text, "")
+		if isAtomic(s) {
+			units = []string{text}
 		}
-		for at, c := range s.Text {
-			if (spot{i, at}).before(r.start) || !(spot{i, at}).before(r.end) {
-				continue
+		for _, unit := range units {
+			width := p.face(l.style).measure(unit)
+			if x < width/2 {
+				return at
 			}
-			w := f.width(c)
-			if x < w/2 {
-				return lineSpot{r.line, spot{i, at}}
-			}
-			x -= w
+			x, at = x-width, at+len(unit)
 		}
 	}
-	return lineSpot{r.line, r.end}
+	return at
 }
 
 // Cursor implements [desktop.Cursorable].
@@ -454,13 +423,11 @@ func (p *sheetPage) Cursor() desktop.Cursor { return desktop.TextCursor }
 
 // MouseDown implements [desktop.Mouseable]: a selection starts.
 func (p *sheetPage) MouseDown(ev *desktop.MouseEvent) {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(p.sheet); c != nil {
-		c.Focus(p.sheet)
-	}
+	takeFocus(p.sheet)
 	if ev.Button != desktop.MouseButtonPrimary {
 		return
 	}
-	at := p.spotAt(ev.Position)
+	at := p.positionAt(ev.Position)
 	p.selectText(&selection{at, at})
 }
 
@@ -472,19 +439,18 @@ func (p *sheetPage) Dragged(ev *fyne.DragEvent) {
 	if p.selection == nil {
 		return
 	}
-	p.dragging = true
-	p.selectText(&selection{p.selection.anchor, p.spotAt(ev.Position)})
+	p.selectText(&selection{p.selection.anchor, p.positionAt(ev.Position)})
 	top, view := p.sheet.scroll.Offset.Y, p.sheet.scroll.Size().Height
 	switch {
 	case ev.Position.Y < top:
-		p.sheet.scrollTo(ev.Position.Y)
+		p.sheet.scroll.scrollBy(ev.Position.Y - top)
 	case ev.Position.Y > top+view:
-		p.sheet.scrollTo(ev.Position.Y - view)
+		p.sheet.scroll.scrollBy(ev.Position.Y - view - top)
 	}
 }
 
 // DragEnd implements [fyne.Draggable].
-func (p *sheetPage) DragEnd() { p.dragging = false }
+func (p *sheetPage) DragEnd() {}
 
 // TappedSecondary implements [fyne.SecondaryTappable].
 func (p *sheetPage) TappedSecondary(ev *fyne.PointEvent) {
@@ -500,11 +466,9 @@ func (p *sheetPage) TappedSecondary(ev *fyne.PointEvent) {
 
 // selectAll selects everything.
 func (p *sheetPage) selectAll() {
-	if len(p.sheet.lines) == 0 {
-		return
+	if p.end > 0 {
+		p.selectText(&selection{0, p.end - 1})
 	}
-	last := len(p.sheet.lines) - 1
-	p.selectText(&selection{cursor: lineSpot{last, spot{len(p.sheet.lines[last].spans), 0}}})
 }
 
 func (p *sheetPage) selectText(s *selection) {
@@ -519,8 +483,7 @@ func (p *sheetPage) selected() string {
 		return p.sheet.original
 	}
 	from, to := p.selection.ordered()
-	last := len(p.sheet.lines) - 1
-	if from == (lineSpot{}) && to == (lineSpot{last, spot{len(p.sheet.lines[last].spans), 0}}) {
+	if from == 0 && to == p.end-1 {
 		return p.sheet.original
 	}
 	return p.selection.text(p.sheet.lines)

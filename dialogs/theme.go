@@ -1,6 +1,7 @@
 package dialogs
 
 import (
+	"cmp"
 	"image/color"
 
 	"fyne.io/fyne/v2"
@@ -28,35 +29,22 @@ type look struct {
 
 // The colours that nod adds to the theme's own.
 const (
-	colorSunken   fyne.ThemeColorName = "nodSunken"   // behind the head and foot of a prompt
-	colorPaper    fyne.ThemeColorName = "nodPaper"    // behind text that is shown exactly
+	ColorSunken   fyne.ThemeColorName = "nodSunken"   // behind the head and foot of a prompt
+	ColorPaper    fyne.ThemeColorName = "nodPaper"    // behind text that is shown exactly
 	colorHairline fyne.ThemeColorName = "nodHairline" // lines that part areas
-	colorMuted    fyne.ThemeColorName = "nodMuted"    // second-rank text
+	ColorMuted    fyne.ThemeColorName = "nodMuted"    // second-rank text
 	colorAccent   fyne.ThemeColorName = "nodAccent"   // tint of what is selected
 
-	colorReadOnly    fyne.ThemeColorName = "nodReadOnly"
-	colorWrite       fyne.ThemeColorName = "nodWrite"
-	colorExecute     fyne.ThemeColorName = "nodExecute"
-	colorNetwork     fyne.ThemeColorName = "nodNetwork"
-	colorDestructive fyne.ThemeColorName = "nodDestructive"
-	colorUnknown     fyne.ThemeColorName = "nodUnknown"
+	colorWrite   fyne.ThemeColorName = "nodWrite"
+	colorNetwork fyne.ThemeColorName = "nodNetwork"
 )
 
-// classColor is the colour that goes with a class of tools, always beside its name.
-func classColor(c policy.Class) fyne.ThemeColorName {
-	switch c {
-	case policy.ReadOnly:
-		return colorReadOnly
-	case policy.Write:
-		return colorWrite
-	case policy.Execute:
-		return colorExecute
-	case policy.Network:
-		return colorNetwork
-	case policy.Destructive:
-		return colorDestructive
-	}
-	return colorUnknown
+// ClassColor is the colour that goes with a class of tools, always beside its name.
+func ClassColor(c policy.Class) fyne.ThemeColorName {
+	return cmp.Or(map[policy.Class]fyne.ThemeColorName{
+		policy.ReadOnly: theme.ColorNameSuccess, policy.Write: colorWrite, policy.Execute: theme.ColorNameWarning,
+		policy.Network: colorNetwork, policy.Destructive: theme.ColorNameError,
+	}[c], ColorMuted)
 }
 
 // lightAndDark is one colour in the light and in the dark theme. Text on its background keeps a contrast of
@@ -91,18 +79,14 @@ var palette = map[fyne.ThemeColorName]lightAndDark{
 	theme.ColorNameScrollBar:           {rgba(0x1d1e26, 0x59), rgba(0xffffff, 0x59)},
 	theme.ColorNameShadow:              {rgba(0x1d1e26, 0x40), rgba(0x000000, 0x99)},
 
-	colorSunken:   {rgb(0xf6f7f9), rgb(0x17181c)},
-	colorPaper:    {rgb(0xf4f5f8), rgb(0x131418)},
+	ColorSunken:   {rgb(0xf6f7f9), rgb(0x17181c)},
+	ColorPaper:    {rgb(0xf4f5f8), rgb(0x131418)},
 	colorHairline: {rgb(0xdfe2e9), rgb(0x33353e)},
-	colorMuted:    {rgb(0x5d606e), rgb(0xa3a7b5)},
+	ColorMuted:    {rgb(0x5d606e), rgb(0xa3a7b5)},
 	colorAccent:   {rgb(0xeef0fd), rgb(0x2a2e4a)},
 
-	colorReadOnly:    {rgb(0x166b39), rgb(0x63cf93)},
-	colorWrite:       {rgb(0x1f5cb0), rgb(0x74aef7)},
-	colorExecute:     {rgb(0x7d4e00), rgb(0xf2b65a)},
-	colorNetwork:     {rgb(0x7a3fb8), rgb(0xc29bf2)},
-	colorDestructive: {rgb(0xb3232a), rgb(0xff7b7b)},
-	colorUnknown:     {rgb(0x5d606e), rgb(0xa3a7b5)},
+	colorWrite:   {rgb(0x1f5cb0), rgb(0x74aef7)},
+	colorNetwork: {rgb(0x7a3fb8), rgb(0xc29bf2)},
 }
 
 // sizes are the theme's sizes that nod changes, in Fyne's device independent pixels.

@@ -33,12 +33,12 @@ func TestContrast(t *testing.T) {
 	test.NewTempApp(t)
 	texts := []fyne.ThemeColorName{
 		theme.ColorNameForeground, theme.ColorNameDisabled, theme.ColorNamePlaceHolder, theme.ColorNameError,
-		theme.ColorNameHyperlink, colorMuted,
+		theme.ColorNameHyperlink, ColorMuted,
 	}
-	grounds := []fyne.ThemeColorName{theme.ColorNameBackground, colorSunken, colorPaper, theme.ColorNameInputBackground}
+	grounds := []fyne.ThemeColorName{theme.ColorNameBackground, ColorSunken, ColorPaper, theme.ColorNameInputBackground}
 	badges := []fyne.ThemeColorName{
-		colorReadOnly, colorWrite, colorExecute, colorNetwork, colorDestructive, colorUnknown,
-		theme.ColorNameSuccess, theme.ColorNameWarning, theme.ColorNameError, colorMuted,
+		colorWrite, colorNetwork,
+		theme.ColorNameSuccess, theme.ColorNameWarning, theme.ColorNameError, ColorMuted,
 	}
 	pairs := [][2]fyne.ThemeColorName{
 		{theme.ColorNameForegroundOnPrimary, theme.ColorNamePrimary},
@@ -62,7 +62,7 @@ func TestContrast(t *testing.T) {
 			}
 		}
 		for _, b := range badges {
-			for _, under := range []fyne.ThemeColorName{theme.ColorNameBackground, colorSunken} {
+			for _, under := range []fyne.ThemeColorName{theme.ColorNameBackground, ColorSunken} {
 				ground := mix(at(under), at(b), float32(0x22)/0xff)
 				if got := contrast(at(b), ground); got < 4.5 {
 					t.Errorf("%s: badge %s on %s: %.1f to 1", name, b, under, got)

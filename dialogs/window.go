@@ -1,9 +1,7 @@
 package dialogs
 
 import (
-	"fmt"
 	"math"
-	"runtime/debug"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -23,12 +21,10 @@ type window struct {
 	p    *Prompter
 	win  fyne.Window
 	root *fyne.Container // holds the page; its layout notices when the window is resized
-	keys *keyMap
 	arm  *arming
 
-	page  *page // nil when nothing is shown
-	pages map[*entry]*page
-	menu  *layer // nil when none is open
+	page *page  // nil when nothing is shown
+	menu *layer // nil when none is open
 
 	measuring bool      // the page is laid out only to learn its size
 	settled   time.Time // until then the window manager may still change the window
@@ -37,32 +33,30 @@ type window struct {
 	placing bool           // nod itself moves the focus: that says nothing about the window's
 	left    fyne.Focusable // lost the focus just now; nobody knows yet whether the window did
 
-	armTimer, tickTimer *time.Timer
+	typed     time.Time // when a key last came to a field or a choice
+	cutShort  time.Time // when a prompt last ended by itself while the person was typing
+	held      *keyHold
+	heldUntil time.Time // if no key comes
+
+	armTimer, tickTimer, holdTimer *time.Timer
 }
 
 func newWindow(p *Prompter) *window {
-	w := &window{p: p, arm: newArming(p.now), pages: map[*entry]*page{}}
-	w.keys = &keyMap{
-		affirm: w.affirm, refuse: w.refuse, escape: w.escape,
-		next: func() { w.step(+1) }, previous: func() { w.step(-1) },
-		scroll: w.scroll, relayout: w.fit, focus: w.focusMoved, reveal: w.reveal,
-		enter: func(f fyne.Focusable) { w.win.Canvas().Focus(f) },
-	}
+	w := &window{p: p, arm: newArming(p.now)}
 	w.win = p.app.NewWindow(title)
 	w.win.SetPadded(false)
 	w.root = container.New(&watchSize{changed: w.disturb})
 	w.win.SetContent(w.root)
 	w.win.SetCloseIntercept(w.dismiss)
-	w.keys.install(w.win.Canvas())
+	w.installKeys()
+	w.held = newKeyHold(w)
 	return w
 }
 
 // warm lays out a prompt that nobody sees: it loads the fonts, which takes a while the first time.
 func (w *window) warm() {
-	e := &entry{requests: []interact.Request{{Body: interact.Approve{Tool: "warm", Input: []byte(`{"command":"true"}`)}}}}
-	if pg, err := w.build(e); err == nil {
-		w.measure(pg)
-	}
+	body := interact.Approve{Tool: "warm", Input: []byte(`{"command":"true"}`)}
+	w.measure(w.build(&entry{request: interact.Request{Body: body}}))
 }
 
 // watchSize fills its container, and tells when that changes size.
@@ -84,65 +78,59 @@ func (l *watchSize) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 // update shows what the queue says: the current entry, or nothing. It is the only way in which the window
 // changes to another prompt.
 func (w *window) update() {
-	w.forget()
 	e := w.p.queue.current
 	if e == nil {
 		w.hide()
 		return
 	}
-	if w.page == nil || w.page.entry != e {
+	if w.shows(e) {
+		w.page.renew()
+	} else {
 		w.show(e)
 	}
-	if w.page == nil || w.page.entry != e { // it could not be shown, and what comes next is already
-		return
-	}
-	if w.page.head.setPosition(w.placeOf(e)) {
+	if w.page.head.setPosition(w.p.queue.position()) {
 		w.page.object.Refresh()
 	}
-	w.page.renew()
 	w.tick()
 	w.rearm()
+	w.release()
 }
 
-func (w *window) placeOf(e *entry) (place, of, same int) {
-	place, of = w.p.queue.position()
-	return place, of, len(e.requests)
-}
-
-// forget drops the pages of requests that are over.
-func (w *window) forget() {
-	for e := range w.pages {
-		if w.p.queue.find(e.request().ID) != e {
-			delete(w.pages, e)
-		}
+// endedByItself says that the person did not end the prompt that is in the window, so may be in the middle of a word,
+// or about to press a button.
+func (w *window) endedByItself() {
+	if w.p.now().Sub(w.typed) < recently {
+		w.cutShort = w.p.now()
+	}
+	if w.p.queue.current != nil {
+		w.arm.block()
 	}
 }
 
 // show puts an entry's page into the window, and the window on the screen.
 func (w *window) show(e *entry) {
 	w.closeMenu()
-	pg, drafted := w.pages[e]
-	if !drafted {
-		var err error
-		if pg, err = w.build(e); err != nil {
-			w.p.fail(e, err)
-			return
-		}
-		w.pages[e] = pg
+	if e.page == nil {
+		e.page = w.build(e)
 	}
+	pg := e.page
 	pg.renew()
+	wasInSight := w.page != nil && isOnScreen(w.win)
 	w.page = pg
-	w.root.Objects = []fyne.CanvasObject{pg.object}
-	pg.head.setPosition(w.placeOf(e))
+	w.root.Objects = []fyne.CanvasObject{w.held, pg.object}
+	pg.head.setPosition(w.p.queue.position())
 	size := w.measure(pg)
 	w.root.Refresh()
 	w.arm.begin(w.p.options.Config().ArmAfter)
-	if w.arm.visible {
+	if wasInSight {
 		w.resize(size)
 	} else {
 		w.appear(size)
 	}
 	w.focus(pg.start())
+	if w.p.now().Sub(w.cutShort) < recently {
+		w.hold()
+	}
 }
 
 // resize makes the window as large as the next prompt wants it, unless the human or the window manager has
@@ -164,6 +152,12 @@ func (w *window) fit() {
 		w.resize(w.measure(w.page))
 		w.root.Refresh()
 	}
+}
+
+// changed lays the prompt out again, and starts the wait again, because the person has changed something in it.
+func (w *window) changed() {
+	w.fit()
+	w.disturb()
 }
 
 // measure learns the size at which the page looks best.
@@ -192,8 +186,31 @@ func (w *window) settling() { w.settled = w.p.now().Add(settleTime) }
 // settleTime is how long a window manager takes at most to give a window its size.
 const settleTime = 250 * time.Millisecond
 
-// appear puts the window on the screen.
+// raise brings what the window shows before the person's eyes, if it shows anything.
+func (w *window) raise() {
+	switch {
+	case w.page == nil:
+	case isOnScreen(w.win):
+		w.win.RequestFocus()
+	default:
+		w.disturb()
+		given := w.given
+		w.appear(w.win.Canvas().Size()) // which may be the person's
+		w.given = given
+	}
+}
+
+// comeBack brings the window back when it is out of sight: a prompt that was minimized or left on another workspace
+// must not hide those that come after it.
+func (w *window) comeBack() {
+	if w.page != nil && !isOnScreen(w.win) {
+		w.raise()
+	}
+}
+
+// appear puts the window on the screen, also when it is minimized or on another workspace.
 func (w *window) appear(size fyne.Size) {
+	HideWindow(w.win)
 	w.settling()
 	w.win.Resize(size)
 	w.given = size
@@ -201,7 +218,7 @@ func (w *window) appear(size fyne.Size) {
 	if top, ok := w.win.(desktop.Window); ok && w.p.options.Config().OnTop {
 		top.RequestAlwaysOnTop()
 	}
-	w.win.Show()
+	ShowWindow(w.win)
 	w.settling() // again: the first time the window is made here, which takes a while
 	w.arm.setVisible(true)
 }
@@ -209,45 +226,42 @@ func (w *window) appear(size fyne.Size) {
 func (w *window) hide() {
 	w.closeMenu()
 	w.page = nil
+	w.held.Hide()
+	w.win.Canvas().Unfocus() // a key that is held down must not reach what is gone
 	w.root.Objects = nil
 	w.arm.setVisible(false)
 	w.arm.setFocused(false)
 	w.rearm()
-	w.win.Hide()
+	HideWindow(w.win)
 }
 
-// build makes the page of an entry. A request that makes nod stumble must not take the program with it.
-func (w *window) build(e *entry) (p *page, err error) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
-		}
-	}()
-	h := newHead(w.keys, e, w.openQueue, w.openMore)
-	switch b := e.request().Body.(type) {
+// build makes the page of an entry.
+func (w *window) build(e *entry) *page {
+	h := newHead(w, e)
+	switch b := e.request.Body.(type) {
 	case interact.Approve:
-		return newApprovePage(w, e, h, b), nil
+		return newApprovePage(w, e, h, b)
 	case interact.Confirm:
-		return newConfirmPage(w, e, h, b), nil
+		return newConfirmPage(w, e, h, b)
 	case interact.Form:
-		return newFormPage(w, e, h, b), nil
-	case interact.Ask:
-		return newAskPage(w, e, h, b), nil
+		return newFormPage(w, e, h, b)
+	default:
+		return newAskPage(w, e, h, b.(interact.Ask))
 	}
-	return nil, fmt.Errorf("there is no prompt for %s", e.request().Body.Kind())
 }
 
-// finish gives a to everyone who waits for the page's entry, unless a is no answer to it. A page that is no
+// finish answers the page's request, unless a is no answer to it. A page that is no
 // longer in the window, because its request ended a moment ago, decides nothing.
 func (w *window) finish(pg *page, a interact.Answer) {
 	if w.page != pg {
 		return
 	}
-	if err := pg.entry.request().Check(a); err != nil {
-		pg.complain(err.Error())
+	if err := pg.entry.request.Check(a); err != nil {
+		w.p.options.Log.Warn("prompt: answer refused", "id", pg.entry.request.ID, "err", err)
+		pg.complain(tr("One answer will not do yet."))
 		return
 	}
-	w.arm.answered()
+	w.arm.block()
 	w.p.answer(pg.entry, a)
 }
 
@@ -260,10 +274,12 @@ func (w *window) affirm() {
 	case w.arm.press():
 		w.page.affirm()
 	default:
-		w.page.say(tr("Too early: nothing was sent. Read it first."))
+		w.sayTooEarly()
 		w.rearm()
 	}
 }
+
+func (w *window) sayTooEarly() { w.page.say(tr("Too early: nothing was sent. Read it first.")) }
 
 // refuse is a press of the negative.
 func (w *window) refuse() {
@@ -289,15 +305,13 @@ func (w *window) escape() {
 // dismiss closes the prompt undecided.
 func (w *window) dismiss() {
 	if w.page == nil {
-		w.win.Hide()
+		HideWindow(w.win)
 		return
 	}
 	if !w.arm.refuse() {
 		return
 	}
-	a := human(interact.Dismissed)
-	a.Reason = "the person closed the prompt without deciding"
-	w.finish(w.page, a)
+	w.finish(w.page, human(interact.Dismissed, "the person closed the prompt without deciding"))
 }
 
 // step goes to the next or previous prompt.
@@ -322,13 +336,14 @@ func (w *window) rearm() {
 		w.page.look()
 		w.arm.look(w.page.seen())
 	}
+	w.arm.hear()
 	w.page.yes.setReady(w.arm.armed(), w.hint())
 	left, possible := w.arm.remaining()
 	if wait := w.settled.Sub(w.p.now()); wait > 0 {
 		left, possible = wait, true
 	}
 	if possible && left > 0 {
-		w.armTimer = w.p.after(left, w.rearm)
+		w.armTimer = w.p.after(min(left, beat), w.rearm)
 	}
 }
 
@@ -374,11 +389,8 @@ func (w *window) focusMoved(f fyne.Focusable, gained bool) {
 	case !gained:
 		w.left = f
 		w.p.later(func() { w.p.post(w.settleFocus) })
-	case w.left != nil && w.left != f: // it went from one widget to another
-		w.left = nil
-		w.arm.setFocused(true)
-	default: // the window has got it, or lost it for so short a time that the loss was not yet looked into
-		if w.left == f {
+	default: // the window has got it, or it went from one widget to another
+		if w.left == f { // the window lost it for so short a time that the loss was not yet looked into
 			w.arm.setFocused(false)
 		}
 		w.left = nil
@@ -409,16 +421,29 @@ func (w *window) scroll(ev *fyne.KeyEvent) {
 	}
 }
 
+// enter gives the focus to what has just appeared.
+func (w *window) enter(f fyne.Focusable) { w.win.Canvas().Focus(f) }
+
+// noteTyping says that the person types, or picks by key.
+func (w *window) noteTyping() { w.typed = w.p.now() }
+
 func (w *window) reveal(o fyne.CanvasObject) {
 	if w.page != nil {
 		w.page.reveal(o)
 	}
 }
 
-// openMenu shows items under anchor.
-func (w *window) openMenu(anchor fyne.CanvasObject, items []menuItem) {
+// shows reports whether the window shows the prompt of e. A key or a click can reach one that is over.
+func (w *window) shows(e *entry) bool { return w.page != nil && w.page.entry == e }
+
+// openMenu shows items under anchor, which belongs to the prompt of e. A line that is pressed when the menu is
+// closed, because that prompt is over, does nothing.
+func (w *window) openMenu(e *entry, anchor fyne.CanvasObject, items []menuItem) {
+	if !w.shows(e) {
+		return
+	}
 	w.closeMenu()
-	w.menu = newLayer(w.keys, anchor, items, w.closeMenu)
+	w.menu = newLayer(w, anchor, items)
 	w.win.Canvas().Overlays().Add(w.menu)
 	w.menu.Resize(w.win.Canvas().Size())
 	w.arm.setVisible(false)
@@ -436,69 +461,57 @@ func (w *window) closeMenu() {
 	w.rearm()
 }
 
-// openQueue lists what waits.
-func (w *window) openQueue() {
+// openQueue lists what waits, from the prompt of current.
+func (w *window) openQueue(current *entry) {
 	var items []menuItem
 	for _, e := range w.p.queue.waiting() {
 		items = append(items, menuItem{
-			text: summaryOf(e.request()), small: w.smallPrint(e), marked: e == w.p.queue.current,
+			text: summaryOf(e.request), small: w.smallPrint(e), marked: e == current,
 			do: func() { w.p.queue.show(e); w.update() },
 		})
 	}
-	current := w.page.entry
 	items = append(items, menuItem{
 		text: tr("Deny all from this session"), small: affirmativeHint(), danger: true, parted: true, decides: true,
 		do: func() { w.denySession(current) },
 	})
-	w.openMenu(w.page.head.queue, items)
+	w.openMenu(current, current.page.head.queue, items)
 }
 
 // smallPrint is the second line on an entry in the list.
 func (w *window) smallPrint(e *entry) string {
-	r := e.request()
-	s := agentOf(r.Requester) + " · " + tr("waits for {{.Time}}", values{"Time": clock(w.p.now().Sub(r.Created))})
-	if len(e.requests) > 1 {
-		s += " · " + tr("{{.Count}} times the same", values{"Count": len(e.requests)})
-	}
-	return s
+	r := e.request
+	return agentOf(r.Requester) + " · " + tr("waits for {{.Time}}", values{"Time": clock(w.p.now().Sub(r.Created))})
 }
 
 // denySession denies every approval of the entry's session and closes its questions unanswered.
 func (w *window) denySession(e *entry) {
-	w.arm.answered()
+	w.arm.block()
 	for _, x := range w.p.queue.ofSession(e) {
-		a := human(interact.Dismissed)
-		a.Reason = "the person closed every prompt of this session"
-		if x.request().Body.Kind() == interact.KindApprove {
-			a = human(interact.Denied)
-			a.Reason = "the person denied everything that this session was waiting for"
+		a := human(interact.Dismissed, "the person closed every prompt of this session")
+		if x.request.Body.Kind() == interact.KindApprove {
+			a = human(interact.Denied, "the person denied everything that this session was waiting for")
 		}
 		w.p.answer(x, a)
 	}
 }
 
-// openMore shows the less common things to do with the prompt.
-func (w *window) openMore() {
-	pg := w.page
+// openMore shows the less common things to do with the prompt of e.
+func (w *window) openMore(e *entry) {
 	var items []menuItem
 	for _, minutes := range []int{5, 15, 60} {
 		items = append(items, menuItem{
 			text: tr("Ask me again in {{.Minutes}} minutes", values{"Minutes": minutes}),
-			do:   func() { w.p.snooze(pg.entry, time.Duration(minutes)*time.Minute) },
+			do:   func() { w.p.snooze(e, time.Duration(minutes)*time.Minute) },
 		})
 	}
-	if pg.entry.request().Body.Kind() == interact.KindApprove {
+	if e.request.Body.Kind() == interact.KindApprove {
 		items = append(items, menuItem{
 			text: tr("Answer in the terminal instead"), small: affirmativeHint(), parted: true, decides: true,
-			do: func() { w.handBack(pg) },
+			do: func() {
+				const why = "nobody decided: the person wants to answer in the terminal, ask there"
+				w.finish(e.page, human(interact.Dismissed, why))
+			},
 		})
 	}
-	w.openMenu(pg.head.more, items)
-}
-
-// handBack gives the request back undecided.
-func (w *window) handBack(pg *page) {
-	a := human(interact.Dismissed)
-	a.Reason = "nobody decided: the person wants to answer in the terminal, ask there"
-	w.finish(pg, a)
+	w.openMenu(e, e.page.head.more, items)
 }

@@ -56,7 +56,6 @@ func TestDisturbanceDisarms(t *testing.T) {
 			s.settle()
 		}},
 		{"resized", func(s *screen) { s.p.window.win.Resize(fyne.NewSize(700, 700)) }},
-		{"an identical request joins", func(s *screen) { s.open(bash("2", "make")) }},
 		{"next and back", func(s *screen) { s.open(bash("2", "other")); s.chord(fyne.KeyPeriod); s.chord(fyne.KeyComma) }},
 		{"a menu was open", func(s *screen) { s.tap(s.page().head.more); s.key(fyne.KeyEscape) }},
 		{"the scope changed", func(s *screen) { s.tapText("Once"); s.tapText("Always") }},
@@ -97,7 +96,7 @@ func TestNewestDoesNotTakeThePlace(t *testing.T) {
 	s.open(bash("1", "make"))
 	s.ready()
 	s.open(bash("2", "rm -rf /"))
-	if got := s.page().entry.request().ID; got != "1" {
+	if got := s.page().entry.request.ID; got != "1" {
 		t.Fatalf("the prompt shows %s", got)
 	}
 	if got := s.page().head.queue.text; got != "1 of 2 ›" {
@@ -452,7 +451,8 @@ func TestScopesOffered(t *testing.T) {
 		{"plain", "make", "s1", "Once, This session, 15 minutes, Until nod quits, Always"},
 		{"without a session", "make", "", "Once, 15 minutes, Until nod quits, Always"},
 		{"with new parts", "go test ./...", "s1",
-			"Once, This session, 15 minutes, Until nod quits, Always, Exactly this input · This session, Exactly this input · Always"},
+			"Once, This session, 15 minutes, Until nod quits, Always, " +
+				"Exactly this input · This session, Exactly this input · Always"},
 		{"with new parts, without a session", "go test ./...", "",
 			"Once, 15 minutes, Until nod quits, Always, Exactly this input · Always"},
 		{"hidden characters", "make\u202e", "s1", "Once"},
@@ -520,7 +520,9 @@ func TestAllowEdits(t *testing.T) {
 func TestAllowSavesWhatIsShown(t *testing.T) {
 	s := newScreen(t)
 	saves := "allow it to run go test"
-	s.p.options.GrantText = func(policy.Call, policy.Scope, policy.Cover) string { return saves }
+	s.p.options.Offers = func(interact.ID) policy.Offers {
+		return policy.Offers{Grants: []policy.Offer{{Scope: policy.Always, Cover: policy.CoverInput, Text: saves}}}
+	}
 	s.open(bash("1", "go test ./..."))
 	s.ready()
 	s.tapText("Once")
@@ -547,7 +549,7 @@ func TestAllowSavesWhatIsShown(t *testing.T) {
 func TestPartsFollowThePolicy(t *testing.T) {
 	s := newScreen(t)
 	parts := []policy.CommandPart{{Text: "make", State: policy.PartNew}, {Text: "make lint", State: policy.PartNew}}
-	s.p.options.Parts = func(policy.Call) []policy.CommandPart { return parts }
+	s.p.options.Offers = func(interact.ID) policy.Offers { return policy.Offers{Parts: parts} }
 	s.open(bash("1", "make && make lint"))
 	s.ready()
 	if s.shows("you allowed this before") {
@@ -611,7 +613,7 @@ func TestShowBringsBackWhatWasSnoozed(t *testing.T) {
 	s.open(bash("2", "other"))
 	s.p.snooze(s.page().entry, time.Hour)
 	s.p.Show("1")
-	if got := s.page().entry.request().ID; got != "1" {
+	if got := s.page().entry.request.ID; got != "1" {
 		t.Errorf("shows %s", got)
 	}
 	s.p.Show("no such")
@@ -641,7 +643,7 @@ func TestQueueList(t *testing.T) {
 	s.open(other)
 	s.tapText("1 of 3 ›")
 	s.tapText(summaryOf(other))
-	if got := s.page().entry.request().ID; got != "5" {
+	if got := s.page().entry.request.ID; got != "5" {
 		t.Fatalf("shows %s", got)
 	}
 	s.chord(fyne.KeyPeriod)
@@ -656,19 +658,6 @@ func TestQueueList(t *testing.T) {
 	s.wantOutcome("1", interact.Denied)
 	s.wantOutcome("3", interact.Dismissed)
 	s.wantOpen("5")
-}
-
-func TestIdenticalRequestsAreAnsweredTogether(t *testing.T) {
-	s := newScreen(t)
-	s.open(bash("1", "make"))
-	s.open(bash("2", "make"))
-	if got := s.page().head.times.text.Text; got != "× 2" {
-		t.Errorf("the counter says %q", got)
-	}
-	s.ready()
-	s.chord(fyne.KeyReturn)
-	s.wantOutcome("1", interact.Allowed)
-	s.wantOutcome("2", interact.Allowed)
 }
 
 // A window that cannot show a prompt ends it as unavailable; nothing is allowed, nothing stays.
@@ -711,7 +700,7 @@ func TestPromptEndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() {
-			_, err := p.Prompt(ctx, bash("1", "make"), policy.Decision{})
+			_, err := p.Open(bash("1", "make"), policy.Decision{})(ctx)
 			ended <- err
 		}()
 		synctest.Wait()
@@ -740,7 +729,7 @@ func TestTimers(t *testing.T) {
 		r.Deadline = r.Created.Add(time.Minute)
 		answered := make(chan interact.Answer)
 		go func() {
-			a, err := p.Prompt(t.Context(), r, policy.Decision{})
+			a, err := p.Open(r, policy.Decision{})(t.Context())
 			if err != nil {
 				t.Error(err)
 			}
@@ -783,7 +772,7 @@ func TestManyAtOnce(t *testing.T) {
 		for i := range n {
 			done.Go(func() {
 				r := bash("r"+string(rune('a'+i)), "echo "+string(rune('a'+i)))
-				if _, err := p.Prompt(ctx, r, policy.Decision{}); !errors.Is(err, context.Canceled) {
+				if _, err := p.Open(r, policy.Decision{})(ctx); !errors.Is(err, context.Canceled) {
 					t.Errorf("error %v", err)
 				}
 			})
@@ -796,8 +785,8 @@ func TestManyAtOnce(t *testing.T) {
 		done.Wait()
 		synctest.Wait()
 		ui(func() {
-			if p.Waiting() != 0 || len(p.replies) != 0 || len(p.window.pages) != 0 {
-				t.Errorf("left over: %d waiting, %d replies, %d pages", p.Waiting(), len(p.replies), len(p.window.pages))
+			if p.Waiting() != 0 || p.window.page != nil {
+				t.Errorf("left over: %d waiting, page %v", p.Waiting(), p.window.page)
 			}
 		})
 	})

@@ -40,10 +40,15 @@ func (f *face) width(c rune) float32 {
 	return w
 }
 
-func (f *face) measure(s string) float32 {
+func (f *face) measure(s string) float32 { return f.measureUpTo(s, math.MaxFloat32) }
+
+// measureUpTo gives up once s is wider than limit: it can be very long.
+func (f *face) measureUpTo(s string, limit float32) float32 {
 	var w float32
 	for _, c := range s {
-		w += f.width(c)
+		if w += f.width(c); w > limit {
+			break
+		}
 	}
 	return w
 }
@@ -55,27 +60,24 @@ func (f *face) height() float32 {
 
 const rowAir = 1 // above and below the text of a row
 
-// spot is a position in the drawn text of a line: a span, and a byte of its text.
-type spot struct{ span, at int }
-
-func (p spot) before(q spot) bool { return p.span < q.span || p.span == q.span && p.at < q.at }
-
-// wrapLine breaks spans so that each row fits into width, and returns where the second and further rows
-// start. A row ends after a blank where that leaves it well filled, else within a word. A mark of nod is
+// wrapLine breaks spans so that each row fits into width, and returns at which bytes of what is drawn the second and
+// further rows start. A row ends after a blank where that leaves it well filled, else within a word. A mark of nod is
 // broken only when it alone is wider than a row.
-func wrapLine(spans []safetext.Span, f *face, width float32) []spot {
-	var starts []spot
+func wrapLine(spans []safetext.Span, f *face, width float32) []int {
+	var starts []int
 	var x, filled float32 // width of the row so far, and up to the last blank
-	blank := spot{-1, 0}
-	breakAt := func(p spot, rest float32) {
-		starts = append(starts, p)
-		x, blank = rest, spot{-1, 0}
+	end, blank := 0, -1   // of the span; after the last blank
+	breakAt := func(at int, rest float32) {
+		starts = append(starts, at)
+		x, blank = rest, -1
 	}
-	for i, s := range spans {
-		whole := f.measureUpTo(s, width)
+	for _, s := range spans {
+		start := end
+		end += len(s.Text)
+		whole := f.measureUpTo(s.Text, width)
 		if s.Kind != safetext.Plain && s.Kind != safetext.Suspicious && whole <= width {
 			if x > 0 && x+whole > width {
-				breakAt(spot{i, 0}, 0)
+				breakAt(start, 0)
 			}
 			x += whole
 			continue
@@ -84,15 +86,15 @@ func wrapLine(spans []safetext.Span, f *face, width float32) []spot {
 			w := f.width(c)
 			hangs := c == ' ' && x <= width // beyond the edge there is room for a dot
 			if x+w > width && x > 0 && !hangs {
-				if blank.span >= 0 && filled >= width*goodFill {
+				if blank >= 0 && filled >= width*goodFill {
 					breakAt(blank, x-filled)
 				} else {
-					breakAt(spot{i, at}, 0)
+					breakAt(start+at, 0)
 				}
 			}
 			x += w
 			if c == ' ' {
-				blank, filled = spot{i, at + 1}, x
+				blank, filled = start+at+1, x
 			}
 		}
 	}
@@ -101,14 +103,3 @@ func wrapLine(spans []safetext.Span, f *face, width float32) []spot {
 
 // goodFill is the share of a row that must be filled for the break to fall on a blank.
 const goodFill = 0.6
-
-// measureUpTo measures a span, but gives up once it is wider than limit: spans can be very long.
-func (f *face) measureUpTo(s safetext.Span, limit float32) float32 {
-	var w float32
-	for _, c := range s.Text {
-		if w += f.width(c); w > limit {
-			return w
-		}
-	}
-	return w
-}

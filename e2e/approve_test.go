@@ -21,6 +21,11 @@ func bash(command string, more ...string) []string {
 		"--agent", "claude-code", "--session", "s1"}, more...)
 }
 
+// read are the arguments of nod that ask to read a file.
+func read(file string, more ...string) []string {
+	return append([]string{"approve", "--tool", "Read", "--input", `{"file_path":"` + file + `"}`}, more...)
+}
+
 func TestApproveByKeys(t *testing.T) {
 	n := start(t, settings)
 	c := n.send(bash("mkdir -p build && rm -rf build/cache", "--description", "Clean the cache")...)
@@ -51,9 +56,11 @@ func TestApproveByClick(t *testing.T) {
 
 func TestApproveEdit(t *testing.T) {
 	n := start(t, settings)
-	must(t, os.WriteFile(filepath.Join(n.project(), "README.md"), []byte("# shop\n\nRun the server:\n\n    shop serve\n"), 0o600))
+	const readme = "# shop\n\nRun the server:\n\n    shop serve\n"
+	must(t, os.WriteFile(filepath.Join(n.project(), "README.md"), []byte(readme), 0o600))
 	c := n.send("approve", "--tool", "Edit", "--agent", "claude-code", "--description", "Say how to choose the port",
-		"--input", `{"file_path":"README.md","old_string":"Run the server:\n\n    shop serve\n","new_string":"Run the server on a port of your own:\n\n    shop serve --port 8080\n"}`)
+		"--input", `{"file_path":"README.md","old_string":"Run the server:\n\n    shop serve\n",`+
+			`"new_string":"Run the server on a port of your own:\n\n    shop serve --port 8080\n"}`)
 	n.prompt()
 	n.armed()
 	n.shot("approve-edit")
@@ -71,18 +78,19 @@ func TestDeny(t *testing.T) {
 }
 
 func TestDenyWithReason(t *testing.T) {
+	const reason = "keep the build, run make clean instead"
 	n := start(t, settings)
 	c := n.send(bash("rm -rf build")...)
 	n.prompt()
 	n.armed()
 	// From the text: whole input, Deny, "Deny, and say why…".
 	n.after(func() { n.press("Tab", "Tab", "Tab", "space") })
-	n.write("keep the build, run make clean instead")
+	n.write(reason)
 	n.armed() // everything is drawn
 	n.shot("deny-reason")
 	n.press("ctrl+d")
 	out, status := c.result()
-	if status != 1 || !strings.HasPrefix(out, "deny\n") || !strings.Contains(out, "keep the build, run make clean instead") {
+	if status != 1 || !strings.HasPrefix(out, "deny\n") || !strings.Contains(out, reason) {
 		t.Errorf("got %q, status %d: want deny with the reason, status 1", out, status)
 	}
 }
@@ -118,7 +126,8 @@ func TestEnterNeverApproves(t *testing.T) {
 // else. Whatever the keys hit, they approve nothing.
 func TestKeysMeantForAnotherWindow(t *testing.T) {
 	keys := []string{"Return", "KP_Enter", "space", "Tab", "shift+Tab", "y", "Y", "a", "o", "k", "1", "2", "Up", "Down",
-		"Left", "Right", "Home", "End", "Page_Down", "BackSpace", "period", "comma", "shift+a", "ctrl+a", "ctrl+c", "ctrl+s", "alt+y"}
+		"Left", "Right", "Home", "End", "Page_Down", "BackSpace", "period", "comma",
+		"shift+a", "ctrl+a", "ctrl+c", "ctrl+s", "alt+y"}
 	n := start(t, settings)
 	for seed := range uint64(3) {
 		random := rand.New(rand.NewPCG(seed, 0))
@@ -129,9 +138,16 @@ func TestKeysMeantForAnotherWindow(t *testing.T) {
 		c := n.send(bash("make all")...)
 		n.press(presses...)
 		n.shot("keys-meant-for-another-window")
-		if !n.closePrompt() { // the keys have put it off
-			must(t, c.cmd.Process.Kill())
-		}
+		var tried time.Time
+		must(t, n.Screen.Await(n.ctx, "the prompt to close", func() (bool, error) {
+			if time.Since(tried) < time.Second { // right after the keys, to close it may be meant for the prompt before
+				left, err := n.left()
+				return len(left) == 0, err
+			}
+			tried = time.Now()
+			return !n.closePrompt(), nil
+		}))
+		_ = c.cmd.Process.Kill() // where the keys have put it off
 		if out, status := c.result(); status == 0 || strings.Contains(out, "allow") {
 			t.Fatalf("seed %d: keys %q approved: %q, status %d", seed, presses, out, status)
 		}
@@ -203,8 +219,8 @@ func TestQueue(t *testing.T) {
 
 // long is a command that does not fit the window. Its lines differ in length, so that a page looks unlike the last.
 var long = strings.Repeat(strings.Join([]string{
-	"echo a;", "echo a line that says little;", "echo more;", "echo a line that says a little more than the others;", "echo;",
-	"echo something else altogether;", "echo b;", "echo a line of some length;",
+	"echo a;", "echo a line that says little;", "echo more;", "echo a line that says a little more than the others;",
+	"echo;", "echo something else altogether;", "echo b;", "echo a line of some length;",
 }, "\\n")+"\\n", 8) + "rm -rf build"
 
 // TestLongInputMustBeSeen lets a request that is longer than the window wait without scrolling: it never

@@ -41,12 +41,13 @@ func claudeInTerminal(t *testing.T, config string, isUp bool, script []toolCall,
 // knowsClaude answers what Claude Code asks at its first start.
 func (n *nod) knowsClaude() {
 	n.t.Helper()
+	elicitor := map[string]any{"type": "stdio", "command": n.borrow(elicitorName), "args": []string{}}
 	settings := map[string]any{
 		"hasCompletedOnboarding": true,
 		"customApiKeyResponses":  map[string]any{"approved": []string{"sk-ant-test"}, "rejected": []string{}},
 		"projects": map[string]any{n.project(): map[string]any{
 			"hasTrustDialogAccepted": true,
-			"mcpServers":             map[string]any{elicitorName: map[string]any{"type": "stdio", "command": n.borrow(elicitorName), "args": []string{}}},
+			"mcpServers":             map[string]any{elicitorName: elicitor},
 		}},
 	}
 	text, err := json.Marshal(settings)
@@ -155,8 +156,7 @@ func (n *nod) logs(text string) {
 // Claude Code asks its human by nod's form: the model reads what was picked there.
 func TestAgentClaudeCodeQuestion(t *testing.T) {
 	question := map[string]any{"questions": []any{
-		map[string]any{"question": "Which database?", "header": "Storage", "multiSelect": false, "options": []any{
-			map[string]any{"label": "SQLite", "description": "One file"}, map[string]any{"label": "Postgres", "description": "A server"}}},
+		map[string]any{"question": "Which database?", "header": "Storage", "multiSelect": false, "options": databases},
 		map[string]any{"question": "Which checks?", "header": "Checks", "multiSelect": true, "options": []any{
 			map[string]any{"label": "Unit", "description": "Fast"}, map[string]any{"label": "Lint", "description": "Faster"}}},
 	}}
@@ -176,8 +176,7 @@ func TestAgentClaudeCodeQuestion(t *testing.T) {
 // What the person writes instead of picking is what the model reads.
 func TestAgentClaudeCodeOther(t *testing.T) {
 	question := map[string]any{"questions": []any{
-		map[string]any{"question": "Which database?", "header": "Storage", "multiSelect": false, "options": []any{
-			map[string]any{"label": "SQLite", "description": "One file"}, map[string]any{"label": "Postgres", "description": "A server"}}},
+		map[string]any{"question": "Which database?", "header": "Storage", "multiSelect": false, "options": databases},
 	}}
 	s := claudeInTerminal(t, settings, true, []toolCall{{"AskUserQuestion", question}})
 	s.prompt()
@@ -194,7 +193,8 @@ func TestAgentClaudeCodeOther(t *testing.T) {
 // A plan is shown as a plan, and carried out once it is approved.
 func TestAgentClaudeCodePlan(t *testing.T) {
 	plan := map[string]any{"plan": "# Make it\n\n1. touch **made.txt**\n2. look at it\n"}
-	s := claudeInTerminal(t, settings, true, append([]toolCall{{"ExitPlanMode", plan}}, makeIt...), "--permission-mode", "plan")
+	script := append([]toolCall{{"ExitPlanMode", plan}}, makeIt...)
+	s := claudeInTerminal(t, settings, true, script, "--permission-mode", "plan")
 	s.prompt()
 	s.armed()
 	s.shot("claude-code-plan")
@@ -244,16 +244,20 @@ func TestAgentClaudeCodeKeepsARule(t *testing.T) {
 // middle of a tool call.
 const elicitorName = "elicitor"
 
+// setupForm is what that server asks for.
+const setupForm = `{"type": "object", "required": ["name"], "properties": {
+	"name": {"type": "string", "title": "Name", "minLength": 2},
+	"replicas": {"type": "integer", "title": "Replicas", "minimum": 1, "maximum": 9, "default": 3},
+	"size": {"type": "string", "title": "Size", "oneOf": [
+		{"const": "s", "title": "Small"}, {"const": "l", "title": "Large"}]}}}`
+
 // beElicitor serves one tool, which tells what it was answered.
 func beElicitor() int {
 	server := sdk.NewServer(&sdk.Implementation{Name: elicitorName, Version: "1"}, nil)
 	sdk.AddTool(server, &sdk.Tool{Name: "setup", Description: "sets up"},
 		func(ctx context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
-			got, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "How shall it be set up?", RequestedSchema: json.RawMessage(`{
-				"type": "object", "required": ["name"], "properties": {
-					"name": {"type": "string", "title": "Name", "minLength": 2},
-					"replicas": {"type": "integer", "title": "Replicas", "minimum": 1, "maximum": 9, "default": 3},
-					"size": {"type": "string", "title": "Size", "oneOf": [{"const": "s", "title": "Small"}, {"const": "l", "title": "Large"}]}}}`)})
+			got, err := r.Session.Elicit(ctx, &sdk.ElicitParams{
+				Message: "How shall it be set up?", RequestedSchema: json.RawMessage(setupForm)})
 			if err != nil {
 				return nil, nil, err
 			}
@@ -269,7 +273,8 @@ func beElicitor() int {
 
 // What an MCP server asks for in the middle of a call is a form of nod's.
 func TestAgentClaudeCodeElicitation(t *testing.T) {
-	s := claudeInTerminal(t, settings, true, []toolCall{{"WaitForMcpServers", map[string]any{}}, {"mcp__elicitor__setup", map[string]any{}}})
+	script := []toolCall{{"WaitForMcpServers", map[string]any{}}, {"mcp__elicitor__setup", map[string]any{}}}
+	s := claudeInTerminal(t, settings, true, script)
 	s.prompt()
 	s.affirm() // the call itself
 	s.noWindow()

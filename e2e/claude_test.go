@@ -19,6 +19,7 @@ import (
 func TestAgentClaudeCode(t *testing.T) {
 	claude := released(t, "claude")
 	const strict = settings + "\nagents:\n  strict: [claude-code]\n"
+	touch := []string{"touch made.txt"}
 	tests := []struct {
 		name     string
 		config   string
@@ -29,11 +30,11 @@ func TestAgentClaudeCode(t *testing.T) {
 		reads    string   // in what the model reads last
 	}{
 		{"reads without a window", settings, false, []string{"ls"}, nil, false, "completed with no output"},
-		{"allowed", settings, false, []string{"touch made.txt"}, []string{"ctrl+Return"}, true, "completed with no output"},
-		{"denied", settings, false, []string{"touch made.txt"}, []string{"ctrl+d"}, false, "the person denied this and gave no reason"},
-		{"closed", settings, false, []string{"touch made.txt"}, []string{"Escape"}, false, "was blocked"},
-		{"away", settings, true, []string{"touch made.txt"}, nil, false, "was blocked"},
-		{"away and strict", strict, true, []string{"touch made.txt"}, nil, false, "To start it: nod start"},
+		{"allowed", settings, false, touch, []string{"ctrl+Return"}, true, "completed with no output"},
+		{"denied", settings, false, touch, []string{"ctrl+d"}, false, "the person denied this and gave no reason"},
+		{"closed", settings, false, touch, []string{"Escape"}, false, "was blocked"},
+		{"away", settings, true, touch, nil, false, "was blocked"},
+		{"away and strict", strict, true, touch, nil, false, "To start it: nod start"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -76,7 +77,8 @@ func (n *nod) claude(program, model string) *call {
 func (n *nod) claudeCommand(program, model string, args ...string) *exec.Cmd {
 	n.t.Helper()
 	cmd := n.inProject(n.Command(program, args...))
-	cmd.Env = append(slices.DeleteFunc(cmd.Env, func(v string) bool { return strings.HasPrefix(v, "CLAUDE") || strings.HasPrefix(v, "ANTHROPIC") }),
+	isClaudes := func(v string) bool { return strings.HasPrefix(v, "CLAUDE") || strings.HasPrefix(v, "ANTHROPIC") }
+	cmd.Env = append(slices.DeleteFunc(cmd.Env, isClaudes),
 		"ANTHROPIC_BASE_URL="+model, "ANTHROPIC_API_KEY=sk-ant-test", "DISABLE_TELEMETRY=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1")
 	return cmd
@@ -86,6 +88,12 @@ func (n *nod) claudeCommand(program, model string, args ...string) *exec.Cmd {
 type toolCall struct {
 	tool  string
 	input any
+}
+
+// databases are the options of a question that a model asks, which have the same form for every agent.
+var databases = []any{
+	map[string]any{"label": "SQLite", "description": "One file"},
+	map[string]any{"label": "Postgres", "description": "A server"},
 }
 
 // commands are calls of the tool that runs commands.
@@ -133,17 +141,21 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	m.heard(results)
 	w.Header().Set("Content-Type", "text/event-stream")
-	block, delta, stop := map[string]any{"type": "text", "text": ""}, map[string]any{"type": "text_delta", "text": "all done"}, "end_turn"
+	block := map[string]any{"type": "text", "text": ""}
+	delta, stop := map[string]any{"type": "text_delta", "text": "all done"}, "end_turn"
 	if len(in.Tools) > 0 && len(results) < len(m.script) {
 		next := m.script[len(results)]
 		input, _ := json.Marshal(next.input)
-		block = map[string]any{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", len(results)), "name": next.tool, "input": map[string]any{}}
+		block = map[string]any{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", len(results)),
+			"name": next.tool, "input": map[string]any{}}
 		delta, stop = map[string]any{"type": "input_json_delta", "partial_json": string(input)}, "tool_use"
 	}
 	usage := map[string]int{"input_tokens": 1, "output_tokens": 1}
 	for _, event := range []map[string]any{
-		{"type": "message_start", "message": map[string]any{"id": "msg_1", "type": "message", "role": "assistant", "model": "test",
-			"content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": usage}},
+		{"type": "message_start", "message": map[string]any{
+			"id": "msg_1", "type": "message", "role": "assistant", "model": "test",
+			"content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": usage,
+		}},
 		{"type": "content_block_start", "index": 0, "content_block": block},
 		{"type": "content_block_delta", "index": 0, "delta": delta},
 		{"type": "content_block_stop", "index": 0},

@@ -5,10 +5,6 @@ package e2e
 import (
 	"context"
 	"encoding/json"
-	"io"
-	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -65,26 +61,11 @@ func TestHTTP(t *testing.T) {
 
 // post sends a request and returns the body of the reply, or what went wrong.
 func (n *nod) post(ctx context.Context, route, body string) string {
-	text, err := os.ReadFile(filepath.Join(n.Runtime(), "nod", "endpoint.json"))
+	w, err := n.wire()
 	if err != nil {
 		return err.Error()
 	}
-	var where struct{ URL, Token string }
-	if err := json.Unmarshal(text, &where); err != nil {
-		return err.Error()
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, where.URL+route, strings.NewReader(body))
-	if err != nil {
-		return err.Error()
-	}
-	req.Header.Set("Authorization", "Bearer "+where.Token)
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err.Error()
-	}
-	defer resp.Body.Close()
-	reply, err := io.ReadAll(resp.Body)
+	_, reply, err := w.do(ctx, "POST", route, json.RawMessage(body))
 	if err != nil {
 		return err.Error()
 	}

@@ -84,7 +84,8 @@ func TestAgentCodex(t *testing.T) {
 		s.reads(s, "use make instead")
 	})
 	t.Run("denied by a rule", func(t *testing.T) {
-		s := codexInTerminal(t, settings+"\npolicy:\n  rules:\n    - {id: no, effect: deny, command: touch made.txt}\n", true, "touch made.txt")
+		const rule = "\npolicy:\n  rules:\n    - {id: no, effect: deny, command: touch made.txt}\n"
+		s := codexInTerminal(t, settings+rule, true, "touch made.txt")
 		s.finished()
 		s.made(false)
 		s.neverAWindow()
@@ -169,17 +170,18 @@ func (m *responsesModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	m.heard(results)
-	item := map[string]any{"type": "message", "role": "assistant", "id": "msg_1", "content": []any{map[string]string{"type": "output_text", "text": "all done"}}}
+	done := map[string]string{"type": "output_text", "text": "all done"}
+	item := map[string]any{"type": "message", "role": "assistant", "id": "msg_1", "content": []any{done}}
 	if tool, known := shellTool(in.Tools); known && len(results) < len(m.script) {
 		item = map[string]any{"type": "function_call", "id": "fc_1", "call_id": fmt.Sprintf("call_%d", len(results)),
 			"name": tool, "arguments": shellInput(tool, m.script[len(results)])}
 	}
+	usage := map[string]int{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, event := range []map[string]any{
 		{"type": "response.created", "response": map[string]any{"id": "resp_1"}},
 		{"type": "response.output_item.done", "output_index": 0, "item": item},
-		{"type": "response.completed", "response": map[string]any{"id": "resp_1", "output": []any{item}, "usage": map[string]any{
-			"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}}},
+		{"type": "response.completed", "response": map[string]any{"id": "resp_1", "output": []any{item}, "usage": usage}},
 	} {
 		data, _ := json.Marshal(event)
 		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event["type"], data)
@@ -203,6 +205,7 @@ func shellTool(tools []offeredTool) (name string, found bool) {
 // shellInput asks for a command that the sandbox would not let through.
 func shellInput(tool, command string) string {
 	key := map[string]string{"exec_command": "cmd", "shell_command": "command"}[tool]
-	text, _ := json.Marshal(map[string]string{key: command, "sandbox_permissions": "require_escalated", "justification": "the script says so"})
+	text, _ := json.Marshal(map[string]string{key: command,
+		"sandbox_permissions": "require_escalated", "justification": "the script says so"})
 	return string(text)
 }

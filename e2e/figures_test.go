@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -32,23 +33,35 @@ func TestFigures(t *testing.T) {
 	n.ctx = ctx
 	n.writeConfig(settings)
 	n.startNod()
-	fmt.Printf("nod-desktop, tray only:        %.1f MiB resident\n", n.resident())
-	before := n.processorTime()
-	time.Sleep(idleTime) // this is what is measured: nothing happens
-	fmt.Printf("nod-desktop, idle for %v:     %.2f %% of one core\n", idleTime, 100*(n.processorTime()-before).Seconds()/idleTime.Seconds())
+	tray := n.cmd.Process.Pid
+	fmt.Printf("nod-desktop, tray only:        %.1f MiB resident\n", n.resident(tray))
+	n.watchIdle("nod-desktop", tray)
 
 	empty := buildEmpty(t)
 	nothing := median(50, func() { must(t, n.Command(empty).Run()) })
 	allowed := median(50, func() {
-		must(t, n.program("nod", "approve", "--tool", "Read", "--input", `{"file_path":"README.md"}`, "--agent", "claude-code").Run())
+		must(t, n.program("nod", read("README.md", "--agent", "claude-code")...).Run())
 	})
 	fmt.Printf("nod approve, auto-allowed:     %v median of 50; an empty Go program: %v\n", allowed, nothing)
 
-	first := n.timeToWindow()
-	later := median(20, nil, n.timeToWindow)
-	fmt.Printf("request to mapped window:      %v the first, %v median of 20 after it\n", first, later)
-	fmt.Printf("nod-desktop, after a window:   %.1f MiB resident\n", n.resident())
-	for _, name := range []string{"nod", "nod-desktop"} {
+	prompt := func() time.Duration { return n.timeToWindow(n.program("nod", bash("make all")...)) }
+	first := prompt()
+	later := median(20, nil, prompt)
+	cold := median(2, nil, func() time.Duration { // of three deaths in a minute nod would give up
+		must(t, syscall.Kill(n.windowsProcess(), syscall.SIGTERM))
+		return prompt()
+	})
+	fmt.Printf("request to mapped window:      %v the first, %v median of 20 after it; %v without windows\n",
+		first, later, cold)
+	n.others()
+	for range 100 {
+		prompt()
+	}
+	windows := n.windowsProcess()
+	fmt.Printf("after 126 prompts, resident:   %.1f MiB nod-desktop, %.1f MiB nod-dialogs\n",
+		n.resident(tray), n.resident(windows))
+	n.watchIdle("nod-dialogs", windows)
+	for _, name := range []string{"nod", "nod-desktop", "nod-dialogs"} {
 		info, err := os.Stat(filepath.Join(bin, name))
 		must(t, err)
 		fmt.Printf("%-30s %.1f MB\n", name+":", float64(info.Size())/1e6)
@@ -61,8 +74,8 @@ func TestHookFigures(t *testing.T) {
 		t.Skip("run make figures")
 	}
 	n := start(t, settings)
-	payload := fmt.Sprintf(`{"session_id":"s","cwd":%q,"permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash",`+
-		`"tool_input":{"command":"ls -la"},"tool_use_id":"toolu_1"}`, n.project())
+	payload := fmt.Sprintf(`{"session_id":"s","cwd":%q,"permission_mode":"default","hook_event_name":"PreToolUse",`+
+		`"tool_name":"Bash","tool_input":{"command":"ls -la"},"tool_use_id":"toolu_1"}`, n.project())
 	allowed := func(reply string) {
 		if !strings.Contains(reply, `"permissionDecision":"allow"`) {
 			t.Fatalf("the hook replied %q, want allow", reply)
@@ -79,10 +92,31 @@ func TestHookFigures(t *testing.T) {
 	fmt.Printf("nod hook, auto-allowed:        %v median of 50; the same payload over HTTP: %v\n", command, posted)
 }
 
-// timeToWindow is the time from the start of a nod command to its prompt on the screen.
-func (n *nod) timeToWindow() time.Duration {
+// others measures what people use without nod, where it is installed.
+func (n *nod) others() {
+	for _, name := range []string{"yad", "zenity"} {
+		if _, err := exec.LookPath(name); err != nil {
+			continue
+		}
+		took := median(20, nil, func() time.Duration {
+			return n.timeToWindow(n.Command(name, "--question", "--text", "make all"))
+		})
+		fmt.Printf("%-30s %v median of 20\n", name+" to mapped window:", took)
+	}
+}
+
+// watchIdle measures the processor time of a process while nothing happens.
+func (n *nod) watchIdle(name string, pid int) {
+	before := n.processorTime(pid)
+	time.Sleep(idleTime) // this is what is measured: nothing happens
+	spent := n.processorTime(pid) - before
+	fmt.Printf("%-30s %.2f %% of one core for %v\n", name+", idle:", 100*spent.Seconds()/idleTime.Seconds(), idleTime)
+}
+
+// timeToWindow is the time from the start of a command to its window on the screen.
+func (n *nod) timeToWindow(cmd *exec.Cmd) time.Duration {
 	begin := time.Now()
-	c := n.launch(n.program("nod", bash("make all")...))
+	c := n.launch(cmd)
 	must(n.t, n.Screen.Await(n.ctx, "a window", func() (bool, error) {
 		all, err := n.Screen.Windows()
 		return len(all) > 0, err
@@ -125,10 +159,10 @@ func buildEmpty(t *testing.T) string {
 	return path
 }
 
-// resident is the memory that nod-desktop has in use, in MiB.
-func (n *nod) resident() float64 {
+// resident is the memory that a process has in use, in MiB.
+func (n *nod) resident(pid int) float64 {
 	n.t.Helper()
-	for line := range strings.Lines(n.proc("status")) {
+	for line := range strings.Lines(n.proc(pid, "status")) {
 		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
 			kib, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")), 64)
 			must(n.t, err)
@@ -139,11 +173,11 @@ func (n *nod) resident() float64 {
 	return 0
 }
 
-// processorTime is the time that nod-desktop has spent on a processor.
-func (n *nod) processorTime() time.Duration {
+// processorTime is the time that a process has spent on a processor.
+func (n *nod) processorTime(pid int) time.Duration {
 	n.t.Helper()
 	const tick = 10 * time.Millisecond // USER_HZ is 100 on every architecture that Go runs on
-	_, after, _ := strings.Cut(n.proc("stat"), ") ")
+	_, after, _ := strings.Cut(n.proc(pid, "stat"), ") ")
 	fields := strings.Fields(after) // from the third field of proc(5) on
 	var ticks time.Duration
 	for _, f := range fields[11:13] { // utime, stime
@@ -154,9 +188,9 @@ func (n *nod) processorTime() time.Duration {
 	return ticks * tick
 }
 
-func (n *nod) proc(name string) string {
+func (n *nod) proc(pid int, name string) string {
 	n.t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", n.cmd.Process.Pid, name))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, name))
 	must(n.t, err)
 	return string(text)
 }

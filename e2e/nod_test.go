@@ -30,7 +30,7 @@ import (
 // machine that is not busy.
 const patience = 60 * time.Second
 
-// bin is the folder with the two programs.
+// bin is the folder with the programs.
 var bin string
 
 func TestMain(m *testing.M) {
@@ -67,11 +67,12 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// build builds both programs into dir.
+// build builds the programs into dir.
 func build(dir string) error {
 	for _, args := range [][]string{
 		{"-o", filepath.Join(dir, "nod"), "../cmd/nod"},
-		{"-tags", "migrated_fynedo,release", "-o", filepath.Join(dir, "nod-desktop"), ".."},
+		{"-o", filepath.Join(dir, "nod-desktop"), ".."},
+		{"-tags", "migrated_fynedo,release", "-o", filepath.Join(dir, "nod-dialogs"), "../cmd/nod-dialogs"},
 	} {
 		cmd := exec.Command("go", append([]string{"build", "-buildvcs=false"}, args...)...)
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -108,14 +109,20 @@ func start(t *testing.T, config string) *nod {
 }
 
 // startDesktop starts a desktop without nod.
-func startDesktop(t *testing.T) *nod {
+func startDesktop(t *testing.T) *nod { t.Helper(); return startManaged(t, desktop.Openbox) }
+
+// startManaged starts a desktop with a window manager and without nod.
+func startManaged(t *testing.T, m desktop.WindowManager) *nod {
 	t.Helper()
+	if m.Missing() {
+		t.Skipf("%s is not installed: run scripts/setup test", m)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	dir, err := os.MkdirTemp("", "nod-") // t.TempDir is too long for the path of a socket
 	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	d, err := desktop.Start(ctx, dir)
+	d, err := desktop.Start(ctx, dir, m)
 	must(t, err)
 	n := &nod{Desktop: d, t: t, ctx: ctx}
 	must(t, os.MkdirAll(n.project(), 0o700))
@@ -132,7 +139,15 @@ func startDesktop(t *testing.T) *nod {
 // startNod starts nod-desktop and waits until it says that it is ready and its icon is in the tray.
 func (n *nod) startNod() {
 	n.t.Helper()
-	n.cmd = n.program("nod-desktop", "--background")
+	n.startProgram(n.program("nod-desktop", "--background"))
+	_, err := n.TrayIcon(n.ctx)
+	must(n.t, err)
+}
+
+// startProgram starts nod-desktop and waits until it says that it is ready.
+func (n *nod) startProgram(cmd *exec.Cmd) {
+	n.t.Helper()
+	n.cmd = cmd
 	out, err := n.cmd.StdoutPipe()
 	must(n.t, err)
 	n.cmd.Stderr = n.openLog("nod-desktop.stderr")
@@ -145,8 +160,6 @@ func (n *nod) startNod() {
 		n.t.Fatalf("nod-desktop says %q, want nod ready URL", line)
 	}
 	n.url = url
-	_, err = n.TrayIcon(n.ctx)
-	must(n.t, err)
 }
 
 // program prepares one of nod's programs. Its address is free, whatever runs on the machine.
@@ -266,9 +279,17 @@ func (n *nod) window(title string) desktop.Window {
 func (n *nod) noWindow() {
 	n.t.Helper()
 	must(n.t, n.Screen.Await(n.ctx, "nod's windows to close", func() (bool, error) {
-		all, err := n.Screen.Windows()
-		return len(all) == 0, err
+		left, err := n.left()
+		return len(left) == 0, err
 	}))
+}
+
+// left lists nod's windows.
+func (n *nod) left() ([]desktop.Window, error) {
+	all, err := n.Screen.Windows()
+	return slices.DeleteFunc(all, func(w desktop.Window) bool {
+		return !w.Visible && n.Manager == desktop.I3 // which goes on listing what is withdrawn out of sight
+	}), err
 }
 
 // neverAWindow fails the test if nod has a window on screen.
@@ -284,6 +305,9 @@ func (n *nod) neverAWindow() {
 // accent is the colour of an affirmative button that works, in nod's light theme. One that does not work
 // yet is pale.
 var accent = color.RGBA{0x44, 0x54, 0xcc, 0xff}
+
+// plainButton is the colour of any other button that works.
+var plainButton = color.RGBA{0xec, 0xee, 0xf3, 0xff}
 
 const (
 	footHeight = 90   // pixels at the lower end of a prompt in which the affirmative is

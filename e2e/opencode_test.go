@@ -41,7 +41,8 @@ func openInServer(t *testing.T, config string, isUp bool, script ...toolCall) *o
 	t.Cleanup(s.model.Close)
 	s.configure()
 	cmd := n.inProject(n.Command(program, "serve", "--port", "0", "--hostname", "127.0.0.1", "--print-logs"))
-	cmd.Env = append(cmd.Env, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1")
+	cmd.Env = append(cmd.Env, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1",
+		"OPENCODE_DISABLE_LSP_DOWNLOAD=1")
 	s.serve(cmd)
 	go func() { s.reply <- s.begin() }()
 	return s
@@ -214,8 +215,7 @@ func TestAgentOpencode(t *testing.T) {
 	})
 	t.Run("question", func(t *testing.T) {
 		s := openInServer(t, settings, true, toolCall{"question", map[string]any{"questions": []any{
-			map[string]any{"question": "Which database?", "header": "Storage", "options": []any{
-				map[string]any{"label": "SQLite", "description": "One file"}, map[string]any{"label": "Postgres", "description": "A server"}}},
+			map[string]any{"question": "Which database?", "header": "Storage", "options": databases},
 		}}})
 		s.prompt()
 		s.after(func() { s.press("Tab", "Down", "space") })
@@ -271,8 +271,12 @@ func (m *chatModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}}}, "tool_calls"
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	for _, choice := range []map[string]any{{"index": 0, "delta": delta}, {"index": 0, "delta": map[string]any{}, "finish_reason": stop}} {
-		data, _ := json.Marshal(map[string]any{"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "test", "choices": []any{choice}})
+	for _, choice := range []map[string]any{
+		{"index": 0, "delta": delta},
+		{"index": 0, "delta": map[string]any{}, "finish_reason": stop},
+	} {
+		data, _ := json.Marshal(map[string]any{"id": "c", "object": "chat.completion.chunk", "created": 1,
+			"model": "test", "choices": []any{choice}})
 		fmt.Fprintf(w, "data: %s\n\n", data)
 	}
 	fmt.Fprint(w, "data: [DONE]\n\n")

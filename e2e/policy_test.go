@@ -22,7 +22,7 @@ policy:
 
 func TestReadOnlyPassesWithoutAWindow(t *testing.T) {
 	n := start(t, settings)
-	c := n.send("approve", "--tool", "Read", "--input", `{"file_path":"README.md"}`, "--agent", "claude-code", "--json")
+	c := n.send(read("README.md", "--agent", "claude-code", "--json")...)
 	out, status := c.result()
 	if status != 0 || !strings.Contains(out, `"decision":"allow"`) || !strings.Contains(out, `"by":"policy"`) {
 		t.Errorf("got %s, status %d, stderr %s: want allow by policy", out, status, c.errout.String())
@@ -107,7 +107,7 @@ func TestBrokenFileAsks(t *testing.T) {
 	must(t, n.AwaitNotices(n.ctx, 1))
 	n.shot("broken-file-notice")
 
-	for _, args := range [][]string{bash("make all"), {"approve", "--tool", "Read", "--input", `{"file_path":"README.md"}`}} {
+	for _, args := range [][]string{bash("make all"), read("README.md")} {
 		c := n.send(args...)
 		n.prompt()
 		n.armed()
@@ -125,7 +125,7 @@ func TestBrokenFromTheStart(t *testing.T) {
 	n := start(t, "policy:\n  auto_allow: [read_only\n")
 	must(t, n.AwaitNotices(n.ctx, 1))
 	n.shot("broken-from-the-start")
-	c := n.send("approve", "--tool", "Read", "--input", `{"file_path":"README.md"}`)
+	c := n.send(read("README.md")...)
 	n.prompt()
 	n.press("ctrl+d")
 	c.wants("deny", 1)

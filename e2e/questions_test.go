@@ -12,7 +12,8 @@ import (
 
 func TestAskOption(t *testing.T) {
 	n := start(t, settings)
-	c := n.send("ask", "Which database should the new service use?", "--option", "SQLite", "--option", "Postgres", "--agent", "claude-code")
+	c := n.send("ask", "Which database should the new service use?", "--option", "SQLite",
+		"--option", "Postgres", "--agent", "claude-code")
 	n.prompt()
 	n.after(func() { n.press("Tab", "Down", "space") }) // the text has the focus first; then the options
 	n.armed()
@@ -107,7 +108,8 @@ func TestConfirmTimeOut(t *testing.T) {
 const form = `{
   "title": "Set up the new service",
   "questions": [
-    {"id": "database", "header": "Storage", "question": "Which database should it use?", "input_type": "choice", "options": [
+    {"id": "database", "header": "Storage", "question": "Which database should it use?", "input_type": "choice",
+     "options": [
       {"label": "SQLite", "value": "sqlite", "description": "One file, nothing to run.", "recommended": true},
       {"label": "PostgreSQL", "value": "postgres", "description": "A server of its own."}]},
     {"id": "checks", "question": "Which checks should run?", "input_type": "choice", "multi_select": true, "options": [

@@ -3,33 +3,49 @@ package interact
 import (
 	"time"
 
+	"nod/ipc/api"
 	"nod/policy"
 )
 
 // Outcome says what came of a request: one vocabulary in replies, journal, log and windows.
-type Outcome string
+type Outcome = api.Outcome
 
 // The outcomes. Only Allowed lets a tool call happen.
 const (
-	Answered    Outcome = "answered"    // a question has its answer; a notice was shown
-	Allowed     Outcome = "allowed"     // by a rule or by the human
-	Denied      Outcome = "denied"      // by a rule or by the human, with a Reason or an explicit empty one
-	Dismissed   Outcome = "dismissed"   // the human closed the prompt: nobody decided
-	TimedOut    Outcome = "timed_out"   // the human was away, and has not refused
-	Cancelled   Outcome = "cancelled"   // the caller went away
-	Withdrawn   Outcome = "withdrawn"   // answered elsewhere, or taken back by the caller
-	Unavailable Outcome = "unavailable" // no screen, paused, or nod is shutting down
+	Answered    = api.Answered
+	Allowed     = api.Allowed
+	Denied      = api.Denied // with a Reason or an explicit empty one
+	Dismissed   = api.Dismissed
+	TimedOut    = api.TimedOut
+	Cancelled   = api.Cancelled
+	Withdrawn   = api.Withdrawn
+	Unavailable = api.Unavailable
 )
 
-// By says who decided.
-type By string
+// By says who decided. Empty where nobody did.
+type By = api.By
 
-// Who can decide. Empty where nobody did.
+// Who can decide.
 const (
-	ByHuman   By = "human"
-	ByPolicy  By = "policy"
-	ByTimeout By = "timeout"
+	ByHuman   = api.ByHuman
+	ByPolicy  = api.ByPolicy
+	ByTimeout = api.ByTimeout
 )
+
+// TextValue is a Value that is a text.
+func TextValue(s string) Value { return Value{Items: []string{s}} }
+
+// ListValue is a Value that is a list of picks.
+func ListValue(items ...string) Value { return Value{List: true, Items: items} }
+
+// valueSize says roughly how many bytes of memory v holds.
+func valueSize(v Value) int {
+	n := 64
+	for _, item := range v.Items {
+		n += 16 + len(item)
+	}
+	return n
+}
 
 // Answer is what came of a request. Which fields are set depends on the request's kind and the outcome.
 type Answer struct {
@@ -38,7 +54,7 @@ type Answer struct {
 	Rule        string           `json:"rule,omitempty"`       // id of the rule or grant that decided
 	Reason      string           `json:"reason,omitempty"`     // for the model to read
 	Scope       policy.Scope     `json:"scope,omitempty"`      // approve: how long the human's allow holds
-	Covers      policy.Cover     `json:"covers,omitempty"`     // approve: what an allow wider than once is about; empty: exactly this input
+	Covers      policy.Cover     `json:"covers,omitempty"`     // approve: what a wider allow is about; empty: this input
 	Suggestion  int              `json:"suggestion,omitempty"` // approve: the agent's own rule to keep, counted from 1
 	Text        string           `json:"text,omitempty"`       // ask
 	Confirmed   bool             `json:"confirmed,omitempty"`
@@ -47,6 +63,15 @@ type Answer struct {
 	Sent        bool             `json:"sent,omitempty"`         // notify: the desktop took it
 	ShownSHA256 string           `json:"shown_sha256,omitempty"` // approve: of the input's bytes that were judged or shown
 	At          time.Time        `json:"at,omitzero"`
+}
+
+// size says roughly how many bytes of memory the answer holds, beside those that every answer does.
+func (a Answer) size() int {
+	n := len(a.Reason) + len(a.Text)
+	for id, v := range a.Values {
+		n += len(id) + valueSize(v)
+	}
+	return n
 }
 
 // Refusal is the reason that a model reads where a denies. It is never empty: some agents take a deny

@@ -1,10 +1,10 @@
 package interact
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -24,15 +24,12 @@ type Prompter interface {
 	Prompt(ctx context.Context, r Request, why policy.Decision) (Answer, error)
 }
 
-// Notifier passes a notice on to the desktop. It reports whether the desktop took it, and returns soon
-// after ctx ends.
-type Notifier interface {
-	Notify(ctx context.Context, r Request) (sent bool)
-}
-
 // Policy decides calls and keeps the grants that answers create.
 type Policy interface {
+	// Decide says what the policy makes of a call, and changes nothing.
 	Decide(call policy.Call) policy.Decision
+	// Used is told of every decision by which a call was really allowed.
+	Used(d policy.Decision)
 	// Grant keeps an allow wider than once. It is called only for the answer that won.
 	Grant(call policy.Call, scope policy.Scope, cover policy.Cover) error
 }
@@ -41,6 +38,7 @@ type Policy interface {
 const (
 	MaxPending             = 512      // requests that wait for the human, in all
 	MaxPendingPerRequester = 64       // the same for one requester
+	maxPendingBytes        = 32 << 20 // … and how much they may hold: each is in memory several times
 	keptFinished           = 1024     // finished requests whose answer can still be fetched …
 	keptBytes              = 32 << 20 // … and how much they may hold in all
 )
@@ -54,26 +52,28 @@ var (
 
 // BusyError says that too many requests wait already.
 type BusyError struct {
-	Limit      int
+	Pending    int // requests
 	RetryAfter time.Duration
 }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("%d requests wait for an answer already", e.Limit)
+	return fmt.Sprintf("%d requests wait for an answer already", e.Pending)
 }
 
 // BrokerConfig is what a [Broker] works with. All fields are required.
 type BrokerConfig struct {
 	Policy   Policy
 	Prompter Prompter
-	Notifier Notifier
-	Journal  Journal
-	Timeout  func() time.Duration // how long a request without a time-out of its own waits
-	Log      *slog.Logger
+	// Notify passes a notice on to the desktop. It reports whether the desktop took it, and returns soon
+	// after ctx ends.
+	Notify  func(ctx context.Context, r Request) (sent bool)
+	Journal Journal
+	Timeout func() time.Duration // how long a request without a time-out of its own waits
+	Log     *slog.Logger
 }
 
-// Broker takes every request down the one road: validate, journal, policy, prompt, journal, answer.
-// It is safe for concurrent use.
+// Broker takes every request the same way: validate, journal, policy, prompt, journal, answer. It is safe for
+// concurrent use.
 type Broker struct {
 	cfg   BrokerConfig
 	ctx   context.Context // ends when the broker closes
@@ -83,7 +83,7 @@ type Broker struct {
 	mu       sync.Mutex // guards all below, and the fields of every entry that say so
 	entries  map[ID]*entry
 	pending  []*entry           // oldest first
-	finished []*entry           // oldest first, at most keptFinished and keptBytes
+	finished []*entry           // oldest first, at most keptFinished and keptBytes; see [entry.finish]
 	kept     int                // bytes that finished holds
 	keyed    map[joinKey]*entry // by idempotency key
 	same     map[joinKey]*entry // pending ones, by content
@@ -124,35 +124,74 @@ func (b *Broker) Do(ctx context.Context, r Request) (Answer, error) {
 // the human. A request that is already waiting, or carries a known idempotency key, is joined and not
 // asked twice. The caller must Release the ticket. Errors: [*ParamError], [*BusyError].
 func (b *Broker) Begin(ctx context.Context, r Request) (*Ticket, error) {
-	r.Body = Normalize(r.Body)
-	if err := r.Validate(); err != nil {
+	e, err := b.take(r)
+	if err != nil {
 		return nil, err
 	}
-	r.Created = time.Now()
-	r.ID = newID()
-	r.Deadline = r.Created.Add(b.timeout(r))
-	e := &entry{req: r, done: make(chan struct{}), waiters: 1}
-	if t, err := b.joinKeyed(e); t != nil || err != nil {
-		return t, err
+	if r.IdempotencyKey != "" {
+		e.content = e.contentKey()
+		b.mu.Lock()
+		t, err := b.joinKeyed(e)
+		b.mu.Unlock()
+		if t != nil || err != nil {
+			return t, err
+		}
 	}
 	if b.ctx.Err() != nil {
 		return b.finishAtOnce(ctx, e, e.ended(errClosing)), nil
 	}
-	if a, ok := r.Body.(Approve); ok {
-		e.call = a.Call(r.Requester)
+	if e.kind() == KindApprove {
 		e.why = b.cfg.Policy.Decide(e.call)
 	}
 	if a, ok := decided(e.why); ok {
 		return b.finishAtOnce(ctx, e, a), nil
 	}
-	return b.wait(ctx, e)
+	return b.wait(e)
 }
 
-func (b *Broker) timeout(r Request) time.Duration {
-	if r.Timeout > 0 {
-		return r.Timeout
+// Judge has the policy alone decide about an approval. Of what it decides only the given effects are for the
+// caller: they are journaled as answers. Everything else is the zero Answer, and leaves no trace. The error is a
+// [*ParamError].
+func (b *Broker) Judge(ctx context.Context, r Request, effects ...policy.Effect) (Answer, error) {
+	e, err := b.take(r)
+	if err != nil || e.kind() != KindApprove || b.ctx.Err() != nil {
+		return Answer{}, err
 	}
-	return b.cfg.Timeout()
+	e.why = b.cfg.Policy.Decide(e.call)
+	a, ok := decided(e.why)
+	if !ok || !slices.Contains(effects, e.why.Effect) {
+		return Answer{}, nil
+	}
+	return b.record(e, b.opened(ctx, e, a)), nil
+}
+
+// take checks a request and makes its entry: the input of an approval is read here, and nowhere else.
+func (b *Broker) take(r Request) (*entry, error) {
+	call, err := check(&r)
+	if err != nil {
+		return nil, err
+	}
+	r.Created = time.Now()
+	r.ID = newID()
+	r.Deadline = r.Created.Add(cmp.Or(r.Timeout, b.cfg.Timeout()))
+	return &entry{req: r, call: call, done: make(chan struct{}), waiters: 1}, nil
+}
+
+// check normalizes a request and says what is wrong with it. An approval comes back as the call that it is about.
+func check(r *Request) (policy.Call, error) {
+	r.Body = Normalize(r.Body)
+	if err := r.Validate(); err != nil {
+		return policy.Call{}, err
+	}
+	a, ok := r.Body.(Approve)
+	if !ok {
+		return policy.Call{}, nil
+	}
+	call := a.Call(r.Requester)
+	if !call.Input.IsObject() {
+		return policy.Call{}, &ParamError{Param: "input", Problem: "want a JSON object"}
+	}
+	return call, nil
 }
 
 // decided returns the answer that a decision amounts to, unless it is for the human to give.
@@ -175,55 +214,76 @@ func (b *Broker) finishAtOnce(ctx context.Context, e *entry, a Answer) *Ticket {
 // enter makes e known by its id and its idempotency key. The caller holds b.mu.
 func (b *Broker) enter(e *entry) {
 	b.entries[e.req.ID] = e
-	if e.req.IdempotencyKey != "" {
+	if e.req.IdempotencyKey != "" && !e.isAbandoned {
 		b.keyed[keyOf(e.req)] = e
 	}
 }
 
-// opened writes the request to the journal. What cannot be journaled is not allowed.
+// forget undoes enter. The caller holds b.mu.
+func (b *Broker) forget(e *entry) {
+	delete(b.entries, e.req.ID)
+	b.unkey(e)
+}
+
+// unkey has the next request with e's idempotency key asked anew. The caller holds b.mu.
+func (b *Broker) unkey(e *entry) {
+	if k := keyOf(e.req); b.keyed[k] == e {
+		delete(b.keyed, k)
+	}
+}
+
+// opened writes the request to the journal, also when the caller has gone. What cannot be journaled is not allowed.
 func (b *Broker) opened(ctx context.Context, e *entry, a Answer) Answer {
 	err := b.cfg.Journal.Open(context.WithoutCancel(ctx), e.req)
 	if err == nil {
 		return a
 	}
 	b.cfg.Log.Error("journal: open", "id", e.req.ID, "err", err)
-	return Answer{Outcome: Unavailable, Reason: "nod could not write its journal, so it decides nothing"}
+	return unavailable("nod could not write its journal, so it decides nothing")
 }
 
 // wait enters e among the pending, or joins the one that asks the same.
-func (b *Broker) wait(ctx context.Context, e *entry) (*Ticket, error) {
-	e.content = contentOf(e.req)
+func (b *Broker) wait(e *entry) (*Ticket, error) {
+	if e.content == (joinKey{}) {
+		e.content = e.contentKey()
+	}
+	e.size = e.req.size()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if old := b.same[e.content]; old != nil {
-		old.waiters++
-		return &Ticket{b: b, e: old, attached: true}, nil
+	if t, err := b.joinKeyed(e); t != nil || err != nil { // it may have come while the policy was asked
+		return t, err
 	}
-	if err := b.full(e.req.Requester); err != nil {
+	if old := b.same[e.content]; old != nil && old.isOpen(e.req.Created) {
+		return b.join(old), nil
+	}
+	if err := b.full(e); err != nil {
 		return nil, err
 	}
-	promptCtx, cancel := context.WithCancelCause(b.ctx)
-	e.cancel = cancel
+	e.ctx, e.cancel = context.WithCancelCause(b.ctx)
 	b.enter(e)
 	b.pending = append(b.pending, e)
 	b.same[e.content] = e
 	b.signal()
-	b.runs.Go(func() { b.run(promptCtx, e) })
+	b.runs.Go(func() { b.run(e) })
 	return &Ticket{b: b, e: e, attached: true}, nil
 }
 
-func (b *Broker) full(who Requester) error {
-	if len(b.pending) >= MaxPending {
-		return &BusyError{Limit: MaxPending, RetryAfter: 5 * time.Second}
-	}
-	mine := 0
+// join returns one more hold on old. The caller holds b.mu.
+func (b *Broker) join(old *entry) *Ticket {
+	old.waiters++
+	return &Ticket{b: b, e: old, attached: true}
+}
+
+func (b *Broker) full(e *entry) error {
+	who, mine, bytes := ownerOf(e.req.Requester), 0, e.size
 	for _, p := range b.pending {
-		if ownerOf(p.req.Requester) == ownerOf(who) {
+		bytes += p.size
+		if ownerOf(p.req.Requester) == who {
 			mine++
 		}
 	}
-	if mine >= MaxPendingPerRequester {
-		return &BusyError{Limit: MaxPendingPerRequester, RetryAfter: 5 * time.Second}
+	if mine >= MaxPendingPerRequester || len(b.pending) >= MaxPending || len(b.pending) > 0 && bytes > maxPendingBytes {
+		return &BusyError{Pending: len(b.pending), RetryAfter: 5 * time.Second}
 	}
 	return nil
 }
@@ -231,9 +291,9 @@ func (b *Broker) full(who Requester) error {
 // run carries one pending request to its end, and is the only one who settles it: whatever else ends a
 // request cancels its context with the cause, so exactly one answer can win. The broker owns the time: a
 // prompter that does not return keeps nobody waiting.
-func (b *Broker) run(ctx context.Context, e *entry) {
+func (b *Broker) run(e *entry) {
 	defer e.cancel(nil)
-	ctx, cancel := context.WithDeadlineCause(ctx, e.req.Deadline, errTimedOut)
+	ctx, cancel := context.WithDeadlineCause(e.ctx, e.req.Deadline, errTimedOut)
 	defer cancel()
 	if a := b.opened(ctx, e, Answer{}); a.Outcome != "" {
 		b.settle(e, a)
@@ -258,8 +318,8 @@ func (b *Broker) prompt(ctx context.Context, e *entry) (a Answer) {
 			a = unavailable("nod's window failed, so nobody was asked")
 		}
 	}()
-	if e.req.Body.Kind() == KindNotify {
-		return Answer{Outcome: Answered, Sent: b.cfg.Notifier.Notify(ctx, e.req)}
+	if e.kind() == KindNotify {
+		return Answer{Outcome: Answered, Sent: b.cfg.Notify(ctx, e.req)}
 	}
 	a, err := b.cfg.Prompter.Prompt(ctx, e.req, e.why)
 	switch {
@@ -280,7 +340,7 @@ func (b *Broker) accept(e *entry, a Answer) Answer {
 		b.cfg.Log.Error("prompt: answer refused", "id", e.req.ID, "err", err)
 		return unavailable("nod's window gave no valid answer")
 	}
-	if a.Outcome == Allowed && a.ShownSHA256 != e.shown() {
+	if a.Outcome == Allowed && a.ShownSHA256 != e.call.Input.SHA256 {
 		b.cfg.Log.Error("prompt: shown input differs", "id", e.req.ID)
 		return unavailable("what was shown is not what was asked")
 	}
@@ -296,21 +356,30 @@ func unavailable(reason string) Answer { return Answer{Outcome: Unavailable, Rea
 // settle gives e its answer: a grant is kept, then the journal closed, then everyone told, in this order,
 // so that no reply leaves before the journal has it.
 func (b *Broker) settle(e *entry, a Answer) {
-	a = b.confirmed(e, a)
-	a.At = time.Now()
-	if e.req.Body.Kind() == KindApprove {
-		a.ShownSHA256 = e.shown()
+	a = b.record(e, b.confirmed(e, a))
+	b.publish(e, a)
+	if a.Scope != "" && a.Scope != policy.Once {
+		b.Reconsider()
 	}
-	if err := b.cfg.Journal.Close(context.WithoutCancel(b.ctx), e.req.ID, a); err != nil {
+}
+
+// record writes e's answer to the journal, and returns what is left of it: what cannot be journaled is not allowed.
+func (b *Broker) record(e *entry, a Answer) Answer {
+	a.At = time.Now()
+	a.ShownSHA256 = e.call.Input.SHA256
+	if err := b.cfg.Journal.Close(context.Background(), e.req.ID, a); err != nil {
 		b.cfg.Log.Error("journal: close", "id", e.req.ID, "err", err)
 		if a.Outcome == Allowed {
 			a = unavailable("nod could not write its journal, so it allows nothing")
 		}
 	}
-	b.publish(e, a)
-	if a.Scope != "" && a.Scope != policy.Once {
-		b.Reconsider()
+	if a.Outcome == Allowed && a.By == ByPolicy {
+		b.cfg.Policy.Used(e.decision())
 	}
+	b.cfg.Log.LogAttrs(context.Background(), slog.LevelInfo, "settled",
+		slog.String("id", string(e.req.ID)), slog.String("kind", string(e.kind())),
+		slog.String("outcome", string(a.Outcome)), slog.String("by", string(a.By)), slog.String("rule", a.Rule))
+	return a
 }
 
 // confirmed holds a human's allow against the policy as it is now, and keeps the grant it carries.
@@ -322,15 +391,11 @@ func (b *Broker) confirmed(e *entry, a Answer) Answer {
 		denied, _ := decided(now)
 		return denied
 	}
-	if a.Scope == "" {
-		a.Scope = policy.Once
-	}
+	a.Scope = cmp.Or(a.Scope, policy.Once)
 	if a.Scope == policy.Once {
 		return a
 	}
-	if a.Covers == "" {
-		a.Covers = policy.CoverInput
-	}
+	a.Covers = cmp.Or(a.Covers, policy.CoverInput)
 	if err := b.cfg.Policy.Grant(e.call, a.Scope, a.Covers); err != nil {
 		b.cfg.Log.Error("grant", "id", e.req.ID, "scope", a.Scope, "covers", a.Covers, "err", err)
 		a.Scope, a.Covers = policy.Once, ""
@@ -339,63 +404,63 @@ func (b *Broker) confirmed(e *entry, a Answer) Answer {
 	return a
 }
 
+// publish gives the answer to everyone who waits for it, and keeps it for those who will ask.
 func (b *Broker) publish(e *entry, a Answer) {
+	kept := e.finish(a)
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	e.answer = a
 	close(e.done)
-	b.enter(e)
 	if i := slices.Index(b.pending, e); i >= 0 {
 		b.pending = slices.Delete(b.pending, i, i+1)
+		b.signal()
+	}
+	if b.same[e.content] == e {
 		delete(b.same, e.content)
 	}
-	b.keep(e)
-	b.signal()
-	b.mu.Unlock()
-	b.cfg.Log.Info("settled", "id", e.req.ID, "kind", e.req.Body.Kind(), "outcome", a.Outcome, "by", a.By, "rule", a.Rule)
+	kept.isAbandoned = e.isAbandoned
+	b.unkey(e)
+	b.keep(kept)
 }
 
 // keep remembers a finished entry, and forgets the oldest when there are too many. The caller holds b.mu.
 func (b *Broker) keep(e *entry) {
+	b.enter(e)
 	b.finished = append(b.finished, e)
-	b.kept += e.req.size()
+	b.kept += e.size
 	for len(b.finished) > keptFinished || b.kept > keptBytes && len(b.finished) > 1 {
 		old := b.finished[0]
+		b.finished[0] = nil
 		b.finished = b.finished[1:]
-		b.kept -= old.req.size()
-		delete(b.entries, old.req.ID)
-		if k := keyOf(old.req); b.keyed[k] == old {
-			delete(b.keyed, k)
-		}
+		b.kept -= old.size
+		b.forget(old)
 	}
 }
 
 // Reconsider asks the policy again about every pending approval: a rule or a grant that came meanwhile
 // settles those it decides.
 func (b *Broker) Reconsider() {
-	b.mu.Lock()
-	pending := slices.Clone(b.pending)
-	b.mu.Unlock()
-	for _, e := range pending {
-		if e.req.Body.Kind() != KindApprove {
+	for _, e := range b.waiting() {
+		if e.kind() != KindApprove {
 			continue
 		}
-		if a, ok := decided(b.cfg.Policy.Decide(e.call)); ok {
-			e.cancel(&overruled{a})
+		if d := b.cfg.Policy.Decide(e.call); d.Effect != policy.Ask {
+			e.cancel(&overruled{d})
 		}
 	}
 }
 
 // Evaluate says what the policy would answer, and asks nobody. The error is a [*ParamError].
 func (b *Broker) Evaluate(who Requester, a Approve) (policy.Decision, error) {
-	r := Request{Requester: who, Body: Normalize(a)}
-	if err := r.Validate(); err != nil {
+	call, err := check(&Request{Requester: who, Body: a})
+	if err != nil {
 		return policy.Decision{}, err
 	}
-	return b.cfg.Policy.Decide(r.Body.(Approve).Call(who)), nil
+	return b.cfg.Policy.Decide(call), nil
 }
 
 // Lookup returns the request with this id when owner made it, to read its answer. The ticket holds no
-// claim on the request: to Release it withdraws nothing.
+// claim on the request: to Release it withdraws nothing. An approval that has ended comes without its input.
 func (b *Broker) Lookup(owner Requester, id ID) (*Ticket, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -423,41 +488,46 @@ func (b *Broker) Withdraw(owner Requester, id ID) error {
 // WithdrawWhere ends the pending requests of owner's that over picks: those that were answered elsewhere.
 // It does not wait for them to end.
 func (b *Broker) WithdrawWhere(owner Requester, over func(Request) bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, e := range b.pending {
+	for _, e := range b.waiting() {
 		if owns(owner, e.req.Requester) && over(e.req) {
 			e.cancel(errWithdrawn)
 		}
 	}
 }
 
-// Own lists the requests that owner made and the broker still knows, oldest first.
-func (b *Broker) Own(owner Requester) []Record {
+// waiting is what waits for the human now, oldest first.
+func (b *Broker) waiting() []*entry {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	return slices.Clone(b.pending)
+}
+
+// Own lists the requests that owner made and the broker still knows, oldest first. Approvals that have ended come
+// without their input.
+func (b *Broker) Own(owner Requester) []Record {
 	var own []Record
+	b.mu.Lock()
 	for _, e := range b.entries {
 		if owns(owner, e.req.Requester) {
 			own = append(own, Record{Request: e.req, Answer: e.answer})
 		}
 	}
-	slices.SortFunc(own, func(x, y Record) int { return compareIDs(x.Request.ID, y.Request.ID) })
+	b.mu.Unlock()
+	slices.SortFunc(own, func(x, y Record) int { return cmp.Compare(x.Request.ID, y.Request.ID) })
 	return own
 }
 
 // Pending lists what waits for the human, oldest first.
 func (b *Broker) Pending() []Request {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	rs := make([]Request, len(b.pending))
-	for i, e := range b.pending {
+	waiting := b.waiting()
+	rs := make([]Request, len(waiting))
+	for i, e := range waiting {
 		rs[i] = e.req
 	}
 	return rs
 }
 
-// Changes returns a channel that holds a signal after something began or ended, and a function that ends
+// Changes returns a channel that holds a signal after other requests are pending than before, and a function that ends
 // the subscription. Signals that nobody has taken yet are one signal.
 func (b *Broker) Changes() (<-chan struct{}, func()) {
 	c := make(chan struct{}, 1)
@@ -502,13 +572,4 @@ func newID() ID {
 func Digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
-}
-
-// digestOf tells bodies apart. A body that came through Validate always encodes.
-func digestOf(body Body) string {
-	b, err := json.Marshal(body)
-	if err != nil {
-		panic(fmt.Sprintf("interact: encode %s: %v", body.Kind(), err))
-	}
-	return Digest(b)
 }

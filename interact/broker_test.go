@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -46,11 +47,16 @@ func TestEveryKindIsAnswered(t *testing.T) {
 		says interact.Answer
 		want interact.Answer
 	}{
-		{interact.Ask{Question: "?"}, interact.Answer{Outcome: interact.Answered, Text: "42"}, interact.Answer{Outcome: interact.Answered, Text: "42"}},
-		{interact.Confirm{Message: "?"}, interact.Answer{Outcome: interact.Answered, Confirmed: true}, interact.Answer{Outcome: interact.Answered, Confirmed: true}},
-		{interact.Approve{Tool: "T", Input: json.RawMessage(`{}`)}, allowed, interact.Answer{Outcome: interact.Allowed, Scope: policy.Once}},
-		{interact.Approve{Tool: "T", Input: json.RawMessage(`{}`)}, interact.Answer{Outcome: interact.Denied, Reason: "no"}, interact.Answer{Outcome: interact.Denied, Reason: "no"}},
-		{interact.Ask{Question: "?"}, interact.Answer{Outcome: interact.Dismissed}, interact.Answer{Outcome: interact.Dismissed}},
+		{interact.Ask{Question: "?"}, interact.Answer{Outcome: interact.Answered, Text: "42"},
+			interact.Answer{Outcome: interact.Answered, Text: "42"}},
+		{interact.Confirm{Message: "?"}, interact.Answer{Outcome: interact.Answered, Confirmed: true},
+			interact.Answer{Outcome: interact.Answered, Confirmed: true}},
+		{interact.Approve{Tool: "T", Input: json.RawMessage(`{}`)}, allowed,
+			interact.Answer{Outcome: interact.Allowed, Scope: policy.Once}},
+		{interact.Approve{Tool: "T", Input: json.RawMessage(`{}`)}, interact.Answer{Outcome: interact.Denied, Reason: "no"},
+			interact.Answer{Outcome: interact.Denied, Reason: "no"}},
+		{interact.Ask{Question: "?"}, interact.Answer{Outcome: interact.Dismissed},
+			interact.Answer{Outcome: interact.Dismissed}},
 	}
 	for _, tt := range tests {
 		t.Run(string(tt.body.Kind())+"/"+string(tt.want.Outcome), func(t *testing.T) {
@@ -61,7 +67,8 @@ func TestEveryKindIsAnswered(t *testing.T) {
 				if got.By != interact.ByHuman {
 					t.Errorf("by = %q, want human", got.By)
 				}
-				if got.Outcome != tt.want.Outcome || got.Text != tt.want.Text || got.Confirmed != tt.want.Confirmed || got.Scope != tt.want.Scope {
+				if got.Outcome != tt.want.Outcome || got.Text != tt.want.Text || got.Confirmed != tt.want.Confirmed ||
+					got.Scope != tt.want.Scope {
 					t.Errorf("got %+v, want %+v", got, tt.want)
 				}
 			})
@@ -72,8 +79,10 @@ func TestEveryKindIsAnswered(t *testing.T) {
 func TestNotifyReportsWhatTheDesktopDid(t *testing.T) {
 	for _, takes := range []bool{true, false} {
 		b := interact.NewBroker(interact.BrokerConfig{
-			Policy: &interacttest.Policy{}, Prompter: &interacttest.Prompter{}, Notifier: interacttest.Notifier(takes),
-			Journal: interact.NewMemoryJournal(10), Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slog.DiscardHandler),
+			Policy: &interacttest.Policy{}, Prompter: &interacttest.Prompter{},
+			Notify:  func(context.Context, interact.Request) bool { return takes },
+			Journal: interact.NewMemoryJournal(10, 1<<20), Timeout: func() time.Duration { return time.Minute },
+			Log: slog.New(slog.DiscardHandler),
 		})
 		a := do(t, b, interact.Request{Body: interact.Notify{Message: "done"}})
 		if a.Sent != takes {
@@ -90,11 +99,12 @@ func TestDoubtNeverAllows(t *testing.T) {
 		prompter interact.Prompter
 		want     interact.Outcome
 	}{
-		"time-out":      {&interacttest.Prompter{}, interact.TimedOut},
-		"closed":        {says(interact.Answer{Outcome: interact.Dismissed}), interact.Dismissed},
-		"no screen":     {fails(fmt.Errorf("no display: %w", interact.ErrUnavailable)), interact.Unavailable},
-		"error":         {fails(errors.New("boom")), interact.Unavailable},
-		"panic":         {prompterFunc(func(context.Context) (interact.Answer, error) { panic("boom") }), interact.Unavailable},
+		"time-out":  {&interacttest.Prompter{}, interact.TimedOut},
+		"closed":    {says(interact.Answer{Outcome: interact.Dismissed}), interact.Dismissed},
+		"no screen": {fails(fmt.Errorf("no display: %w", interact.ErrUnavailable)), interact.Unavailable},
+		"error":     {fails(errors.New("boom")), interact.Unavailable},
+		"panic": {prompterFunc(func(context.Context) (interact.Answer, error) { panic("boom") }),
+			interact.Unavailable},
 		"empty answer":  {says(interact.Answer{}), interact.Unavailable},
 		"wrong kind":    {says(interact.Answer{Outcome: interact.Answered, Text: "yes"}), interact.Unavailable},
 		"claims a rule": {says(interact.Answer{Outcome: interact.TimedOut}), interact.Unavailable},
@@ -130,7 +140,8 @@ func TestPolicyDecidesWithoutAPrompt(t *testing.T) {
 	pol.Set("Rm", policy.Deny)
 	b := interacttest.Broker(p, pol)
 	defer b.Close()
-	if a := do(t, b, approve("Read")); a.Outcome != interact.Allowed || a.By != interact.ByPolicy || a.Rule != "test:Read" {
+	if a := do(t, b, approve("Read")); a.Outcome != interact.Allowed || a.By != interact.ByPolicy ||
+		a.Rule != "test:Read" {
 		t.Errorf("Read: %+v", a)
 	}
 	if a := do(t, b, approve("Rm")); a.Outcome != interact.Denied || a.By != interact.ByPolicy {
@@ -237,6 +248,8 @@ func TestDifferentRequestersAreNotJoined(t *testing.T) {
 			func(r *interact.Request) { r.Requester.Agent = "other" },
 			func(r *interact.Request) { r.Requester.Session = "s2" },
 			func(r *interact.Request) { r.Requester.CWD = "/other" },
+			func(r *interact.Request) { r.Requester.CWD, r.Requester.Process.CWD = "", "/one" },
+			func(r *interact.Request) { r.Requester.CWD, r.Requester.Process.CWD = "", "/two" },
 			func(r *interact.Request) { r.Requester.Process = interact.Process{UID: 1, Exe: "/bin/evil"} },
 			func(r *interact.Request) { r.Body = interact.Approve{Tool: "Bash", Input: json.RawMessage(`{"x":2}`)} },
 		}
@@ -364,7 +377,8 @@ func TestOneWinner(t *testing.T) {
 		start := make(chan struct{})
 		p := prompterFunc(func(ctx context.Context) (interact.Answer, error) {
 			<-start
-			return interact.Answer{Outcome: interact.Allowed, Scope: policy.Always, ShownSHA256: interact.Digest([]byte(`{"x":1}`))}, nil
+			return interact.Answer{Outcome: interact.Allowed, Scope: policy.Always,
+				ShownSHA256: interact.Digest([]byte(`{"x":1}`))}, nil
 		})
 		pol := &interacttest.Policy{}
 		b := interacttest.Broker(p, pol)
@@ -398,7 +412,8 @@ func TestOneWinner(t *testing.T) {
 }
 
 func TestOnlyAWiderAllowIsKept(t *testing.T) {
-	for scope, want := range map[policy.Scope]int{"": 0, policy.Once: 0, policy.ThisSession: 1, policy.QuarterHour: 1, policy.Always: 1} {
+	for scope, want := range map[policy.Scope]int{"": 0, policy.Once: 0, policy.ThisSession: 1, policy.QuarterHour: 1,
+		policy.Always: 1} {
 		synctest.Test(t, func(t *testing.T) {
 			pol := &interacttest.Policy{}
 			b := interacttest.Broker(says(interact.Answer{Outcome: interact.Allowed, Scope: scope}), pol)
@@ -412,7 +427,8 @@ func TestOnlyAWiderAllowIsKept(t *testing.T) {
 }
 
 func TestAnAllowCoversWhatThePersonChose(t *testing.T) {
-	for covers, want := range map[policy.Cover]policy.Cover{"": policy.CoverInput, policy.CoverCommands: policy.CoverCommands, policy.CoverEdits: policy.CoverEdits} {
+	for covers, want := range map[policy.Cover]policy.Cover{"": policy.CoverInput,
+		policy.CoverCommands: policy.CoverCommands, policy.CoverEdits: policy.CoverEdits} {
 		synctest.Test(t, func(t *testing.T) {
 			pol := &interacttest.Policy{}
 			b := interacttest.Broker(says(interact.Answer{Outcome: interact.Allowed, Scope: policy.Always, Covers: covers}), pol)
@@ -508,6 +524,28 @@ func TestPendingIsBounded(t *testing.T) {
 	}
 }
 
+// Few requests that hold much are too many as well.
+func TestPendingRequestsHoldOnlySoMuch(t *testing.T) {
+	b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
+	defer b.Close()
+	long := strings.Repeat("x", 1<<20-64)
+	for i := range 40 {
+		input := json.RawMessage(fmt.Sprintf(`{"command":"%d %s"}`, i, long))
+		_, err := b.Begin(t.Context(), interact.Request{
+			Requester: interact.Requester{Agent: fmt.Sprint(i)}, Body: interact.Approve{Tool: "Bash", Input: input}})
+		if busy, isBusy := errors.AsType[*interact.BusyError](err); isBusy {
+			if busy.Pending < 16 {
+				t.Errorf("busy with %d requests of a mebibyte", busy.Pending)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Error("40 requests of a mebibyte are pending")
+}
+
 // What cannot be written down is not allowed.
 func TestBrokenJournalAllowsNothing(t *testing.T) {
 	for name, j := range map[string]interact.Journal{
@@ -518,7 +556,7 @@ func TestBrokenJournalAllowsNothing(t *testing.T) {
 			pol := &interacttest.Policy{}
 			pol.Set("Read", policy.Allow)
 			b := interact.NewBroker(interact.BrokerConfig{
-				Policy: pol, Prompter: &interacttest.Prompter{Answer: interacttest.Always(allowed)}, Notifier: interacttest.Notifier(true),
+				Policy: pol, Prompter: &interacttest.Prompter{Answer: interacttest.Always(allowed)}, Notify: interacttest.Notify,
 				Journal: j, Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slog.DiscardHandler),
 			})
 			defer b.Close()
@@ -578,8 +616,26 @@ func TestChangesSignals(t *testing.T) {
 	})
 }
 
+// What the policy decides is never pending, and tells nobody: everything that follows would cost each such call.
+func TestWhatIsDecidedAtOnceSignalsNothing(t *testing.T) {
+	rules := &interacttest.Policy{}
+	rules.Set("Read", policy.Allow)
+	b := interacttest.Broker(&interacttest.Prompter{}, rules)
+	defer b.Close()
+	changes, stop := b.Changes()
+	defer stop()
+	if a := do(t, b, approve("Read")); a.Outcome != interact.Allowed {
+		t.Fatalf("%+v", a)
+	}
+	select {
+	case <-changes:
+		t.Error("a signal for a call that nobody is asked about")
+	default:
+	}
+}
+
 func TestMemoryJournal(t *testing.T) {
-	j := interact.NewMemoryJournal(2)
+	j := interact.NewMemoryJournal(2, 1<<20)
 	for _, id := range []interact.ID{"1", "2", "3"} {
 		if err := j.Open(t.Context(), interact.Request{ID: id}); err != nil {
 			t.Fatal(err)
@@ -592,7 +648,8 @@ func TestMemoryJournal(t *testing.T) {
 		t.Errorf("closed twice: %v", err)
 	}
 	recent, _ := j.Recent(t.Context(), 5)
-	if len(recent) != 2 || recent[0].Request.ID != "3" || recent[0].Answer.Outcome != interact.Allowed || recent[1].Answer.Outcome != "" {
+	if len(recent) != 2 || recent[0].Request.ID != "3" || recent[0].Answer.Outcome != interact.Allowed ||
+		recent[1].Answer.Outcome != "" {
 		t.Errorf("recent = %+v", recent)
 	}
 }
@@ -608,5 +665,276 @@ func BenchmarkBrokerAutoAllow(b *testing.B) {
 		if a, err := br.Do(b.Context(), r); err != nil || a.Outcome != interact.Allowed {
 			b.Fatal(a, err)
 		}
+	}
+}
+
+// closing is a journal that holds up the end of requests until its channel is closed.
+type closing struct {
+	interact.Journal
+	until chan struct{}
+}
+
+func (j closing) Close(ctx context.Context, id interact.ID, a interact.Answer) error {
+	<-j.until
+	return j.Journal.Close(ctx, id, a)
+}
+
+func brokerWith(j interact.Journal, p interact.Prompter) *interact.Broker {
+	return interact.NewBroker(interact.BrokerConfig{
+		Policy: &interacttest.Policy{}, Prompter: p, Notify: interacttest.Notify, Journal: j,
+		Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slog.DiscardHandler),
+	})
+}
+
+// Whoever asks the same while the prompt of a caller that has left, or a withdrawn one, is on its way out is asked
+// for anew.
+func TestWhatIsEndingIsNotJoined(t *testing.T) {
+	tests := map[string]func(*interact.Broker, *interact.Ticket){
+		"left":      func(_ *interact.Broker, first *interact.Ticket) { first.Release() },
+		"withdrawn": func(b *interact.Broker, first *interact.Ticket) { go b.Withdraw(interact.Requester{}, first.ID()) },
+		"timed out": func(*interact.Broker, *interact.Ticket) { time.Sleep(time.Minute) },
+	}
+	for name, end := range tests {
+		for _, key := range []string{"", "key"} {
+			if key != "" && name != "left" {
+				continue // a key gets the answer of its first request, whatever it is
+			}
+			t.Run(name+key, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					journal := closing{interact.NewMemoryJournal(10, 1<<20), make(chan struct{})}
+					b := brokerWith(journal, &interacttest.Prompter{})
+					defer b.Close()
+					r := ask("same")
+					r.IdempotencyKey = key
+					first, _ := b.Begin(t.Context(), r)
+					end(b, first)
+					synctest.Wait()
+					second, err := b.Begin(t.Context(), r)
+					if err != nil {
+						t.Fatal(err)
+					}
+					close(journal.until)
+					synctest.Wait()
+					if a, ok := second.Answer(); ok || second.ID() == first.ID() {
+						t.Errorf("got the answer of the request that ended: %+v", a)
+					}
+					third, _ := b.Begin(t.Context(), r)
+					if third.ID() != second.ID() {
+						t.Error("the request that is open was not joined")
+					}
+				})
+			})
+		}
+	}
+}
+
+// Two inputs share a prompt only when they are the same bytes: what was shown to the person is what each caller
+// gets leave for.
+func TestOnlyTheSameBytesShareAPrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := interacttest.Broker(says(allowed), &interacttest.Policy{})
+		defer b.Close()
+		inputs := []string{`{"a":"<"}`, `{"a": "<"}`, `{"a":"\u003c"}`}
+		tickets := make([]*interact.Ticket, len(inputs))
+		for i, input := range inputs {
+			r := approve("Bash")
+			r.Body = interact.Approve{Tool: "Bash", Input: json.RawMessage(input)}
+			var err error
+			if tickets[i], err = b.Begin(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, ticket := range tickets {
+			a, _ := ticket.Wait(t.Context())
+			if a.Outcome != interact.Allowed || a.ShownSHA256 != interact.Digest([]byte(inputs[i])) {
+				t.Errorf("%s: %+v", inputs[i], a)
+			}
+		}
+		for i, suggestions := range [][]string{{"always"}, {"always", "in this folder"}, nil} {
+			r := approve("Bash")
+			r.Body = interact.Approve{Tool: "Bash", Input: json.RawMessage(`{}`), Suggestions: suggestions}
+			if _, err := b.Begin(t.Context(), r); err != nil || len(b.Pending()) != i+1 {
+				t.Errorf("%d pending after suggestions %q (%v)", len(b.Pending()), suggestions, err)
+			}
+		}
+	})
+}
+
+// A grant is used by the calls that it lets through, and by nothing else.
+func TestUsesAreCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pol := &interacttest.Policy{}
+		b := interacttest.Broker(&interacttest.Prompter{}, pol)
+		defer b.Close()
+		uses := func(what string, want int) {
+			t.Helper()
+			synctest.Wait()
+			if got := pol.Uses(); len(got) != want || want > 0 && got[want-1].Rule != "test:Bash" {
+				t.Errorf("%s: %d uses, want %d: %+v", what, len(got), want, got)
+			}
+		}
+		waiting, _ := b.Begin(t.Context(), approve("Bash"))
+		pol.Set("Bash", policy.Allow)
+		d, err := b.Evaluate(interact.Requester{}, approve("Bash").Body.(interact.Approve))
+		if err != nil || d.Effect != policy.Allow {
+			t.Errorf("%+v, %v", d, err)
+		}
+		uses("evaluated", 0)
+		b.Reconsider()
+		uses("reconsidered, and so allowed", 1)
+		if a, ok := waiting.Answer(); !ok || a.Outcome != interact.Allowed {
+			t.Errorf("%+v", a)
+		}
+		do(t, b, approve("Bash"))
+		uses("allowed", 2)
+		if a, err := b.Judge(t.Context(), approve("Bash"), policy.Deny); err != nil || a.Outcome != "" {
+			t.Errorf("judged for denials: %+v, %v", a, err)
+		}
+		uses("the caller takes no allow", 2)
+		if a, err := b.Judge(t.Context(), approve("Bash"), policy.Allow, policy.Deny); err != nil ||
+			a.Outcome != interact.Allowed {
+			t.Errorf("judged: %+v, %v", a, err)
+		}
+		uses("judged", 3)
+		pol.Set("Bash", policy.Deny)
+		do(t, b, approve("Bash"))
+		uses("denied", 3)
+	})
+}
+
+func TestAnAllowThatIsNotJournaledUsesNothing(t *testing.T) {
+	for name, j := range map[string]brokenJournal{
+		"open": {open: errors.New("full")}, "close": {close: errors.New("full")},
+	} {
+		pol := &interacttest.Policy{}
+		pol.Set("Read", policy.Allow)
+		b := interact.NewBroker(interact.BrokerConfig{
+			Policy: pol, Prompter: &interacttest.Prompter{}, Notify: interacttest.Notify, Journal: j,
+			Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slog.DiscardHandler),
+		})
+		judged, err := b.Judge(t.Context(), approve("Read"), policy.Allow)
+		a := do(t, b, approve("Read"))
+		if a.Outcome != interact.Unavailable || judged.Outcome != interact.Unavailable || err != nil {
+			t.Errorf("%s: %+v, judged %+v", name, a, judged)
+		}
+		if n := len(pol.Uses()); n != 0 {
+			t.Errorf("%s: %d uses", name, n)
+		}
+		b.Close()
+	}
+}
+
+// What the policy alone decides is in the journal, and nothing else of what it was asked.
+func TestJudge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pol := &interacttest.Policy{}
+		pol.Set("Read", policy.Allow)
+		pol.Set("Rm", policy.Deny)
+		journal := interact.NewMemoryJournal(10, 1<<20)
+		b := interact.NewBroker(interact.BrokerConfig{
+			Policy: pol, Prompter: &interacttest.Prompter{}, Notify: interacttest.Notify, Journal: journal,
+			Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slog.DiscardHandler),
+		})
+		for tool, want := range map[string]interact.Outcome{"Read": interact.Allowed, "Rm": interact.Denied, "Bash": ""} {
+			if a, err := b.Judge(t.Context(), approve(tool), policy.Allow, policy.Deny); err != nil || a.Outcome != want {
+				t.Errorf("%s: %+v, %v", tool, a, err)
+			}
+		}
+		var wrong *interact.ParamError
+		_, err := b.Judge(t.Context(), interact.Request{Body: interact.Approve{Tool: "T"}}, policy.Allow)
+		if !errors.As(err, &wrong) {
+			t.Errorf("no input: %v", err)
+		}
+		if recent, _ := journal.Recent(t.Context(), 10); len(recent) != 2 || len(b.Pending()) != 0 {
+			t.Errorf("journal: %+v", recent)
+		}
+		b.Close()
+		if a, err := b.Judge(t.Context(), approve("Read"), policy.Allow); err != nil || a.Outcome != "" {
+			t.Errorf("closed: %+v, %v", a, err)
+		}
+	})
+}
+
+// A caller's function may use the broker.
+func TestWithdrawWhereHoldsNoLock(t *testing.T) {
+	b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
+	defer b.Close()
+	ticket, _ := b.Begin(t.Context(), ask("?"))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		b.WithdrawWhere(interact.Requester{}, func(interact.Request) bool { return len(b.Pending()) == 1 })
+	}()
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		t.Fatal("it waits for its own lock")
+	}
+	<-ticket.Done()
+}
+
+// Many large approvals, ended or not in the journal any longer, hold no more memory than they may.
+func TestLargeRequestsAreForgotten(t *testing.T) {
+	const limit = 8 << 20
+	pol := &interacttest.Policy{}
+	pol.Set("Big", policy.Deny)
+	journal := interact.NewMemoryJournal(1000, limit)
+	b := interact.NewBroker(interact.BrokerConfig{
+		Policy: pol, Prompter: &interacttest.Prompter{}, Notify: interacttest.Notify, Journal: journal,
+		Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slog.DiscardHandler),
+	})
+	defer b.Close()
+	var last *interact.Ticket
+	for i := range 30 {
+		r := approve("Big")
+		text := strings.Repeat("x", 1<<20-100)
+		r.Body = interact.Approve{Tool: "Big", Input: fmt.Appendf(nil, `{"n":%d,"text":"%s"}`, i, text)}
+		ticket, err := b.Begin(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = ticket
+	}
+	recent, _ := journal.Recent(t.Context(), 1000)
+	held := 0
+	for _, rec := range recent {
+		held += len(rec.Request.Body.(interact.Approve).Input)
+	}
+	if held > limit || len(recent) == 0 || recent[0].Request.ID != last.ID() {
+		t.Errorf("the journal holds %d bytes in %d requests", held, len(recent))
+	}
+	for _, rec := range b.Own(approve("Big").Requester) {
+		held += len(rec.Request.Body.(interact.Approve).Input)
+	}
+	if held > limit {
+		t.Errorf("the broker and the journal hold %d bytes", held)
+	}
+	again, err := b.Lookup(approve("Big").Requester, last.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, ok := again.Answer()
+	if !ok || a.Outcome != interact.Denied || again.Request().Body.Kind() != interact.KindApprove {
+		t.Errorf("looked up: %+v", a)
+	}
+}
+
+// What the journal has forgotten while it was pending still ends well, and counts for nothing.
+func TestMemoryJournalForgetsThePending(t *testing.T) {
+	j := interact.NewMemoryJournal(10, 3000)
+	big := func(id interact.ID) interact.Request {
+		return interact.Request{ID: id, Body: interact.Ask{Question: strings.Repeat("?", 2000)}}
+	}
+	for _, id := range []interact.ID{"1", "2"} {
+		if err := j.Open(t.Context(), big(id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := interact.Answer{Outcome: interact.Answered, Text: strings.Repeat("!", 5000)}
+	if err := j.Close(t.Context(), "1", long); err != nil {
+		t.Error(err)
+	}
+	if recent, _ := j.Recent(t.Context(), 10); len(recent) != 1 || recent[0].Request.ID != "2" {
+		t.Errorf("%d records", len(recent))
 	}
 }

@@ -57,16 +57,16 @@ var covers = []policy.Cover{policy.CoverInput, policy.CoverCommands, policy.Cove
 func (r Request) checkAnswer(a Answer) error {
 	switch b := r.Body.(type) {
 	case Ask:
-		return b.check(a.Text)
+		return checkText(b, a.Text)
 	case Form:
-		return b.check(a.Values)
+		return checkValues(b, a.Values)
 	case Confirm, Notify:
 		return nil
 	}
 	return errors.New("an approval is allowed or denied, not answered")
 }
 
-func (a Ask) check(text string) error {
+func checkText(a Ask, text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
 		return errors.New("the answer is empty")
@@ -76,13 +76,13 @@ func (a Ask) check(text string) error {
 	return nil
 }
 
-func (f Form) check(values map[string]Value) error {
+func checkValues(f Form, values map[string]Value) error {
 	for _, q := range f.Questions {
 		v, given := values[q.ID]
 		if !given {
 			return &MissingError{ID: q.ID}
 		}
-		if err := q.check(v); err != nil {
+		if err := CheckValue(q, v); err != nil {
 			return err
 		}
 	}
@@ -97,16 +97,17 @@ type MissingError struct{ ID string }
 
 func (e *MissingError) Error() string { return fmt.Sprintf("%q has no answer yet", e.ID) }
 
-func (q Question) check(v Value) error {
+// CheckValue reports why v does not answer q: a [*MissingError], or an [*InvalidError] when it is of the right kind.
+func CheckValue(q Question, v Value) error {
 	if v.List != (q.InputType == Choice) {
 		return fmt.Errorf("%q: wrong kind of answer", q.ID)
 	}
 	if v.List {
-		return q.checkPicks(v.Items)
+		return checkPicks(q, v.Items)
 	}
 	text := v.String()
 	if strings.TrimSpace(text) != "" {
-		return q.checkText(text)
+		return checkFormat(q, text)
 	}
 	if q.IsRequired() {
 		return &MissingError{ID: q.ID}
@@ -114,66 +115,66 @@ func (q Question) check(v Value) error {
 	return nil
 }
 
-func (q Question) checkPicks(picks []string) error {
+func checkPicks(q Question, picks []string) error {
 	if q.IsRequired() && len(picks) == 0 {
 		return &MissingError{ID: q.ID}
 	}
 	if !q.MultiSelect && len(picks) > 1 {
-		return q.invalid("takes one answer")
+		return invalid(q, "takes one answer")
 	}
 	for i, pick := range picks {
 		switch {
 		case strings.TrimSpace(pick) == "":
 			return &MissingError{ID: q.ID}
 		case slices.Contains(picks[:i], pick):
-			return q.invalid("has the same answer twice")
+			return invalid(q, "has the same answer twice")
 		case !q.OffersOther() && !slices.ContainsFunc(q.Options, func(o Option) bool { return o.Value == pick }):
-			return q.invalid("takes only the options")
+			return invalid(q, "takes only the options")
 		}
 	}
 	if len(picks) == 0 {
 		return nil
 	}
-	return q.between(float64(len(picks)), "pick")
+	return between(q, float64(len(picks)), "pick")
 }
 
-func (q Question) checkText(text string) error {
+func checkFormat(q Question, text string) error {
 	switch q.Format {
 	case Integer, Number:
-		return q.checkNumber(text)
+		return checkNumber(q, text)
 	case Email:
 		if a, err := mail.ParseAddress(text); err != nil || a.Address != text {
-			return q.invalid("wants an e-mail address")
+			return invalid(q, "wants an e-mail address")
 		}
 	case URI:
 		if u, err := url.Parse(text); err != nil || u.Scheme == "" {
-			return q.invalid("wants an address such as https://example.com")
+			return invalid(q, "wants an address such as https://example.com")
 		}
 	case Date:
 		if _, err := time.Parse(time.DateOnly, text); err != nil {
-			return q.invalid("wants a date such as 2030-12-31")
+			return invalid(q, "wants a date such as 2030-12-31")
 		}
 	case DateTime:
 		if _, err := time.Parse(time.RFC3339, text); err != nil {
-			return q.invalid("wants a date and time such as 2030-12-31T18:00:00Z")
+			return invalid(q, "wants a date and time such as 2030-12-31T18:00:00Z")
 		}
 	}
-	return q.between(float64(utf8.RuneCountInString(text)), "character")
+	return between(q, float64(utf8.RuneCountInString(text)), "character")
 }
 
-func (q Question) checkNumber(text string) error {
+func checkNumber(q Question, text string) error {
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
-		return q.invalid("wants a number")
+		return invalid(q, "wants a number")
 	}
 	if q.Format == Integer && n != math.Trunc(n) {
-		return q.invalid("wants a whole number")
+		return invalid(q, "wants a whole number")
 	}
-	return q.between(n, "")
+	return between(q, n, "")
 }
 
 // between holds n against Min and Max. unit is what is counted, empty when n is the answer itself.
-func (q Question) between(n float64, unit string) error {
+func between(q Question, n float64, unit string) error {
 	bound := func(limit float64) string {
 		s := strconv.FormatFloat(limit, 'f', -1, 64)
 		switch {
@@ -186,9 +187,9 @@ func (q Question) between(n float64, unit string) error {
 	}
 	switch {
 	case q.Min != nil && n < *q.Min:
-		return q.invalid("wants at least " + bound(*q.Min))
+		return invalid(q, "wants at least "+bound(*q.Min))
 	case q.Max != nil && n > *q.Max:
-		return q.invalid("wants at most " + bound(*q.Max))
+		return invalid(q, "wants at most "+bound(*q.Max))
 	}
 	return nil
 }
@@ -198,4 +199,4 @@ type InvalidError struct{ ID, Problem string }
 
 func (e *InvalidError) Error() string { return fmt.Sprintf("%q %s", e.ID, e.Problem) }
 
-func (q Question) invalid(problem string) error { return &InvalidError{ID: q.ID, Problem: problem} }
+func invalid(q Question, problem string) error { return &InvalidError{ID: q.ID, Problem: problem} }

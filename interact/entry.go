@@ -2,44 +2,72 @@ package interact
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
 	"nod/policy"
 )
 
-// entry is one request on its road.
+// entry is one request and what becomes of it.
 type entry struct {
 	req     Request
-	call    policy.Call
+	call    policy.Call // of an approval
 	why     policy.Decision
-	content joinKey                 // its key in Broker.same while pending
-	cancel  context.CancelCauseFunc // ends the wait with a cause; nil when there was nothing to wait for
+	content joinKey                 // its key in Broker.same while pending; zero when nobody needed it yet
+	ctx     context.Context         // ends when the wait does; nil when there was nothing to wait for
+	cancel  context.CancelCauseFunc // ends the wait with a cause; nil, too
 	done    chan struct{}           // closed once answer is set
+	size    int                     // bytes of memory that it holds, while it is pending and once it has ended
 
 	// Guarded by Broker.mu.
-	waiters  int    // callers that hold on
-	detached bool   // the request outlives its callers
-	answer   Answer // set before done is closed, never changed after
+	waiters     int    // callers that hold on
+	detached    bool   // the request outlives its callers
+	isAbandoned bool   // the last caller has gone: nobody may join any longer
+	answer      Answer // set before done is closed, never changed after
 }
 
-// shown is the digest of exactly those bytes of input that are judged and shown.
-func (e *entry) shown() string {
-	a, _ := e.req.Body.(Approve)
-	return Digest(a.Input)
+func (e *entry) kind() Kind { return e.req.Body.Kind() }
+
+// isOpen reports whether a request that came now may share e's answer. The caller holds Broker.mu.
+func (e *entry) isOpen(now time.Time) bool {
+	return !e.isAbandoned && e.ctx.Err() == nil && now.Before(e.req.Deadline)
+}
+
+// decision is the one that counts: of the policy as it was when the request came, or of the one that has overruled
+// it meanwhile.
+func (e *entry) decision() policy.Decision {
+	if e.ctx != nil {
+		if o, ok := context.Cause(e.ctx).(*overruled); ok {
+			return o.Decision
+		}
+	}
+	return e.why
+}
+
+// finish returns what is kept of e for those who ask for its answer later: not the input of an approval, which
+// the journal has.
+func (e *entry) finish(a Answer) *entry {
+	kept := &entry{req: e.req, content: e.content, done: e.done, answer: a}
+	if approve, ok := e.req.Body.(Approve); ok {
+		kept.req.Body = Approve{Tool: approve.Tool, Class: approve.Class, ToolUseID: approve.ToolUseID}
+	}
+	kept.size = kept.req.size() + a.size()
+	return kept
 }
 
 // ended is the answer of a request whose context ended before the human answered.
 func (e *entry) ended(cause error) Answer {
 	if o, ok := cause.(*overruled); ok {
-		return o.Answer
+		a, _ := decided(o.Decision)
+		return a
 	}
 	switch cause {
 	case errTimedOut:
-		a := Answer{Outcome: TimedOut, By: ByTimeout, Reason: fmt.Sprintf(
-			"nobody answered within %s: the person is away and has not refused", e.req.Deadline.Sub(e.req.Created).Round(time.Second))}
+		after := e.req.Deadline.Sub(e.req.Created).Round(time.Second)
+		reason := fmt.Sprintf("nobody answered within %s: the person is away and has not refused", after)
+		a := Answer{Outcome: TimedOut, By: ByTimeout, Reason: reason}
 		if c, ok := e.req.Body.(Confirm); ok {
 			a.Confirmed, a.Defaulted = c.Default, true
 		}
@@ -53,7 +81,7 @@ func (e *entry) ended(cause error) Answer {
 }
 
 // overruled is the cause of the end of a request that the policy decides after all.
-type overruled struct{ Answer }
+type overruled struct{ policy.Decision }
 
 func (*overruled) Error() string { return "decided by the policy" }
 
@@ -109,27 +137,32 @@ func (t *Ticket) Detach() {
 // ends as cancelled. To release twice is to release once.
 func (t *Ticket) Release() {
 	t.release.Do(func() {
-		if t.attached && t.b.left(t.e) && t.e.cancel != nil {
-			t.e.cancel(errCallerGone)
+		if t.attached {
+			t.b.leave(t.e)
 		}
 	})
 }
 
-// left takes one waiter off and reports whether nobody cares any longer.
-func (b *Broker) left(e *entry) bool {
+// leave takes one waiter off. What nobody waits for any longer ends, and whoever asks the same is asked for anew.
+func (b *Broker) leave(e *entry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e.waiters--
-	return e.waiters == 0 && !e.detached
+	if e.waiters > 0 || e.detached || e.cancel == nil || e.answer.Outcome != "" {
+		return
+	}
+	e.isAbandoned = true
+	b.unkey(e)
+	e.cancel(errCallerGone)
 }
 
 // joinKey finds the request that a new one is the same as.
 type joinKey struct {
-	owner owner
-	cwd   string
-	sess  string
-	kind  Kind
-	key   string // idempotency key, or digest of the content
+	owner  owner
+	folder string
+	sess   string
+	kind   Kind
+	key    string // idempotency key, or digest of the content
 }
 
 // owner is what of a requester is verified, and its own name for itself.
@@ -152,31 +185,30 @@ func keyOf(r Request) joinKey {
 	return joinKey{owner: ownerOf(r.Requester), key: r.IdempotencyKey}
 }
 
-func contentOf(r Request) joinKey {
-	return joinKey{
-		owner: ownerOf(r.Requester), cwd: r.Requester.CWD, sess: r.Requester.Session,
-		kind: r.Body.Kind(), key: digestOf(r.Body),
+// contentKey is the same for requests that one answer can serve: those that a person reads as the same, and that
+// carry the same bytes of input.
+func (e *entry) contentKey() joinKey {
+	var body any = e.req.Body
+	if a, ok := body.(Approve); ok {
+		body = approveJSON{a, []byte(e.call.Input.SHA256)}
 	}
+	text, err := json.Marshal(body)
+	if err != nil { // a body that came through Validate always encodes
+		panic(fmt.Sprintf("interact: encode %s: %v", e.kind(), err))
+	}
+	r := e.req.Requester
+	return joinKey{owner: ownerOf(r), folder: r.Folder(), sess: r.Session, kind: e.kind(), key: Digest(text)}
 }
 
 // joinKeyed joins the request that carries the same idempotency key. A key that comes again with something
-// else in it is refused: an answer must never count for a request that nobody saw.
+// else in it is refused: an answer must never count for a request that nobody saw. The caller holds b.mu.
 func (b *Broker) joinKeyed(e *entry) (*Ticket, error) {
-	if e.req.IdempotencyKey == "" {
-		return nil, nil
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	old := b.keyed[keyOf(e.req)]
-	if old == nil {
+	if old == nil || e.req.IdempotencyKey == "" {
 		return nil, nil
 	}
-	if contentOf(old.req) != contentOf(e.req) {
+	if old.content != e.content {
 		return nil, &ParamError{Param: "idempotency_key", Problem: "was used for a different request; use a new key"}
 	}
-	old.waiters++
-	return &Ticket{b: b, e: old, attached: true}, nil
+	return b.join(old), nil
 }
-
-// compareIDs orders ids by the time in them.
-func compareIDs(a, b ID) int { return strings.Compare(string(a), string(b)) }

@@ -3,7 +3,6 @@ package interact
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"nod/policy"
+	"nod/policy/invisible"
 )
 
 // Limits of a request. Lengths are in Unicode code points unless said otherwise.
@@ -40,7 +40,7 @@ func Normalize(b Body) Body {
 	case Form:
 		b.Questions = slices.Clone(b.Questions)
 		for i := range b.Questions {
-			b.Questions[i] = b.Questions[i].normalize()
+			b.Questions[i] = normalizeQuestion(b.Questions[i])
 		}
 		return b
 	case Approve:
@@ -55,7 +55,7 @@ func Normalize(b Body) Body {
 	return b
 }
 
-func (q Question) normalize() Question {
+func normalizeQuestion(q Question) Question {
 	if q.InputType == "" {
 		q.InputType = Text
 		if len(q.Options) > 0 {
@@ -76,11 +76,11 @@ func (q Question) normalize() Question {
 func (r Request) Validate() error {
 	switch {
 	case r.Body == nil:
-		return &ParamError{Param: "kind", Problem: "the request has no body"}
+		return wrong("kind", "the request has no body")
 	case r.Timeout < 0 || r.Timeout > MaxTimeout:
-		return &ParamError{Param: "timeout", Problem: fmt.Sprintf("want 0 to %d seconds", int(MaxTimeout.Seconds()))}
+		return wrong("timeout", "want 0 to %d seconds", int(MaxTimeout.Seconds()))
 	case r.Requester.CWD != "" && !filepath.IsAbs(r.Requester.CWD):
-		return &ParamError{Param: "cwd", Problem: "want an absolute folder"}
+		return wrong("cwd", "want an absolute folder")
 	}
 	err := first(
 		short("agent", r.Requester.Agent),
@@ -91,16 +91,32 @@ func (r Request) Validate() error {
 	if err != nil {
 		return err
 	}
-	return r.Body.Validate()
+	return validate(r.Body)
 }
 
-// Validate implements [Body].
-func (a Ask) Validate() error {
+func validate(b Body) error {
+	switch b := b.(type) {
+	case Ask:
+		return validateAsk(b)
+	case Confirm:
+		return first(
+			required("message", b.Message, MaxText), short("yes_label", b.YesLabel), short("no_label", b.NoLabel))
+	case Form:
+		return validateForm(b)
+	case Approve:
+		return b.validate()
+	case Notify:
+		return validateNotify(b)
+	}
+	return wrong("kind", "a %T is no body of a request", b)
+}
+
+func validateAsk(a Ask) error {
 	if err := first(required("question", a.Question, MaxText), short("placeholder", a.Placeholder)); err != nil {
 		return err
 	}
 	if len(a.Options) > MaxOptions {
-		return tooMany("options", MaxOptions)
+		return wrong("options", "more than %d", MaxOptions)
 	}
 	for i, o := range a.Options {
 		param := fmt.Sprintf("options[%d]", i)
@@ -108,46 +124,37 @@ func (a Ask) Validate() error {
 			return err
 		}
 		if slices.Contains(a.Options[:i], o) {
-			return &ParamError{Param: param, Problem: fmt.Sprintf("%q stands twice in the list", o)}
+			return wrong(param, "%q stands twice in the list", o)
 		}
 	}
 	return nil
 }
 
-// OffersOther reports whether a free text may be typed in place of an option.
-func (a Ask) OffersOther() bool { return a.AllowOther == nil || *a.AllowOther }
-
-// Validate implements [Body].
-func (c Confirm) Validate() error {
-	return first(required("message", c.Message, MaxText), short("yes_label", c.YesLabel), short("no_label", c.NoLabel))
-}
-
-// Validate implements [Body].
-func (f Form) Validate() error {
+func validateForm(f Form) error {
 	if err := short("title", f.Title); err != nil {
 		return err
 	}
 	switch {
 	case len(f.Questions) == 0:
-		return &ParamError{Param: "questions", Problem: "want at least one question"}
+		return wrong("questions", "want at least one question")
 	case len(f.Questions) > MaxQuestions:
-		return tooMany("questions", MaxQuestions)
+		return wrong("questions", "more than %d", MaxQuestions)
 	}
 	seen := map[string]bool{}
 	for i, q := range f.Questions {
 		at := fmt.Sprintf("questions[%d].", i)
-		if err := q.validate(at); err != nil {
+		if err := validateQuestion(q, at); err != nil {
 			return err
 		}
 		if seen[q.ID] {
-			return &ParamError{Param: at + "id", Problem: fmt.Sprintf("%q names two questions", q.ID)}
+			return wrong(at+"id", "%q names two questions", q.ID)
 		}
 		seen[q.ID] = true
 	}
 	return nil
 }
 
-func (q Question) validate(at string) error {
+func validateQuestion(q Question, at string) error {
 	err := first(
 		required(at+"id", q.ID, MaxName),
 		required(at+"question", q.Question, MaxText),
@@ -158,65 +165,70 @@ func (q Question) validate(at string) error {
 		return err
 	}
 	if q.Min != nil && q.Max != nil && *q.Min > *q.Max {
-		return &ParamError{Param: at + "min", Problem: "is more than max"}
+		return wrong(at+"min", "is more than max")
 	}
 	switch q.InputType {
 	case Text:
-		return q.validateText(at)
+		return validateText(q, at)
 	case Choice:
-		return q.validateChoice(at)
+		return validateChoice(q, at)
 	}
-	return &ParamError{Param: at + "input_type", Problem: fmt.Sprintf("%q: want choice or text", q.InputType)}
+	return wrong(at+"input_type", "%q: want choice or text", q.InputType)
 }
 
-func (q Question) validateText(at string) error {
+func validateText(q Question, at string) error {
 	switch {
 	case len(q.Options) > 0:
-		return &ParamError{Param: at + "options", Problem: "a text question has no options"}
+		return wrong(at+"options", "a text question has no options")
 	case q.MultiSelect:
-		return &ParamError{Param: at + "multi_select", Problem: "a text question has nothing to select"}
+		return wrong(at+"multi_select", "a text question has nothing to select")
 	case q.Default.List:
-		return &ParamError{Param: at + "default", Problem: "a text question's default is a string"}
+		return wrong(at+"default", "a text question's default is a string")
 	case !slices.Contains([]Format{"", Email, URI, Date, DateTime, Integer, Number}, q.Format):
-		return &ParamError{Param: at + "format", Problem: fmt.Sprintf("%q: want email, uri, date, date-time, integer or number", q.Format)}
+		return wrong(at+"format", "%q: want email, uri, date, date-time, integer or number", q.Format)
 	}
 	return limit(at+"default", q.Default.String(), MaxText)
 }
 
-func (q Question) validateChoice(at string) error {
+func validateChoice(q Question, at string) error {
 	switch {
 	case len(q.Options) == 0:
-		return &ParamError{Param: at + "options", Problem: "a choice question needs options"}
+		return wrong(at+"options", "a choice question needs options")
 	case len(q.Options) > MaxOptions:
-		return tooMany(at+"options", MaxOptions)
+		return wrong(at+"options", "more than %d", MaxOptions)
 	case q.Format != "":
-		return &ParamError{Param: at + "format", Problem: "a choice question has no format"}
+		return wrong(at+"format", "a choice question has no format")
 	}
 	values := map[string]bool{}
 	for i, o := range q.Options {
 		at := fmt.Sprintf("%soptions[%d].", at, i)
-		err := first(required(at+"label", o.Label, MaxText), limit(at+"value", o.Value, MaxText), limit(at+"description", o.Description, MaxText), limit(at+"preview", o.Preview, MaxText))
+		err := first(
+			required(at+"label", o.Label, MaxText),
+			limit(at+"value", o.Value, MaxText),
+			limit(at+"description", o.Description, MaxText),
+			limit(at+"preview", o.Preview, MaxText),
+		)
 		if err != nil {
 			return err
 		}
 		if marked(o.Label) {
-			return &ParamError{Param: at + "label", Problem: `leave "(Recommended)" out of the label and set recommended: true`}
+			return wrong(at+"label", `leave "(Recommended)" out of the label and set recommended: true`)
 		}
 		if values[o.Value] {
-			return &ParamError{Param: at + "value", Problem: fmt.Sprintf("%q stands for two options", o.Value)}
+			return wrong(at+"value", "%q stands for two options", o.Value)
 		}
 		values[o.Value] = true
 	}
-	return q.validateDefault(at, values)
+	return validateDefault(q, at, values)
 }
 
-func (q Question) validateDefault(at string, values map[string]bool) error {
+func validateDefault(q Question, at string, values map[string]bool) error {
 	if !q.MultiSelect && len(q.Default.Items) > 1 {
-		return &ParamError{Param: at + "default", Problem: "several defaults need multi_select: true"}
+		return wrong(at+"default", "several defaults need multi_select: true")
 	}
 	for _, d := range q.Default.Items {
 		if !values[d] {
-			return &ParamError{Param: at + "default", Problem: fmt.Sprintf("%q is no option's value", d)}
+			return wrong(at+"default", "%q is no option's value", d)
 		}
 	}
 	return nil
@@ -228,33 +240,35 @@ func marked(label string) bool {
 	return strings.HasSuffix(l, "(recommended)") || strings.HasSuffix(l, "(推荐)") || strings.HasSuffix(l, "（推荐）")
 }
 
-// Validate implements [Body].
-func (a Approve) Validate() error {
-	err := first(required("tool", a.Tool, MaxName), limit("description", a.Description, MaxText), short("tool_use_id", a.ToolUseID))
+func (a Approve) validate() error {
+	err := first(
+		required("tool", a.Tool, MaxName),
+		limit("description", a.Description, MaxText),
+		short("tool_use_id", a.ToolUseID),
+	)
 	if err != nil {
 		return err
 	}
 	switch input := bytes.TrimSpace(a.Input); {
 	case len(input) == 0 || bytes.Equal(input, []byte("null")):
-		return &ParamError{Param: "input", Problem: "want the tool's input as a JSON object"}
+		return wrong("input", "want the tool's input as a JSON object")
 	case len(input) > MaxInput:
-		return &ParamError{Param: "input", Problem: fmt.Sprintf("longer than %d bytes", MaxInput)}
-	case input[0] != '{' || !json.Valid(input):
-		return &ParamError{Param: "input", Problem: "want a JSON object"}
+		return wrong("input", "longer than %d bytes", MaxInput)
+	case input[0] != '{':
+		return wrong("input", "want a JSON object")
 	}
 	if a.Class != "" && !slices.Contains(policy.Classes, a.Class) {
-		return &ParamError{Param: "class", Problem: fmt.Sprintf("%q: want one of read_only, write, execute, network, destructive, unknown", a.Class)}
+		return wrong("class", "%q: want one of read_only, write, execute, network, destructive, unknown", a.Class)
 	}
 	return nil
 }
 
-// Validate implements [Body].
-func (n Notify) Validate() error {
+func validateNotify(n Notify) error {
 	if err := first(required("message", n.Message, MaxText), short("title", n.Title)); err != nil {
 		return err
 	}
 	if !slices.Contains([]Level{Info, Warning, Error}, n.Level) {
-		return &ParamError{Param: "level", Problem: fmt.Sprintf("`level` must be \"info\", \"warning\", or \"error\", got %q", n.Level)}
+		return wrong("level", "`level` must be \"info\", \"warning\", or \"error\", got %q", n.Level)
 	}
 	return nil
 }
@@ -269,24 +283,30 @@ func first(errs ...error) error {
 }
 
 func required(param, s string, max int) error {
-	if strings.TrimSpace(s) == "" {
+	if err := limit(param, s, max); err != nil {
+		return err
+	}
+	if !strings.ContainsFunc(s, shows) {
 		return &ParamError{Param: param, Problem: "want a text that is not blank", Missing: true}
 	}
-	return limit(param, s, max)
+	return nil
 }
+
+// shows reports whether a person sees r. JSON turns half a character into the one that stands for an unreadable one.
+func shows(r rune) bool { return r != ' ' && r != utf8.RuneError && !invisible.Is(r) }
 
 func short(param, s string) error { return limit(param, s, MaxName) }
 
 func limit(param, s string, max int) error {
 	switch {
 	case !utf8.ValidString(s):
-		return &ParamError{Param: param, Problem: "not valid UTF-8"}
+		return wrong(param, "not valid UTF-8")
 	case len(s) > max && utf8.RuneCountInString(s) > max:
-		return &ParamError{Param: param, Problem: fmt.Sprintf("longer than %d characters", max)}
+		return wrong(param, "longer than %d characters", max)
 	}
 	return nil
 }
 
-func tooMany(param string, max int) error {
-	return &ParamError{Param: param, Problem: fmt.Sprintf("more than %d", max)}
+func wrong(param, problem string, args ...any) error {
+	return &ParamError{Param: param, Problem: fmt.Sprintf(problem, args...)}
 }

@@ -3,11 +3,13 @@ package interact_test
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"nod/interact"
+	"nod/interact/interacttest"
 )
 
 func TestValidate(t *testing.T) {
@@ -24,51 +26,74 @@ func TestValidate(t *testing.T) {
 		param   string // "" means valid
 		missing bool
 	}{
-		"ask":                {interact.Ask{Question: "?"}, "", false},
-		"ask blank":          {interact.Ask{Question: " \n"}, "question", true},
-		"ask long":           {interact.Ask{Question: long}, "question", false},
-		"ask bad utf-8":      {interact.Ask{Question: "\xff"}, "question", false},
-		"ask blank option":   {interact.Ask{Question: "?", Options: []string{"a", ""}}, "options[1]", true},
-		"ask twin options":   {interact.Ask{Question: "?", Options: []string{"a", "a"}}, "options[1]", false},
-		"ask many options":   {interact.Ask{Question: "?", Options: make([]string, interact.MaxOptions+1)}, "options", false},
-		"confirm":            {interact.Confirm{Message: "?"}, "", false},
-		"confirm blank":      {interact.Confirm{}, "message", true},
-		"confirm long label": {interact.Confirm{Message: "?", YesLabel: strings.Repeat("x", interact.MaxName+1)}, "yes_label", false},
-		"form":               {form(choice(a, b), interact.Question{ID: "t", Question: "?"}), "", false},
-		"form empty":         {form(), "questions", false},
-		"form many":          {form(make([]interact.Question, interact.MaxQuestions+1)...), "questions", false},
-		"form twin ids":      {form(choice(a), choice(b)), "questions[1].id", false},
-		"form no id":         {form(interact.Question{Question: "?"}), "questions[0].id", true},
-		"form bad type":      {form(interact.Question{ID: "q", Question: "?", InputType: "slider"}), "questions[0].input_type", false},
-		"form no options":    {form(interact.Question{ID: "q", Question: "?", InputType: interact.Choice}), "questions[0].options", false},
-		"form text options":  {form(with(choice(a), func(q *interact.Question) { q.InputType = interact.Text })), "questions[0].options", false},
-		"form text multi":    {form(interact.Question{ID: "q", Question: "?", MultiSelect: true}), "questions[0].multi_select", false},
-		"form text default":  {form(interact.Question{ID: "q", Question: "?", Default: interact.ListValue("a")}), "questions[0].default", false},
-		"form twin values":   {form(choice(a, interact.Option{Label: "X", Value: "A"})), "questions[0].options[1].value", false},
-		"form recommended":   {form(choice(interact.Option{Label: "A (Recommended) "})), "questions[0].options[0].label", false},
-		"form 推荐":            {form(choice(interact.Option{Label: "甲（推荐）"})), "questions[0].options[0].label", false},
-		"form no label":      {form(choice(interact.Option{Value: "v"})), "questions[0].options[0].label", true},
-		"form default":       {form(with(choice(a, b), func(q *interact.Question) { q.Default = interact.TextValue("B") })), "", false},
-		"form bad default":   {form(with(choice(a, b), func(q *interact.Question) { q.Default = interact.TextValue("C") })), "questions[0].default", false},
-		"form two defaults":  {form(with(choice(a, b), func(q *interact.Question) { q.Default = interact.ListValue("A", "B") })), "questions[0].default", false},
-		"form bad format":    {form(interact.Question{ID: "q", Question: "?", Format: "zip"}), "questions[0].format", false},
-		"form choice format": {form(with(choice(a), func(q *interact.Question) { q.Format = interact.Email })), "questions[0].format", false},
-		"approve":            {interact.Approve{Tool: "Bash", Input: json.RawMessage(`{}`)}, "", false},
-		"approve mutating":   {interact.Approve{Tool: "Bash", Input: json.RawMessage(`{}`), Class: "mutating"}, "", false},
-		"approve no tool":    {interact.Approve{Input: json.RawMessage(`{}`)}, "tool", true},
-		"approve no input":   {interact.Approve{Tool: "Bash"}, "input", false},
-		"approve null":       {interact.Approve{Tool: "Bash", Input: json.RawMessage(`null`)}, "input", false},
-		"approve array":      {interact.Approve{Tool: "Bash", Input: json.RawMessage(`[]`)}, "input", false},
-		"approve broken":     {interact.Approve{Tool: "Bash", Input: json.RawMessage(`{"a":`)}, "input", false},
-		"approve bad class":  {interact.Approve{Tool: "Bash", Input: json.RawMessage(`{}`), Class: "harmless"}, "class", false},
-		"notify":             {interact.Notify{Message: "!"}, "", false},
-		"notify blank":       {interact.Notify{}, "message", true},
-		"notify bad level":   {interact.Notify{Message: "!", Level: "loud"}, "level", false},
+		"ask":               {interact.Ask{Question: "?"}, "", false},
+		"ask blank":         {interact.Ask{Question: " \n"}, "question", true},
+		"ask half a letter": {interact.Ask{Question: "\ufffd"}, "question", true},
+		"ask invisible":     {interact.Ask{Question: "\u200b\u202e \u3164"}, "question", true},
+		"form invisible": {interact.Form{Questions: []interact.Question{
+			{ID: "a", Question: "\u2060", InputType: interact.Text}}}, "questions[0].question", true},
+		"ask long":         {interact.Ask{Question: long}, "question", false},
+		"ask bad utf-8":    {interact.Ask{Question: "\xff"}, "question", false},
+		"ask blank option": {interact.Ask{Question: "?", Options: []string{"a", ""}}, "options[1]", true},
+		"ask twin options": {interact.Ask{Question: "?", Options: []string{"a", "a"}}, "options[1]", false},
+		"ask many options": {interact.Ask{Question: "?", Options: make([]string, interact.MaxOptions+1)}, "options", false},
+		"confirm":          {interact.Confirm{Message: "?"}, "", false},
+		"confirm blank":    {interact.Confirm{}, "message", true},
+		"confirm long label": {interact.Confirm{Message: "?", YesLabel: strings.Repeat("x", interact.MaxName+1)},
+			"yes_label", false},
+		"form":          {form(choice(a, b), interact.Question{ID: "t", Question: "?"}), "", false},
+		"form empty":    {form(), "questions", false},
+		"form many":     {form(make([]interact.Question, interact.MaxQuestions+1)...), "questions", false},
+		"form twin ids": {form(choice(a), choice(b)), "questions[1].id", false},
+		"form no id":    {form(interact.Question{Question: "?"}), "questions[0].id", true},
+		"form bad type": {form(interact.Question{ID: "q", Question: "?", InputType: "slider"}),
+			"questions[0].input_type", false},
+		"form no options": {form(interact.Question{ID: "q", Question: "?", InputType: interact.Choice}),
+			"questions[0].options", false},
+		"form text options": {form(with(choice(a), func(q *interact.Question) { q.InputType = interact.Text })),
+			"questions[0].options", false},
+		"form text multi": {form(interact.Question{ID: "q", Question: "?", MultiSelect: true}),
+			"questions[0].multi_select", false},
+		"form text default": {form(interact.Question{ID: "q", Question: "?", Default: interact.ListValue("a")}),
+			"questions[0].default", false},
+		"form twin values": {form(choice(a, interact.Option{Label: "X", Value: "A"})), "questions[0].options[1].value",
+			false},
+		"form recommended": {form(choice(interact.Option{Label: "A (Recommended) "})), "questions[0].options[0].label",
+			false},
+		"form 推荐":       {form(choice(interact.Option{Label: "甲（推荐）"})), "questions[0].options[0].label", false},
+		"form no label": {form(choice(interact.Option{Value: "v"})), "questions[0].options[0].label", true},
+		"form default": {form(with(choice(a, b), func(q *interact.Question) { q.Default = interact.TextValue("B") })),
+			"", false},
+		"form bad default": {form(with(choice(a, b), func(q *interact.Question) { q.Default = interact.TextValue("C") })),
+			"questions[0].default", false},
+		"form two defaults": {form(with(choice(a, b), func(q *interact.Question) {
+			q.Default = interact.ListValue("A", "B")
+		})), "questions[0].default", false},
+		"form bad format": {form(interact.Question{ID: "q", Question: "?", Format: "zip"}), "questions[0].format", false},
+		"form choice format": {form(with(choice(a), func(q *interact.Question) { q.Format = interact.Email })),
+			"questions[0].format", false},
+		"approve":          {interact.Approve{Tool: "Bash", Input: json.RawMessage(`{}`)}, "", false},
+		"approve mutating": {interact.Approve{Tool: "Bash", Input: json.RawMessage(`{}`), Class: "mutating"}, "", false},
+		"approve no tool":  {interact.Approve{Input: json.RawMessage(`{}`)}, "tool", true},
+		"approve no input": {interact.Approve{Tool: "Bash"}, "input", false},
+		"approve null":     {interact.Approve{Tool: "Bash", Input: json.RawMessage(`null`)}, "input", false},
+		"approve array":    {interact.Approve{Tool: "Bash", Input: json.RawMessage(`[]`)}, "input", false},
+		"approve broken":   {interact.Approve{Tool: "Bash", Input: json.RawMessage(`{"a":`)}, "input", false},
+		"approve bad class": {interact.Approve{Tool: "Bash", Input: json.RawMessage(`{}`), Class: "harmless"}, "class",
+			false},
+		"notify":           {interact.Notify{Message: "!"}, "", false},
+		"notify blank":     {interact.Notify{}, "message", true},
+		"notify bad level": {interact.Notify{Message: "!", Level: "loud"}, "level", false},
 	}
+	broker := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
+	defer broker.Close()
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			err := interact.Request{Body: interact.Normalize(tt.body)}.Validate()
+			ticket, err := broker.Begin(t.Context(), interact.Request{Body: tt.body})
 			checkParam(t, err, tt.param, tt.missing)
+			if err == nil {
+				ticket.Release()
+			}
 		})
 	}
 }
@@ -115,7 +140,8 @@ func TestCheck(t *testing.T) {
 	no, answered := false, interact.Answered
 	optional := interact.Question{ID: "o", Question: "?", Required: &no}
 	pick := interact.Question{ID: "p", Question: "?", Options: []interact.Option{{Label: "A"}, {Label: "B"}}}
-	many := interact.Question{ID: "m", Question: "?", Options: []interact.Option{{Label: "A"}, {Label: "B"}}, MultiSelect: true, Required: &no}
+	many := interact.Question{ID: "m", Question: "?", Options: []interact.Option{{Label: "A"}, {Label: "B"}},
+		MultiSelect: true, Required: &no}
 	form := interact.Normalize(interact.Form{Questions: []interact.Question{optional, pick, many}})
 	values := func(o, p, m interact.Value) interact.Answer {
 		return interact.Answer{Outcome: answered, Values: map[string]interact.Value{"o": o, "p": p, "m": m}}
@@ -127,11 +153,14 @@ func TestCheck(t *testing.T) {
 		a    interact.Answer
 		ok   bool
 	}{
-		"text":            {interact.Ask{Question: "?"}, interact.Answer{Outcome: answered, Text: "x"}, true},
-		"blank text":      {interact.Ask{Question: "?"}, interact.Answer{Outcome: answered, Text: " "}, false},
-		"other":           {interact.Ask{Question: "?", Options: []string{"a"}}, interact.Answer{Outcome: answered, Text: "x"}, true},
-		"no other":        {interact.Ask{Question: "?", Options: []string{"a"}, AllowOther: &no}, interact.Answer{Outcome: answered, Text: "x"}, false},
-		"option":          {interact.Ask{Question: "?", Options: []string{"a"}, AllowOther: &no}, interact.Answer{Outcome: answered, Text: "a"}, true},
+		"text":       {interact.Ask{Question: "?"}, interact.Answer{Outcome: answered, Text: "x"}, true},
+		"blank text": {interact.Ask{Question: "?"}, interact.Answer{Outcome: answered, Text: " "}, false},
+		"other": {interact.Ask{Question: "?", Options: []string{"a"}},
+			interact.Answer{Outcome: answered, Text: "x"}, true},
+		"no other": {interact.Ask{Question: "?", Options: []string{"a"}, AllowOther: &no},
+			interact.Answer{Outcome: answered, Text: "x"}, false},
+		"option": {interact.Ask{Question: "?", Options: []string{"a"}, AllowOther: &no},
+			interact.Answer{Outcome: answered, Text: "a"}, true},
 		"ask allowed":     {interact.Ask{Question: "?"}, allowed, false},
 		"form":            {form, values(text(""), list("A"), list()), true},
 		"form other":      {form, values(text("x"), list("something else"), list("A", "C")), true},
@@ -139,20 +168,29 @@ func TestCheck(t *testing.T) {
 		"form two":        {form, values(text("x"), list("A", "B"), list()), false},
 		"form blank pick": {form, values(text("x"), list(" "), list()), false},
 		"form wrong kind": {form, values(list("x"), list("A"), list()), false},
-		"form stranger":   {form, interact.Answer{Outcome: answered, Values: map[string]interact.Value{"o": text(""), "p": list("A"), "m": list(), "z": text("")}}, false},
-		"form none":       {form, interact.Answer{Outcome: answered}, false},
-		"dismissed":       {form, interact.Answer{Outcome: interact.Dismissed}, true},
-		"timed out":       {form, interact.Answer{Outcome: interact.TimedOut}, false},
-		"suggestion":      {interact.Approve{Tool: "T", Suggestions: []string{"x"}}, interact.Answer{Outcome: interact.Allowed, Suggestion: 1}, true},
-		"no such one":     {interact.Approve{Tool: "T", Suggestions: []string{"x"}}, interact.Answer{Outcome: interact.Allowed, Suggestion: 2}, false},
-		"denied with one": {interact.Approve{Tool: "T", Suggestions: []string{"x"}}, interact.Answer{Outcome: interact.Denied, Suggestion: 1}, false},
+		"form stranger": {form, interact.Answer{Outcome: answered,
+			Values: map[string]interact.Value{"o": text(""), "p": list("A"), "m": list(), "z": text("")}}, false},
+		"form none": {form, interact.Answer{Outcome: answered}, false},
+		"dismissed": {form, interact.Answer{Outcome: interact.Dismissed}, true},
+		"timed out": {form, interact.Answer{Outcome: interact.TimedOut}, false},
+		"suggestion": {interact.Approve{Tool: "T", Suggestions: []string{"x"}},
+			interact.Answer{Outcome: interact.Allowed, Suggestion: 1}, true},
+		"no such one": {interact.Approve{Tool: "T", Suggestions: []string{"x"}},
+			interact.Answer{Outcome: interact.Allowed, Suggestion: 2}, false},
+		"denied with one": {interact.Approve{Tool: "T", Suggestions: []string{"x"}},
+			interact.Answer{Outcome: interact.Denied, Suggestion: 1}, false},
 		"session allow without a session": {interact.Approve{Tool: "T", Input: json.RawMessage(`{}`)},
 			interact.Answer{Outcome: interact.Allowed, Scope: "session"}, false},
-		"covers":             {interact.Approve{Tool: "T"}, interact.Answer{Outcome: interact.Allowed, Scope: "always", Covers: "edits"}, true},
-		"covers who knows":   {interact.Approve{Tool: "T"}, interact.Answer{Outcome: interact.Allowed, Scope: "always", Covers: "all"}, false},
-		"covers once":        {interact.Approve{Tool: "T"}, interact.Answer{Outcome: interact.Allowed, Scope: "once", Covers: "commands"}, false},
-		"covers no scope":    {interact.Approve{Tool: "T"}, interact.Answer{Outcome: interact.Allowed, Covers: "commands"}, false},
-		"covers what is not": {interact.Approve{Tool: "T"}, interact.Answer{Outcome: interact.Denied, Scope: "always", Covers: "commands"}, false},
+		"covers": {interact.Approve{Tool: "T"},
+			interact.Answer{Outcome: interact.Allowed, Scope: "always", Covers: "edits"}, true},
+		"covers who knows": {interact.Approve{Tool: "T"},
+			interact.Answer{Outcome: interact.Allowed, Scope: "always", Covers: "all"}, false},
+		"covers once": {interact.Approve{Tool: "T"},
+			interact.Answer{Outcome: interact.Allowed, Scope: "once", Covers: "commands"}, false},
+		"covers no scope": {interact.Approve{Tool: "T"}, interact.Answer{Outcome: interact.Allowed, Covers: "commands"},
+			false},
+		"covers what is not": {interact.Approve{Tool: "T"},
+			interact.Answer{Outcome: interact.Denied, Scope: "always", Covers: "commands"}, false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -177,10 +215,11 @@ func TestCheckConstraints(t *testing.T) {
 		good []interact.Value
 		bad  []interact.Value
 	}{
-		"email":   {text(interact.Email, nil, nil), texts("a@b.c"), texts("a", "A <a@b.c>", "a@b.c, d@e.f")},
-		"uri":     {text(interact.URI, nil, nil), texts("https://x.y/z", "mailto:a@b.c"), texts("x y", "/a", "://")},
-		"date":    {text(interact.Date, nil, nil), texts("2030-02-28"), texts("2030-02-30", "28.2.2030")},
-		"instant": {text(interact.DateTime, nil, nil), texts("2030-02-28T10:00:00+01:00"), texts("2030-02-28", "2030-02-28 10:00")},
+		"email": {text(interact.Email, nil, nil), texts("a@b.c"), texts("a", "A <a@b.c>", "a@b.c, d@e.f")},
+		"uri":   {text(interact.URI, nil, nil), texts("https://x.y/z", "mailto:a@b.c"), texts("x y", "/a", "://")},
+		"date":  {text(interact.Date, nil, nil), texts("2030-02-28"), texts("2030-02-30", "28.2.2030")},
+		"instant": {text(interact.DateTime, nil, nil), texts("2030-02-28T10:00:00+01:00"),
+			texts("2030-02-28", "2030-02-28 10:00")},
 		"integer": {text(interact.Integer, num(0), num(9)), texts("0", "9", "5.0"), texts("-1", "10", "1.5", "x", "NaN")},
 		"number":  {text(interact.Number, num(0.5), nil), texts("0.5", "1e3"), texts("0.4", "Inf", "1,5")},
 		"length":  {text("", num(2), num(3)), texts("äö", "abc"), texts("ä", "abcd")},
@@ -228,7 +267,7 @@ func TestValueJSON(t *testing.T) {
 		`"a"`:        {interact.TextValue("a"), true},
 		`""`:         {interact.TextValue(""), true},
 		`["a","b"]`:  {interact.ListValue("a", "b"), true},
-		`[]`:         {interact.ListValue(), true},
+		`[]`:         {interact.Value{List: true, Items: []string{}}, true},
 		`1`:          {ok: false},
 		`null`:       {ok: false},
 		`["a",null]`: {ok: false},
@@ -245,7 +284,7 @@ func TestValueJSON(t *testing.T) {
 			if !tt.ok {
 				return
 			}
-			if !v.Equal(tt.v) {
+			if !reflect.DeepEqual(v, tt.v) {
 				t.Errorf("got %+v, want %+v", v, tt.v)
 			}
 			if out, _ := json.Marshal(v); string(out) != in {
@@ -269,7 +308,7 @@ func FuzzValue(f *testing.F) {
 			t.Fatal(err)
 		}
 		var again interact.Value
-		if err := json.Unmarshal(out, &again); err != nil || !again.Equal(v) {
+		if err := json.Unmarshal(out, &again); err != nil || !reflect.DeepEqual(again, v) {
 			t.Fatalf("%s -> %s -> %+v, %v", in, out, again, err)
 		}
 	})
@@ -281,13 +320,15 @@ func TestCaller(t *testing.T) {
 		p    interact.Process
 		want int32
 	}{
-		"the process itself":    {interact.Process{PID: 1, Exe: "/usr/bin/python3", Parents: []interact.Parent{claude}}, 1},
-		"behind nod and shells": {interact.Process{PID: 1, Exe: "/opt/nod/nod", Parents: []interact.Parent{{PID: 2, Exe: "/bin/sh"}, {PID: 3}, claude}}, 7},
-		"nothing but shells":    {interact.Process{PID: 1, Exe: "/bin/bash", Parents: []interact.Parent{{PID: 2, Exe: "/bin/sh"}}}, 1},
-		"nothing verified":      {interact.Process{}, 0},
+		"the process itself": {interact.Process{PID: 1, Exe: "/usr/bin/python3", Parents: []interact.Parent{claude}}, 1},
+		"behind nod and shells": {interact.Process{PID: 1, Exe: "/opt/nod/nod",
+			Parents: []interact.Parent{{PID: 2, Exe: "/bin/sh"}, {PID: 3}, claude}}, 7},
+		"nothing but shells": {interact.Process{PID: 1, Exe: "/bin/bash",
+			Parents: []interact.Parent{{PID: 2, Exe: "/bin/sh"}}}, 1},
+		"nothing verified": {interact.Process{}, 0},
 	}
 	for name, tt := range tests {
-		if got := tt.p.Caller(); got.PID != tt.want {
+		if got := interact.Caller(tt.p); got.PID != tt.want {
 			t.Errorf("%s: pid %d, want %d", name, got.PID, tt.want)
 		}
 	}

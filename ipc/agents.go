@@ -10,27 +10,23 @@ import (
 	"time"
 
 	"nod/interact"
+	"nod/ipc/api"
 	"nod/ipc/hooks"
 )
-
-// hookPayload is whatever an agent sends to its hooks.
-type hookPayload map[string]any
-
-// hookReply is whatever the agent wants to read.
-type hookReply map[string]any
 
 // hook answers a coding agent's hook. The payload is the agent's own, so its unknown fields pass.
 func hook(s *Server, r *http.Request, payload []byte) (reply, error) {
 	if s.hooks == nil {
-		return reply{}, notFound("hooks are not served here")
+		return reply{}, newProblem(api.CodeNotFound, "hooks are not served here")
 	}
 	out, err := s.hooks.Handle(r.Context(), hooks.Call{
 		Agent: r.PathValue("agent"), Event: r.PathValue("event"), Payload: payload,
-		Who: requester(r, common{}), Headless: r.URL.Query().Get("headless") == "1", Gate: r.URL.Query().Get("gate") == "1",
+		Who: requester(r, api.Common{}), Headless: r.URL.Query().Get("headless") == "1",
+		Gate: r.URL.Query().Get("gate") == "1",
 	})
 	switch {
 	case errors.Is(err, hooks.ErrUnknownAgent):
-		return reply{}, notFound(err.Error())
+		return reply{}, newProblem(api.CodeNotFound, err.Error())
 	case r.Context().Err() != nil:
 		panic(http.ErrAbortHandler) // the caller has gone: there is nobody to reply to
 	case err != nil:
@@ -62,7 +58,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 // mcpRequester says who is on the other end of an MCP request. nod's own proxy names the folder it was
 // started in; like every folder that a caller names, it is a claim.
 func mcpRequester(r *http.Request) interact.Requester {
-	var claims common
+	var claims api.Common
 	if cwd := r.Header.Get("Nod-Cwd"); filepath.IsAbs(cwd) {
 		claims.CWD = cwd
 	}

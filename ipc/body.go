@@ -2,22 +2,23 @@ package ipc
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"nod/interact"
+	"nod/ipc/api"
 )
 
-// A body longer than shortBody bytes waits for one of maxBigBodies places, so that a flood of long ones
-// cannot fill the memory.
+// What of a body is beyond shortBody bytes is only read for maxLongBodies callers at once, so that a flood of long
+// ones cannot fill the memory.
 const (
-	shortBody    = 64 << 10
-	maxBigBodies = 16
+	shortBody     = 64 << 10
+	maxLongBodies = 64
 )
 
 // readBody reads the body of r, within limits of size and time. It is not kept with r, which lives as long
@@ -26,44 +27,86 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 	if r.ContentLength > maxBody {
 		return nil, bodyProblem(w, tooLarge())
 	}
-	if r.ContentLength < 0 || r.ContentLength > shortBody {
-		free, err := s.bigBody(r.Context())
-		if err != nil {
-			return nil, err
-		}
-		defer free()
-	}
 	control := http.NewResponseController(w)
 	if err := control.SetReadDeadline(time.Now().Add(bodyTimeout)); err != nil {
 		return nil, err
 	}
-	text, err := readAll(http.MaxBytesReader(w, r.Body, maxBody), r.ContentLength)
+	text, err := s.long.read(http.MaxBytesReader(w, r.Body, maxBody), int(r.ContentLength), func() {
+		_ = control.SetReadDeadline(time.Unix(1, 0)) // a connection that is gone needs no end
+	})
 	if err != nil {
 		return nil, bodyProblem(w, err)
 	}
 	return text, control.SetReadDeadline(time.Time{})
 }
 
-// readAll reads r, whose length is known unless it is negative.
-func readAll(r io.Reader, length int64) ([]byte, error) {
+// longBodies are the long bodies that are being read. When there are as many as there may be, the next one takes the
+// place of the one that has been silent for the longest: whoever sends slowly holds nothing that others need.
+type longBodies struct {
+	mu      sync.Mutex
+	readers []*longBody
+}
+
+// longBody is one body that is being read beyond its first shortBody bytes.
+type longBody struct {
+	io.Reader
+	of     *longBodies
+	heard  time.Time // when something last came; guarded by of.mu
+	cancel func()    // ends the read under way
+}
+
+var errTooSlow = rateLimited("too many long requests are being read, and this one came the slowest", 5)
+
+// read reads a body, whose length is known unless it is negative. It calls cancel when another one needs the place.
+func (l *longBodies) read(r io.Reader, length int, cancel func()) ([]byte, error) {
 	var b bytes.Buffer
-	b.Grow(int(max(length, 0)) + bytes.MinRead)
-	_, err := b.ReadFrom(r)
+	if length < 0 || length > shortBody {
+		length = shortBody
+	}
+	b.Grow(length + bytes.MinRead)
+	n, err := b.ReadFrom(io.LimitReader(r, shortBody))
+	if err != nil || n < shortBody {
+		return b.Bytes(), err
+	}
+	long := &longBody{Reader: r, of: l, cancel: cancel}
+	l.enter(long)
+	_, err = b.ReadFrom(long)
+	if !l.leave(long) {
+		return nil, errTooSlow
+	}
 	return b.Bytes(), err
 }
 
-// bigBody takes a place for a long body and returns how to give it back.
-func (s *Server) bigBody(ctx context.Context) (free func(), err error) {
-	timer := time.NewTimer(bodyTimeout)
-	defer timer.Stop()
-	select {
-	case s.bigBodies <- struct{}{}:
-		return func() { <-s.bigBodies }, nil
-	case <-timer.C:
-		return nil, rateLimited("too many long requests are being read", 5)
-	case <-ctx.Done():
-		panic(http.ErrAbortHandler)
+func (l *longBodies) enter(b *longBody) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b.heard = time.Now()
+	if len(l.readers) >= maxLongBodies {
+		i := slices.Index(l.readers, slices.MinFunc(l.readers, func(a, b *longBody) int { return a.heard.Compare(b.heard) }))
+		l.readers[i].cancel()
+		l.readers = slices.Delete(l.readers, i, i+1)
 	}
+	l.readers = append(l.readers, b)
+}
+
+// leave reports whether b still had its place.
+func (l *longBodies) leave(b *longBody) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.Index(l.readers, b)
+	if i >= 0 {
+		l.readers = slices.Delete(l.readers, i, i+1)
+	}
+	return i >= 0
+}
+
+// Read implements [io.Reader].
+func (b *longBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	b.of.mu.Lock()
+	defer b.of.mu.Unlock()
+	b.heard = time.Now()
+	return n, err
 }
 
 // bodyProblem is what an error in reading a body amounts to. What is left of the body is not waited for.
@@ -95,25 +138,24 @@ func (s *Server) refuse(w http.ResponseWriter, p *problem) {
 	for name, values := range p.header {
 		w.Header()[name] = values
 	}
-	s.write(w, "application/problem+json", p.Status, p)
+	s.write(w, "application/problem+json", p.Status, p.Problem)
 }
 
 // write writes a reply in one piece, with its length: a caller can tell one that was cut short.
 func (s *Server) write(w http.ResponseWriter, contentType string, status int, body any) {
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false) // no browser reads this, and what the human answered comes back as it is
-	if err := e.Encode(body); err != nil {
+	text, err := api.Encode(body)
+	if err != nil {
 		s.log.Error("encode a reply", "err", err)
 		http.Error(w, "", http.StatusInternalServerError)
 		return
 	}
+	text = append(text, '\n')
 	// A caller that does not take its reply loses it.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
 	w.Header().Set("Content-Type", contentType)
-	w.Header().Set("Content-Length", strconv.Itoa(text.Len()))
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
-	if _, err := w.Write(text.Bytes()); err != nil {
+	if _, err := w.Write(text); err != nil {
 		s.log.Debug("write a reply", "err", err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"nod/ipc/api"
 )
 
 // hostsOf lists the values of Host that name a server at the given URL. The list is exact: a name that
@@ -27,28 +29,29 @@ func hostsOf(serverURL string) map[string]bool {
 // socketHost is the Host of a caller on the socket who does not know the port.
 const socketHost = "nod"
 
-// guard refuses what may not come in. It returns nil for what may, and does not look at the body.
-func (s *Server) guard(r *http.Request, from *peer) *problem {
-	if why := s.browser(r, from); why != "" {
-		return forbidden(why)
+// guard refuses what may not come in. It returns nil for what may, and does not look at the body. onSocket says whether
+// it came through the Unix socket, user who sent it.
+func (s *Server) guard(r *http.Request, onSocket bool, user func() (uid int, known bool)) *problem {
+	if why := s.browser(r, onSocket); why != "" {
+		return newProblem(api.CodeForbidden, why)
 	}
 	if !s.authorized(r) {
 		return unauthorized()
 	}
 	// Last, because it costs the most to find out on the port.
-	if who := from.credentials(); !who.mayAsk(s.uid) {
-		return forbidden("the connection comes from another user")
+	if !mayAsk(user, s.uid) {
+		return newProblem(api.CodeForbidden, "the connection comes from another user")
 	}
 	return checkContentType(r)
 }
 
 // browser says what about the request shows that a web page may be behind it; "" when nothing does.
-func (s *Server) browser(r *http.Request, from *peer) string {
-	if !s.hosts[r.Host] && !(from.socket && r.Host == socketHost) {
+func (s *Server) browser(r *http.Request, onSocket bool) string {
+	if !s.hosts[r.Host] && !(onSocket && r.Host == socketHost) {
 		return "the Host header does not name this server"
 	}
-	for _, header := range []string{"Origin", "Referer", "Sec-Fetch-Site"} {
-		if r.Header.Values(header) != nil && !(header == "Origin" && s.isOwnOrigin(r)) {
+	for _, header := range [...]string{"Origin", "Referer", "Sec-Fetch-Site"} {
+		if r.Header[header] != nil && !(header == "Origin" && s.isOwnOrigin(r)) {
 			return "the " + header + " header says that a web page is asking"
 		}
 	}
@@ -90,22 +93,16 @@ func checkContentType(r *http.Request) *problem {
 		return nil
 	}
 	if len(values) != 1 || !isJSON(values[0]) {
-		return unsupportedMedia("want Content-Type: application/json")
+		return newProblem(api.CodeUnsupportedMedia, "want Content-Type: application/json")
 	}
 	if r.Header.Values("Content-Encoding") != nil {
-		return unsupportedMedia("want the body as it is, without a Content-Encoding")
+		return newProblem(api.CodeUnsupportedMedia, "want the body as it is, without a Content-Encoding")
 	}
 	return nil
 }
 
 func isJSON(contentType string) bool {
 	media, params, err := mime.ParseMediaType(contentType)
-	if err != nil || media != "application/json" {
-		return false
-	}
-	charset, given := params["charset"]
-	if given {
-		delete(params, "charset")
-	}
-	return len(params) == 0 && (!given || strings.EqualFold(charset, "utf-8"))
+	isUTF8 := len(params) == 0 || len(params) == 1 && strings.EqualFold(params["charset"], "utf-8")
+	return err == nil && media == "application/json" && isUTF8
 }

@@ -11,15 +11,19 @@ import (
 	"testing"
 
 	"nod/interact"
+	"nod/ipc/api"
 	"nod/policy"
 )
 
 // samples are a body for each route that takes one. Each would put something before the human.
 var samples = map[string]string{
-	"/v1/ask":      `{"question":"Which database?","options":["SQLite","Postgres"],"agent":"claude-code"}`,
-	"/v1/confirm":  `{"message":"Deploy now?","default":true,"yes_label":"Deploy","no_label":"Not yet"}`,
-	"/v1/form":     `{"title":"Setup","questions":[{"id":"db","question":"Which?","options":[{"label":"SQLite","recommended":true},{"label":"Postgres","value":"pg"}],"default":["pg"]},{"id":"name","question":"Name?","input_type":"text","required":false}]}`,
-	"/v1/approve":  `{"tool":"Bash","input":{"command":"make all"},"class":"execute","cwd":"/tmp","session":"s1","timeout":30.5}`,
+	"/v1/ask":     `{"question":"Which database?","options":["SQLite","Postgres"],"agent":"claude-code"}`,
+	"/v1/confirm": `{"message":"Deploy now?","default":true,"yes_label":"Deploy","no_label":"Not yet"}`,
+	"/v1/form": `{"title":"Setup","questions":[{"id":"db","question":"Which?","options":[{"label":"SQLite",` +
+		`"recommended":true},{"label":"Postgres","value":"pg"}],"default":["pg"]},{"id":"name","question":"Name?",` +
+		`"input_type":"text","required":false}]}`,
+	"/v1/approve": `{"tool":"Bash","input":{"command":"make all"},"class":"execute","cwd":"/tmp",` +
+		`"session":"s1","timeout":30.5}`,
 	"/v1/notify":   `{"message":"Build finished","title":"make","level":"warning"}`,
 	"/v1/evaluate": `{"tool":"Bash","input":{"command":"make all"}}`,
 
@@ -27,17 +31,20 @@ var samples = map[string]string{
 }
 
 // mcpSample is what would put a question before the human over MCP.
-const mcpSample = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"interact_ask","arguments":{"question":"?"}}}`
+const mcpSample = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"interact_ask",` +
+	`"arguments":{"question":"?"}}}`
 
 // ids stand where a route has a variable.
-var ids = strings.NewReplacer("{id}", "01900000-0000-7000-8000-000000000000", "{agent}", "claude-code", "{event}", "PermissionRequest")
+var ids = strings.NewReplacer(
+	"{id}", "01900000-0000-7000-8000-000000000000", "{agent}", "claude-code", "{event}", "PermissionRequest",
+)
 
 // each calls f with a well-behaved request to every route.
-func (d *door) each(f func(r *http.Request)) {
+func (d *fixture) each(f func(r *http.Request)) {
 	for _, route := range routes() {
 		path := ids.Replace(route.path)
 		body := ""
-		if route.request != nil {
+		if route.method == "POST" {
 			body = samples[route.path]
 			if body == "" {
 				d.t.Fatalf("no sample of %s", route.path)
@@ -49,7 +56,7 @@ func (d *door) each(f func(r *http.Request)) {
 }
 
 // wantNothing fails when anything reached the human, the policy or the list of requests.
-func (d *door) wantNothing() {
+func (d *fixture) wantNothing() {
 	d.t.Helper()
 	if shown := d.human.Shown(); len(shown) != 0 {
 		d.t.Errorf("the human was asked: %+v", shown)
@@ -65,18 +72,21 @@ func TestBrowsersAreRefused(t *testing.T) {
 		return func(r *http.Request) { r.Header.Set(name, value) }
 	}
 	cases := map[string]func(*http.Request){
-		"origin of a page":          header("Origin", "https://evil.example"),
-		"origin null":               header("Origin", "null"),
-		"origin empty":              header("Origin", ""),
-		"origin of this server":     header("Origin", d.endpoint.URL),
-		"origin of localhost":       header("Origin", "http://localhost"),
-		"origin of an extension":    header("Origin", "chrome-extension://abc"),
-		"referer":                   header("Referer", "https://evil.example/page"),
-		"referer empty":             header("Referer", ""),
-		"fetch from another site":   header("Sec-Fetch-Site", "cross-site"),
-		"fetch from the same site":  header("Sec-Fetch-Site", "same-origin"),
-		"fetch from the person":     header("Sec-Fetch-Site", "none"),
-		"preflight":                 func(r *http.Request) { r.Method = "OPTIONS"; header("Access-Control-Request-Method", "POST")(r) },
+		"origin of a page":         header("Origin", "https://evil.example"),
+		"origin null":              header("Origin", "null"),
+		"origin empty":             header("Origin", ""),
+		"origin of this server":    header("Origin", d.endpoint.URL),
+		"origin of localhost":      header("Origin", "http://localhost"),
+		"origin of an extension":   header("Origin", "chrome-extension://abc"),
+		"referer":                  header("Referer", "https://evil.example/page"),
+		"referer empty":            header("Referer", ""),
+		"fetch from another site":  header("Sec-Fetch-Site", "cross-site"),
+		"fetch from the same site": header("Sec-Fetch-Site", "same-origin"),
+		"fetch from the person":    header("Sec-Fetch-Site", "none"),
+		"preflight": func(r *http.Request) {
+			r.Method = "OPTIONS"
+			header("Access-Control-Request-Method", "POST")(r)
+		},
 		"preflight with everything": func(r *http.Request) { r.Method = "OPTIONS"; header("Origin", "null")(r) },
 	}
 	for name, spoil := range cases {
@@ -176,7 +186,7 @@ func TestHostOfTheSocketIsForTheSocket(t *testing.T) {
 }
 
 // raw sends text on a fresh connection to the port and returns the reply.
-func (d *door) raw(text string) (*http.Response, error) {
+func (d *fixture) raw(text string) (*http.Response, error) {
 	d.t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(d.endpoint.URL, "http://"))
 	if err != nil {
@@ -203,7 +213,11 @@ func TestOddRequestLines(t *testing.T) {
 		{"another server's address", "GET http://evil.com/v1/health HTTP/1.1\r\nHost: " + host + "\r\n" + auth + "\r\n", 403},
 		{"options of everything", "OPTIONS * HTTP/1.1\r\nHost: " + host + "\r\n" + auth + "\r\n", 403},
 		{"proxy", "CONNECT " + host + " HTTP/1.1\r\nHost: " + host + "\r\n" + auth + "\r\n", 404},
-		{"headers too long", "GET /v1/health HTTP/1.1\r\nHost: " + host + "\r\n" + auth + "X: " + strings.Repeat("x", 2*maxHeader) + "\r\n\r\n", 431},
+		{
+			"headers too long",
+			"GET /v1/health HTTP/1.1\r\nHost: " + host + "\r\n" + auth + "X: " + strings.Repeat("x", 2*maxHeader) + "\r\n\r\n",
+			431,
+		},
 		{"fine", "GET /v1/health HTTP/1.1\r\nHost: " + host + "\r\n" + auth + "\r\n", 200},
 	}
 	for _, c := range cases {
@@ -305,7 +319,8 @@ func TestContentTypes(t *testing.T) {
 	})
 	d.wantNothing()
 	d.policy.Set("Bash", policy.Allow)
-	for _, fine := range []string{"application/json", "application/json; charset=utf-8", `Application/JSON;charset="UTF-8"`} {
+	for _, fine := range []string{"application/json", "application/json; charset=utf-8",
+		`Application/JSON;charset="UTF-8"`} {
 		r := d.request("POST", "/v1/approve", samples["/v1/approve"])
 		r.Header.Set("Content-Type", fine)
 		d.do(r).want(t, http.StatusOK, map[string]any{"outcome": string(interact.Allowed)})
@@ -316,8 +331,7 @@ func TestContentTypes(t *testing.T) {
 func TestOwnerIsLookedUpLast(t *testing.T) {
 	d := open(t)
 	asked := 0
-	from := newSocketPeer(credentials{})
-	from.credentials = func() credentials { asked++; return credentials{uid: d.server.uid + 1, known: true} }
+	stranger := func() (int, bool) { asked++; return d.server.uid + 1, true }
 	r := d.request("GET", "/v1/health", "")
 	good := r.Header.Clone()
 	for _, spoil := range []func(){
@@ -327,12 +341,27 @@ func TestOwnerIsLookedUpLast(t *testing.T) {
 	} {
 		r.Host, r.Header = r.URL.Host, good.Clone()
 		spoil()
-		if p := d.server.guard(r, from); p == nil || asked != 0 {
+		if p := d.server.guard(r, true, stranger); p == nil || asked != 0 {
 			t.Errorf("guard = %v after %d searches, want a refusal without one", p, asked)
 		}
 	}
 	r.Host, r.Header = r.URL.Host, good.Clone()
-	if p := d.server.guard(r, from); p == nil || p.Code != codeForbidden || asked != 1 {
+	if p := d.server.guard(r, true, stranger); p == nil || p.Code != api.CodeForbidden || asked != 1 {
 		t.Errorf("the connection of another user: %v, want FORBIDDEN", p)
+	}
+}
+
+func TestMayAsk(t *testing.T) {
+	for _, c := range []struct {
+		uid   int
+		known bool
+		want  bool
+	}{
+		{1000, true, true}, {0, true, true}, {1001, true, false}, {65534, true, false},
+		{0, false, true}, // the token decides
+	} {
+		if got := mayAsk(func() (int, bool) { return c.uid, c.known }, 1000); got != c.want {
+			t.Errorf("%+v may ask: %v", c, got)
+		}
 	}
 }

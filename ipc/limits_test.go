@@ -39,8 +39,8 @@ func (p pipes) Addr() net.Addr {
 	return net.TCPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:7463"))
 }
 
-// clockwork is a server in memory whose time is that of a synctest bubble.
-type clockwork struct {
+// timedServer is a server in memory whose time is that of a synctest bubble.
+type timedServer struct {
 	t      *testing.T
 	server *Server
 	broker *interact.Broker
@@ -50,15 +50,15 @@ type clockwork struct {
 	served chan error
 }
 
-func wind(t *testing.T) *clockwork {
+func serveTimed(t *testing.T) *timedServer {
 	t.Helper()
-	c := &clockwork{t: t, human: &interacttest.Prompter{}, dials: make(pipes), served: make(chan error, 1)}
+	c := &timedServer{t: t, human: &interacttest.Prompter{}, dials: make(pipes), served: make(chan error, 1)}
 	c.broker = interacttest.Broker(c.human, &interacttest.Policy{})
 	c.server = newServer(
 		Config{Broker: c.broker, Version: "1", Log: slog.New(slog.DiscardHandler)},
 		endpoint.Endpoint{URL: "http://127.0.0.1:7463", Token: "token", PID: 1, Version: "1"},
 	)
-	c.server.dir = filepath.Join(t.TempDir(), "nod") // where nothing is published
+	c.server.published.dir = filepath.Join(t.TempDir(), "nod") // where nothing is published
 	c.server.listeners = []net.Listener{c.dials}
 	ctx, stop := context.WithCancel(t.Context())
 	c.stop = stop
@@ -67,7 +67,7 @@ func wind(t *testing.T) *clockwork {
 }
 
 // end stops the server and waits for it.
-func (c *clockwork) end() {
+func (c *timedServer) end() {
 	c.t.Helper()
 	c.broker.Close()
 	c.stop()
@@ -77,7 +77,7 @@ func (c *clockwork) end() {
 }
 
 // dial connects and sends text.
-func (c *clockwork) dial(text string) net.Conn {
+func (c *timedServer) dial(text string) net.Conn {
 	c.t.Helper()
 	mine, theirs := net.Pipe()
 	c.dials <- theirs
@@ -88,7 +88,7 @@ func (c *clockwork) dial(text string) net.Conn {
 }
 
 // exchange sends a request and reads the reply, and says how long that took.
-func (c *clockwork) exchange(text string) (*http.Response, string, time.Duration) {
+func (c *timedServer) exchange(text string) (*http.Response, string, time.Duration) {
 	c.t.Helper()
 	started := time.Now()
 	conn := c.dial(text)
@@ -112,7 +112,7 @@ func post(path, body string, length int) string {
 func TestSlowHeaders(t *testing.T) {
 	for _, sent := range []string{"", "P", "POST /v1/ask HTTP/1.1\r\nHost: localhost:7463\r\nX: "} {
 		synctest.Test(t, func(t *testing.T) {
-			c := wind(t)
+			c := serveTimed(t)
 			started := time.Now()
 			conn := c.dial(sent)
 			io.Copy(io.Discard, conn) // until the server hangs up
@@ -128,7 +128,7 @@ func TestSlowBody(t *testing.T) {
 	for name, length := range map[string]int{"short": 100, "long": 2 * shortBody} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := wind(t)
+				c := serveTimed(t)
 				resp, body, took := c.exchange(post("/v1/ask", `{"question":"Which`, length))
 				if resp.StatusCode != 400 || !strings.Contains(body, "too slowly") || took != bodyTimeout {
 					t.Errorf("%d %s after %v, want 400 after %v", resp.StatusCode, body, took, bodyTimeout)
@@ -142,10 +142,42 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
+// Long bodies that come slowly, however many, keep nobody else waiting, and of those the slowest gives way.
+func TestSlowBodiesGiveWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := serveTimed(t)
+		long := `{"tool":"T","input":{"a":"` + strings.Repeat("x", 200_000) + `"}}`
+		var slow []net.Conn
+		for range 64 {
+			slow = append(slow, c.dial(post("/v1/evaluate", long[:100_000], len(long))))
+			time.Sleep(time.Millisecond)
+		}
+		resp, body, took := c.exchange(post("/v1/evaluate", long, len(long)))
+		if resp.StatusCode != 200 || took != 0 {
+			t.Errorf("%d %s after %v, want 200 at once", resp.StatusCode, body, took)
+		}
+		reply, err := io.ReadAll(slow[0])
+		if !strings.Contains(string(reply), "HTTP/1.1 429 ") || !strings.Contains(string(reply), "came the slowest") {
+			t.Errorf("the slowest gets %q, %v", reply, err)
+		}
+		if _, err := io.WriteString(slow[1], long[100_000:]); err != nil {
+			t.Errorf("the second slowest was cut off: %v", err)
+		}
+		resp, err = http.ReadResponse(bufio.NewReader(slow[1]), nil)
+		if err != nil || resp.StatusCode != 200 {
+			t.Errorf("the second slowest gets %v, %v", resp, err)
+		}
+		for _, conn := range slow {
+			conn.Close()
+		}
+		c.end()
+	})
+}
+
 // The time for the body is not the time for the human.
 func TestSlowHuman(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := wind(t)
+		c := serveTimed(t)
 		c.human.Delay = time.Hour
 		c.human.Answer = interacttest.Always(interact.Answer{Outcome: interact.Answered, Text: "at last"})
 		body := `{"question":"Which?","timeout":7200}`
@@ -164,13 +196,22 @@ func TestTimeOuts(t *testing.T) {
 		want       []string
 	}{
 		{"/v1/ask", `{"question":"Which?","timeout":2.5}`, 408, []string{"INTERACT_TIMEOUT", "timed_out", "has not refused"}},
-		{"/v1/form", `{"questions":[{"id":"a","question":"Which?"}],"timeout":2.5}`, 408, []string{"INTERACT_TIMEOUT", "timed_out", "has not refused"}},
-		{"/v1/confirm", `{"message":"Deploy?","default":true,"timeout":2.5}`, 200, []string{`"outcome":"timed_out"`, `"confirmed":true`, `"defaulted":true`}},
+		{
+			"/v1/form", `{"questions":[{"id":"a","question":"Which?"}],"timeout":2.5}`, 408,
+			[]string{"INTERACT_TIMEOUT", "timed_out", "has not refused"},
+		},
+		{
+			"/v1/confirm", `{"message":"Deploy?","default":true,"timeout":2.5}`, 200,
+			[]string{`"outcome":"timed_out"`, `"confirmed":true`, `"defaulted":true`},
+		},
 		{"/v1/confirm", `{"message":"Deploy?","timeout":2.5}`, 200, []string{`"confirmed":false`, `"defaulted":true`}},
-		{"/v1/approve", `{"tool":"Bash","input":{},"timeout":2.5}`, 200, []string{`"decision":"deny"`, `"by":"timeout"`, `"outcome":"timed_out"`, "has not refused"}},
+		{
+			"/v1/approve", `{"tool":"Bash","input":{},"timeout":2.5}`, 200,
+			[]string{`"decision":"deny"`, `"by":"timeout"`, `"outcome":"timed_out"`, "has not refused"},
+		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			clock := wind(t)
+			clock := serveTimed(t)
 			resp, text, took := clock.exchange(post(c.path, c.body, len(c.body)))
 			if resp.StatusCode != c.status || took != 2500*time.Millisecond {
 				t.Errorf("%s: %d after %v", c.path, resp.StatusCode, took)
@@ -187,7 +228,7 @@ func TestTimeOuts(t *testing.T) {
 
 func TestHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := wind(t)
+		c := serveTimed(t)
 		c.human.Delay = time.Minute
 		c.human.Answer = interacttest.Always(interact.Answer{Outcome: interact.Answered, Text: "Postgres"})
 		body := `{"question":"Which?","hold":50}`
@@ -200,7 +241,9 @@ func TestHold(t *testing.T) {
 		if resp.StatusCode != 200 || took != 10*time.Second || !strings.Contains(second, "Postgres") {
 			t.Errorf("%d %s after %v, want the answer after 10s", resp.StatusCode, second, took)
 		}
-		resp, third, took := c.exchange("GET " + urlIn(t, first) + "?wait=60 HTTP/1.1\r\nHost: localhost:7463\r\nAuthorization: Bearer token\r\n\r\n")
+		resp, third, took := c.exchange(
+			"GET " + urlIn(t, first) + "?wait=60 HTTP/1.1\r\nHost: localhost:7463\r\nAuthorization: Bearer token\r\n\r\n",
+		)
 		if resp.StatusCode != 200 || took != 0 || !strings.Contains(third, "Postgres") {
 			t.Errorf("%d %s after %v, want the answer at once", resp.StatusCode, third, took)
 		}
@@ -224,10 +267,12 @@ func urlIn(t *testing.T, text string) string {
 
 func TestWaitEndsWithoutAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := wind(t)
+		c := serveTimed(t)
 		body := `{"question":"Which?","detach":true}`
 		_, first, _ := c.exchange(post("/v1/ask", body, len(body)))
-		_, text, took := c.exchange("GET " + urlIn(t, first) + "?wait=2.5 HTTP/1.1\r\nHost: localhost:7463\r\nAuthorization: Bearer token\r\n\r\n")
+		_, text, took := c.exchange(
+			"GET " + urlIn(t, first) + "?wait=2.5 HTTP/1.1\r\nHost: localhost:7463\r\nAuthorization: Bearer token\r\n\r\n",
+		)
 		if !strings.Contains(text, `"status":"pending"`) || took != 2500*time.Millisecond {
 			t.Errorf("%s after %v", text, took)
 		}
@@ -241,7 +286,7 @@ func TestStop(t *testing.T) {
 	for name, closed := range map[string]bool{"with the broker": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := wind(t)
+				c := serveTimed(t)
 				body := `{"tool":"Bash","input":{}}`
 				conn := c.dial(post("/v1/approve", body, len(body)))
 				synctest.Wait()
@@ -269,8 +314,9 @@ func TestStop(t *testing.T) {
 // At the limit a connection waits until another ends.
 func TestConnectionLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := wind(t)
-		g := c.server.gate(make(pipes, 2*maxConnections))
+		c := serveTimed(t)
+		conns := make(pipes, 2*maxConnections)
+		g := c.server.gate(conns)
 		accepted := make(chan net.Conn, 2*maxConnections)
 		go func() {
 			for {
@@ -284,7 +330,7 @@ func TestConnectionLimit(t *testing.T) {
 		}()
 		for range maxConnections + 10 {
 			_, theirs := net.Pipe()
-			g.Listener.(pipes) <- theirs
+			conns <- theirs
 		}
 		synctest.Wait()
 		if n := len(accepted); n != maxConnections {
@@ -317,7 +363,8 @@ func TestGiantBodies(t *testing.T) {
 
 	t.Run("announced", func(t *testing.T) {
 		resp, err := d.raw("POST /v1/approve HTTP/1.1\r\nHost: " + strings.TrimPrefix(d.endpoint.URL, "http://") +
-			"\r\nAuthorization: Bearer " + d.endpoint.Token + "\r\nContent-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n{")
+			"\r\nAuthorization: Bearer " + d.endpoint.Token +
+			"\r\nContent-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n{")
 		if err != nil {
 			t.Fatal(err)
 		}

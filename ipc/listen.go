@@ -4,135 +4,200 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/netip"
+	"os"
 	"sync"
+
+	"golang.org/x/net/netutil"
+
+	"nod/ipc/peer"
 )
 
-var (
-	// ErrRunning says that another nod-desktop of this user listens already.
-	ErrRunning = errors.New("another nod-desktop is running")
-	// errNoSocket says that there can be no Unix socket here; the port is enough.
-	errNoSocket = errors.New("no unix socket here")
-)
+// errNoSocket says that there can be no Unix socket here; the port is enough.
+var errNoSocket = errors.New("no unix socket here")
+
+// socketMode is the mode of the Unix socket.
+const socketMode = 0o600
 
 // listenTCP binds a port that only this machine can reach.
 func listenTCP(address string) (net.Listener, error) {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil || !ap.Addr().IsLoopback() || ap.Addr().Zone() != "" {
-		return nil, fmt.Errorf("ipc.address: %q: want a loopback address with a port, like 127.0.0.1:7463 or [::1]:7463", address)
+		return nil, fmt.Errorf("ipc.address: %q: want a loopback address with a port, "+
+			"like 127.0.0.1:7463 or [::1]:7463", address)
 	}
 	l, err := net.Listen("tcp", ap.String())
 	if err != nil {
-		return nil, fmt.Errorf("ipc.address: %w: stop the program that has the port, or set another port in config.yaml (0 picks a free one)", err)
+		return nil, fmt.Errorf("ipc.address: %w: stop the program that has the port, "+
+			"or set another port in config.yaml (0 picks a free one)", err)
 	}
 	return l, nil
 }
 
-// knock reports whether somebody answers on a socket: nil when so.
-func knock(path string) error {
-	c, err := net.Dial("unix", path)
+// socket listens on a Unix socket, and can bind it anew when another program has taken its path away.
+type socket struct {
+	path string
+
+	mu    sync.Mutex
+	bound *net.UnixListener
+	file  fs.FileInfo // of the socket that is bound
+	ended bool
+}
+
+// listenSocket binds the Unix socket. The error is errNoSocket where there can be none.
+func listenSocket(path string) (*socket, error) {
+	s := &socket{path: path}
+	return s, s.bind()
+}
+
+// bind needs s.mu, but for the first time.
+func (s *socket) bind() error {
+	l, err := bindSocket(s.path)
 	if err != nil {
 		return err
 	}
-	return c.Close()
+	file, err := os.Lstat(s.path)
+	if err != nil {
+		return errors.Join(fmt.Errorf("look at the socket: %w", err), l.Close())
+	}
+	s.bound, s.file = l, file
+	return nil
 }
 
-// gate is a listener that lets in a limited number of connections, from this user and from root only, and
-// knows of each who is at the other end.
+// restore binds the socket anew unless it is in its place, and reports whether it had to. Connections that were
+// accepted live on.
+func (s *socket) restore() (changed bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return false, nil
+	}
+	now, err := os.Lstat(s.path)
+	switch {
+	case err != nil || !os.SameFile(now, s.file):
+		lost := s.bound
+		if err := s.bind(); err != nil {
+			return true, err
+		}
+		return true, lost.Close() // Accept goes on with the new one
+	case now.Mode() != s.file.Mode():
+		return true, os.Chmod(s.path, socketMode)
+	}
+	return false, nil
+}
+
+func (s *socket) current() *net.UnixListener {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bound
+}
+
+// Accept implements [net.Listener].
+func (s *socket) Accept() (net.Conn, error) {
+	for {
+		l := s.current()
+		c, err := l.Accept()
+		if err == nil || s.current() == l {
+			return c, err
+		}
+	}
+}
+
+// Addr implements [net.Listener].
+func (s *socket) Addr() net.Addr { return s.current().Addr() }
+
+// Close implements [net.Listener]. It removes the socket, but nothing that has taken its place.
+func (s *socket) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	err := s.bound.Close()
+	if now, e := os.Lstat(s.path); e == nil && os.SameFile(now, s.file) {
+		err = errors.Join(err, os.Remove(s.path))
+	}
+	return err
+}
+
+// gate is a listener that lets in this user and root only, and knows of each connection who is at the other end.
 type gate struct {
 	net.Listener
-	uid    int
-	log    *slog.Logger
-	places chan struct{} // one taken for each open connection
-	closed chan struct{}
-	close  func() error
+	uid int
+	log *slog.Logger
 }
 
-func (s *Server) gate(l net.Listener) *gate {
-	g := &gate{
-		Listener: l, uid: s.uid, log: s.log,
-		places: make(chan struct{}, maxConnections), closed: make(chan struct{}),
-	}
-	g.close = sync.OnceValue(func() error { close(g.closed); return l.Close() })
-	return g
+// gate guards l, and limits its connections: beyond that, callers wait in the kernel's queue.
+func (s *Server) gate(l net.Listener) net.Listener {
+	return netutil.LimitListener(&gate{Listener: l, uid: s.uid, log: s.log}, maxConnections)
 }
 
-// Accept implements [net.Listener]. At the limit, callers wait in the kernel's queue.
+// Accept implements [net.Listener].
 func (g *gate) Accept() (net.Conn, error) {
-	select {
-	case g.places <- struct{}{}:
-	case <-g.closed:
-		return nil, net.ErrClosed
-	}
 	for {
 		c, err := g.Listener.Accept()
 		if err != nil {
-			<-g.places
 			return nil, err
 		}
 		who, err := g.identify(c)
-		if err != nil {
-			g.log.Warn("connection refused", "err", err)
-			c.Close()
-			continue
+		if err == nil {
+			return conn{Conn: c, peer: who}, nil
 		}
-		return &conn{Conn: c, peer: who, free: sync.OnceFunc(func() { <-g.places })}, nil
+		g.log.Warn("connection refused", "err", err)
+		c.Close()
 	}
 }
 
-// Close implements [net.Listener].
-func (g *gate) Close() error { return g.close() }
-
 // identify says who is at the other end, or why they cannot come in.
-func (g *gate) identify(c net.Conn) (*peer, error) {
-	sock, ok := c.(*net.UnixConn)
-	if !ok {
-		return newTCPPeer(c), nil
-	}
-	who, err := socketOwner(sock)
+func (g *gate) identify(c net.Conn) (*peer.Peer, error) {
+	who, err := peer.Accepted(c)
 	if err != nil {
 		return nil, fmt.Errorf("who connected to the socket: %w", err)
 	}
-	if !who.mayAsk(g.uid) {
-		return nil, fmt.Errorf("process %d of user %d connected to the socket", who.pid, who.uid)
+	if who.Socket && !mayAsk(who.User, g.uid) {
+		uid, _ := who.User()
+		return nil, fmt.Errorf("process %d of user %d connected to the socket", who.Process().PID, uid)
 	}
-	return newSocketPeer(who), nil
+	return who, nil
 }
 
-// mayAsk reports whether somebody may use the door of user uid: that user and root may, and whoever the
+// mayAsk reports whether somebody may use the server of user uid: that user and root may, and whoever the
 // operating system cannot identify may try with the token.
-func (c credentials) mayAsk(uid int) bool { return !c.known || c.uid == uid || c.uid == 0 }
+func mayAsk(user func() (uid int, known bool), uid int) bool {
+	who, known := user()
+	return !known || who == uid || who == 0
+}
 
-// conn is a connection with its other end.
+// conn is a connection with its other end, which its remote address tells: also to whoever wraps it.
 type conn struct {
 	net.Conn
-	peer *peer
-	free func()
+	peer *peer.Peer
 }
 
-// Close implements [net.Conn].
-func (c *conn) Close() error {
-	defer c.free()
-	return c.Conn.Close()
+type peerAddr struct {
+	net.Addr
+	peer *peer.Peer
 }
+
+// RemoteAddr implements [net.Conn].
+func (c conn) RemoteAddr() net.Addr { return peerAddr{c.Conn.RemoteAddr(), c.peer} }
 
 type peerKey struct{}
 
 // withPeer hands a connection's other end to the handlers of its requests.
 func withPeer(ctx context.Context, c net.Conn) context.Context {
-	if c, ok := c.(*conn); ok {
-		return context.WithValue(ctx, peerKey{}, c.peer)
+	if a, ok := c.RemoteAddr().(peerAddr); ok {
+		return context.WithValue(ctx, peerKey{}, a.peer)
 	}
 	return ctx
 }
 
 // peerOf returns the other end of the connection that a request came on. A request that came on no
 // connection of ours has an unknown peer.
-func peerOf(ctx context.Context) *peer {
-	if p, ok := ctx.Value(peerKey{}).(*peer); ok {
+func peerOf(ctx context.Context) *peer.Peer {
+	if p, ok := ctx.Value(peerKey{}).(*peer.Peer); ok {
 		return p
 	}
-	return newSocketPeer(credentials{})
+	return peer.Unknown()
 }

@@ -4,5 +4,5 @@ package ipc
 
 import "net"
 
-// listenSocket has nothing to offer: what Windows calls a Unix socket does not say who connects to it.
-func listenSocket(string) (net.Listener, error) { return nil, errNoSocket }
+// bindSocket has nothing to offer: what Windows calls a Unix socket does not say who connects to it.
+func bindSocket(string) (*net.UnixListener, error) { return nil, errNoSocket }

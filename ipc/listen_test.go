@@ -16,7 +16,7 @@ import (
 	"nod/ipc/endpoint"
 )
 
-// config is what a door works with, in a folder of its own.
+// config is what a server works with, in a folder of its own.
 func config(t *testing.T) Config {
 	t.Helper()
 	return Config{
@@ -39,7 +39,8 @@ func listen(t *testing.T, cfg Config) *Server {
 func TestOnlyLoopback(t *testing.T) {
 	for _, address := range []string{
 		"", ":7463", "0.0.0.0:0", "[::]:0", "192.0.2.1:0", "10.0.0.1:7463", "localhost:0", "example.com:80", "127.0.0.1",
-		"127.0.0.1:", "127.0.0.1:http", "127.0.0.1:70000", "127.0.0.1:-1", "[::1%lo]:0", "[fe80::1]:0", "127.0.0.1:0 ", "unix:/tmp/x", "::1:0",
+		"127.0.0.1:", "127.0.0.1:http", "127.0.0.1:70000", "127.0.0.1:-1", "[::1%lo]:0", "[fe80::1]:0", "127.0.0.1:0 ",
+		"unix:/tmp/x", "::1:0",
 	} {
 		cfg := config(t)
 		cfg.Address = address
@@ -93,8 +94,8 @@ func TestBusyPort(t *testing.T) {
 	cfg := config(t)
 	cfg.Address = other.Addr().String()
 	_, err = Listen(cfg)
-	if err == nil || errors.Is(err, ErrRunning) {
-		t.Fatalf("Listen = %v", err)
+	if err == nil {
+		t.Fatal("listens on a port that is taken")
 	}
 	for _, part := range []string{"ipc.address", cfg.Address, "config.yaml"} {
 		if !strings.Contains(err.Error(), part) {
@@ -178,11 +179,34 @@ func TestServeLeavesASuccessorAlone(t *testing.T) {
 func TestServeEndsWhenAListenerFails(t *testing.T) {
 	cfg := config(t)
 	s := listen(t, cfg)
-	s.listeners[0].(*gate).Listener.Close()
+	s.listeners[0].Close()
 	if err := s.Serve(t.Context()); err == nil {
 		t.Error("Serve says that all is well")
 	}
 	if _, err := endpoint.Read(cfg.Dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the endpoint is still published: %v", err)
+	}
+}
+
+// A start that fails after Listen leaves nothing behind.
+func TestCloseUndoesListen(t *testing.T) {
+	cfg := config(t)
+	s, err := Listen(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := endpoint.Read(cfg.Dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the endpoint is still published: %v", err)
+	}
+	if left, err := os.ReadDir(cfg.Dir); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	cfg.Address = strings.TrimPrefix(s.Endpoint().URL, "http://")
+	again := listen(t, cfg)
+	if again.Endpoint().URL != s.Endpoint().URL {
+		t.Errorf("listens at %s, want %s", again.Endpoint().URL, s.Endpoint().URL)
 	}
 }

@@ -11,27 +11,28 @@ import (
 	"syscall"
 )
 
-// listenSocket binds the Unix socket. The folder keeps others away from it while its mode is being set. A
-// socket that nobody answers on is what a crash left, and is removed.
-func listenSocket(path string) (net.Listener, error) {
+// bindSocket binds the Unix socket. The folder keeps others away from it while its mode is being set. A socket that
+// lies there is removed: a crash left it, because only one nod-desktop of a user listens.
+func bindSocket(path string) (*net.UnixListener, error) {
 	if len(path) >= len(syscall.RawSockaddrUnix{}.Path) {
-		return nil, fmt.Errorf("%w: the path is too long for one: %s", errNoSocket, path)
+		return nil, fmt.Errorf("%w: its path is longer than a socket's may be: %s", errNoSocket, path)
 	}
-	if err := removeStale(path); err != nil {
+	if err := removeSocket(path); err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("unix", path)
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
 	if err != nil {
 		return nil, fmt.Errorf("bind the socket: %w", err)
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
+	l.SetUnlinkOnClose(false) // by then the path may be another's
+	if err := os.Chmod(path, socketMode); err != nil {
 		return nil, errors.Join(fmt.Errorf("protect the socket: %w", err), l.Close())
 	}
 	return l, nil
 }
 
-// removeStale removes a dead socket. Anything else that has its name is left alone and an error.
-func removeStale(path string) error {
+// removeSocket removes the socket at path. Anything else that has its name is left alone and an error.
+func removeSocket(path string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -41,14 +42,8 @@ func removeStale(path string) error {
 	case info.Mode().Type() != fs.ModeSocket:
 		return fmt.Errorf("bind the socket: %s is something else: remove it", path)
 	}
-	switch err := knock(path); {
-	case err == nil:
-		return fmt.Errorf("%w: it answers on %s", ErrRunning, path)
-	case !errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("look at the socket: %w", err)
-	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove the dead socket: %w", err)
+		return fmt.Errorf("remove the old socket: %w", err)
 	}
 	return nil
 }

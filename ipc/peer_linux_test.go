@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,8 +14,6 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
-
-	"nod/interact"
 )
 
 // stranger is a user that is neither us nor root.
@@ -47,7 +44,8 @@ func call(order []string) error {
 	r.Header.Set("Content-Type", "application/json")
 	client := http.DefaultClient
 	if socket != "" {
-		client = &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		client = &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn,
+			error) {
 			return new(net.Dialer).DialContext(ctx, "unix", socket)
 		}}}
 	}
@@ -88,11 +86,14 @@ func another(t *testing.T, name string) string {
 }
 
 // callFrom has program send a request, and returns status and reply.
-func (d *door) callFrom(program, socket, method, path, body string) string {
+func (d *fixture) callFrom(program, socket, method, path, body string) string {
 	d.t.Helper()
 	c := exec.Command(program)
 	c.Dir = d.t.TempDir()
-	c.Env = append(os.Environ(), callerVariable+"="+strings.Join([]string{method, d.endpoint.URL + path, d.endpoint.Token, socket, body}, "\n"))
+	c.Env = append(
+		os.Environ(),
+		callerVariable+"="+strings.Join([]string{method, d.endpoint.URL + path, d.endpoint.Token, socket, body}, "\n"),
+	)
 	out, err := c.CombinedOutput()
 	if err != nil {
 		d.t.Fatalf("%v: %s", err, out)
@@ -141,36 +142,6 @@ func TestRequestsOfAnotherProgram(t *testing.T) {
 	if pending := d.broker.Pending(); len(pending) != 1 || string(pending[0].ID) != id {
 		t.Errorf("pending: %v", pending)
 	}
-}
-
-// A program that was replaced on disk is not the one that has its name now.
-func TestDeletedProgram(t *testing.T) {
-	program := another(t, "agent")
-	c := exec.Command(program, "-test.run=^$")
-	c.Env = append(os.Environ(), callerVariable+"=GET\nhttp://127.0.0.1:1\n\n"+blockingSocket(t)+"\n")
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer c.Wait()
-	defer c.Process.Kill()
-	if err := os.Remove(program); err != nil {
-		t.Fatal(err)
-	}
-	if exe := readLink(int32(c.Process.Pid), "exe"); exe != program+" (deleted)" {
-		t.Errorf("executable %q, want it marked as deleted", exe)
-	}
-}
-
-// blockingSocket is a socket that takes connections and says nothing.
-func blockingSocket(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "s")
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	return path
 }
 
 // asStranger runs f on a thread that acts as another user.
@@ -255,85 +226,12 @@ func TestAnotherUserOnThePort(t *testing.T) {
 	d.wantNothing()
 }
 
-// A connection is found in the kernel's tables by both its ends, whichever kind of socket the client used.
-func TestFindTCP(t *testing.T) {
-	v4, v6 := netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("::1")
-	for name, c := range map[string]struct {
-		listen netip.Addr
-		dial   netip.Addr
-	}{
-		"IPv4":                 {v4, v4},
-		"IPv6":                 {v6, v6},
-		"IPv4 on IPv6 sockets": {v4, netip.AddrFrom16(v4.As16())},
-	} {
-		t.Run(name, func(t *testing.T) {
-			l, err := net.Listen("tcp", netip.AddrPortFrom(c.listen, 0).String())
-			if err != nil {
-				t.Skip(err)
-			}
-			defer l.Close()
-			fd := dialRaw(t, netip.AddrPortFrom(c.dial, addrPort(l.Addr()).Port()))
-			server, err := l.Accept()
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer server.Close()
-			who := newTCPPeer(server)
-			if got := who.credentials(); !got.known || got.uid != os.Getuid() || got.inode == 0 {
-				t.Fatalf("credentials %+v", got)
-			}
-			if p := who.processFacts(); p.PID != int32(os.Getpid()) {
-				t.Errorf("process %+v, want %d", p, os.Getpid())
-			}
-			unix.Close(fd)
-			if s, ok := findTCP(who.remote, who.local); ok {
-				t.Errorf("a closed connection is still somebody's: %+v", s)
-			}
-		})
-	}
-}
-
-// dialRaw connects without the help of package net, which would not reach IPv4 through an IPv6 socket.
-func dialRaw(t *testing.T, to netip.AddrPort) int {
-	t.Helper()
-	var fd int
-	var err error
-	if to.Addr().Is4() {
-		if fd, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err == nil {
-			err = unix.Connect(fd, &unix.SockaddrInet4{Port: int(to.Port()), Addr: to.Addr().As4()})
-		}
-	} else {
-		if fd, err = unix.Socket(unix.AF_INET6, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err == nil {
-			err = unix.Connect(fd, &unix.SockaddrInet6{Port: int(to.Port()), Addr: to.Addr().As16()})
-		}
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fd
-}
-
-func TestOwnership(t *testing.T) {
-	for _, c := range []struct {
-		who  credentials
-		want bool
-	}{
-		{credentials{uid: 1000, known: true}, true},
-		{credentials{uid: 0, known: true}, true},
-		{credentials{uid: 1001, known: true}, false},
-		{credentials{uid: 65534, known: true}, false},
-		{credentials{}, true}, // the token decides
-	} {
-		if got := c.who.mayAsk(1000); got != c.want {
-			t.Errorf("%+v may ask: %v, want %v", c.who, got, c.want)
-		}
-	}
-}
-
 func TestPeerOfNoConnection(t *testing.T) {
-	if p := peerOf(t.Context()).processFacts(); !isUnverified(p) {
+	who := peerOf(t.Context())
+	if p := who.Process(); p.PID != 0 || p.Exe != "" || p.Parents != nil {
 		t.Errorf("facts about nobody: %+v", p)
 	}
+	if !mayAsk(who.User, 1000) {
+		t.Error("whom the operating system cannot identify the token lets in")
+	}
 }
-
-func isUnverified(p interact.Process) bool { return p.PID == 0 && p.Exe == "" && p.Parents == nil }

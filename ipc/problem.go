@@ -1,83 +1,66 @@
 package ipc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"nod/interact"
+	"nod/ipc/api"
 )
 
-// code is the stable name of a kind of problem.
-type code string
-
-// The codes.
-const (
-	codeInvalidParam     code = "INTERACT_INVALID_PARAM"
-	codeInvalidPath      code = "INVALID_PATH"
-	codeUnauthorized     code = "UNAUTHORIZED"
-	codeForbidden        code = "FORBIDDEN"
-	codeNotFound         code = "NOT_FOUND"
-	codeMethodNotAllowed code = "METHOD_NOT_ALLOWED"
-	codeTimeout          code = "INTERACT_TIMEOUT"
-	codeCancelled        code = "INTERACT_CANCELLED"
-	codeTooLarge         code = "TOO_LARGE"
-	codeUnsupportedMedia code = "UNSUPPORTED_MEDIA_TYPE"
-	codeRateLimited      code = "RATE_LIMITED"
-	codeNotSupported     code = "INTERACT_NOT_SUPPORTED"
-	codeInternal         code = "INTERNAL"
-)
-
-// problem is a reply that is no answer (RFC 9457).
+// problem is a reply that is no answer.
 type problem struct {
-	Type    string           `json:"type" description:"always about:blank: code tells problems apart"`
-	Title   string           `json:"title" description:"the HTTP status in words"`
-	Status  int              `json:"status"`
-	Detail  string           `json:"detail" description:"what is wrong, for the caller to read"`
-	Code    code             `json:"code" enum:"INTERACT_INVALID_PARAM,INVALID_PATH,UNAUTHORIZED,FORBIDDEN,NOT_FOUND,METHOD_NOT_ALLOWED,INTERACT_TIMEOUT,INTERACT_CANCELLED,TOO_LARGE,UNSUPPORTED_MEDIA_TYPE,RATE_LIMITED,INTERACT_NOT_SUPPORTED,INTERNAL" description:"stable name of the problem"`
-	Param   string           `json:"param,omitempty" description:"path of the offending parameter, like questions[0].id"`
-	ID      interact.ID      `json:"id,omitempty" description:"the request, when it came to exist"`
-	Outcome interact.Outcome `json:"outcome,omitempty" enum:"dismissed,timed_out,cancelled,withdrawn,unavailable" description:"what came of the request, when it came to exist"`
-
+	api.Problem
 	header http.Header // what the reply carries besides
 }
 
-func newProblem(status int, c code, detail string) *problem {
-	return &problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: c, Detail: detail}
+// statusOf is the HTTP status of each kind of problem.
+var statusOf = map[api.Code]int{
+	api.CodeInvalidParam: http.StatusBadRequest, api.CodeInvalidPath: http.StatusBadRequest,
+	api.CodeUnauthorized: http.StatusUnauthorized, api.CodeForbidden: http.StatusForbidden,
+	api.CodeNotFound: http.StatusNotFound, api.CodeMethodNotAllowed: http.StatusMethodNotAllowed,
+	api.CodeTimeout: http.StatusRequestTimeout, api.CodeCancelled: http.StatusConflict,
+	api.CodeTooLarge: http.StatusRequestEntityTooLarge, api.CodeUnsupportedMedia: http.StatusUnsupportedMediaType,
+	api.CodeRateLimited: http.StatusTooManyRequests, api.CodeNotSupported: http.StatusNotImplemented,
+	api.CodeInternal: http.StatusInternalServerError,
 }
 
-func forbidden(detail string) *problem {
-	return newProblem(http.StatusForbidden, codeForbidden, detail)
+func newProblem(c api.Code, detail string) *problem {
+	status := statusOf[c]
+	return &problem{Problem: api.Problem{
+		Type: "about:blank", Title: http.StatusText(status), Status: status, Code: c, Detail: detail,
+	}}
 }
 
 func unauthorized() *problem {
-	p := newProblem(http.StatusUnauthorized, codeUnauthorized, "want Authorization: Bearer and the token from endpoint.json")
+	p := newProblem(api.CodeUnauthorized, "want Authorization: Bearer and the token from endpoint.json")
 	p.header = http.Header{"Www-Authenticate": {"Bearer"}}
 	return p
 }
 
-func unsupportedMedia(detail string) *problem {
-	return newProblem(http.StatusUnsupportedMediaType, codeUnsupportedMedia, detail)
-}
-
 func tooLarge() *problem {
-	return newProblem(http.StatusRequestEntityTooLarge, codeTooLarge, fmt.Sprintf("the body is longer than %d bytes", maxBody))
+	return newProblem(api.CodeTooLarge, fmt.Sprintf("the body is longer than %d bytes", maxBody))
 }
 
-func notFound(detail string) *problem {
-	return newProblem(http.StatusNotFound, codeNotFound, detail)
-}
-
-func invalidParam(param, detail string) *problem {
-	p := newProblem(http.StatusBadRequest, codeInvalidParam, detail)
+// invalidParam is the problem of one parameter. isMissing: a required string is missing or is no string.
+func invalidParam(param, detail string, isMissing bool) *problem {
+	code := api.CodeInvalidParam
+	if isMissing {
+		code = api.CodeInvalidPath
+	}
+	p := newProblem(code, detail)
 	p.Param = param
 	return p
 }
 
 func rateLimited(detail string, seconds int) *problem {
-	p := newProblem(http.StatusTooManyRequests, codeRateLimited, detail)
+	p := newProblem(api.CodeRateLimited, detail)
 	p.header = http.Header{"Retry-After": {strconv.Itoa(seconds)}}
 	return p
 }
@@ -89,37 +72,30 @@ func problemOf(err error) *problem {
 		return p
 	}
 	if wrong, ok := errors.AsType[*interact.ParamError](err); ok {
-		p := invalidParam(wrong.Param, wrong.Error())
-		if wrong.Missing {
-			p.Code = codeInvalidPath
-		}
-		return p
+		return invalidParam(wrong.Param, wrong.Error(), wrong.Missing)
+	}
+	if wrong, ok := errors.AsType[*api.DecodeError](err); ok {
+		return invalidParam(cmp.Or(wrong.Param, "body"), wrong.Error(), wrong.Text && isRequiredText(wrong.Param))
 	}
 	if busy, ok := errors.AsType[*interact.BusyError](err); ok {
 		return rateLimited(busy.Error(), max(1, int(math.Ceil(busy.RetryAfter.Seconds()))))
 	}
-	if errors.Is(err, interact.ErrNotFound) {
-		return notFound("no such request of yours")
+	if none, ok := errors.AsType[*interact.UnansweredError](err); ok {
+		p := newProblem(none.Code(), none.Reason)
+		p.ID, p.Outcome = string(none.ID), none.Outcome
+		return p
 	}
-	return newProblem(http.StatusInternalServerError, codeInternal, "nod failed at this; its log says more")
+	if errors.Is(err, interact.ErrNotFound) {
+		return newProblem(api.CodeNotFound, "no such request of yours")
+	}
+	return newProblem(api.CodeInternal, "nod failed at this; its log says more")
+}
+
+// isRequiredText reports whether a request must have the string with this path.
+func isRequiredText(param string) bool {
+	name := param[strings.LastIndexByte(param, '.')+1:]
+	return slices.Contains([]string{"question", "message", "tool", "id", "label"}, name)
 }
 
 // Error implements error.
 func (p *problem) Error() string { return string(p.Code) + ": " + p.Detail }
-
-// unanswered is the problem that a request amounts to which nobody answered.
-func unanswered(id interact.ID, a interact.Answer) *problem {
-	var p *problem
-	switch a.Outcome {
-	case interact.TimedOut:
-		p = newProblem(http.StatusRequestTimeout, codeTimeout, reasonOf(a))
-	case interact.Dismissed, interact.Withdrawn, interact.Cancelled:
-		p = newProblem(http.StatusConflict, codeCancelled, reasonOf(a))
-	case interact.Unavailable:
-		p = newProblem(http.StatusNotImplemented, codeNotSupported, reasonOf(a))
-	default:
-		return newProblem(http.StatusInternalServerError, codeInternal, "nod has no words for what came of this request")
-	}
-	p.ID, p.Outcome = id, a.Outcome
-	return p
-}

@@ -13,13 +13,13 @@ import (
 
 	"nod/interact"
 	"nod/interact/interacttest"
+	"nod/ipc/api"
 	"nod/ipc/hooks"
-	"nod/ipc/mcp"
 	"nod/policy"
 )
 
 // The wire can only ask. What a route may do is in the table; that it can do no more follows from what the
-// door holds of the broker.
+// server holds of the broker.
 func TestTheWireCanOnlyAsk(t *testing.T) {
 	harmless := []effect{effectAsk, effectWithdraw, effectRead, effectHealth, effectDescribe}
 	var got []string
@@ -34,19 +34,19 @@ func TestTheWireCanOnlyAsk(t *testing.T) {
 	}
 	want := []string{
 		"POST /v1/ask", "POST /v1/confirm", "POST /v1/form", "POST /v1/approve", "POST /v1/notify", "POST /v1/evaluate",
-		"POST /v1/hooks/{agent}/{event}", "GET /v1/requests", "GET /v1/requests/{id}", "DELETE /v1/requests/{id}", "GET /v1/health", "GET /v1/openapi.json",
+		"POST /v1/hooks/{agent}/{event}", "GET /v1/requests", "GET /v1/requests/{id}", "DELETE /v1/requests/{id}",
+		"GET /v1/health", "GET /v1/openapi.json",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("routes are %q,\nwant %q", got, want)
 	}
 }
 
-// What the door holds of nod, and what those can do whom it hands requests to.
-func TestTheDoorHoldsNothingThatDecides(t *testing.T) {
+// What the server holds of nod, and what those can do whom it hands requests to.
+func TestTheServerHoldsNothingThatDecides(t *testing.T) {
 	for what, want := range map[reflect.Type][]string{
 		reflect.TypeFor[asker]():        {"Begin", "Evaluate", "Lookup", "Own", "Pending", "Withdraw"},
-		reflect.TypeFor[hooks.Broker](): {"Do", "Evaluate", "WithdrawWhere"},
-		reflect.TypeFor[mcp.Backend]():  {"Ask", "Wait"},
+		reflect.TypeFor[hooks.Broker](): {"Do", "Judge", "WithdrawWhere"},
 	} {
 		var got []string
 		for i := range what.NumMethod() {
@@ -67,8 +67,9 @@ func TestTheDoorHoldsNothingThatDecides(t *testing.T) {
 			holds = append(holds, held.String())
 		}
 	}
-	if want := []string{"ipc.asker", "hooks.Hooks", "endpoint.Endpoint"}; !slices.Equal(holds, want) {
-		t.Errorf("the door holds %q, want %q", holds, want)
+	want := []string{"ipc.asker", "hooks.Hooks", "endpoint.Endpoint", "ipc.publication", "ipc.longBodies"}
+	if !slices.Equal(holds, want) {
+		t.Errorf("the server holds %q, want %q", holds, want)
 	}
 }
 
@@ -81,7 +82,8 @@ func TestNothingOnTheWireAnswers(t *testing.T) {
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "GET"} {
 		for _, path := range []string{
 			at + "/answer", at + "/allow", at + "/approve", "/v1/answer", "/v1/allow", "/v1/rules", "/v1/policy", "/v1/config",
-			"/v1/grants", "/v1/pause", "/v1/quit", "/v1/settings", "/", "/v1", "/v1/", "/v1/requests/", "//v1/ask", "/v1/../v1/ask", "/v1/ask/",
+			"/v1/grants", "/v1/pause", "/v1/quit", "/v1/settings", "/", "/v1", "/v1/", "/v1/requests/", "//v1/ask",
+			"/v1/../v1/ask", "/v1/ask/",
 		} {
 			g := d.do(d.request(method, path, `{"decision":"allow","outcome":"allowed","by":"human"}`))
 			g.want(t, http.StatusNotFound, map[string]any{"code": "NOT_FOUND"})
@@ -111,40 +113,58 @@ func TestReplies(t *testing.T) {
 	const yes, no = policy.Allow, policy.Deny
 	input := interact.Digest([]byte(`{"command":"make all"}`))
 	one := `{"questions":[{"id":"db","question":"Which?","options":[{"label":"SQLite"},{"label":"Postgres"}]}]}`
-	two := `{"questions":[{"id":"db","question":"Which?","options":[{"label":"SQLite"}]},{"id":"name","question":"Name?","required":false}]}`
+	two := `{"questions":[{"id":"db","question":"Which?","options":[{"label":"SQLite"}]},{"id":"name",` +
+		`"question":"Name?","required":false}]}`
 	cases := []replyCase{
-		{"ask", "/v1/ask", `{"question":"Which?"}`, "", interact.Answer{Outcome: interact.Answered, Text: "the <second> & last"}, nil,
+		{"ask", "/v1/ask", `{"question":"Which?"}`, "", interact.Answer{Outcome: interact.Answered,
+			Text: "the <second> & last"}, nil,
 			200, map[string]any{"outcome": "answered", "answer": "the <second> & last"}},
 		{"ask dismissed", "/v1/ask", `{"question":"Which?"}`, "", interact.Answer{Outcome: interact.Dismissed}, nil,
 			409, map[string]any{"outcome": "dismissed", "code": "INTERACT_CANCELLED"}},
-		{"ask without a screen", "/v1/ask", `{"question":"Which?"}`, "", interact.Answer{}, fmt.Errorf("no screen: %w", interact.ErrUnavailable),
+		{"ask without a screen", "/v1/ask", `{"question":"Which?"}`, "", interact.Answer{}, fmt.Errorf(
+			"no screen: %w", interact.ErrUnavailable,
+		),
 			501, map[string]any{"outcome": "unavailable", "code": "INTERACT_NOT_SUPPORTED"}},
-		{"ask and a window that fails", "/v1/ask", `{"question":"Which?"}`, "", interact.Answer{}, errors.New("the window is broken"),
+		{"ask and a window that fails", "/v1/ask", `{"question":"Which?"}`, "", interact.Answer{}, errors.New(
+			"the window is broken",
+		),
 			501, map[string]any{"outcome": "unavailable", "code": "INTERACT_NOT_SUPPORTED"}},
-		{"ask and a window that allows", "/v1/ask", `{"question":"Which?"}`, "", interact.Answer{Outcome: interact.Allowed}, nil,
+		{"ask and a window that allows", "/v1/ask", `{"question":"Which?"}`, "", interact.Answer{Outcome: interact.Allowed},
+			nil,
 			501, map[string]any{"outcome": "unavailable"}},
 
-		{"confirm yes", "/v1/confirm", `{"message":"Deploy?"}`, "", interact.Answer{Outcome: interact.Answered, Confirmed: true}, nil,
+		{"confirm yes", "/v1/confirm", `{"message":"Deploy?"}`, "", interact.Answer{Outcome: interact.Answered,
+			Confirmed: true}, nil,
 			200, map[string]any{"outcome": "answered", "confirmed": true, "defaulted": false}},
-		{"confirm no", "/v1/confirm", `{"message":"Deploy?","default":true}`, "", interact.Answer{Outcome: interact.Answered}, nil,
+		{"confirm no", "/v1/confirm", `{"message":"Deploy?","default":true}`, "",
+			interact.Answer{Outcome: interact.Answered}, nil,
 			200, map[string]any{"outcome": "answered", "confirmed": false, "defaulted": false}},
-		{"confirm dismissed", "/v1/confirm", `{"message":"Deploy?","default":true}`, "", interact.Answer{Outcome: interact.Dismissed}, nil,
+		{"confirm dismissed", "/v1/confirm", `{"message":"Deploy?","default":true}`, "",
+			interact.Answer{Outcome: interact.Dismissed}, nil,
 			409, map[string]any{"outcome": "dismissed", "code": "INTERACT_CANCELLED", "confirmed": nil}},
 		{"confirm elsewhere", "/v1/confirm", `{"message":"Deploy?"}`, "", interact.Answer{Outcome: interact.Withdrawn}, nil,
 			409, map[string]any{"outcome": "withdrawn", "code": "INTERACT_CANCELLED"}},
 
-		{"form of one", "/v1/form", one, "", interact.Answer{Outcome: interact.Answered, Values: map[string]interact.Value{"db": interact.ListValue("Postgres")}}, nil,
+		{"form of one", "/v1/form", one, "", interact.Answer{Outcome: interact.Answered,
+			Values: map[string]interact.Value{"db": interact.ListValue("Postgres")}}, nil,
 			200, map[string]any{"outcome": "answered", "answer": []any{"Postgres"}, "answers": nil}},
-		{"form of two", "/v1/form", two, "", interact.Answer{Outcome: interact.Answered, Values: map[string]interact.Value{"db": interact.ListValue("SQLite"), "name": interact.TextValue("")}}, nil,
-			200, map[string]any{"outcome": "answered", "answer": nil, "answers": map[string]any{"db": []any{"SQLite"}, "name": ""}}},
+		{"form of two", "/v1/form", two, "", interact.Answer{Outcome: interact.Answered,
+			Values: map[string]interact.Value{"db": interact.ListValue("SQLite"), "name": interact.TextValue("")}}, nil,
+			200, map[string]any{"outcome": "answered", "answer": nil, "answers": map[string]any{"db": []any{"SQLite"},
+				"name": ""}}},
 		{"form dismissed", "/v1/form", one, "", interact.Answer{Outcome: interact.Dismissed}, nil,
 			409, map[string]any{"outcome": "dismissed"}},
 
-		{"approve", "/v1/approve", samples["/v1/approve"], "", interact.Answer{Outcome: interact.Allowed, Scope: policy.ThisSession}, nil,
-			200, map[string]any{"decision": "allow", "outcome": "allowed", "by": "human", "reason": "", "scope": "session", "shown_sha256": input, "rule": nil}},
-		{"approve denied", "/v1/approve", samples["/v1/approve"], "", interact.Answer{Outcome: interact.Denied, Reason: "use make test"}, nil,
-			200, map[string]any{"decision": "deny", "outcome": "denied", "by": "human", "reason": "use make test", "scope": nil, "shown_sha256": input}},
-		{"approve denied without a word", "/v1/approve", samples["/v1/approve"], "", interact.Answer{Outcome: interact.Denied}, nil,
+		{"approve", "/v1/approve", samples["/v1/approve"], "", interact.Answer{Outcome: interact.Allowed,
+			Scope: policy.ThisSession}, nil,
+			200, map[string]any{"decision": "allow", "outcome": "allowed", "by": "human", "reason": "", "scope": "session",
+				"shown_sha256": input, "rule": nil}},
+		{"approve denied", "/v1/approve", samples["/v1/approve"], "", interact.Answer{Outcome: interact.Denied,
+			Reason: "use make test"}, nil,
+			200, map[string]any{"decision": "deny", "outcome": "denied", "by": "human", "reason": "use make test",
+				"scope": nil, "shown_sha256": input}},
+		{"approve denied without a word", "/v1/approve", samples["/v1/approve"], "",
+			interact.Answer{Outcome: interact.Denied}, nil,
 			200, map[string]any{"decision": "deny", "outcome": "denied", "by": "human", "reason": ""}},
 		{"approve dismissed", "/v1/approve", samples["/v1/approve"], "", interact.Answer{Outcome: interact.Dismissed}, nil,
 			200, map[string]any{"decision": "deny", "outcome": "dismissed", "by": nil}},
@@ -152,18 +172,30 @@ func TestReplies(t *testing.T) {
 			200, map[string]any{"decision": "deny", "outcome": "withdrawn", "by": nil}},
 		{"approve without a screen", "/v1/approve", samples["/v1/approve"], "", interact.Answer{}, interact.ErrUnavailable,
 			501, map[string]any{"decision": nil, "outcome": "unavailable", "code": "INTERACT_NOT_SUPPORTED"}},
-		{"approve and a window that showed something else", "/v1/approve", samples["/v1/approve"], "", interact.Answer{Outcome: interact.Allowed, ShownSHA256: interact.Digest([]byte("ls"))}, nil,
+		{"approve and a window that showed something else", "/v1/approve", samples["/v1/approve"], "",
+			interact.Answer{Outcome: interact.Allowed, ShownSHA256: interact.Digest([]byte("ls"))}, nil,
 			501, map[string]any{"decision": nil, "outcome": "unavailable"}},
 		{"approve by rule", "/v1/approve", samples["/v1/approve"], yes, interact.Answer{Outcome: interact.Denied}, nil,
-			200, map[string]any{"decision": "allow", "outcome": "allowed", "by": "policy", "rule": "test:Bash", "reason": "the test says so", "shown_sha256": input}},
+			200, map[string]any{"decision": "allow", "outcome": "allowed", "by": "policy", "rule": "test:Bash",
+				"reason": "the test says so", "shown_sha256": input}},
 		{"deny by rule", "/v1/approve", samples["/v1/approve"], no, interact.Answer{Outcome: interact.Allowed}, nil,
-			200, map[string]any{"decision": "deny", "outcome": "denied", "by": "policy", "rule": "test:Bash", "reason": "the test says so"}},
+			200, map[string]any{"decision": "deny", "outcome": "denied", "by": "policy", "rule": "test:Bash",
+				"reason": "the test says so"}},
 
-		{"notify", "/v1/notify", samples["/v1/notify"], "", interact.Answer{}, nil, 200, map[string]any{"sent": true, "outcome": "answered"}},
+		{
+			"notify", "/v1/notify", samples["/v1/notify"], "", interact.Answer{}, nil, 200,
+			map[string]any{"sent": true, "outcome": "answered"},
+		},
 		{"evaluate", "/v1/evaluate", samples["/v1/evaluate"], "", interact.Answer{}, nil,
 			200, map[string]any{"decision": "ask", "reason": "no rule matches", "class": "unknown", "rule": nil}},
-		{"evaluate allow", "/v1/evaluate", samples["/v1/evaluate"], yes, interact.Answer{}, nil, 200, map[string]any{"decision": "allow", "rule": "test:Bash"}},
-		{"evaluate deny", "/v1/evaluate", samples["/v1/evaluate"], no, interact.Answer{}, nil, 200, map[string]any{"decision": "deny", "rule": "test:Bash"}},
+		{
+			"evaluate allow", "/v1/evaluate", samples["/v1/evaluate"], yes, interact.Answer{}, nil, 200,
+			map[string]any{"decision": "allow", "rule": "test:Bash"},
+		},
+		{
+			"evaluate deny", "/v1/evaluate", samples["/v1/evaluate"], no, interact.Answer{}, nil, 200,
+			map[string]any{"decision": "deny", "rule": "test:Bash"},
+		},
 	}
 	s := loadSchemas(t)
 	for _, c := range cases {
@@ -289,7 +321,9 @@ func TestOneOfTwoCallersHangsUp(t *testing.T) {
 	}()
 	id := d.shownOne().ID
 	// The second joins by the content: it holds no longer than it takes to say so.
-	d.post("/v1/ask", strings.Replace(samples["/v1/ask"], "{", `{"hold":0.001,`, 1)).want(t, 202, map[string]any{"id": string(id)})
+	d.post("/v1/ask", strings.Replace(samples["/v1/ask"], "{", `{"hold":0.001,`, 1)).want(
+		t, 202, map[string]any{"id": string(id)},
+	)
 	hangUp()
 	<-gone
 	answer <- interact.Answer{Outcome: interact.Answered, Text: "SQLite"}
@@ -308,7 +342,9 @@ func TestIdempotencyKey(t *testing.T) {
 	if first.status != 200 || first.text != second.text {
 		t.Errorf("first %s, then %s", first.text, second.text)
 	}
-	d.post("/v1/ask", `{"question":"Another?","idempotency_key":"k1"}`).want(t, 400, map[string]any{"param": "idempotency_key"})
+	d.post("/v1/ask", `{"question":"Another?","idempotency_key":"k1"}`).want(
+		t, 400, map[string]any{"param": "idempotency_key"},
+	)
 	if n := len(d.human.Shown()); n != 1 {
 		t.Errorf("the human was asked %d times", n)
 	}
@@ -339,10 +375,11 @@ func TestList(t *testing.T) {
 	d.post("/v1/approve", samples["/v1/approve"])
 	d.post("/v1/ask", `{"question":"Secret?","agent":"a","session":"s","detach":true}`)
 	g := d.get("/v1/requests")
-	if err := loadSchemas(t).reply(t, "GET", "/v1/requests", 200, "application/json").validate([]byte(g.text)); err != nil {
+	if err := loadSchemas(t).reply(t, "GET", "/v1/requests", 200,
+		"application/json").validate([]byte(g.text)); err != nil {
 		t.Error(err)
 	}
-	var list listReply
+	var list api.ListReply
 	if err := json.Unmarshal([]byte(g.text), &list); err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +390,8 @@ func TestList(t *testing.T) {
 	if denied.Kind != "approve" || denied.Status != "denied" || denied.Session != "s1" {
 		t.Errorf("the oldest is %+v", denied)
 	}
-	if asked.Kind != "ask" || asked.Status != "pending" || asked.Agent != "a" || asked.Session != "s" || !asked.Deadline.After(asked.Created) {
+	if asked.Kind != "ask" || asked.Status != "pending" || asked.Agent != "a" || asked.Session != "s" ||
+		!asked.Deadline.After(asked.Created) {
 		t.Errorf("the newest is %+v", asked)
 	}
 	if strings.Contains(g.text, "Secret") || strings.Contains(g.text, "make all") {
@@ -363,7 +401,8 @@ func TestList(t *testing.T) {
 
 func TestUnknownRequests(t *testing.T) {
 	d := open(t)
-	for _, id := range []string{"x", "01900000-0000-7000-8000-000000000000", "%00", strings.Repeat("a", 1000), "..%2f..%2fetc", "%ff"} {
+	for _, id := range []string{"x", "01900000-0000-7000-8000-000000000000", "%00", strings.Repeat("a", 1000),
+		"..%2f..%2fetc", "%ff"} {
 		for _, method := range []string{"GET", "DELETE"} {
 			d.do(d.request(method, "/v1/requests/"+id, "")).want(t, 404, map[string]any{"code": "NOT_FOUND"})
 		}
@@ -375,8 +414,9 @@ func TestQueries(t *testing.T) {
 	id := d.post("/v1/ask", `{"question":"Which?","detach":true}`).body["id"].(string)
 	at := "/v1/requests/" + id
 	for query, param := range map[string]string{
-		"wait=61": "wait", "wait=-1": "wait", "wait=NaN": "wait", "wait=Inf": "wait", "wait=x": "wait", "wait=1&wait=2": "wait",
-		"Wait=1": "Wait", "answer=allow": "answer", "wait=%zz": "query", "a;b": "query",
+		"wait=61": "wait", "wait=-1": "wait", "wait=NaN": "wait", "wait=Inf": "wait", "wait=x": "wait",
+		"wait=1&wait=2": "wait",
+		"Wait=1":        "Wait", "answer=allow": "answer", "wait=%zz": "query", "a;b": "query",
 	} {
 		d.get(at+"?"+query).want(t, 400, map[string]any{"code": "INTERACT_INVALID_PARAM", "param": param})
 	}
@@ -402,7 +442,7 @@ type fragile struct{ asker }
 func (fragile) Pending() []interact.Request { panic("secret detail") }
 
 func TestPanicIsAProblem(t *testing.T) {
-	d := open(t, func(d *door) { d.server.broker = fragile{d.server.broker} })
+	d := open(t, func(d *fixture) { d.server.broker = fragile{d.server.broker} })
 	g := d.get("/v1/health")
 	g.want(t, 500, map[string]any{"code": "INTERNAL"})
 	if strings.Contains(g.text, "secret") {
@@ -414,36 +454,14 @@ func TestPanicIsAProblem(t *testing.T) {
 	d.get("/v1/requests").want(t, 200, nil) // and nod goes on
 }
 
-func TestUnsentNotice(t *testing.T) {
-	for _, outcome := range []interact.Outcome{interact.Answered, interact.TimedOut, interact.Unavailable} {
-		reply, problem := replyTo(interact.Request{ID: "id", Body: interact.Notify{}}, interact.Answer{Outcome: outcome})
-		if want := (notifyReply{head{"id", outcome}, false}); problem != nil || reply != any(want) {
-			t.Errorf("%s: %+v, %v; want %+v", outcome, reply, problem, want)
-		}
-	}
-}
-
-// Only one outcome allows, and only in so many words.
-func TestOnlyAllowedAllows(t *testing.T) {
-	for _, outcome := range []interact.Outcome{
-		"", "allow", "ALLOWED", interact.Answered, interact.Denied, interact.Dismissed, interact.TimedOut, interact.Cancelled,
-		interact.Withdrawn, interact.Unavailable,
-	} {
-		a := interact.Answer{Outcome: outcome, By: interact.ByHuman, Confirmed: true, Scope: policy.Always}
-		reply, _ := replyTo(interact.Request{Body: interact.Approve{}}, a)
-		if r, ok := reply.(approveReply); ok && (r.Decision != policy.Deny || r.Scope != "") {
-			t.Errorf("%q: %+v", outcome, r)
-		}
-	}
-}
-
 // An agent's hook gets the agent's own words, or nothing.
 func TestHooks(t *testing.T) {
 	d := open(t)
 	const path = "/v1/hooks/claude-code/PermissionRequest"
 	d.human.Answer = interacttest.Always(interact.Answer{Outcome: interact.Denied, Reason: "no"})
 	got := d.post(path, samples["/v1/hooks/{agent}/{event}"])
-	want := `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"no"}}}` + "\n"
+	want := `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny",` +
+		`"message":"no"}}}` + "\n"
 	if got.text != want {
 		t.Errorf("got %swant %s", got.text, want)
 	}

@@ -1,12 +1,12 @@
-// Package ipc is nod's HTTP door: agents on this machine ask through it, and nothing else.
+// Package ipc is nod's HTTP server: agents on this machine ask through it, and nothing else.
 //
 // The same handler listens on a loopback port and, on Unix, on a socket. A request is refused before it is
 // routed unless it could only come from a program that may ask: it names one of the listener's own
 // addresses as Host, no browser sent it, it carries the token, and the operating system does not say that
-// it comes from another user. Then the door translates: JSON to an [interact.Request], the
+// it comes from another user. Then the server translates: JSON to an [interact.Request], the
 // [interact.Answer] back to JSON. It knows neither policy nor windows.
 //
-// The wire can only ask. The door reaches the broker through an interface without a method that answers a
+// The wire can only ask. The server reaches the broker through an interface without a method that answers a
 // request, adds a rule or changes a setting, and the table of routes says of each what it can do.
 package ipc
 
@@ -29,7 +29,7 @@ import (
 	"nod/policy"
 )
 
-// Limits of the door.
+// Limits of the server.
 const (
 	maxBody        = 1 << 20          // bytes of a request's body
 	maxHeader      = 16 << 10         // bytes of a request's headers
@@ -41,17 +41,19 @@ const (
 	stopTimeout    = 3 * time.Second  // for replies under way when the server stops
 )
 
-// Config is what a [Server] works with. All fields but Dir and Hooks are required.
+// Config is what a [Server] works with. All fields but Dir, Hooks and Raise are required.
 type Config struct {
 	Address string           // loopback address and port to listen on; port 0 picks a free one
 	Dir     string           // where the endpoint is published; empty: [endpoint.Dir]
 	Broker  *interact.Broker //
 	Hooks   *hooks.Hooks     // of coding agents; nil: none are served
+	Raise   func()           // called when nod-desktop is started again; nil: that is not served
 	Version string           // of nod, for the endpoint and for health
 	Log     *slog.Logger     //
+	Called  func()           // a caller wants something: a prompt may follow; nil: nobody needs to know
 }
 
-// asker is all that the door can do with the broker. No method decides anything: see the test of that name.
+// asker is all that the server can do with the broker. No method decides anything: see the test of that name.
 type asker interface {
 	Begin(context.Context, interact.Request) (*interact.Ticket, error)
 	Lookup(interact.Requester, interact.ID) (*interact.Ticket, error)
@@ -61,27 +63,27 @@ type asker interface {
 	Pending() []interact.Request
 }
 
-// Server is the door, bound and published. Use [Listen] to make one and Serve to run it.
+// Server is an HTTP server, bound and published. Use [Listen] to make one and Serve to run it.
 type Server struct {
 	broker    asker
 	hooks     *hooks.Hooks
 	mcp       http.Handler
 	log       *slog.Logger
-	dir       string
+	raise     func()
 	endpoint  endpoint.Endpoint
+	published publication
 	token     [sha256.Size]byte // digest of the token: the comparison takes as long whatever is compared
 	hosts     map[string]bool   // the values of Host that name this server
 	uid       int               // whose callers are let in, besides root's
 	listeners []net.Listener
 	http      *http.Server
 	conns     sync.WaitGroup // one for each connection
-	bigBodies chan struct{}  // one for each long body that is being read
-
-	description func() ([]byte, error) // made at its first use: it takes milliseconds, and most runs never need it
+	long      longBodies
+	called    func() // of the configuration
 }
 
 // Listen binds the port and the socket, and then publishes where they are. Nothing answers until Serve
-// runs. Errors say which part of the configuration to change.
+// runs; whoever does not come to call it must Close the server. Errors say which part of the configuration to change.
 func Listen(cfg Config) (*Server, error) {
 	dir := cfg.Dir
 	if dir == "" {
@@ -95,16 +97,13 @@ func Listen(cfg Config) (*Server, error) {
 	}
 	path := endpoint.SocketPath(dir)
 	tcp, err := listenTCP(cfg.Address)
-	if err != nil && knock(path) == nil {
-		return nil, ErrRunning
-	}
 	if err != nil {
 		return nil, err
 	}
 	sock, err := listenSocket(path)
 	if errors.Is(err, errNoSocket) {
-		cfg.Log.Warn("no socket, the port only", "path", path, "err", err)
-		path = ""
+		cfg.Log.Warn("no socket, the port only", "err", err)
+		sock, path = nil, ""
 	} else if err != nil {
 		return nil, errors.Join(err, tcp.Close())
 	}
@@ -112,7 +111,7 @@ func Listen(cfg Config) (*Server, error) {
 		URL: "http://" + tcp.Addr().String(), Socket: path, Token: endpoint.NewToken(),
 		PID: os.Getpid(), Version: cfg.Version,
 	})
-	s.dir = dir
+	s.published.dir, s.published.own, s.published.socket = dir, s.endpoint, sock
 	s.listeners = append(s.listeners, s.gate(tcp))
 	if sock != nil {
 		s.listeners = append(s.listeners, s.gate(sock))
@@ -126,12 +125,13 @@ func Listen(cfg Config) (*Server, error) {
 // newServer returns a server that listens nowhere yet and believes that it is at e.
 func newServer(cfg Config, e endpoint.Endpoint) *Server {
 	s := &Server{
-		broker: cfg.Broker, hooks: cfg.Hooks, log: cfg.Log, endpoint: e,
+		broker: cfg.Broker, hooks: cfg.Hooks, log: cfg.Log, endpoint: e, called: cfg.Called, raise: cfg.Raise,
 		token: sha256.Sum256([]byte(e.Token)), hosts: hostsOf(e.URL), uid: os.Geteuid(),
-		bigBodies:   make(chan struct{}, maxBigBodies),
-		description: sync.OnceValues(func() ([]byte, error) { return buildDescription(cfg.Version) }),
 	}
-	s.mcp = mcp.Handler(mcp.Broker{Broker: cfg.Broker}, mcpRequester, cfg.Version, cfg.Log)
+	if s.called == nil {
+		s.called = func() {}
+	}
+	s.mcp = mcp.Handler(cfg.Broker, mcpRequester, cfg.Version, cfg.Log)
 	s.http = &http.Server{
 		Handler:                      s.handler(),
 		ReadHeaderTimeout:            headerTimeout,
@@ -183,7 +183,7 @@ func (s *Server) count(_ net.Conn, state http.ConnState) {
 }
 
 func (s *Server) stop() error {
-	err := endpoint.Remove(s.dir, s.endpoint.PID)
+	err := s.published.withdraw()
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	if s.http.Shutdown(ctx) != nil {

@@ -22,8 +22,8 @@ import (
 	"nod/policy"
 )
 
-// door is a server with everything around it, as a test sees it.
-type door struct {
+// fixture is a server with everything around it, as a test sees it.
+type fixture struct {
 	t        testing.TB
 	server   *Server
 	endpoint endpoint.Endpoint
@@ -32,8 +32,9 @@ type door struct {
 	policy   *interacttest.Policy
 	closed   chan interact.ID // prompts that were taken off the screen
 	log      *logBuffer
-	socket   *http.Client // through the socket
-	tcp      *http.Client // through the port
+	level    slog.LevelVar // of the log; Debug unless a test sets another
+	socket   *http.Client  // through the socket
+	tcp      *http.Client  // through the port
 }
 
 // watched is a prompter that tells which prompts were taken off the screen.
@@ -69,16 +70,17 @@ func (b *logBuffer) String() string {
 	return b.text.String()
 }
 
-// open opens a door with a human who does nothing, and closes it when the test ends. No log may hold the
+// open starts a server with a human who does nothing, and stops it when the test ends. No log may hold the
 // token by then. Options change the server before it serves.
-func open(t testing.TB, options ...func(*door)) *door {
+func open(t testing.TB, options ...func(*fixture)) *fixture {
 	t.Helper()
-	d := &door{
+	d := &fixture{
 		t: t, human: &interacttest.Prompter{}, policy: &interacttest.Policy{},
 		closed: make(chan interact.ID, 2*interact.MaxPending), log: &logBuffer{},
 	}
 	d.broker = interacttest.Broker(watched{d.human, d.closed}, d.policy)
-	log := slog.New(slog.NewTextHandler(d.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	d.level.Set(slog.LevelDebug)
+	log := slog.New(slog.NewTextHandler(d.log, &slog.HandlerOptions{Level: &d.level}))
 	server, err := Listen(Config{
 		Address: "127.0.0.1:0", Dir: filepath.Join(t.TempDir(), "nod"), Broker: d.broker, Version: "0.0.0-test", Log: log,
 		Hooks: hooks.New(hooks.Config{
@@ -119,7 +121,7 @@ func open(t testing.TB, options ...func(*door)) *door {
 }
 
 // request makes a request as a well-behaved client does.
-func (d *door) request(method, path, body string) *http.Request {
+func (d *fixture) request(method, path, body string) *http.Request {
 	d.t.Helper()
 	var content io.Reader
 	if body != "" {
@@ -145,12 +147,12 @@ type got struct {
 }
 
 // do sends a request through the socket.
-func (d *door) do(r *http.Request) got {
+func (d *fixture) do(r *http.Request) got {
 	d.t.Helper()
 	return d.through(d.socket, r)
 }
 
-func (d *door) through(c *http.Client, r *http.Request) got {
+func (d *fixture) through(c *http.Client, r *http.Request) got {
 	d.t.Helper()
 	resp, err := c.Do(r)
 	if err != nil {
@@ -159,7 +161,7 @@ func (d *door) through(c *http.Client, r *http.Request) got {
 	return d.read(resp)
 }
 
-func (d *door) read(resp *http.Response) got {
+func (d *fixture) read(resp *http.Response) got {
 	d.t.Helper()
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
@@ -188,13 +190,13 @@ func (d *door) read(resp *http.Response) got {
 }
 
 // post sends a body through the socket.
-func (d *door) post(path, body string) got {
+func (d *fixture) post(path, body string) got {
 	d.t.Helper()
 	return d.do(d.request("POST", path, body))
 }
 
 // shownOne waits until the human sees a request, and returns it.
-func (d *door) shownOne() interact.Request {
+func (d *fixture) shownOne() interact.Request {
 	d.t.Helper()
 	changed, stop := d.broker.Changes()
 	defer stop()
@@ -210,7 +212,7 @@ func (d *door) shownOne() interact.Request {
 	}
 }
 
-func (d *door) get(path string) got {
+func (d *fixture) get(path string) got {
 	d.t.Helper()
 	return d.do(d.request("GET", path, ""))
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -47,8 +48,8 @@ func TestClassify(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := Classify(tt.agent, tt.tool, tt.declared, tt.trusted); got != tt.want {
-				t.Errorf("Classify(%q, %q, %q, %v) = %s, want %s", tt.agent, tt.tool, tt.declared, tt.trusted, got, tt.want)
+			if got := classify(tt.agent, tt.tool, tt.declared, tt.trusted); got != tt.want {
+				t.Errorf("classify(%q, %q, %q, %v) = %s, want %s", tt.agent, tt.tool, tt.declared, tt.trusted, got, tt.want)
 			}
 		})
 	}
@@ -58,12 +59,13 @@ func TestClassify(t *testing.T) {
 func TestSpoofedToolNames(t *testing.T) {
 	names := []string{
 		"", "read", "READ", "Read ", " Read", "Read\n", "Read\x00", "Read\u200b", "Re\u0430d", // Cyrillic а
-		"Ｒead", "Read()", "Read(*)", "mcp__x__Read", "mcp__Read", "mcp_Read", "MCP:Read", "x__Read", "plugin:Read", "Read/../Write",
+		"Ｒead", "Read()", "Read(*)", "mcp__x__Read", "mcp__Read", "mcp_Read", "MCP:Read", "x__Read", "plugin:Read",
+		"Read/../Write",
 	}
 	for _, agent := range []string{"claude-code", "claude", "codex", "gemini-cli", "gemini"} {
 		for _, name := range names {
-			call := Call{Agent: agent, Tool: name, Declared: ReadOnly, Input: []byte(`{"file_path":"/srv/x"}`)}
-			if d := Decide(call, compiled(t, Default().Policy), testNow); d.Effect != Ask || d.Class != Unknown {
+			call := Call{Agent: agent, Tool: name, Declared: ReadOnly, Input: ReadInput([]byte(`{"file_path":"/srv/x"}`))}
+			if d := Decide(call, compiled(t, Default()), testNow); d.Effect != Ask || d.Class != Unknown {
 				t.Errorf("%s %q: %s as %s, want ask as unknown", agent, name, d.Effect, d.Class)
 			}
 		}
@@ -73,8 +75,8 @@ func TestSpoofedToolNames(t *testing.T) {
 // Look-alikes of agents have no catalogue.
 func TestSpoofedAgentNames(t *testing.T) {
 	for _, agent := range []string{"", "Claude", "CLAUDE-CODE", "claude-code ", "claude_code", "clаude", "codex\u200b"} {
-		call := Call{Agent: agent, Tool: "Read", Input: []byte(`{"file_path":"/srv/x"}`)}
-		if d := Decide(call, compiled(t, Default().Policy), testNow); d.Effect != Ask {
+		call := Call{Agent: agent, Tool: "Read", Input: ReadInput([]byte(`{"file_path":"/srv/x"}`))}
+		if d := Decide(call, compiled(t, Default()), testNow); d.Effect != Ask {
 			t.Errorf("agent %q: %+v, want ask", agent, d)
 		}
 	}
@@ -82,10 +84,10 @@ func TestSpoofedAgentNames(t *testing.T) {
 
 // The catalogue holds together: shells and questions are never of a class that a person lets pass lightly.
 func TestCatalogue(t *testing.T) {
-	for agent, tools := range catalogue {
+	for agent, tools := range catalogue() {
 		for name, known := range tools {
-			if _, err := ParseClass(string(known.class)); err != nil {
-				t.Errorf("%s %s: %v", agent, name, err)
+			if !slices.Contains(Classes, known.class) {
+				t.Errorf("%s %s: class %q", agent, name, known.class)
 			}
 			if (known.isShell || known.isQuestion) && known.class != Unknown {
 				t.Errorf("%s %s: a shell or a question of class %s", agent, name, known.class)
@@ -100,12 +102,12 @@ func TestCatalogue(t *testing.T) {
 func TestStricter(t *testing.T) {
 	for i, a := range Classes {
 		for j, b := range Classes {
-			if got := Stricter(a, b); got != Classes[max(i, j)] {
-				t.Errorf("Stricter(%s, %s) = %s", a, b, got)
+			if got := stricter(a, b); got != Classes[max(i, j)] {
+				t.Errorf("stricter(%s, %s) = %s", a, b, got)
 			}
 		}
-		if got := Stricter(a, "nonsense"); got != Unknown {
-			t.Errorf("Stricter(%s, nonsense) = %s, want unknown", a, got)
+		if got := stricter(a, "nonsense"); got != Unknown {
+			t.Errorf("stricter(%s, nonsense) = %s, want unknown", a, got)
 		}
 	}
 }

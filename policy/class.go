@@ -1,24 +1,23 @@
 package policy
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
 
-// ParseClass reads a class as callers and files spell it. "mutating" is accepted and means [Write].
-func ParseClass(s string) (Class, error) {
-	if s == "mutating" {
-		return Write, nil
+// oldWrite is what callers and files may still call [Write].
+const oldWrite Class = "mutating"
+
+// known returns the class by its name of today; what is no class is [Unknown].
+func (c Class) known() Class {
+	if c == oldWrite {
+		return Write
 	}
-	if c := Class(s); slices.Contains(Classes, c) {
-		return c, nil
-	}
-	return Unknown, fmt.Errorf("unknown class %q: want %s", s, orList(Classes))
+	return Classes[c.care()]
 }
 
-// Stricter returns the class of the two that needs more care. What is no class counts as [Unknown].
-func Stricter(a, b Class) Class {
+// stricter returns the class of the two that needs more care. What is no class counts as [Unknown].
+func stricter(a, b Class) Class {
 	return Classes[max(a.care(), b.care())]
 }
 
@@ -30,40 +29,31 @@ func (c Class) care() int {
 	return len(Classes) - 1
 }
 
-// strictness orders effects: deny before ask before allow.
-func (e Effect) strictness() int {
-	switch e {
-	case Allow:
-		return 2
-	case Ask:
-		return 1
-	}
-	return 0
-}
+// IsStricter reports whether an effect is stricter than another.
+func (e Effect) IsStricter(than Effect) bool { return e.strictness() < than.strictness() }
 
-// Classify returns the class that counts for a tool: the stricter of what the caller declares (empty: it
+// strictness orders effects: deny before ask before allow.
+func (e Effect) strictness() int { return max(slices.Index([]Effect{Deny, Ask, Allow}, e), 0) }
+
+// classify returns the class that counts for a tool: the stricter of what the caller declares (empty: it
 // says nothing) and what nod's catalogue knows. A caller makes its own call stricter, never laxer. Only
 // where nod knows nothing of the tool, and the human trusts the agent to classify, the declaration stands
 // alone; never for a shell, which runs whatever it is told, and never for an MCP tool, whose server chose
 // both its name and its description.
-func Classify(agent, tool string, declared Class, trusted bool) Class {
-	if declared != "" {
-		declared, _ = ParseClass(string(declared))
-	}
+func classify(agent, tool string, declared Class, trusted bool) Class {
+	tells := declared != ""
 	known, ok := lookup(agent, tool)
 	switch {
-	case ok && declared == "":
-		return known.class
-	case ok:
-		return Stricter(known.class, declared)
-	case declared != "" && trusted && !isMCP(tool) && !isShell(tool):
-		return declared
+	case ok && tells:
+		return stricter(known.class, declared.known())
+	case tells && trusted && !isMCP(tool) && !isShell(tool):
+		return declared.known()
 	}
-	return Unknown
+	return known.class
 }
 
-// orList reads "a, b or c".
-func orList[T ~string](items []T) string {
+// OrList reads "a, b or c", for a message about what is wanted.
+func OrList[T ~string](items []T) string {
 	words := make([]string, len(items))
 	for i, item := range items {
 		words[i] = string(item)

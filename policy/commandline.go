@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"nod/ownfile"
 	"nod/policy/git"
 	"nod/policy/shell"
 )
@@ -37,6 +38,9 @@ func (l *commandLine) why() string {
 	return "the command could not be read"
 }
 
+// onlyReads reports whether the command surely only reads, and does so in the project or a trusted folder.
+func (l *commandLine) onlyReads() bool { return l.ReadOnly && l.repository == "" && l.outside == "" }
+
 // readCommandLine reads the command of a shell tool. One that surely only reads makes the call read-only,
 // when an agent that nod knows hands it to a POSIX shell with nothing beside it that changes what it does.
 func (f *facts) readCommandLine() {
@@ -49,18 +53,13 @@ func (f *facts) readCommandLine() {
 		p := &f.line.Parts[i]
 		f.line.parts = append(f.line.parts, linePart{p, f.locateAll(p.Accesses, &look), f.locateAll(p.Output, &look)})
 	}
-	f.line.outside = f.leaves()
-	if f.line.ReadOnly && f.line.outside == "" && f.isPlainShell() {
-		if f.line.repository = f.gitProblem(); f.line.repository != "" {
-			return
-		}
-		f.class = ReadOnly
-		if f.call.Declared != "" {
-			declared, _ := ParseClass(string(f.call.Declared))
-			f.class = Stricter(ReadOnly, declared)
-		}
-	} else if len(f.line.Repositories) > 0 {
-		f.line.repository = f.gitProblem()
+	f.line.outside, f.line.repository = f.leaves(), f.gitProblem()
+	if !f.line.onlyReads() || !f.isPlainShell() {
+		return
+	}
+	f.class = ReadOnly
+	if f.call.Declared != "" {
+		f.class = f.call.Declared.known()
 	}
 }
 
@@ -78,7 +77,7 @@ func isPowerShell(tool string) bool {
 func (f *facts) leaves() string {
 	for _, folder := range f.line.Folders {
 		p := f.locateIn(folder)
-		if !f.inProject(p) && p != f.cwd() && !(len(f.policy.roots) > 0 && f.policy.isTrustedPlace(p)) {
+		if !f.inProject(p) && p != f.cwd() && !f.policy.isInRoots(p) {
 			return folder
 		}
 	}
@@ -89,16 +88,16 @@ func (f *facts) leaves() string {
 func (f *facts) gitProblem() string {
 	for _, folder := range f.line.Repositories {
 		p := f.locateIn(folder)
-		if p.lost || p.afloat {
+		if p.lost || p.relative {
 			return "nobody can tell which git repository the command reads"
 		}
 		if f.policy.isPast {
-			if _, err := isLink(p.real); isMissing(err) {
+			if _, err := isLink(p.real); ownfile.IsMissing(err) {
 				continue
 			}
 		}
-		repository, problem := git.Inspect(filepath.FromSlash(p.real), f.policy.places.Home)
-		if problem == "" && !repository.Found && !(len(f.policy.roots) > 0 && f.policy.isTrustedPlace(p)) {
+		found, problem := git.Inspect(filepath.FromSlash(p.real), f.policy.places.Home)
+		if problem == "" && !found && !f.policy.isInRoots(p) {
 			problem = "There is no git repository whose configuration could be looked at."
 		}
 		if problem != "" {
@@ -113,17 +112,17 @@ func (f *facts) gitProblem() string {
 func (f *facts) locateAll(paths []shell.Access, e *expansion) []access {
 	var found []access
 	for _, a := range paths {
-		p := locate(f.fromFolder(a.Path), f.call.CWD, f.policy.places.Home)
+		p := f.locate(joinPath(f.input.folder, a.Path))
 		found = append(found, access{place: p, kind: a.Kind, only: a.Only})
 		wild := strings.IndexAny(a.Path, "*?[")
 		if wild < 0 {
 			continue
 		}
-		if p.lost || p.afloat || strings.Contains(a.Path[wild:], "..") || len(found) > maxPaths {
-			found = append(found, access{place: place{clean: p.clean, lost: true}, kind: a.Kind})
-			continue
+		var matches []string
+		ok := !p.lost && !p.relative && !strings.Contains(a.Path[wild:], "..") && len(found) <= maxPaths
+		if ok {
+			matches, ok = e.expand(filepath.FromSlash(p.clean))
 		}
-		matches, ok := e.expand(filepath.FromSlash(p.clean))
 		if !ok || len(matches) > maxPaths {
 			found = append(found, access{place: place{clean: p.clean, lost: true}, kind: a.Kind})
 			continue
@@ -135,19 +134,15 @@ func (f *facts) locateAll(paths []shell.Access, e *expansion) []access {
 	return found
 }
 
-// fromFolder puts the folder that the input tells the shell to run in before a relative path.
-func (f *facts) fromFolder(path string) string { return joinPath(f.input.folder, path) }
-
-// isTrustedPlace reports whether a place is inside one of the trusted folders; everything is while none are
-// named.
-func (c *Compiled) isTrustedPlace(p place) bool {
-	return len(c.roots) == 0 || slices.ContainsFunc(c.roots, func(r pattern) bool { return p.isInside(&r) })
+// isInRoots reports whether a place is inside one of the trusted folders.
+func (c *Compiled) isInRoots(p place) bool {
+	return slices.ContainsFunc(c.roots, p.isInside)
 }
 
 // nothing is the reason of a call that nothing decided.
 func (f *facts) nothing() string {
-	if f.line == nil || f.line.ReadOnly && f.line.repository == "" && f.line.outside == "" {
-		return reasonNothing
+	if f.line == nil || f.line.onlyReads() {
+		return "no rule matches"
 	}
-	return reasonNothing + ", and " + f.line.why()
+	return "no rule matches, and " + f.line.why()
 }

@@ -52,8 +52,14 @@ func TestCommandLines(t *testing.T) {
 		{"drives the screen", allowed("xdotool key Return"), "xdotool key Return", Ask, "builtin:screen"},
 		{"types into another prompt", allowed("tmux send-keys y Enter"), "tmux send-keys y Enter", Ask, "builtin:screen"},
 		{"changes nod's own files", allowed("touch ~/.config/nod/x"), "touch ~/.config/nod/x", Ask, "builtin:own_files"},
-		{"changes them after cd", allowed("cd ../../.config && touch nod/x"), "cd ../../.config && touch nod/x", Ask, "builtin:own_files"},
-		{"changes a git hook", allowed("echo x > .git/hooks/pre-commit"), "echo x > .git/hooks/pre-commit", Ask, "builtin:guarded"},
+		{
+			"changes them after cd", allowed("cd ../../.config && touch nod/x"), "cd ../../.config && touch nod/x", Ask,
+			"builtin:own_files",
+		},
+		{
+			"changes a git hook", allowed("echo x > .git/hooks/pre-commit"), "echo x > .git/hooks/pre-commit", Ask,
+			"builtin:guarded",
+		},
 		{"exactly what a rule allows", allowed("make test"), "make test", Allow, "r"},
 	}
 	for _, tt := range tests {
@@ -75,23 +81,26 @@ func TestCommandLines(t *testing.T) {
 func TestOnlyPlainShellsAreRead(t *testing.T) {
 	p := compiled(t, Policy{AutoAllow: []Class{ReadOnly}})
 	call := func(agent, tool, input string) Call {
-		return Call{Agent: agent, Tool: tool, CWD: "/home/u/src", Input: json.RawMessage(input)}
+		return Call{Agent: agent, Tool: tool, CWD: "/home/u/src", Input: ReadInput(json.RawMessage(input))}
 	}
 	tests := map[string]struct {
 		call Call
 		want Effect
 	}{
-		"plain":             {call("claude-code", "Bash", `{"command":"ls","description":"List"}`), Allow},
-		"another agent":     {call("gemini-cli", "run_shell_command", `{"command":"ls"}`), Allow},
-		"no agent":          {call("", "Bash", `{"command":"ls"}`), Ask},
-		"unknown agent":     {call("mallory", "Bash", `{"command":"ls"}`), Ask},
-		"PowerShell":        {call("claude-code", "PowerShell", `{"command":"ls"}`), Ask},
-		"a watcher":         {call("claude-code", "Monitor", `{"command":"ls"}`), Ask},
-		"look-alike":        {call("claude-code", "bash", `{"command":"ls"}`), Ask},
-		"with environment":  {call("claude-code", "Bash", `{"command":"ls","env":{"LD_PRELOAD":"x"}}`), Ask},
-		"declared stricter": {Call{Agent: "claude-code", Tool: "Bash", Declared: Execute, Input: json.RawMessage(`{"command":"ls"}`)}, Ask},
-		"argument vector":   {call("codex", "Bash", `{"command":["ls"]}`), Ask},
-		"said twice":        {call("claude-code", "Bash", `{"command":"ls","command":"rm x"}`), Ask},
+		"plain":            {call("claude-code", "Bash", `{"command":"ls","description":"List"}`), Allow},
+		"another agent":    {call("gemini-cli", "run_shell_command", `{"command":"ls"}`), Allow},
+		"no agent":         {call("", "Bash", `{"command":"ls"}`), Ask},
+		"unknown agent":    {call("mallory", "Bash", `{"command":"ls"}`), Ask},
+		"PowerShell":       {call("claude-code", "PowerShell", `{"command":"ls"}`), Ask},
+		"a watcher":        {call("claude-code", "Monitor", `{"command":"ls"}`), Ask},
+		"look-alike":       {call("claude-code", "bash", `{"command":"ls"}`), Ask},
+		"with environment": {call("claude-code", "Bash", `{"command":"ls","env":{"LD_PRELOAD":"x"}}`), Ask},
+		"declared stricter": {
+			Call{Agent: "claude-code", Tool: "Bash", Declared: Execute, Input: ReadInput(json.RawMessage(`{"command":"ls"}`))},
+			Ask,
+		},
+		"argument vector": {call("codex", "Bash", `{"command":["ls"]}`), Ask},
+		"said twice":      {call("claude-code", "Bash", `{"command":"ls","command":"rm x"}`), Ask},
 	}
 	for name, tt := range tests {
 		if d := Decide(tt.call, p, testNow); d.Effect != tt.want {

@@ -15,12 +15,12 @@ type Compiled struct {
 	rules    []compiledRule // strictest first, then by id, so that the first match decides
 	index    index
 	parts    partIndex // rules that allow parts of command lines
-	grants   grantIndex
+	grants   []Grant
 	guard    guard
 	places   Places
 	trusted  map[string]bool
-	roots    []pattern // trusted folders, with all that is below
-	auto     [6]bool   // by place in [Classes]
+	roots    []*pattern // trusted folders, with all that is below
+	auto     [6]bool    // by place in [Classes]
 	askAll   bool
 	isBroken bool
 	isPast   bool // calls are of the past: a git repository that is gone is taken for a harmless one
@@ -29,12 +29,21 @@ type Compiled struct {
 	tops map[string]string
 }
 
-// Compile makes a policy ready. It fails on the first rule that [Rule.Validate] refuses and on a repeated
-// id: a policy with a hole in it must not decide anything.
+// Compile makes a policy ready. The error is the first of [Policy.Problems], or the first example that fails: a policy
+// with a hole in it must not decide anything.
 //
 // Patterns are tied to this moment: where the folder that one starts in is a symbolic link, the pattern
 // also matches where the link led when it was compiled.
 func Compile(p Policy, places Places) (*Compiled, error) {
+	p = p.Clone()
+	p.Normalize()
+	problems := p.Problems()
+	if len(problems) == 0 {
+		problems = p.FailedExamples(places)
+	}
+	if len(problems) > 0 {
+		return nil, problems[0]
+	}
 	c := &Compiled{
 		guard: newGuard(places), places: places, askAll: p.AskEverything,
 		trusted: make(map[string]bool, len(p.TrustedAgents)),
@@ -43,63 +52,36 @@ func Compile(p Policy, places Places) (*Compiled, error) {
 		c.trusted[agent] = true
 	}
 	for _, root := range p.TrustedRoots {
-		if problem := checkPattern(root); problem != "" {
-			return nil, fmt.Errorf("trusted_roots: %q: %s", root, problem)
-		}
 		c.roots = append(c.roots, newPattern(root, places.Home, true))
 	}
 	for _, class := range p.AutoAllow {
-		known, err := ParseClass(string(class))
-		if err != nil {
-			return nil, fmt.Errorf("auto_allow: %w", err)
+		c.auto[class.care()] = true
+	}
+	for _, r := range p.Rules {
+		if !r.Disabled {
+			c.rules = append(c.rules, newCompiledRule(r, places.Home))
 		}
-		c.auto[known.care()] = true
 	}
-	if err := c.addRules(p.Rules); err != nil {
-		return nil, err
-	}
+	slices.SortFunc(c.rules, func(a, b compiledRule) int {
+		return cmp.Or(cmp.Compare(a.Effect.strictness(), b.Effect.strictness()), strings.Compare(a.ID, b.ID))
+	})
 	c.index, c.parts = newIndex(c.rules), newPartIndex(c.rules)
 	return c, nil
 }
 
-func (c *Compiled) addRules(rules []Rule) error {
-	ids := make(map[string]bool, len(rules))
-	for _, r := range rules {
-		if err := r.Validate(); err != nil {
-			return fmt.Errorf("rule %q: %w", r.ID, err)
-		}
-		if ids[r.ID] {
-			return fmt.Errorf("rule %q: its id is taken", r.ID)
-		}
-		ids[r.ID] = true
-		for _, e := range r.tryExamples(c.places) {
-			if e.Problem != "" {
-				return fmt.Errorf("rule %q: %s: %q: %s", r.ID, e.Key, e.Text, e.Problem)
-			}
-		}
-		if !r.Disabled {
-			c.rules = append(c.rules, newCompiledRule(r, c.places.Home))
-		}
-	}
-	slices.SortFunc(c.rules, func(a, b compiledRule) int {
-		return cmp.Or(cmp.Compare(a.effect.strictness(), b.effect.strictness()), strings.Compare(a.id, b.id))
-	})
-	return nil
-}
-
-// withGrants returns the policy with these grants in the place of the ones it had.
-func (c *Compiled) withGrants(grants []Grant) *Compiled {
+// WithGrants returns the policy with these grants in the place of the ones it had.
+func (c *Compiled) WithGrants(grants []Grant) *Compiled {
 	next := *c
-	next.grants = newGrantIndex(grants)
+	next.grants = slices.Clone(grants)
 	return &next
 }
 
-// broken returns what is left of a policy whose file cannot be read any more: what was denied stays denied,
+// Broken returns what is left of a policy whose file cannot be read any more: what was denied stays denied,
 // and everything else is asked about.
-func (c *Compiled) broken() *Compiled {
+func (c *Compiled) Broken() *Compiled {
 	next := &Compiled{guard: c.guard, places: c.places, isBroken: true}
 	for _, r := range c.rules {
-		if r.effect == Deny {
+		if r.Effect == Deny {
 			next.rules = append(next.rules, r)
 		}
 	}
@@ -109,47 +91,30 @@ func (c *Compiled) broken() *Compiled {
 
 // A compiledRule is a [Rule] with its patterns prepared and its reason written.
 type compiledRule struct {
-	id      string
-	effect  Effect
+	Rule    // its class as in [Classes]
 	reason  string
-	agent   string
 	tool    nameGlob
-	class   Class
-	command string
 	run     []shell.Pattern
 	program *pattern
 	path    *pattern
 	cwd     *pattern
-	session string
 	server  nameGlob
-	host    string
-	args    []Arg
 	expires time.Time // zero: never
 }
 
 func newCompiledRule(r Rule, home string) compiledRule {
-	c := compiledRule{
-		id: r.ID, effect: r.Effect, reason: reason(r),
-		agent: r.Agent, tool: nameGlob(r.Tool), class: r.Class, command: r.Command,
-		session: r.Session, server: nameGlob(r.Server), host: r.Host, args: r.Args,
-	}
+	c := compiledRule{Rule: r, reason: reason(r), tool: nameGlob(r.Tool), server: nameGlob(r.Server)}
 	c.expires, _ = expiry(r.Expires) // which was validated
 	for _, text := range r.Run {
 		run, _ := shell.ParsePattern(text)
 		c.run = append(c.run, run)
 	}
-	if c.class != "" {
-		c.class, _ = ParseClass(string(r.Class))
+	if c.Class != "" {
+		c.Class = r.Class.known()
 	}
 	below := r.Effect != Allow
-	prepare := func(p string, below bool) *pattern {
-		if p == "" {
-			return nil
-		}
-		ready := newPattern(p, home, below)
-		return &ready
-	}
-	c.program, c.path, c.cwd = prepare(r.Program, false), prepare(r.Path, below), prepare(r.CWD, below)
+	c.program = newPattern(r.Program, home, false)
+	c.path, c.cwd = newPattern(r.Path, home, below), newPattern(r.CWD, home, below)
 	return c
 }
 
@@ -163,18 +128,12 @@ func reason(r Rule) string {
 
 // matches weighs every matcher of the rule; those that cost least come first.
 func (r *compiledRule) matches(f *facts) bool {
-	return r.inForce(f.now) &&
-		(r.session == "" || r.session == f.call.Session) &&
-		(r.agent == "" || r.agent == f.call.Agent) &&
-		(r.class == "" || r.class == f.class) &&
-		(r.tool == "" || r.tool.match(f.call.Tool)) &&
-		(r.program == nil || f.hasProgram(r.program)) &&
+	return (r.Class == "" || r.Class == f.class) && r.appliesTo(f) &&
 		(r.server == "" || r.matchesServer(f)) &&
-		(r.command == "" || r.matchesCommand(f)) &&
+		(r.Command == "" || r.matchesCommand(f)) &&
 		(len(r.run) == 0 || r.matchesRun(f)) &&
-		(r.host == "" || r.matchesHost(f)) &&
-		(len(r.args) == 0 || r.matchesArgs(f)) &&
-		(r.cwd == nil || r.matchesFolder(f)) &&
+		(r.Host == "" || r.matchesHost(f)) &&
+		(len(r.Args) == 0 || r.matchesArgs(f)) &&
 		(r.path == nil || r.matchesPath(f))
 }
 
@@ -188,16 +147,16 @@ func (r *compiledRule) wouldMatch(f *facts) bool {
 // matchesCommand compares byte for byte. To allow, the tool must be a shell, or named by the rule, and
 // nothing else in the input may change what the command does.
 func (r *compiledRule) matchesCommand(f *facts) bool {
-	if !f.input.isRun || f.input.command != r.command {
+	if !f.input.isRun || f.input.command != r.Command {
 		return false
 	}
-	return r.effect != Allow || ((isShell(f.call.Tool) || r.tool != "") && f.input.onlyRuns())
+	return r.Effect != Allow || ((isShell(f.call.Tool) || r.tool != "") && f.input.onlyRuns())
 }
 
 // matchesFolder looks at the folder that the call works in, and at the one that a shell is told to change to.
 // To allow, all must match, as text and with links followed; else any does.
 func (r *compiledRule) matchesFolder(f *facts) bool {
-	if r.effect != Allow {
+	if r.Effect != Allow {
 		return f.cwd().touches(r.cwd) || (f.input.folder != "" && f.folder().touches(r.cwd))
 	}
 	return f.cwd().isInside(r.cwd) && (f.input.folder == "" || f.folder().isInside(r.cwd))
@@ -207,10 +166,10 @@ func (r *compiledRule) matchesFolder(f *facts) bool {
 // followed, and the input must not hold a command, whose paths nobody looked at; else any does.
 func (r *compiledRule) matchesPath(f *facts) bool {
 	reached := f.reach()
-	if r.effect != Allow {
+	if r.Effect != Allow {
 		return slices.ContainsFunc(reached, func(a access) bool { return a.touches(r.path) })
 	}
-	if (isShell(f.call.Tool) || f.input.isRun) && r.command == "" {
+	if (isShell(f.call.Tool) || f.input.isRun) && r.Command == "" {
 		return false
 	}
 	sure := slices.ContainsFunc(reached, func(a access) bool { return a.source == fromField })

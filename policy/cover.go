@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 
@@ -20,7 +21,7 @@ func newPartIndex(rules []compiledRule) partIndex {
 	ix := partIndex{run: map[string][]*compiledRule{}}
 	for i := range rules {
 		r := &rules[i]
-		if r.effect != Allow {
+		if r.Effect != Allow {
 			continue
 		}
 		for _, t := range r.run {
@@ -28,8 +29,8 @@ func newPartIndex(rules []compiledRule) partIndex {
 				ix.run[t.Words[0]] = append(list, r)
 			}
 		}
-		if r.path != nil && (r.class == "" || r.class == Write) && r.command == "" && len(r.run) == 0 && r.host == "" &&
-			r.server == "" && len(r.args) == 0 {
+		if r.path != nil && (r.Class == "" || r.Class == Write) && r.Command == "" && len(r.run) == 0 && r.Host == "" &&
+			r.server == "" && len(r.Args) == 0 {
 			ix.writes = append(ix.writes, r)
 		}
 	}
@@ -39,7 +40,7 @@ func newPartIndex(rules []compiledRule) partIndex {
 // matchesRun reports whether a rule that asks or denies is about any part of the command. Rules that allow are
 // weighed part by part.
 func (r *compiledRule) matchesRun(f *facts) bool {
-	if f.line == nil || r.effect == Allow {
+	if f.line == nil || r.Effect == Allow {
 		return false
 	}
 	return slices.ContainsFunc(f.line.Parts, func(p shell.Part) bool {
@@ -59,10 +60,10 @@ const (
 
 // A CommandPart is a part of a command line as a prompt shows it.
 type CommandPart struct {
-	Text  string
-	State PartState
-	By    string // id of the rule or grant that covers it
-	Why   string // one sentence: why it does not only read; empty where it does
+	Text  string    `json:"text"`
+	State PartState `json:"state"`
+	By    string    `json:"by,omitempty"`  // id of the rule or grant that covers it
+	Why   string    `json:"why,omitempty"` // one sentence: why it does not only read; empty where it does
 }
 
 // A verdict is what the policy makes of one part, or of one file that its output goes to.
@@ -70,24 +71,26 @@ type verdict struct {
 	part  *linePart
 	file  *access // set: the verdict is about this file that output goes to
 	state PartState
-	rule  *compiledRule // that covers it
-	grant *Grant        // that covers it
+	by    Decision // of the rule or the grant that covers it
 }
 
-// by is the id of what covers a part.
-func (v verdict) by() string {
-	switch {
-	case v.rule != nil:
-		return v.rule.id
-	case v.grant != nil:
-		return v.grant.ID
-	}
-	return ""
+// coveredBy returns the verdict with the decision of what covers it.
+func (v verdict) coveredBy(d Decision) verdict {
+	v.state, v.by = PartCovered, d
+	return v
 }
 
-// judgeParts weighs the parts of the command. ok says that it may run: none of them is new, and nothing beside
+// judgeParts weighs the parts of the command, once. ok says that it may run: none of them is new, and nothing beside
 // them counts.
 func (f *facts) judgeParts() (list []verdict, ok bool) {
+	if !f.isJudged {
+		f.verdicts, f.isCovered = f.judge()
+		f.isJudged = true
+	}
+	return f.verdicts, f.isCovered
+}
+
+func (f *facts) judge() (list []verdict, ok bool) {
 	if f.line == nil || !f.isPlainShell() || f.line.Unreadable {
 		return nil, false
 	}
@@ -114,13 +117,11 @@ func (f *facts) judgePart(p *linePart) verdict {
 		v.state = PartReads
 		return v
 	}
-	if v.rule = f.policy.parts.covers(f, p); v.rule != nil {
-		v.state = PartCovered
-		return v
+	if r := f.policy.parts.covers(f, p); r != nil {
+		return v.coveredBy(r.decision())
 	}
-	if v.grant = f.policy.grants.forPart(f, p); v.grant != nil {
-		v.state = PartCovered
-		return v
+	if g := f.grantForPart(p); g != nil {
+		return v.coveredBy(g.decision())
 	}
 	if p.Understood && known {
 		return f.judgeWriter(p)
@@ -143,7 +144,7 @@ func (f *facts) judgeWriter(p *linePart) verdict {
 		if w.state == PartNew || a.kind == shell.Delete {
 			return verdict{part: p, state: PartNew}
 		}
-		v.state, v.rule, v.grant = w.state, w.rule, w.grant
+		v = v.coveredBy(w.by)
 	}
 	return v
 }
@@ -152,13 +153,12 @@ func (f *facts) judgeWriter(p *linePart) verdict {
 func (f *facts) judgeWrite(p *linePart, a *access) verdict {
 	v := verdict{part: p, file: a, state: PartNew}
 	for _, r := range f.policy.parts.writes {
-		if a.isInside(r.path) && r.appliesTo(f) && (r.class == "" || r.class == Write) {
-			v.state, v.rule = PartCovered, r
-			return v
+		if a.isInside(r.path) && r.appliesTo(f) && (r.Class == "" || r.Class == Write) {
+			return v.coveredBy(r.decision())
 		}
 	}
-	if v.grant = f.policy.grants.forWrite(f, a.place); v.grant != nil {
-		v.state = PartCovered
+	if g := f.grantForWrite(a.place); g != nil {
+		return v.coveredBy(g.decision())
 	}
 	return v
 }
@@ -173,7 +173,7 @@ func (ix partIndex) covers(f *facts, p *linePart) *compiledRule {
 			return t.Covers(*p.Part, f.insideProject(p)) && (!t.HasPath() || f.partRunsAtTop(p)) &&
 				(t.Text != "" || !f.removesProject(p))
 		}
-		if r.appliesTo(f) && (r.class == "" || r.class == f.class) && f.partRunsIn(p, r.cwd) &&
+		if r.appliesTo(f) && (r.Class == "" || r.Class == f.class) && f.partRunsIn(p, r.cwd) &&
 			slices.ContainsFunc(r.run, covers) {
 			return r
 		}
@@ -183,17 +183,14 @@ func (ix partIndex) covers(f *facts, p *linePart) *compiledRule {
 
 // appliesTo weighs the matchers of a rule that say who asks.
 func (r *compiledRule) appliesTo(f *facts) bool {
-	return r.inForce(f.now) && (r.session == "" || r.session == f.call.Session) &&
-		(r.agent == "" || r.agent == f.call.Agent) && (r.tool == "" || r.tool.match(f.call.Tool)) &&
+	return r.inForce(f.now) && (r.Session == "" || r.Session == f.call.Session) &&
+		(r.Agent == "" || r.Agent == f.call.Agent) && (r.tool == "" || r.tool.match(f.call.Tool)) &&
 		(r.program == nil || f.hasProgram(r.program)) && (r.cwd == nil || r.matchesFolder(f))
 }
 
 // partRunsIn reports whether all folders that a part may run in lie in one that a rule names.
 func (f *facts) partRunsIn(p *linePart, folder *pattern) bool {
-	return folder == nil || !slices.ContainsFunc(p.In, func(in string) bool {
-		place := f.locateIn(in)
-		return !place.isInside(folder)
-	})
+	return folder == nil || !slices.ContainsFunc(p.In, func(in string) bool { return !f.locateIn(in).isInside(folder) })
 }
 
 // partRunsAtTop reports whether a part runs at the top of the project, where a rule's relative paths start.
@@ -203,10 +200,7 @@ func (f *facts) partRunsAtTop(p *linePart) bool {
 
 // locateIn works out where a path leads that a command spells, from where its shell starts.
 func (f *facts) locateIn(path string) place {
-	if path == "" {
-		path = "."
-	}
-	return f.locate(f.fromFolder(path))
+	return f.locate(joinPath(f.input.folder, cmp.Or(path, ".")))
 }
 
 // insideProject returns the test whether an operand of a part lies in the project, wherever the part may run.
@@ -240,7 +234,7 @@ func joinPath(folder, path string) string {
 // inProject reports whether a place lies in the project that the call works in, as text and with links followed.
 func (f *facts) inProject(p place) bool {
 	project := f.project()
-	return project != "" && !p.lost && !p.afloat && isWithin(p.clean, project) && isWithin(p.real, f.realProject)
+	return project != "" && !p.lost && !p.relative && isWithin(p.clean, project) && isWithin(p.real, f.realProject)
 }
 
 // project is the top of the git repository around the folder that the call works in, or that folder. Empty when
@@ -251,7 +245,7 @@ func (f *facts) project() string {
 	}
 	f.isProject = true
 	cwd := f.cwd()
-	if cwd.lost || cwd.afloat || f.policy.guard.holdsHome(cwd.clean) || f.policy.guard.holdsHome(cwd.real) {
+	if cwd.lost || cwd.relative || f.policy.guard.holdsHome(cwd.clean) || f.policy.guard.holdsHome(cwd.real) {
 		return ""
 	}
 	f.projectTop, f.realProject = cwd.clean, cwd.real
@@ -277,20 +271,4 @@ func (f *facts) beganIn() {
 		!f.policy.guard.holdsHome(top.clean) && !f.policy.guard.holdsHome(top.real) {
 		f.projectTop, f.realProject = top.clean, top.real
 	}
-}
-
-// Parts says of each part of a command line what it is to the policy, for a prompt. It is empty for calls that
-// run no command, and where the command can only be judged as a whole.
-func (s *Store) Parts(c Call) []CommandPart {
-	f := newFacts(&c, s.current.Load().rules, s.now())
-	list, _ := f.judgeParts()
-	var parts []CommandPart
-	for _, v := range list {
-		p := CommandPart{Text: v.part.Text, State: v.state, By: v.by(), Why: v.part.Why}
-		if v.file != nil {
-			p.Text, p.Why = "> "+v.file.clean, ""
-		}
-		parts = append(parts, p)
-	}
-	return parts
 }

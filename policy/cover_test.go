@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"nod/policy/shell"
 )
@@ -14,18 +13,18 @@ import (
 // withGrants returns the default policy, in which a person has allowed the commands always, one after the other.
 func withGrants(t testing.TB, commands ...string) *Compiled {
 	t.Helper()
-	p, err := Compile(Default().Policy, Places{Home: "/home/ann"})
+	p, err := Compile(Default(), Places{Home: "/home/ann"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []Grant
 	for _, command := range commands {
-		list, err := newGrants(bash(command), Always, CoverCommands, p, testNow)
+		list, err := NewGrants(bash(command), Always, CoverCommands, p, testNow)
 		if err != nil {
 			t.Fatalf("%q: %v", command, err)
 		}
 		all = append(all, list...)
-		p = p.withGrants(all)
+		p = p.WithGrants(all)
 	}
 	return p
 }
@@ -36,19 +35,24 @@ func TestCommandGrant(t *testing.T) {
 		"go test", "go test ./...", "go test -run 'Test A' ./x", `go  test "./a b"`, "go test *", "go test 2>&1 | tail -5",
 		"go test; go test ./a", "go test > /dev/null", "cd sub && go test", "env CI=1 go test", "timeout 60 go test || true",
 		"bash -c 'go test'", "(go test)", "{ go test; }", "if [ -f go.mod ]; then go test; fi", "! go test", "time go test",
-		"find . -name x -exec go test {} +", "for f in a b; do go test ./$f; done", "CI=1 go test", "go test {a,b}", "ls && go test && git --version",
+		"find . -name x -exec go test {} +", "for f in a b; do go test ./$f; done", "CI=1 go test", "go test {a,b}",
+		"ls && go test && git --version",
 	} {
 		if d := Decide(bash(command), p, testNow); d.Effect != Allow || !d.Grant {
 			t.Errorf("%q: %+v", command, d)
 		}
 	}
 	for _, command := range []string{
-		"go", "go build", "go testing", "gotest", "go -C x test", "go vet && go test", "'go test' x", "go\\ test x", "go test ../x",
-		"go test; x", "go test && x", "go test || x", "go test | x", "go test\nx", "go test $(x)", "go test `x`", "go test > f", "go test >> f",
+		"go", "go build", "go testing", "gotest", "go -C x test", "go vet && go test", "'go test' x", "go\\ test x",
+		"go test ../x",
+		"go test; x", "go test && x", "go test || x", "go test | x", "go test\nx", "go test $(x)", "go test `x`",
+		"go test > f", "go test >> f",
 		"FOO=1 go test", "sudo go test", "PATH=. go test", "env PATH=. go test", "cd /tmp && go test", "go test -exec ./x",
 		"go test $X", "go test ~x", "go test <(x)", "go test\rx", "go test\u202ex", "./go test", "/usr/bin/go test",
-		"GO test", "exec go test", "coproc go test", "ls | xargs go test", "go test -o /usr/bin/x", "go test -C /x", "go test >(x)",
-		"go() { x; }; go test", "alias go=x; go test", "PATH=.; go test", "export GOFLAGS=-toolexec=x; go test", "cat .env; go test",
+		"GO test", "exec go test", "coproc go test", "ls | xargs go test", "go test -o /usr/bin/x", "go test -C /x",
+		"go test >(x)",
+		"go() { x; }; go test", "alias go=x; go test", "PATH=.; go test", "export GOFLAGS=-toolexec=x; go test",
+		"cat .env; go test",
 		"go test -run \"\u00e9\\\"; touch x #\"",
 	} {
 		if d := Decide(bash(command), p, testNow); d.Effect == Allow {
@@ -65,9 +69,9 @@ func TestCommandGrantIsBound(t *testing.T) {
 		"program": func(c *Call) { c.Programs = []string{"/usr/bin/other"} },
 		"folder":  func(c *Call) { c.CWD = "/elsewhere" },
 		"tool":    func(c *Call) { c.Tool = "Terminal" },
-		"shell":   func(c *Call) { c.Input = json.RawMessage(`{"command":"go test","shell":"/tmp/evil"}`) },
-		"workdir": func(c *Call) { c.Input = json.RawMessage(`{"command":"go test","workdir":"/tmp"}`) },
-		"twice":   func(c *Call) { c.Input = json.RawMessage(`{"command":"x","command":"go test"}`) },
+		"shell":   func(c *Call) { c.Input = ReadInput(json.RawMessage(`{"command":"go test","shell":"/tmp/evil"}`)) },
+		"workdir": func(c *Call) { c.Input = ReadInput(json.RawMessage(`{"command":"go test","workdir":"/tmp"}`)) },
+		"twice":   func(c *Call) { c.Input = ReadInput(json.RawMessage(`{"command":"x","command":"go test"}`)) },
 		"long":    func(c *Call) { c.Input = bash("go test " + strings.Repeat("x", maxInput)).Input },
 	} {
 		c := bash("go test ./...")
@@ -85,19 +89,27 @@ func TestCommandGrantGoesNoFurther(t *testing.T) {
 		covered, asks []string
 	}{
 		{"rm -rf build", []string{"rm -rf dist/x"}, []string{
-			"rm -rf .", "rm -rf ./", "rm -rf x/..", "rm -rf ../shop", "rm -rf /home/u/src/shop", "cd x && rm -rf ..", "rm -rf .git/index",
+			"rm -rf .", "rm -rf ./", "rm -rf x/..", "rm -rf ../shop", "rm -rf /home/u/src/shop", "cd x && rm -rf ..",
+			"rm -rf .git/index",
 			"find . -exec rm -rf {} +", "rm -rf --no-preserve-root build", "rm -rf {../a,../b}", "x=..; rm -rf \"$x\"", "mv . x",
 		}},
 		{"rm a", []string{"rm b"}, []string{"rm -x ../a", "rm {../a,../b}", "rm .git/HEAD"}},
 		{"rm -rf .", []string{"rm -rf ."}, []string{"rm -rf x"}},
 		{"mv a b", []string{"mv c d"}, []string{"mv .git x", "mv .git/index x", "mv . x", "mv {../a,../b} x"}},
 		{"sed -i s/a/b/ a", []string{"sed -i s/a/b/ a"}, []string{"sed -i 1e a", "sed -i -f x a", "sed -i s/a/id/e a"}},
-		{"find . -name '*.pyc' -delete", []string{"find . -name '*.pyc' -delete"}, []string{"find . -delete", "find .. -name '*.pyc' -delete"}},
-		{"git checkout main", []string{"git checkout -q main"}, []string{"git checkout .", "git checkout -- .", "git checkout a.go", "git checkout main ."}},
+		{
+			"find . -name '*.pyc' -delete", []string{"find . -name '*.pyc' -delete"},
+			[]string{"find . -delete", "find .. -name '*.pyc' -delete"},
+		},
+		{
+			"git checkout main", []string{"git checkout -q main"},
+			[]string{"git checkout .", "git checkout -- .", "git checkout a.go", "git checkout main ."},
+		},
 		{"git restore a.go", []string{"git restore a.go"}, []string{"git restore .", "git restore '*'", "git restore :/"}},
 		{"git reset a.go", []string{"git reset a.go"}, []string{"git reset --hard"}},
 		{"git push origin main", []string{"git push -u origin dev"}, []string{
-			"git push other main", "git push host:path main", "git push origin +main", "git push origin :main", "git push origin main:x", "git push -f origin main",
+			"git push other main", "git push host:path main", "git push origin +main", "git push origin :main",
+			"git push origin main:x", "git push -f origin main",
 		}},
 		{"git pull", []string{"git pull --rebase"}, []string{"git pull host:path main", "git pull ext::sh"}},
 		{"git merge x", []string{"git merge y"}, []string{"git merge host:y", "git merge -s x y"}},
@@ -140,7 +152,7 @@ func TestOfferCommands(t *testing.T) {
 		"while true; do mix format; done": "",
 		"xdotool key x && mix format":     "",
 	} {
-		list, err := newGrants(bash(command), Always, CoverCommands, p, testNow)
+		list, err := NewGrants(bash(command), Always, CoverCommands, p, testNow)
 		var got []string
 		for _, g := range list {
 			got = append(got, g.Shown)
@@ -157,7 +169,7 @@ func TestEditsGrant(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(project, ".git"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Compile(Default().Policy, Places{Home: home})
+	p, err := Compile(Default(), Places{Home: home})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,23 +184,28 @@ func TestEditsGrant(t *testing.T) {
 		return c
 	}
 	for _, scope := range []Scope{Always, Once} {
-		if _, err := newGrants(edit("Edit", project+"/a.go"), scope, CoverEdits, p, testNow); err == nil {
+		if _, err := NewGrants(edit("Edit", project+"/a.go"), scope, CoverEdits, p, testNow); err == nil {
 			t.Errorf("edits for %s", scope)
 		}
 	}
-	for _, c := range []Call{edit("Edit", "/tmp/x"), edit("Edit", project+"/.git/hooks/x"), edit("Read", project+"/a"), run("mix test"), run("rm a")} {
-		if _, err := newGrants(c, ThisSession, CoverEdits, p, testNow); err == nil {
+	for _, c := range []Call{
+		edit("Edit", "/tmp/x"), edit("Edit", project+"/.git/hooks/x"), edit("Read", project+"/a"), run("mix test"),
+		run("rm a"),
+	} {
+		if _, err := NewGrants(c, ThisSession, CoverEdits, p, testNow); err == nil {
 			t.Errorf("edits are offered for %s %s", c.Tool, c.Input)
 		}
 	}
-	list, err := newGrants(edit("Edit", project+"/a.go"), ThisSession, CoverEdits, p, testNow)
+	list, err := NewGrants(edit("Edit", project+"/a.go"), ThisSession, CoverEdits, p, testNow)
 	if err != nil || len(list) != 1 || list[0].Edits != project {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	p = p.withGrants(list)
+	p = p.WithGrants(list)
 	for _, c := range []Call{
-		edit("Edit", project+"/a.go"), edit("Write", project+"/new/b.go"), edit("MultiEdit", "c.go"), run("mkdir -p x/y"), run("touch a"),
-		run("cat <<'E' > a.py\nx\nE"), run("echo hi >> notes.md"), run("cp a.txt b.txt && ls"), run("sed -i 's/a/b/' a.go && sed -n 1,5p a.go"), run("ls | tee out.txt"),
+		edit("Edit", project+"/a.go"), edit("Write", project+"/new/b.go"), edit("MultiEdit", "c.go"), run("mkdir -p x/y"),
+		run("touch a"),
+		run("cat <<'E' > a.py\nx\nE"), run("echo hi >> notes.md"), run("cp a.txt b.txt && ls"),
+		run("sed -i 's/a/b/' a.go && sed -n 1,5p a.go"), run("ls | tee out.txt"),
 	} {
 		if d := Decide(c, p, testNow); d.Effect != Allow || !d.Grant {
 			t.Errorf("%s %s: %+v", c.Tool, c.Input, d)
@@ -200,11 +217,16 @@ func TestEditsGrant(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []Call{
-		other, edit("Edit", "/tmp/x"), edit("Edit", project+"/../x"), edit("Write", project+"/.git/config"), edit("Write", project+"/.envrc"),
-		edit("Write", project+"/.claude/settings.json"), edit("Write", project+"/out/x"), run("rm a.txt"), run("mv a b"), run("echo x > /tmp/y"),
-		run("echo x > .git/hooks/pre-commit"), run("echo x > .git/HEAD"), run("echo x > sub/.git"), run("cp -r tmpl/. ."), run("cp -r x .vscode"),
-		run("cat > a <<E\n$TOKEN\nE"), run("cp /etc/hostname ../x"), run("mix test"), run("ln -s /etc x"), run("echo x > $HOME/y"),
-		run("cp ~/.ssh/id_rsa a.txt"), run("echo x > out/y"), run("curl x > y"), run("sed -i 's/a/b/e' a.go"), run("sed -i 's/a/b/' /etc/hosts"), run("sed -i 's/a/b/' .git/config"),
+		other, edit("Edit", "/tmp/x"), edit("Edit", project+"/../x"), edit("Write", project+"/.git/config"),
+		edit("Write", project+"/.envrc"),
+		edit("Write", project+"/.claude/settings.json"), edit("Write", project+"/out/x"), run("rm a.txt"), run("mv a b"),
+		run("echo x > /tmp/y"),
+		run("echo x > .git/hooks/pre-commit"), run("echo x > .git/HEAD"), run("echo x > sub/.git"), run("cp -r tmpl/. ."),
+		run("cp -r x .vscode"),
+		run("cat > a <<E\n$TOKEN\nE"), run("cp /etc/hostname ../x"), run("mix test"), run("ln -s /etc x"),
+		run("echo x > $HOME/y"),
+		run("cp ~/.ssh/id_rsa a.txt"), run("echo x > out/y"), run("curl x > y"), run("sed -i 's/a/b/e' a.go"),
+		run("sed -i 's/a/b/' /etc/hosts"), run("sed -i 's/a/b/' .git/config"),
 		run("sed -i 'r /etc/passwd' ~/.bashrc"), run("sed -i 's/a/b/w /tmp/x' a.go"),
 	} {
 		if d := Decide(c, p, testNow); d.Effect == Allow {
@@ -238,12 +260,12 @@ func TestEditsGrantOfTemporaryFiles(t *testing.T) {
 		c.CWD = project
 		return c
 	}
-	none, err := Compile(Default().Policy, Places{Home: "/home/ann"})
+	none, err := Compile(Default(), Places{Home: "/home/ann"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	offer := func(c Call) string {
-		list, _ := newGrants(c, UntilQuit, CoverEdits, none, testNow)
+		list, _ := NewGrants(c, UntilQuit, CoverEdits, none, testNow)
 		var roots []string
 		for _, g := range list {
 			roots = append(roots, g.Edits)
@@ -272,20 +294,24 @@ func TestEditsGrantOfTemporaryFiles(t *testing.T) {
 		}
 	}
 
-	list, err := newGrants(edit(temp+"/a.py"), UntilQuit, CoverEdits, none, testNow)
-	if err != nil || len(list) != 1 || !strings.Contains(list[0].text("/home/ann"), "change files below "+real+"/, but no settings") {
+	list, err := NewGrants(edit(temp+"/a.py"), UntilQuit, CoverEdits, none, testNow)
+	if err != nil || len(list) != 1 ||
+		!strings.Contains(list[0].text("/home/ann"), "change files below "+real+"/, but no settings") {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	p := none.withGrants(list)
+	p := none.WithGrants(list)
 	other := edit(temp + "/a.py")
 	other.CWD = "/home/ann/blog"
-	for _, c := range []Call{edit(temp + "/b/c.py"), edit(real + "/b.py"), run("echo x > " + temp + "/x; cat " + temp + "/x")} {
+	for _, c := range []Call{
+		edit(temp + "/b/c.py"), edit(real + "/b.py"), run("echo x > " + temp + "/x; cat " + temp + "/x"),
+	} {
 		if d := Decide(c, p, testNow); d.Effect != Allow || !d.Grant {
 			t.Errorf("%s: %+v", c.Input, d)
 		}
 	}
 	for _, c := range []Call{
-		other, edit("a.py"), edit("/srv/x"), edit(temp + "/out/x"), edit(temp + "/.git/hooks/x"), edit(temp + "/.env"), run("rm " + temp + "/x"),
+		other, edit("a.py"), edit("/srv/x"), edit(temp + "/out/x"), edit(temp + "/.git/hooks/x"), edit(temp + "/.env"),
+		run("rm " + temp + "/x"),
 		run("bash " + temp + "/x"), run("cp a.txt " + temp + "/x && touch b"), run("cp ~/.ssh/id_rsa " + temp + "/x"),
 	} {
 		if d := Decide(c, p, testNow); d.Effect == Allow {
@@ -298,19 +324,19 @@ func TestEditsGrantOfTemporaryFiles(t *testing.T) {
 func TestEditsGrantKeepsHomeOut(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("TMPDIR", filepath.Dir(home))
-	p, err := Compile(Default().Policy, Places{Home: home})
+	p, err := Compile(Default(), Places{Home: home})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := file("Write", filepath.Dir(home)+"/x")
 	c.CWD = home + "/src"
-	if list, err := newGrants(c, UntilQuit, CoverEdits, p, testNow); err == nil {
+	if list, err := NewGrants(c, UntilQuit, CoverEdits, p, testNow); err == nil {
 		t.Errorf("%+v", list)
 	}
 }
 
 func TestRunRules(t *testing.T) {
-	policy := Default().Policy
+	policy := Default()
 	policy.Rules = []Rule{
 		{ID: "build", Effect: Allow, Run: []string{"mix test", "go build", "npm run"}},
 		{ID: "scripts", Effect: Allow, Run: []string{"./ci.sh"}, CWD: "/home/u/**"},
@@ -350,7 +376,9 @@ func TestRunRules(t *testing.T) {
 	}
 	for _, r := range []Rule{
 		{ID: "x", Effect: Allow, Run: []string{"a | b"}}, {ID: "x", Effect: Allow, Run: []string{""}},
-		{ID: "x", Effect: Allow, Run: []string{"go test"}, Path: "/home/u/**"}, {ID: "x", Effect: Deny, Run: []string{"go\u202etest"}},
+		{ID: "x", Effect: Allow, Run: []string{"go test"}, Path: "/home/u/**"}, {
+			ID: "x", Effect: Deny, Run: []string{"go\u202etest"},
+		},
 	} {
 		if r.Validate() == nil {
 			t.Errorf("%+v is valid", r)
@@ -360,7 +388,10 @@ func TestRunRules(t *testing.T) {
 
 // FuzzCommandGrant holds what a grant for "go test" lets through to be tests and commands that only read.
 func FuzzCommandGrant(f *testing.F) {
-	for _, s := range []string{"; x", " && x", " | x", "\nx", " $(x)", " `x`", " > f", " &", " -run A", " 'a b'", "\\", "\"", " #x", " && ls", " 2>&1 | tail"} {
+	for _, s := range []string{
+		"; x", " && x", " | x", "\nx", " $(x)", " `x`", " > f", " &", " -run A", " 'a b'", "\\", "\"", " #x", " && ls",
+		" 2>&1 | tail",
+	} {
 		f.Add(s)
 	}
 	p := withGrants(f, "go test")
@@ -376,86 +407,4 @@ func FuzzCommandGrant(f *testing.F) {
 			}
 		}
 	})
-}
-
-func TestGrantsRest(t *testing.T) {
-	s := openStore(t, "")
-	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-	s.now = func() time.Time { return now }
-	c := bash("make all")
-	if err := s.Grant(c, Always, CoverInput); err != nil {
-		t.Fatal(err)
-	}
-	used := func(want Effect, when string) {
-		t.Helper()
-		if d := s.Decide(c); d.Effect != want {
-			t.Errorf("%s: %+v", when, d)
-		}
-	}
-	now = now.Add(29 * 24 * time.Hour)
-	used(Allow, "after 29 days")
-	now = now.Add(29 * 24 * time.Hour)
-	used(Allow, "29 days after its last use")
-	now = now.Add(31 * 24 * time.Hour)
-	used(Ask, "unused for 31 days")
-	if g := s.Grants(); len(g) != 1 || !g[0].Rests(now) {
-		t.Fatalf("grants %+v", g)
-	}
-	if err := s.Grant(c, Always, CoverInput); err != nil {
-		t.Fatal(err)
-	}
-	used(Allow, "allowed anew")
-	if g := s.Grants(); len(g) != 1 {
-		t.Errorf("grants %+v", g)
-	}
-}
-
-func TestUntilQuitIsNotKept(t *testing.T) {
-	s := openStore(t, "")
-	if err := s.Grant(bash("make all"), UntilQuit, CoverInput); err != nil {
-		t.Fatal(err)
-	}
-	if d := s.Decide(bash("make all")); d.Effect != Allow || !strings.Contains(d.Reason, "until nod quits") {
-		t.Errorf("%+v", d)
-	}
-	again, err := OpenStore(s.path, s.grants.path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := again.Decide(bash("make all")); d.Effect != Ask {
-		t.Errorf("after nod quit: %+v", d)
-	}
-}
-
-// What is kept for always is read again, and prefixes of older files are leading words.
-func TestCommandGrantsAreKept(t *testing.T) {
-	s := openStore(t, "")
-	if err := s.Grant(bash("go test ./..."), Always, CoverCommands); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.Grants()[0].Text(); !strings.Contains(got, `to run "go test", with other plain words`) {
-		t.Errorf("text %q", got)
-	}
-	again := openGrants(s.grants.path)
-	if again.err != nil || len(again.all) != 1 || again.all[0].Command.String() != "go test" {
-		t.Fatalf("%+v", again)
-	}
-	text, err := os.ReadFile(s.grants.path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := strings.NewReplacer(`"version": 3`, `"version": 2`, `"command": {
-        "words": [
-          "go",
-          "test"
-        ]
-      }`, `"prefix": "go test"`).Replace(string(text))
-	write(t, s.grants.path, old)
-	if b := openGrants(s.grants.path); b.err != nil || len(b.all) != 1 || b.all[0].Command.String() != "go test" {
-		t.Errorf("a file of version 2: %v\n%s", b.err, old)
-	}
-	write(t, s.grants.path, `{"version":1,"grants":[]}`)
-	if b := openGrants(s.grants.path); b.err != nil {
-		t.Errorf("a file of the first version: %v", b.err)
-	}
 }

@@ -3,39 +3,27 @@ package policy
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"nod/policy/shell"
 )
 
-// Ids of what decides when no rule and no grant does. A rule's id cannot hold a colon, so they never meet.
-const (
-	builtinAuto      = "class:" // and the class
-	builtinAskAll    = "builtin:ask_everything"
-	builtinBroken    = "builtin:broken"
-	builtinInput     = "builtin:unreadable"
-	builtinHidden    = "builtin:hidden"
-	builtinLong      = "builtin:long"
-	builtinQuestion  = "builtin:question"
-	builtinOwn       = "builtin:own_files"
-	builtinGuarded   = "builtin:guarded"
-	builtinLost      = "builtin:lost_path"
-	builtinSecrets   = "builtin:secrets"
-	builtinShell     = "builtin:shell"
-	builtinScreen    = "builtin:screen"
-	builtinOutside   = "builtin:outside"
-	reasonNothing    = "no rule matches"
-	reasonBroken     = "the configuration file is broken, so everything is asked about"
-	reasonAskAll     = `"ask about everything" is on`
-	reasonHidden     = "the input holds characters that cannot be seen"
-	reasonHiddenTool = "the tool's name holds characters that cannot be seen"
-	reasonQuestion   = "only you can answer a question"
-	reasonOwn        = "it would change nod's own files"
-	reasonLost       = "nobody can tell where a path in the input leads"
-	reasonSecrets    = "the path may hold keys, passwords or tokens"
-	reasonScreen     = "it can control your screen, and so click for you"
-	reasonOutside    = "the path is outside your trusted folders"
+// What is asked about whatever the rules say. A rule's id cannot hold a colon, so its id and these never meet.
+var (
+	askBroken     = ask("builtin:broken", "the configuration file is broken, so everything is asked about")
+	askHidden     = ask("builtin:hidden", "the input holds characters that cannot be seen")
+	askHiddenTool = ask("builtin:hidden", "the tool's name holds characters that cannot be seen")
+	askLong       = ask("builtin:long", fmt.Sprintf("the input is longer than %d characters", maxInput))
+	askQuestion   = ask("builtin:question", "only you can answer a question")
+	askScreen     = ask("builtin:screen", "it can control your screen, and so click for you")
+	askOwn        = ask("builtin:own_files", "it would change nod's own files")
+	askLost       = ask("builtin:lost_path", "nobody can tell where a path in the input leads")
+	askSecrets    = ask("builtin:secrets", "the path may hold keys, passwords or tokens")
+	askOutside    = ask("builtin:outside", "the path is outside your trusted folders")
 )
+
+func ask(id, reason string) Decision { return Decision{Effect: Ask, Rule: id, Reason: reason} }
 
 // Decide says what a policy makes of one call: what the strictest rule that matches says, in whatever order
 // the rules were written. Above the rules stand a few things that are always asked about (never allowed, and
@@ -44,11 +32,15 @@ const (
 //
 // It changes nothing and depends on nothing but its arguments and, for paths, where symbolic links lead.
 func Decide(call Call, p *Compiled, now time.Time) Decision {
-	f := newFacts(&call, p, now)
+	return newFacts(&call, p, now).decision()
+}
+
+func (f *facts) decision() Decision {
 	d := decide(f)
 	d.Class = f.class
-	if p.askAll && d.Effect == Allow {
-		return Decision{Effect: Ask, Rule: builtinAskAll, Reason: reasonAskAll + "; without it, " + d.Reason, Class: f.class}
+	if f.policy.askAll && d.Effect == Allow {
+		d = ask("builtin:ask_everything", `"ask about everything" is on; without it, `+d.Reason)
+		d.Class = f.class
 	}
 	return d
 }
@@ -57,14 +49,14 @@ func Decide(call Call, p *Compiled, now time.Time) Decision {
 // rules that ask, rules and grants that allow, and last the class.
 func decide(f *facts) Decision {
 	rule := f.policy.find(f)
-	if rule != nil && rule.effect == Deny {
+	if rule != nil && rule.Effect == Deny {
 		return rule.decision()
 	}
 	if f.policy.isBroken {
-		return Decision{Effect: Ask, Rule: builtinBroken, Reason: reasonBroken}
+		return askBroken
 	}
-	if id, reason := f.mustAsk(); id != "" {
-		return Decision{Effect: Ask, Rule: id, Reason: reason}
+	if d := f.mustAsk(); d.Effect == Ask {
+		return d
 	}
 	if rule != nil {
 		return rule.decision()
@@ -76,11 +68,10 @@ func decide(f *facts) Decision {
 // a place that may hold secrets.
 func (f *facts) byGrant() Decision {
 	d := f.allowed()
-	if d.Effect != Allow {
-		return d
-	}
-	if id, reason := f.mayLeak(); id != "" {
-		return Decision{Effect: Ask, Rule: id, Reason: reason}
+	if d.Effect == Allow {
+		if leak := f.mayLeak(); leak.Effect == Ask {
+			return leak
+		}
 	}
 	return d
 }
@@ -88,22 +79,20 @@ func (f *facts) byGrant() Decision {
 // allowed is what class, grants and the parts of a command line come to, before anybody looks for secrets.
 func (f *facts) allowed() Decision {
 	if f.policy.auto[f.class.care()] {
-		return autoAllowed[f.class.care()]
+		reason := "class " + string(f.class) + " passes without a prompt"
+		return Decision{Effect: Allow, Rule: "class:" + string(f.class), Reason: reason}
 	}
-	if g := f.policy.grants.find(f); g != nil {
+	if g := f.grant(); g != nil {
 		return g.decision()
 	}
-	parts, covered := f.judgeParts()
-	for _, v := range parts {
-		switch {
-		case !covered:
-		case v.rule != nil:
-			return v.rule.decision()
-		case v.grant != nil:
-			return v.grant.decision()
+	if parts, covered := f.judgeParts(); covered {
+		for _, v := range parts {
+			if v.by.Effect == Allow {
+				return v.by
+			}
 		}
 	}
-	return Decision{Effect: Ask, Reason: f.nothing()}
+	return ask("", f.nothing())
 }
 
 func (g *Grant) decision() Decision {
@@ -111,41 +100,31 @@ func (g *Grant) decision() Decision {
 }
 
 func (r *compiledRule) decision() Decision {
-	return Decision{Effect: r.effect, Rule: r.id, Reason: r.reason}
+	return Decision{Effect: r.Effect, Rule: r.ID, Reason: r.reason}
 }
 
-// mustAsk finds what no rule and no grant can let pass.
-func (f *facts) mustAsk() (id, reason string) {
+// mustAsk finds what no rule and no grant can let pass; the zero Decision when there is nothing.
+func (f *facts) mustAsk() Decision {
 	switch {
 	case f.input.problem != "":
-		return builtinInput, f.input.problem
-	case f.input.hidden:
-		return builtinHidden, reasonHidden
+		return ask("builtin:unreadable", f.input.problem)
+	case f.call.Input.isHidden:
+		return askHidden
 	case hasHidden(f.call.Tool):
-		return builtinHidden, reasonHiddenTool
-	case f.input.isLong():
-		return builtinLong, longReason
+		return askHiddenTool
+	case f.call.Input.isLong():
+		return askLong
 	case isQuestion(f.call.Tool):
-		return builtinQuestion, reasonQuestion
+		return askQuestion
 	case f.line != nil && f.line.Unreadable:
-		return builtinShell, f.line.why()
+		return ask("builtin:shell", f.line.why())
 	case f.line != nil && shell.DrivesScreen(f.line.Analysis):
-		return builtinScreen, reasonScreen
+		return askScreen
 	case f.class == ReadOnly:
-		return "", ""
+		return Decision{}
 	}
 	return f.mustAskToChange()
 }
-
-var longReason = fmt.Sprintf("the input is longer than %d characters", maxInput)
-
-// autoAllowed holds the decisions that the classes lead to, by place in [Classes].
-var autoAllowed = func() (d [6]Decision) {
-	for i, c := range Classes {
-		d[i] = Decision{Effect: Allow, Rule: builtinAuto + string(c), Reason: fmt.Sprintf("class %s passes without a prompt", c)}
-	}
-	return d
-}()
 
 // facts are what is known of one call while it is decided. What costs a look at the disk is worked out when
 // it is first needed.
@@ -160,6 +139,9 @@ type facts struct {
 
 	reached   []access
 	isReached bool
+	verdicts  []verdict // on the parts of the command
+	isCovered bool      // all of them pass
+	isJudged  bool
 	isKnown   bool      // tool is in the catalogue
 	buf       [2]access // the accesses of the usual input, without an allocation
 
@@ -173,9 +155,9 @@ type facts struct {
 
 func newFacts(call *Call, p *Compiled, now time.Time) *facts {
 	f := &facts{call: call, policy: p, now: now}
-	f.class = Classify(call.Agent, call.Tool, call.Declared, p.trusted[call.Agent])
+	f.class = classify(call.Agent, call.Tool, call.Declared, p.trusted[call.Agent])
 	f.tool, f.isKnown = lookup(call.Agent, call.Tool)
-	f.input.read(call.Input, f.tool)
+	f.input.read(&call.Input, f.tool)
 	if f.input.isOther {
 		f.class = Unknown
 	}
@@ -202,14 +184,6 @@ func (f *facts) folder() place {
 	return f.runIn
 }
 
-// programs are the verified executables of the caller and its ancestors.
-func (f *facts) programs() []string { return f.call.Programs }
-
 func (f *facts) hasProgram(p *pattern) bool {
-	for _, program := range f.programs() {
-		if p.match(filepath.ToSlash(program)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.call.Programs, func(program string) bool { return p.match(filepath.ToSlash(program)) })
 }

@@ -35,7 +35,7 @@ func bash(command string) Call {
 		panic(err)
 	}
 	return Call{
-		Agent: "claude-code", Session: "s1", CWD: "/home/u/src/shop", Tool: "Bash", Input: input,
+		Agent: "claude-code", Session: "s1", CWD: "/home/u/src/shop", Tool: "Bash", Input: ReadInput(input),
 		Programs: []string{"/usr/bin/nod", "/bin/sh", "/usr/bin/claude", "/usr/bin/bash"},
 	}
 }
@@ -48,8 +48,15 @@ func file(tool, path string) Call {
 	if err != nil {
 		panic(err)
 	}
-	c.Input = input
+	c.Input = ReadInput(input)
 	return c
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (c Call) with(change func(*Call)) Call {
@@ -59,7 +66,7 @@ func (c Call) with(change func(*Call)) Call {
 
 func openCode(c *Call) { c.Agent, c.Tool = "opencode", "bash" }
 
-func holding(text string) func(*Call) { return func(c *Call) { c.Input = []byte(text) } }
+func holding(text string) func(*Call) { return func(c *Call) { c.Input = ReadInput([]byte(text)) } }
 
 func TestDecide(t *testing.T) {
 	allow := func(r Rule) []Rule { r.ID, r.Effect = "r", Allow; return []Rule{r} }
@@ -73,7 +80,10 @@ func TestDecide(t *testing.T) {
 		rule   string
 		reason string
 	}{
-		{"nothing matches", nil, bash("make"), Ask, "", `no rule matches, and the command is not read-only: It runs the commands of the project's makefile`},
+		{
+			"nothing matches", nil, bash("make"), Ask, "",
+			`no rule matches, and the command is not read-only: It runs the commands of the project's makefile`,
+		},
 		{"a tool that only looks", nil, readme, Allow, "class:read_only", "class read_only passes without a prompt"},
 		{"a tool that writes", nil, file("Write", "/home/u/src/shop/a"), Ask, "", "no rule matches"},
 
@@ -87,51 +97,114 @@ func TestDecide(t *testing.T) {
 		{"agent", allow(Rule{Agent: "claude-code", Class: Unknown}), bash("make"), Allow, "r", ""},
 		{"another agent", allow(Rule{Agent: "codex", Class: Unknown}), bash("make"), Ask, "", ""},
 		{"class", allow(Rule{Class: Write}), file("Write", "/home/u/src/shop/a"), Allow, "r", ""},
-		{"class that only the caller says", allow(Rule{Class: ReadOnly}), file("Write", "/srv/a").with(func(c *Call) { c.Declared = ReadOnly }), Ask, "", ""},
+		{
+			"class that only the caller says", allow(Rule{Class: ReadOnly}),
+			file("Write", "/srv/a").with(func(c *Call) { c.Declared = ReadOnly }), Ask, "", "",
+		},
 		{"class spelled mutating", allow(Rule{Class: "mutating"}), file("Write", "/home/u/src/shop/a"), Allow, "r", ""},
 
-		{"program of the agent behind its shell", allow(Rule{Program: "/usr/bin/claude", Tool: "Bash"}), bash("make"), Allow, "r", ""},
+		{
+			"program of the agent behind its shell", allow(Rule{Program: "/usr/bin/claude", Tool: "Bash"}), bash("make"), Allow,
+			"r", "",
+		},
 		{"program by pattern", allow(Rule{Program: "/usr/**", Tool: "Bash"}), bash("make"), Allow, "r", ""},
 		{"program that is not there", allow(Rule{Program: "/opt/claude", Tool: "Bash"}), bash("make"), Ask, "", ""},
-		{"program of a caller that nobody could verify", allow(Rule{Program: "**", Tool: "Bash"}), bash("make").with(func(c *Call) { c.Programs = nil }), Ask, "", ""},
+		{
+			"program of a caller that nobody could verify", allow(Rule{Program: "**", Tool: "Bash"}),
+			bash("make").with(func(c *Call) { c.Programs = nil }), Ask, "", "",
+		},
 
 		{"command to the letter", allow(Rule{Command: "make test"}), bash("make test"), Allow, "r", ""},
 		{"command with a space more", allow(Rule{Command: "make test"}), bash("make test "), Ask, "", ""},
 		{"command with a part more", allow(Rule{Command: "make test"}), bash("make test; x"), Ask, "", ""},
-		{"command of an agent that nod does not know", allow(Rule{Command: "make test"}), bash("make test").with(func(c *Call) { c.Agent = "" }), Allow, "r", ""},
-		{"command in a tool that is no shell", allow(Rule{Command: "make test"}), bash("make test").with(func(c *Call) { c.Tool = "mcp__x__run" }), Ask, "", ""},
-		{"command in a tool that the rule names", allow(Rule{Command: "make test", Tool: "mcp__x__run"}), bash("make test").with(func(c *Call) { c.Tool = "mcp__x__run" }), Allow, "r", ""},
-		{"command with words about it", allow(Rule{Command: "make"}), bash("").with(holding(`{"command":"make","description":"builds","timeout":5000}`)), Allow, "r", ""},
-		{"command without its sandbox", allow(Rule{Command: "make"}), bash("").with(holding(`{"command":"make","dangerouslyDisableSandbox":true}`)), Ask, "", ""},
-		{"command that keeps its sandbox", allow(Rule{Command: "make"}), bash("").with(holding(`{"command":"make","dangerouslyDisableSandbox":false}`)), Allow, "r", ""},
-		{"command and cmd", allow(Rule{Command: "make"}), bash("").with(holding(`{"command":"make","cmd":"rm -rf x"}`)), Ask, "", ""},
+		{
+			"command of an agent that nod does not know", allow(Rule{Command: "make test"}),
+			bash("make test").with(func(c *Call) { c.Agent = "" }), Allow, "r", "",
+		},
+		{
+			"command in a tool that is no shell", allow(Rule{Command: "make test"}),
+			bash("make test").with(func(c *Call) { c.Tool = "mcp__x__run" }), Ask, "", "",
+		},
+		{
+			"command in a tool that the rule names", allow(Rule{Command: "make test", Tool: "mcp__x__run"}),
+			bash("make test").with(func(c *Call) { c.Tool = "mcp__x__run" }), Allow, "r", "",
+		},
+		{
+			"command with words about it", allow(Rule{Command: "make"}),
+			bash("").with(holding(`{"command":"make","description":"builds","timeout":5000}`)), Allow, "r", "",
+		},
+		{
+			"command without its sandbox", allow(Rule{Command: "make"}),
+			bash("").with(holding(`{"command":"make","dangerouslyDisableSandbox":true}`)), Ask, "", "",
+		},
+		{
+			"command that keeps its sandbox", allow(Rule{Command: "make"}),
+			bash("").with(holding(`{"command":"make","dangerouslyDisableSandbox":false}`)), Allow, "r", "",
+		},
+		{
+			"command and cmd", allow(Rule{Command: "make"}), bash("").with(holding(`{"command":"make","cmd":"rm -rf x"}`)), Ask,
+			"", "",
+		},
 		{"command in a list", allow(Rule{Command: "make"}), bash("").with(holding(`{"command":["make"]}`)), Ask, "", ""},
-		{"command that is denied, with anything beside it", deny(Rule{Command: "make"}), bash("").with(holding(`{"command":"make","x":1}`)), Deny, "r", `rule "r" denies it`},
+		{
+			"command that is denied, with anything beside it", deny(Rule{Command: "make"}),
+			bash("").with(holding(`{"command":"make","x":1}`)), Deny, "r", `rule "r" denies it`,
+		},
 
 		{"folder", allow(Rule{Command: "make", CWD: "~/src/**"}), bash("make"), Allow, "r", ""},
 		{"folder itself", allow(Rule{Command: "make", CWD: "~/src/shop"}), bash("make"), Allow, "r", ""},
 		{"another folder", allow(Rule{Command: "make", CWD: "~/src/bank"}), bash("make"), Ask, "", ""},
-		{"no folder", allow(Rule{Command: "make", CWD: "~/src/**"}), bash("make").with(func(c *Call) { c.CWD = "" }), Ask, "", ""},
-		{"folder that the input changes", allow(Rule{Command: "make", CWD: "~/src/**"}), bash("").with(holding(`{"command":"make","workdir":"/srv/evil"}`)).with(openCode), Ask, "", ""},
-		{"folder that the input changes within", allow(Rule{Command: "make", CWD: "~/src/**"}), bash("").with(holding(`{"command":"make","workdir":"web"}`)).with(openCode), Allow, "r", ""},
-		{"folder that the agent does not take from the input", allow(Rule{Command: "make", CWD: "~/src/**"}), bash("").with(holding(`{"command":"make","workdir":"web"}`)), Ask, "", ""},
-		{"denied folder that the input changes to", deny(Rule{Tool: "bash", CWD: "/srv"}), bash("").with(holding(`{"command":"make","workdir":"/srv/x"}`)).with(openCode), Deny, "r", ""},
+		{
+			"no folder", allow(Rule{Command: "make", CWD: "~/src/**"}), bash("make").with(func(c *Call) { c.CWD = "" }), Ask, "",
+			"",
+		},
+		{
+			"folder that the input changes", allow(Rule{Command: "make", CWD: "~/src/**"}),
+			bash("").with(holding(`{"command":"make","workdir":"/srv/evil"}`)).with(openCode), Ask, "", "",
+		},
+		{
+			"folder that the input changes within", allow(Rule{Command: "make", CWD: "~/src/**"}),
+			bash("").with(holding(`{"command":"make","workdir":"web"}`)).with(openCode), Allow, "r", "",
+		},
+		{
+			"folder that the agent does not take from the input", allow(Rule{Command: "make", CWD: "~/src/**"}),
+			bash("").with(holding(`{"command":"make","workdir":"web"}`)), Ask, "", "",
+		},
+		{
+			"denied folder that the input changes to", deny(Rule{Tool: "bash", CWD: "/srv"}),
+			bash("").with(holding(`{"command":"make","workdir":"/srv/x"}`)).with(openCode), Deny, "r", "",
+		},
 
 		{"a disabled rule", []Rule{{ID: "r", Effect: Allow, Tool: "Bash", Disabled: true}}, bash("make"), Ask, "", ""},
-		{"a note is told", []Rule{{ID: "r", Effect: Deny, Tool: "Bash", Note: "use make"}}, bash("x"), Deny, "r", `rule "r" denies it: use make`},
+		{
+			"a note is told", []Rule{{ID: "r", Effect: Deny, Tool: "Bash", Note: "use make"}}, bash("x"), Deny, "r",
+			`rule "r" denies it: use make`,
+		},
 		{"a rule says ask", []Rule{{ID: "r", Effect: Ask, Tool: "Read"}}, readme, Ask, "r", `rule "r" says ask`},
-		{"deny beats allow and class", append(allow(Rule{Tool: "Read"}), Rule{ID: "d", Effect: Deny, Agent: "claude-code"}), readme, Deny, "d", ""},
-		{"ask beats allow", append(allow(Rule{Tool: "Bash"}), Rule{ID: "a", Effect: Ask, Command: "make"}), bash("make"), Ask, "a", ""},
-		{"every matcher must match", allow(Rule{Tool: "Bash", Agent: "claude-code", Command: "make", CWD: "/srv"}), bash("make"), Ask, "", ""},
+		{
+			"deny beats allow and class", append(allow(Rule{Tool: "Read"}), Rule{ID: "d", Effect: Deny, Agent: "claude-code"}),
+			readme, Deny, "d", "",
+		},
+		{
+			"ask beats allow", append(allow(Rule{Tool: "Bash"}), Rule{ID: "a", Effect: Ask, Command: "make"}), bash("make"), Ask,
+			"a", "",
+		},
+		{
+			"every matcher must match", allow(Rule{Tool: "Bash", Agent: "claude-code", Command: "make", CWD: "/srv"}),
+			bash("make"), Ask, "", "",
+		},
 
-		{"an allow by path never lets a shell pass", allow(Rule{Path: "~/src/**"}), bash("").with(holding(`{"command":"rm -rf /srv","path":"/home/u/src/a"}`)), Ask, "", ""},
+		{
+			"an allow by path never lets a shell pass", allow(Rule{Path: "~/src/**"}),
+			bash("").with(holding(`{"command":"rm -rf /srv","path":"/home/u/src/a"}`)), Ask, "", "",
+		},
 		{"nor whatever else takes a command", allow(Rule{Path: "~/src/**"}), bash("").with(func(c *Call) {
-			c.Tool, c.Input = "mcp__x__run", []byte(`{"command":"rm -rf /","path":"/home/u/src/a"}`)
+			c.Tool, c.Input = "mcp__x__run", ReadInput([]byte(`{"command":"rm -rf /","path":"/home/u/src/a"}`))
 		}), Ask, "", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := Default().Policy
+			p := Default()
 			p.Rules = tt.rules
 			d := Decide(tt.call, compiled(t, p), testNow)
 			if d.Effect != tt.want || d.Rule != tt.rule || (tt.reason != "" && d.Reason != tt.reason) {
@@ -152,51 +225,56 @@ func TestAlwaysAsked(t *testing.T) {
 		call Call
 		rule string
 	}{
-		{"bidirectional override", bash("ls \u202e x"), builtinHidden},
-		{"hidden behind an escape", bash("").with(holding(`{"command":"ls\u200b"}`)), builtinHidden},
-		{"carriage return", bash("ls\rfoo"), builtinHidden},
-		{"escape sequence", bash("ls \x1b[24D\x1b[K"), builtinHidden},
-		{"tag characters", bash("ls \U000e0041"), builtinHidden},
-		{"half a surrogate pair", bash("").with(holding(`{"command":"ls \ud800"}`)), builtinHidden},
-		{"hidden in a key", bash("").with(holding(`{"command":"ls","a\u200b":1}`)), builtinHidden},
-		{"hidden in the tool's name", bash("ls").with(func(c *Call) { c.Tool = "Ba\u200bsh" }), builtinHidden},
-		{"too long to have been read", bash("").with(holding(long)), builtinLong},
-		{"one field twice", bash("").with(holding(`{"command":"ls","command":"rm -rf /"}`)), builtinInput},
-		{"one field twice, further down", bash("").with(holding(`{"command":"ls","x":[{"a":1,"b":2,"a":3}]}`)), builtinInput},
-		{"one field twice, among many", bash("").with(holding(manyFields(40, "f3"))), builtinInput},
-		{"no JSON", bash("").with(holding(`{"command":`)), builtinInput},
-		{"no input", bash("").with(holding(``)), builtinInput},
-		{"no object", bash("").with(holding(`["ls"]`)), builtinInput},
-		{"no UTF-8", bash("").with(holding("{\"command\":\"ls \xff\"}")), builtinInput},
-		{"a question of Claude Code", file("AskUserQuestion", ""), builtinQuestion},
-		{"a question of Gemini CLI", file("ask_user", "").with(func(c *Call) { c.Agent = "gemini-cli" }), builtinQuestion},
-		{"a question of Codex", file("request_user_input", "").with(func(c *Call) { c.Agent = "codex" }), builtinQuestion},
-		{"a question in other letters", file("ASK_USER", "").with(func(c *Call) { c.Agent = "x" }), builtinQuestion},
-		{"nod's configuration", file("Write", "/home/u/.config/nod/config.yaml"), builtinOwn},
-		{"nod's configuration from below", file("Write", "/home/u/src/../.config//nod/./x"), builtinOwn},
-		{"nod's configuration from the home folder", file("Edit", "~/.config/nod/config.yaml"), builtinOwn},
-		{"nod's configuration, relative", file("Write", "../../.config/nod/config.yaml"), builtinOwn},
-		{"nod's folder", file("mcp__fs__delete", "/home/u/.config/nod/"), builtinOwn},
-		{"a folder that holds nod's", file("mcp__fs__delete", "/home/u/.config"), builtinOwn},
-		{"nod's grants", file("NotebookEdit", "/home/u/.local/share/nod/grants.json"), builtinOwn},
-		{"nod's token", file("mcp__fs__write", "/run/user/1000/nod/endpoint.json"), builtinOwn},
+		{"bidirectional override", bash("ls \u202e x"), "builtin:hidden"},
+		{"hidden behind an escape", bash("").with(holding(`{"command":"ls\u200b"}`)), "builtin:hidden"},
+		{"carriage return", bash("ls\rfoo"), "builtin:hidden"},
+		{"escape sequence", bash("ls \x1b[24D\x1b[K"), "builtin:hidden"},
+		{"tag characters", bash("ls \U000e0041"), "builtin:hidden"},
+		{"half a surrogate pair", bash("").with(holding(`{"command":"ls \ud800"}`)), "builtin:hidden"},
+		{"hidden in a key", bash("").with(holding(`{"command":"ls","a\u200b":1}`)), "builtin:hidden"},
+		{"hidden in the tool's name", bash("ls").with(func(c *Call) { c.Tool = "Ba\u200bsh" }), "builtin:hidden"},
+		{"too long to have been read", bash("").with(holding(long)), "builtin:long"},
+		{"one field twice", bash("").with(holding(`{"command":"ls","command":"rm -rf /"}`)), "builtin:unreadable"},
+		{
+			"one field twice, further down",
+			bash("").with(holding(`{"command":"ls","x":[{"a":1,"b":2,"a":3}]}`)), "builtin:unreadable",
+		},
+		{"one field twice, among many", bash("").with(holding(manyFields(40, "f3"))), "builtin:unreadable"},
+		{"no JSON", bash("").with(holding(`{"command":`)), "builtin:unreadable"},
+		{"no input", bash("").with(holding(``)), "builtin:unreadable"},
+		{"no object", bash("").with(holding(`["ls"]`)), "builtin:unreadable"},
+		{"no UTF-8", bash("").with(holding("{\"command\":\"ls \xff\"}")), "builtin:unreadable"},
+		{"a question of Claude Code", file("AskUserQuestion", ""), "builtin:question"},
+		{"a question of Gemini CLI", file("ask_user", "").with(func(c *Call) { c.Agent = "gemini-cli" }), "builtin:question"},
+		{"a question of Codex", file("request_user_input", "").with(func(c *Call) { c.Agent = "codex" }), "builtin:question"},
+		{"a question in other letters", file("ASK_USER", "").with(func(c *Call) { c.Agent = "x" }), "builtin:question"},
+		{"nod's configuration", file("Write", "/home/u/.config/nod/config.yaml"), "builtin:own_files"},
+		{"nod's configuration from below", file("Write", "/home/u/src/../.config//nod/./x"), "builtin:own_files"},
+		{"nod's configuration from the home folder", file("Edit", "~/.config/nod/config.yaml"), "builtin:own_files"},
+		{"nod's configuration, relative", file("Write", "../../.config/nod/config.yaml"), "builtin:own_files"},
+		{"nod's folder", file("mcp__fs__delete", "/home/u/.config/nod/"), "builtin:own_files"},
+		{"a folder that holds nod's", file("mcp__fs__delete", "/home/u/.config"), "builtin:own_files"},
+		{"nod's grants", file("NotebookEdit", "/home/u/.local/share/nod/grants.json"), "builtin:own_files"},
+		{"nod's token", file("mcp__fs__write", "/run/user/1000/nod/endpoint.json"), "builtin:own_files"},
 		{"nod's configuration in a patch", bash("").with(func(c *Call) {
 			c.Agent, c.Tool = "codex", "apply_patch"
-			c.Input = []byte(`{"input":"*** Begin Patch\n*** Update File: ../../.config/nod/config.yaml\n@@\n"}`)
-		}), builtinOwn},
-		{"nod's configuration in a command", bash("echo x >> ~/.config/nod/config.yaml"), builtinOwn},
-		{"nod's grants in a command", bash("rm $HOME/.local/share/nod/grants.json"), builtinOwn},
-		{"a hook of git", file("Write", "/home/u/src/shop/.git/hooks/pre-commit"), builtinGuarded},
-		{"a repository's settings", file("Edit", "/home/u/src/shop/.git/config"), builtinGuarded},
-		{"an agent's settings, not there yet", file("Write", "/home/u/src/shop/.claude/settings.json"), builtinGuarded},
-		{"what a shell starts with", file("Edit", "/home/u/.bashrc"), builtinGuarded},
-		{"what starts at log-in", file("Write", "/home/u/.config/autostart/x.desktop"), builtinGuarded},
-		{"keys", file("Write", "/home/u/.ssh/authorized_keys"), builtinGuarded},
-		{"a path that means something else to everybody", file("Write", "/proc/self/cwd/x"), builtinLost},
-		{"somebody else's home", file("Write", "~root/x"), builtinLost},
+			c.Input = ReadInput([]byte(`{"input":"*** Begin Patch\n*** Update File: ../../.config/nod/config.yaml\n@@\n"}`))
+		}), "builtin:own_files"},
+		{"nod's configuration in a command", bash("echo x >> ~/.config/nod/config.yaml"), "builtin:own_files"},
+		{"nod's grants in a command", bash("rm $HOME/.local/share/nod/grants.json"), "builtin:own_files"},
+		{"a hook of git", file("Write", "/home/u/src/shop/.git/hooks/pre-commit"), "builtin:guarded"},
+		{"a repository's settings", file("Edit", "/home/u/src/shop/.git/config"), "builtin:guarded"},
+		{"an agent's settings, not there yet", file("Write", "/home/u/src/shop/.claude/settings.json"), "builtin:guarded"},
+		{"what a shell starts with", file("Edit", "/home/u/.bashrc"), "builtin:guarded"},
+		{"what starts at log-in", file("Write", "/home/u/.config/autostart/x.desktop"), "builtin:guarded"},
+		{"keys", file("Write", "/home/u/.ssh/authorized_keys"), "builtin:guarded"},
+		{"a path that means something else to everybody", file("Write", "/proc/self/cwd/x"), "builtin:lost_path"},
+		{"somebody else's home", file("Write", "~root/x"), "builtin:lost_path"},
 	}
 	lax := Policy{AutoAllow: Classes, TrustedAgents: []string{"claude-code"}, Rules: []Rule{
-		{ID: "all", Effect: Allow, Tool: "?*"}, {ID: "agents", Effect: Allow, Agent: "claude-code"}, {ID: "places", Effect: Allow, Path: "**"},
+		{ID: "all", Effect: Allow, Tool: "?*"}, {ID: "agents", Effect: Allow, Agent: "claude-code"}, {
+			ID: "places", Effect: Allow, Path: "**",
+		},
 	}}
 	strict := lax
 	strict.Rules = append(slices.Clone(lax.Rules), Rule{ID: "stop", Effect: Deny, Tool: "*"})
@@ -236,9 +314,18 @@ func TestSecretsAreNotReadByClass(t *testing.T) {
 		file("Read", "/home/u/.ssh"), file("Read", "/home/u/src/shop/.env"), file("Read", ".env.local"),
 		file("Read", "/home/u/.aws/credentials"), file("Read", "/home/u/.netrc"), file("Read", "/srv/tls/site.pem"),
 		file("Read", "/srv/tls/SITE.KEY"), file("Read", "/home/u/.gnupg/x"), file("Read", "/home/u/.config/gh/hosts.yml"),
-		file("Read", "/home/u/.mozilla/firefox/p/logins.json"), file("Read", "/home/u/.config/google-chrome/Default/Login Data"),
-		file("Read", "/home/u/.docker/config.json"), file("Read", "/etc/shadow"), file("Read", "/home/u/.claude/.credentials.json"),
-		file("Read", "/home/u/.codex/auth.json"), file("Read", "/home/u/id_rsa.bak"), file("Read", "/home/u/.local/share/keyrings/x"),
+		file(
+			"Read",
+			"/home/u/.mozilla/firefox/p/logins.json",
+		), file("Read", "/home/u/.config/google-chrome/Default/Login Data"),
+		file(
+			"Read",
+			"/home/u/.docker/config.json",
+		), file("Read", "/etc/shadow"), file("Read", "/home/u/.claude/.credentials.json"),
+		file(
+			"Read",
+			"/home/u/.codex/auth.json",
+		), file("Read", "/home/u/id_rsa.bak"), file("Read", "/home/u/.local/share/keyrings/x"),
 		file("Read", "/home/u/.config/nod/config.yaml"), file("Read", "/run/user/1000/nod/endpoint.json"),
 		file("Read", "file:///home/u/.ssh/id_rsa"), file("Read", "file:///home/u/%2Essh/id_rsa"),
 		file("Read", "/proc/self/environ"), file("Read", "/proc/1234/cwd/x"), file("Read", "/dev/fd/3"),
@@ -251,20 +338,28 @@ func TestSecretsAreNotReadByClass(t *testing.T) {
 		file("Glob", "").with(holding(`{"pattern":"../../.ssh/*"}`)),
 		file("Glob", "").with(holding(`{"pattern":"../.ssh/*","path":"/home/u/src"}`)),
 		file("Glob", "").with(holding(`{"pattern":"*/../../../.ssh"}`)),
-		file("read_many_files", "").with(holding(`{"include":["a","/home/u/.ssh/*"]}`)).with(func(c *Call) { c.Agent = "gemini-cli" }),
+		file(
+			"read_many_files",
+			"",
+		).with(holding(`{"include":["a","/home/u/.ssh/*"]}`)).
+			with(func(c *Call) { c.Agent = "gemini-cli" }),
 		file("Read", ".env").with(func(c *Call) { c.CWD = "" }),
 		file("Read", "../x").with(func(c *Call) { c.CWD = "" }),
 	}
-	p := compiled(t, Default().Policy)
+	p := compiled(t, Default())
 	for _, call := range secret {
-		if d := Decide(call, p, testNow); d.Effect != Ask || (d.Rule != builtinSecrets && d.Rule != builtinLost) {
+		if d := Decide(call, p, testNow); d.Effect != Ask || (d.Rule != "builtin:secrets" && d.Rule != "builtin:lost_path") {
 			t.Errorf("%s %s in %q: %s by %q, want ask", call.Tool, call.Input, call.CWD, d.Effect, d.Rule)
 		}
 	}
 	open := []Call{
 		file("Read", "/home/u/src/shop/README.md"), file("Read", "README.md"), file("Read", "/home/u/notes/environment.md"),
 		file("Read", "src/token/token.go"), file("Read", "id_generator.go"), file("Read", "/home/u/.ssh-notes.md"),
-		file("Glob", "").with(holding(`{"pattern":"**/*.go"}`)), file("Grep", "").with(holding(`{"pattern":"x","path":"src"}`)),
+		file(
+			"Glob",
+			"",
+		).with(holding(`{"pattern":"**/*.go"}`)),
+		file("Grep", "").with(holding(`{"pattern":"x","path":"src"}`)),
 		file("Grep", "").with(holding(`{"pattern":"x"}`)), file("LSP", "/home/u/src/shop/a.go"),
 		file("Read", "README.md").with(func(c *Call) { c.CWD = "" }),
 	}
@@ -280,7 +375,7 @@ func TestSecretsAreNotReadByClass(t *testing.T) {
 }
 
 func TestAskEverything(t *testing.T) {
-	p := Default().Policy
+	p := Default()
 	p.AskEverything = true
 	p.Rules = []Rule{{ID: "build", Effect: Allow, Command: "make"}, {ID: "no", Effect: Deny, Command: "rm"}}
 	for command, want := range map[string]Effect{"make": Ask, "rm": Deny, "ls": Ask} {
@@ -289,7 +384,7 @@ func TestAskEverything(t *testing.T) {
 		}
 	}
 	d := Decide(bash("make"), compiled(t, p), testNow)
-	if d.Rule != builtinAskAll || !strings.Contains(d.Reason, `rule "build" allows it`) {
+	if d.Rule != "builtin:ask_everything" || !strings.Contains(d.Reason, `rule "build" allows it`) {
 		t.Errorf("the reason hides what the rules say: %+v", d)
 	}
 }
@@ -302,19 +397,19 @@ func TestRecordedCalls(t *testing.T) {
 		"claude-code-Write":            {Effect: Ask, Class: Write},
 		"claude-code-Edit":             {Effect: Ask, Class: Write},
 		"claude-code-WebFetch":         {Effect: Ask, Class: Network},
-		"claude-code-AskUserQuestion":  {Effect: Ask, Class: Unknown, Rule: builtinQuestion},
+		"claude-code-AskUserQuestion":  {Effect: Ask, Class: Unknown, Rule: "builtin:question"},
 		"codex-Bash":                   {Effect: Ask, Class: Unknown},
-		"codex-request_user_input":     {Effect: Ask, Class: Unknown, Rule: builtinQuestion},
+		"codex-request_user_input":     {Effect: Ask, Class: Unknown, Rule: "builtin:question"},
 		"gemini-cli-run_shell_command": {Effect: Ask, Class: Unknown},
 		"gemini-cli-write_file":        {Effect: Ask, Class: Write},
 		"gemini-cli-read_file":         {Effect: Allow, Class: ReadOnly, Rule: "class:read_only"},
-		"gemini-cli-ask_user":          {Effect: Ask, Class: Unknown, Rule: builtinQuestion},
+		"gemini-cli-ask_user":          {Effect: Ask, Class: Unknown, Rule: "builtin:question"},
 	}
 	files, err := filepath.Glob("testdata/calls/*.json")
 	if err != nil || len(files) != len(want) {
 		t.Fatalf("%d recorded calls, want %d (%v)", len(files), len(want), err)
 	}
-	p := compiled(t, Default().Policy)
+	p := compiled(t, Default())
 	for _, path := range files {
 		name := strings.TrimSuffix(filepath.Base(path), ".json")
 		d := Decide(recorded(t, path), p, testNow)
@@ -341,7 +436,10 @@ func recorded(t *testing.T, path string) Call {
 		t.Fatal(err)
 	}
 	agent := filepath.Base(path)[:strings.LastIndex(filepath.Base(path), "-")]
-	return Call{Agent: agent, Session: payload.Session, CWD: payload.CWD, Tool: payload.Tool, Input: payload.Input}
+	return Call{
+		Agent: agent, Session: payload.Session, CWD: payload.CWD, Tool: payload.Tool,
+		Input: ReadInput(payload.Input),
+	}
 }
 
 // The decision does not depend on the order of the rules, and no rule that denies makes anything laxer.
@@ -366,12 +464,29 @@ func TestStrictestWins(t *testing.T) {
 			q := p
 			q.Rules = append(slices.Clone(p.Rules), extra)
 			if d := Decide(call, compiled(t, q), testNow); d.Effect.strictness() > base.Effect.strictness() {
-				t.Fatalf("seed %d, round %d: a rule that says %s turned %s into %s\ncall %+v\nrule %+v", seed, round, effect, base.Effect, d.Effect, call, extra)
+				t.Fatalf(
+					"seed %d, round %d: a rule that says %s turned %s into %s\ncall %+v\nrule %+v",
+					seed,
+					round,
+					effect,
+					base.Effect,
+					d.Effect,
+					call,
+					extra,
+				)
 			}
 		}
 		fast, slow := found(call, p)
 		if fast != slow {
-			t.Fatalf("seed %d, round %d: the index leads to rule %q, trying all of them to %q\ncall %+v\nrules %+v", seed, round, fast, slow, call, p.Rules)
+			t.Fatalf(
+				"seed %d, round %d: the index leads to rule %q, trying all of them to %q\ncall %+v\nrules %+v",
+				seed,
+				round,
+				fast,
+				slow,
+				call,
+				p.Rules,
+			)
 		}
 	}
 }
@@ -384,11 +499,11 @@ func found(call Call, p Policy) (fast, slow string) {
 	}
 	f := newFacts(&call, c, testNow)
 	if r := c.find(f); r != nil {
-		fast = r.id
+		fast = r.ID
 	}
 	for i := range c.rules {
 		if c.rules[i].matches(f) {
-			return fast, c.rules[i].id
+			return fast, c.rules[i].ID
 		}
 	}
 	return fast, ""
@@ -486,4 +601,24 @@ func benchmarkRule(i int) Rule {
 		r.Command, r.CWD = "make test", fmt.Sprintf("~/src/project-%d", i)
 	}
 	return r
+}
+
+func BenchmarkDecide(b *testing.B) {
+	for _, n := range []int{10, 1000, 10_000} {
+		p := Default()
+		for i := range n {
+			p.Rules = append(p.Rules, benchmarkRule(i))
+		}
+		c := compiled(b, p)
+		for name, call := range map[string]Call{
+			"read": file("Read", "/home/u/src/shop/main.go"), "bash": bash("make test"), "denied": bash("command 7"),
+		} {
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					Decide(call, c, testNow)
+				}
+			})
+		}
+	}
 }

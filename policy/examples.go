@@ -1,10 +1,8 @@
 package policy
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -13,38 +11,20 @@ import (
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
+	strict "github.com/go-json-experiment/json"
 )
 
 // An ExampleResult is how one example of a rule came out.
 type ExampleResult struct {
-	Rule    string // its id
-	Key     string // as in "policy.rules[2].examples.match[0]"
-	Text    string // the example, as it is written
-	Match   bool   // the rule is meant to match it
-	Problem string // why it came out otherwise; empty when it did not
+	Rule    string `json:"rule"`              // its id
+	Key     string `json:"-"`                 // as in "policy.rules[2].examples.match[0]"
+	Text    string `json:"example"`           // as it is written
+	Match   bool   `json:"match"`             // the rule is meant to match it
+	Problem string `json:"problem,omitempty"` // why it came out otherwise
 }
 
-// TestExamples reads a configuration and tries every example in it. Unlike [Check] it does not refuse a file
-// whose examples fail; everything else that is wrong with the file is an error.
-func TestExamples(path string) ([]ExampleResult, error) {
-	data, err := readFile(path)
-	if err != nil {
-		return nil, err
-	}
-	o, cfg, err := decode(data, path, nil)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range cfg.problems() {
-		o.refuse(o.line(e.Key), e.Key, "%s", e.Problem)
-	}
-	if err := o.err(path, nil); err != nil {
-		return nil, err
-	}
-	return cfg.Policy.tryExamples(DefaultPlaces()), nil
-}
-
-func (p Policy) tryExamples(places Places) []ExampleResult {
+// TryExamples tries the examples of all rules, which must be valid.
+func (p Policy) TryExamples(places Places) []ExampleResult {
 	var all []ExampleResult
 	for i, r := range p.Rules {
 		for _, result := range r.tryExamples(places) {
@@ -55,26 +35,25 @@ func (p Policy) tryExamples(places Places) []ExampleResult {
 	return all
 }
 
-// exampleProblems are the examples that fail.
-func (p Policy) exampleProblems(places Places) []*FieldError {
-	var found []*FieldError
-	for _, result := range p.tryExamples(places) {
-		if result.Problem != "" {
-			found = append(found, &FieldError{result.Key, fmt.Sprintf("%q: %s", result.Text, result.Problem)})
-		}
-	}
-	return found
-}
+// FailedExamples lists the examples of a policy without [Policy.Problems] that do not come out as they say.
+func (p Policy) FailedExamples(places Places) []*FieldError { return failures(p.TryExamples(places)) }
 
 // CheckExamples reports the first example of a valid rule that does not come out as it says, as a
 // [*FieldError]; nil when all do.
 func (r Rule) CheckExamples() error {
-	for _, e := range r.tryExamples(DefaultPlaces()) {
-		if e.Problem != "" {
-			return &FieldError{e.Key, fmt.Sprintf("%q: %s", e.Text, e.Problem)}
-		}
+	if failed := failures(r.tryExamples(DefaultPlaces())); len(failed) > 0 {
+		return failed[0]
 	}
 	return nil
+}
+
+func failures(results []ExampleResult) (failed []*FieldError) {
+	for _, e := range results {
+		if e.Problem != "" {
+			failed = append(failed, &FieldError{e.Key, fmt.Sprintf("%q: %s", e.Text, e.Problem)})
+		}
+	}
+	return failed
 }
 
 // all lists the examples with their keys.
@@ -133,11 +112,11 @@ func (r Rule) alone(places Places) *Compiled {
 // isMet reports whether the rule, alone in a policy, is about a call. One that allows commands is when all that
 // the command line does beside reading is covered by it.
 func (r *compiledRule) isMet(f *facts) bool {
-	if r.effect != Allow || len(r.run) == 0 {
+	if r.Effect != Allow || len(r.run) == 0 {
 		return r.matches(f)
 	}
 	parts, ok := f.judgeParts()
-	return ok && slices.ContainsFunc(parts, func(v verdict) bool { return v.rule != nil })
+	return ok && slices.ContainsFunc(parts, func(v verdict) bool { return v.by.Rule == r.ID })
 }
 
 // exampleCall is the call that an example stands for.
@@ -158,10 +137,8 @@ func (r Rule) exampleCall(text string, places Places) (Call, error) {
 		e.Agent, e.Tool, field = r.exampleShell()
 	}
 	if len(text) > 0 && text[0] == '{' {
-		decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
-		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(&e); err != nil || decoder.More() {
-			return Call{}, fmt.Errorf("this is no call: %w", cmp.Or(err, errors.New("something follows it")))
+		if err := strict.Unmarshal([]byte(text), &e, strict.RejectUnknownMembers(true)); err != nil {
+			return Call{}, fmt.Errorf("this is no call: %w", err)
 		}
 	} else {
 		input, err := json.Marshal(map[string]string{field: text})
@@ -173,7 +150,9 @@ func (r Rule) exampleCall(text string, places Places) (Call, error) {
 	if len(e.Input) == 0 {
 		e.Input = json.RawMessage("{}")
 	}
-	c := Call{Agent: e.Agent, Session: e.Session, Tool: cmp.Or(e.Tool, "Bash"), Input: e.Input, Declared: r.Class}
+	c := Call{
+		Agent: e.Agent, Session: e.Session, Tool: cmp.Or(e.Tool, "Bash"), Input: ReadInput(e.Input), Declared: r.Class,
+	}
 	if cwd, ok := absolute(e.CWD, "", places.Home); ok {
 		c.CWD = cwd
 	}
@@ -186,12 +165,12 @@ func (r Rule) exampleCall(text string, places Places) (Call, error) {
 // exampleShell is a tool that hands its command to a shell, of an agent that the rule holds for, and the field that
 // the command is in: nod tells a command in parts only where it knows the tool.
 func (r Rule) exampleShell() (agent, tool, field string) {
-	for _, agent := range slices.Sorted(maps.Keys(catalogue)) {
+	for _, agent := range slices.Sorted(maps.Keys(catalogue())) {
 		if r.Agent != "" && r.Agent != agent {
 			continue
 		}
-		for _, name := range slices.Sorted(maps.Keys(catalogue[agent])) {
-			if t := catalogue[agent][name]; t.isPosix && (r.Tool == "" || nameGlob(r.Tool).match(name)) {
+		for _, name := range slices.Sorted(maps.Keys(catalogue()[agent])) {
+			if t := catalogue()[agent][name]; t.isPosix && (r.Tool == "" || nameGlob(r.Tool).match(name)) {
 				return agent, name, t.commandField()
 			}
 		}

@@ -31,16 +31,16 @@ func Explain(call Call, p *Compiled, now time.Time) (Decision, []string) {
 		case r.matches(f):
 			say("%s", r.reason)
 		case !r.inForce(now) && r.wouldMatch(f):
-			say("rule %q would match, but has expired", r.id)
+			say("rule %q would match, but has expired", r.ID)
 		}
 	}
 	if p.isBroken {
-		say("%s", reasonBroken)
+		say("%s", askBroken.Reason)
 	}
-	if id, reason := f.mustAsk(); id != "" {
-		say("no rule but a deny can decide this: %s", reason)
+	if d := f.mustAsk(); d.Effect == Ask {
+		say("no rule but a deny can decide this: %s", d.Reason)
 	}
-	if g := p.grants.find(f); g != nil {
+	if g := f.grant(); g != nil {
 		say("%s", g.reason())
 	}
 	d := Decide(call, p, now)
@@ -52,11 +52,7 @@ func (f *facts) explainCommand(say func(string, ...any)) {
 	if f.line == nil {
 		return
 	}
-	var names []string
-	for _, program := range f.line.Programs {
-		names = append(names, program.Name)
-	}
-	if len(names) > 0 {
+	if names := f.line.Programs; len(names) > 0 {
 		say("the command runs %s", strings.Join(names, ", "))
 	}
 	if f.class == ReadOnly {
@@ -76,7 +72,7 @@ func (p place) describe() string {
 	switch {
 	case p.lost:
 		return p.clean + " leads nobody knows where"
-	case p.afloat:
+	case p.relative:
 		return p.clean + " is relative to a folder that the caller did not name"
 	case p.real != p.clean:
 		return p.clean + " leads to " + p.real
@@ -94,7 +90,7 @@ func (v verdict) describe() string {
 	case PartReads:
 		return what + "reads"
 	case PartCovered:
-		return what + "covered by " + v.by()
+		return what + "covered by " + v.by.Rule
 	}
 	return what + "new"
 }

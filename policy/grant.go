@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,8 +22,13 @@ import (
 
 const (
 	quarterHour = 15 * time.Minute
-	restAfter   = 30 * 24 * time.Hour // a grant for always that is not used that long is asked about again
-	maxShown    = 200                 // characters of the input kept for the list of grants
+	maxShown    = 200 // characters of the input kept for the list of grants
+)
+
+// Limits of grants.
+const (
+	RestAfter = 30 * 24 * time.Hour // a grant for always that is not used that long is asked about again
+	MaxGrants = 2000                // at once: nobody reads a longer list
 )
 
 // Program returns the verified executable that stands for the caller: the nearest one that is neither nod's
@@ -70,13 +76,18 @@ func inputSHA256(raw json.RawMessage) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// newGrants makes the grants that allow this call from now on. It refuses what a grant could never allow.
-func newGrants(c Call, scope Scope, cover Cover, p *Compiled, now time.Time) ([]Grant, error) {
+// NewGrants makes the grants that allow a call from now on, beside those that the policy has. It refuses what a grant
+// could never allow.
+func NewGrants(c Call, scope Scope, cover Cover, p *Compiled, now time.Time) ([]Grant, error) {
 	return newFacts(&c, p, now).newGrants(scope, cover)
 }
 
 func (f *facts) newGrants(scope Scope, cover Cover) ([]Grant, error) {
-	list, err := f.offer(scope, cover)
+	err := f.maySpan(scope, cover)
+	var list []Grant
+	if err == nil {
+		list, err = f.grantsFor(cover)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("keep a grant: %w", err)
 	}
@@ -86,7 +97,7 @@ func (f *facts) newGrants(scope Scope, cover Cover) ([]Grant, error) {
 		if err != nil {
 			return nil, fmt.Errorf("name a grant: %w", err)
 		}
-		g.ID, g.Scope, g.Agent, g.Program, g.Created = id.String(), scope, f.call.Agent, f.call.Program(), f.now
+		g.ID, g.Scope, g.Created = id.String(), scope, f.now
 		switch scope {
 		case ThisSession:
 			g.Session = f.call.Session
@@ -97,37 +108,48 @@ func (f *facts) newGrants(scope Scope, cover Cover) ([]Grant, error) {
 	return list, nil
 }
 
-// offer works out what grants would allow this call from now on, or says why none can.
-func (f *facts) offer(scope Scope, cover Cover) ([]Grant, error) {
+// maySpan says why nothing can be kept for a scope.
+func (f *facts) maySpan(scope Scope, cover Cover) error {
 	switch {
 	case scope == Once || !slices.Contains(Scopes, scope):
-		return nil, fmt.Errorf("%q is no scope to keep", scope)
+		return fmt.Errorf("%q is no scope to keep", scope)
 	case scope == ThisSession && f.call.Session == "":
-		return nil, errors.New("the agent named no session")
+		return errors.New("the agent named no session")
+	case scope == Always && cover == CoverEdits:
+		return errors.New("edits can be allowed for less than always")
 	}
-	if id, reason := f.mustAsk(); id != "" {
-		return nil, fmt.Errorf("always asked about, because %s", reason)
-	}
-	if id, reason := f.mayLeak(); id != "" {
-		return nil, fmt.Errorf("always asked about, because %s", reason)
+	return nil
+}
+
+// grantsFor works out what grants, of whatever scope, would allow this call from now on, or says why none can.
+func (f *facts) grantsFor(cover Cover) (list []Grant, err error) {
+	for _, look := range []func() Decision{f.mustAsk, f.mayLeak} {
+		if d := look(); d.Effect == Ask {
+			return nil, fmt.Errorf("always asked about, because %s", d.Reason)
+		}
 	}
 	switch cover {
 	case CoverInput:
-		return f.offerInput()
+		list, err = f.offerInput()
 	case CoverCommands:
-		return f.offerCommands()
+		list, err = f.offerCommands()
 	case CoverEdits:
-		return f.offerEdits(scope)
+		list, err = f.offerEdits()
+	default:
+		err = fmt.Errorf("%q is nothing to cover", cover)
 	}
-	return nil, fmt.Errorf("%q is nothing to cover", cover)
+	for i := range list {
+		list[i].Agent, list[i].Program = f.call.Agent, f.call.Program()
+	}
+	return list, err
 }
 
 func (f *facts) offerInput() ([]Grant, error) {
-	sum, err := inputSHA256(f.call.Input)
+	sum, err := inputSHA256(f.call.Input.Raw)
 	if err != nil {
 		return nil, err
 	}
-	return []Grant{{CWD: f.call.CWD, Tool: f.call.Tool, InputSHA256: sum, Shown: shown(f.call.Input)}}, nil
+	return []Grant{{CWD: f.call.CWD, Tool: f.call.Tool, InputSHA256: sum, Shown: shown(f.call.Input.Raw)}}, nil
 }
 
 var errNoParts = errors.New("the command cannot be remembered in parts")
@@ -152,7 +174,7 @@ func (f *facts) offerCommands() ([]Grant, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(list, g.sameAs) {
+		if !slices.ContainsFunc(list, g.SameAs) {
 			list = append(list, g)
 		}
 	}
@@ -172,7 +194,8 @@ func (f *facts) partGrant(v verdict) (Grant, error) {
 	if err != nil {
 		return g, fmt.Errorf("%w: %w", errNoParts, err)
 	}
-	if !pattern.Covers(*v.part.Part, f.insideProject(v.part)) || f.removesProject(v.part) { // it reaches out of the project
+	isInside := pattern.Covers(*v.part.Part, f.insideProject(v.part))
+	if !isInside || f.removesProject(v.part) {
 		pattern.Text = v.part.Text
 	}
 	if pattern.Text != "" || pattern.HasPath() {
@@ -187,10 +210,10 @@ func (f *facts) partGrant(v verdict) (Grant, error) {
 
 // offerEdits allows changes of files in the project and in the folders for temporary files, as far as this call needs
 // them, when it makes no others.
-func (f *facts) offerEdits(scope Scope) ([]Grant, error) {
+func (f *facts) offerEdits() ([]Grant, error) {
 	project := f.project()
-	if project == "" || scope == Always {
-		return nil, errors.New("edits can be allowed in a project, for less than always")
+	if project == "" {
+		return nil, errors.New("edits can be allowed in a project only")
 	}
 	if len(f.edits()) == 0 || !f.isEdit() {
 		return nil, errors.New("it does more than change files")
@@ -205,7 +228,7 @@ func (f *facts) offerEdits(scope Scope) ([]Grant, error) {
 			return nil, errors.New("it changes files outside the project")
 		}
 		g := Grant{CWD: project, Edits: root, Shown: "edits in " + tilde(root, f.policy.places.Home)}
-		if !slices.ContainsFunc(list, g.sameAs) {
+		if !slices.ContainsFunc(list, g.SameAs) {
 			list = append(list, g)
 		}
 	}
@@ -231,7 +254,7 @@ func (c *Compiled) tempFolders() []place {
 	var list []place
 	for _, folder := range []string{os.TempDir(), "/tmp"} {
 		p := locate(folder, "", c.places.Home)
-		if !p.lost && !p.afloat && p.real != "/" && !c.guard.holdsHome(p.real) && !slices.Contains(list, p) {
+		if !p.lost && !p.relative && p.real != "/" && !c.guard.holdsHome(p.real) && !slices.Contains(list, p) {
 			list = append(list, p)
 		}
 	}
@@ -240,7 +263,7 @@ func (c *Compiled) tempFolders() []place {
 
 // holds reports whether another place lies in this one, as text and with links followed.
 func (p place) holds(o place) bool {
-	return !o.lost && !o.afloat && isWithin(o.real, p.real) && (isWithin(o.clean, p.clean) || isWithin(o.clean, p.real))
+	return !o.lost && !o.relative && isWithin(o.real, p.real) && (isWithin(o.clean, p.clean) || isWithin(o.clean, p.real))
 }
 
 // isEdit reports whether all that is new about a call is that it changes files.
@@ -278,7 +301,7 @@ func shown(raw json.RawMessage) string {
 	return string(text[:maxShown-1]) + "…"
 }
 
-// grantsText says what grants made by one answer allow, word for word: what they share once, then a line for each.
+// grantsText says what grants of one answer allow: what they share once, then a line for each.
 func grantsText(list []Grant, home string) string {
 	if len(list) == 1 {
 		return list[0].text(home)
@@ -290,7 +313,9 @@ func grantsText(list []Grant, home string) string {
 	return text
 }
 
-// text says what a grant allows, word for word.
+// Text says what the grant allows, in the words of [Offer].
+func (g Grant) Text() string { return g.text(homeFolder()) }
+
 func (g Grant) text(home string) string {
 	return fmt.Sprintf("allow %s %s in %s, %s", g.who(), g.what(home), g.where(home), g.Scope.until())
 }
@@ -372,15 +397,13 @@ func (g *Grant) reason() string {
 		what = fmt.Sprintf("%q", g.Command)
 	}
 	when := g.Created.Local().Format("2 January 2006, 15:04")
-	switch g.Scope {
-	case ThisSession:
-		return fmt.Sprintf("you allowed %s for this session on %s", what, when)
-	case QuarterHour:
-		return fmt.Sprintf("you allowed %s for 15 minutes on %s", what, when)
-	case UntilQuit:
-		return fmt.Sprintf("you allowed %s until nod quits on %s", what, when)
+	howLong := map[Scope]string{
+		ThisSession: "for this session", QuarterHour: "for 15 minutes", UntilQuit: "until nod quits",
+	}[g.Scope]
+	if howLong == "" {
+		return fmt.Sprintf("you always allow %s, since %s", what, when)
 	}
-	return fmt.Sprintf("you always allow %s, since %s", what, when)
+	return fmt.Sprintf("you allowed %s %s on %s", what, howLong, when)
 }
 
 // Rests reports whether the grant was not used for so long that the person is asked again.
@@ -389,62 +412,54 @@ func (g Grant) Rests(now time.Time) bool {
 	if g.LastUsed.After(last) {
 		last = g.LastUsed
 	}
-	return g.Scope == Always && now.Round(0).Sub(last.Round(0)) > restAfter
+	return g.Scope == Always && now.Round(0).Sub(last.Round(0)) > RestAfter
 }
 
-// isOver reports whether the grant has run out. A clock that was set back does not bring it to life again,
+// IsOver reports whether the grant has run out. A clock that was set back does not bring it to life again,
 // and neither does a suspended machine keep it: both the wall clock and the monotonic one must agree.
-func (g *Grant) isOver(now time.Time) bool {
+func (g *Grant) IsOver(now time.Time) bool {
 	if g.Expires.IsZero() {
 		return false
 	}
 	return !now.Before(g.Expires) || !now.Round(0).Before(g.Expires.Round(0))
 }
 
-// A grantIndex finds the grants for a call.
-type grantIndex map[grantKey][]*Grant
-
-// grantKey holds what a grant and a call must have in common. CWD is the folder that the agent works in for an
-// exact input, else empty: then the project counts.
-type grantKey struct{ tool, agent, program, cwd string }
-
-func newGrantIndex(grants []Grant) grantIndex {
-	if len(grants) == 0 {
-		return nil
-	}
-	ix := grantIndex{}
-	for i := range grants {
-		g := grants[i]
-		ix.add(&g)
-	}
-	return ix
+// SameAs reports whether two grants allow the same for the same time.
+func (g *Grant) SameAs(o Grant) bool {
+	return g.Scope == o.Scope && g.Agent == o.Agent && g.Program == o.Program && g.Session == o.Session &&
+		g.CWD == o.CWD && g.Tool == o.Tool && g.InputSHA256 == o.InputSHA256 && g.Edits == o.Edits &&
+		g.Folder == o.Folder && samePattern(g.Command, o.Command)
 }
 
-func (ix grantIndex) add(g *Grant) {
-	k := grantKey{g.Tool, g.Agent, g.Program, g.CWD}
-	if g.InputSHA256 == "" {
-		k.cwd = ""
-	}
-	if i := slices.IndexFunc(ix[k], func(old *Grant) bool { return old.sameAs(*g) }); i >= 0 {
-		ix[k][i] = g
-		return
-	}
-	ix[k] = append(ix[k], g)
+func samePattern(a, b *shell.Pattern) bool {
+	return a == b || a != nil && b != nil && a.Equal(*b)
 }
 
-// find returns a grant that holds now for exactly this call, or for what it edits; or nil.
-func (ix grantIndex) find(f *facts) *Grant {
-	if ix == nil {
-		return nil
+// granted yields the grants for the agent of the call that hold now, for a tool in one folder. Those for edits name no
+// tool; an empty folder is any.
+func (f *facts) granted(tool, cwd string) iter.Seq[*Grant] {
+	program := f.call.Program()
+	return func(yield func(*Grant) bool) {
+		for i := range f.policy.grants {
+			g := &f.policy.grants[i]
+			isFor := g.Tool == tool && (cwd == "" || g.CWD == cwd) && g.Agent == f.call.Agent && g.Program == program
+			if isFor && g.holds(f) && !yield(g) {
+				return
+			}
+		}
 	}
+}
+
+// grant returns a grant for exactly this call, or for what it edits; or nil.
+func (f *facts) grant() *Grant {
 	c, sum := f.call, ""
-	for _, g := range ix[grantKey{c.Tool, c.Agent, c.Program(), c.CWD}] {
-		if g.InputSHA256 == "" || !g.holds(f) {
+	for g := range f.granted(c.Tool, c.CWD) {
+		if g.InputSHA256 == "" || g.CWD != c.CWD {
 			continue
 		}
 		if sum == "" {
 			var err error
-			if sum, err = inputSHA256(c.Input); err != nil {
+			if sum, err = inputSHA256(c.Input.Raw); err != nil {
 				return nil
 			}
 		}
@@ -452,31 +467,31 @@ func (ix grantIndex) find(f *facts) *Grant {
 			return g
 		}
 	}
-	return ix.forEdit(f)
+	return f.grantForEdit()
 }
 
-// forEdit returns a grant for all that a tool changes, or nil.
-func (ix grantIndex) forEdit(f *facts) *Grant {
+// grantForEdit returns a grant for all that a tool changes, or nil.
+func (f *facts) grantForEdit() *Grant {
 	if f.line != nil || f.class != Write {
 		return nil
 	}
 	var last *Grant
 	for _, a := range f.edits() {
-		if last = ix.forWrite(f, a.place); last == nil || a.kind == shell.Delete {
+		if last = f.grantForWrite(a.place); last == nil || a.kind == shell.Delete {
 			return nil
 		}
 	}
 	return last
 }
 
-// forWrite returns a grant that covers the change of a file, or nil.
-func (ix grantIndex) forWrite(f *facts, p place) *Grant {
-	if ix == nil || p.lost || p.afloat {
+// grantForWrite returns a grant that covers the change of a file, or nil.
+func (f *facts) grantForWrite(p place) *Grant {
+	if p.lost || p.relative {
 		return nil
 	}
-	for _, g := range ix[grantKey{"", f.call.Agent, f.call.Program(), ""}] {
+	for g := range f.granted("", "") {
 		here := g.CWD == f.project() || g.CWD == g.Edits
-		if g.Edits != "" && here && isWithin(p.real, g.Edits) && f.isSpelledWithin(p, g.Edits) && g.holds(f) {
+		if g.Edits != "" && here && isWithin(p.real, g.Edits) && f.isSpelledWithin(p, g.Edits) {
 			return g
 		}
 	}
@@ -489,15 +504,12 @@ func (f *facts) isSpelledWithin(p place, folder string) bool {
 		slices.ContainsFunc(f.policy.tempFolders(), func(t place) bool { return t.real+"/" == folder && t.holds(p) })
 }
 
-// forPart returns a grant that covers a part of a command line, or nil. Of a task the flags count that the person saw
-// in any of the answers about the same leading words.
-func (ix grantIndex) forPart(f *facts, p *linePart) *Grant {
-	if ix == nil {
-		return nil
-	}
+// grantForPart returns a grant that covers a part of a command line, or nil. Of a task the flags count that the person
+// saw in any of the answers about the same leading words.
+func (f *facts) grantForPart(p *linePart) *Grant {
 	var all shell.Pattern
-	for _, g := range ix[grantKey{f.call.Tool, f.call.Agent, f.call.Program(), ""}] {
-		if g.Command == nil || g.CWD != f.project() || !g.holds(f) || !f.runsAt(p, g) {
+	for g := range f.granted(f.call.Tool, f.project()) {
+		if g.Command == nil || !f.runsAt(p, g) {
 			continue
 		}
 		if g.Command.Text == "" && f.removesProject(p) {
@@ -527,5 +539,5 @@ func (f *facts) runsAt(p *linePart, g *Grant) bool {
 
 // holds reports whether the grant is in force, and for the session of the call.
 func (g *Grant) holds(f *facts) bool {
-	return (g.Scope != ThisSession || g.Session == f.call.Session) && !g.isOver(f.now) && !g.Rests(f.now)
+	return (g.Scope != ThisSession || g.Session == f.call.Session) && !g.IsOver(f.now) && !g.Rests(f.now)
 }

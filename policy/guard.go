@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/adrg/xdg"
 )
@@ -52,26 +53,24 @@ func newGuard(p Places) guard {
 	return g
 }
 
-// judge says why a change of a path must be asked about, or nothing.
-func (g guard) judge(a *access) (id, reason string) {
+// judge says why a change of a path must be asked about; the zero Decision when it need not.
+func (g guard) judge(a *access) Decision {
 	if a.lost && a.source != fromWords {
-		return builtinLost, reasonLost
+		return askLost
 	}
 	for _, path := range a.paths() {
 		if g.isOwn(path) || (a.source != fromWords && g.holdsOwn(path)) {
-			return builtinOwn, reasonOwn
+			return askOwn
 		}
-		if e := guarded.find(path, g.named); e != nil {
-			return builtinGuarded, reasonGuarded + e.text
+		e := guarded().find(path, g.named)
+		if e == nil && a.source != fromWords {
+			e = guarded().holds(path, g.named, true)
 		}
-		if a.source == fromWords {
-			continue
-		}
-		if e := guarded.holds(path, g.named, true); e != nil {
-			return builtinGuarded, reasonGuarded + e.text
+		if e != nil {
+			return ask("builtin:guarded", "it would change a guarded place: "+e.text)
 		}
 	}
-	return "", ""
+	return Decision{}
 }
 
 // isOwn reports whether a path is one of nod's own, or in one.
@@ -99,17 +98,15 @@ func (g guard) mentionsOwn(text string) bool {
 	})
 }
 
-const reasonGuarded = "it would change a guarded place: "
-
 //go:embed names/guarded.txt
 var guardedNames string
 
 // guarded are settings of agents, hooks of git, what runs at log-in, keys.
-var guarded = newNameList(guardedNames)
+var guarded = sync.OnceValue(func() *nameList { return newNameList(guardedNames) })
 
 // guardedBy returns the guarded name that a path ends in or lies within, or "".
 func guardedBy(p string) string {
-	if e := guarded.find(p, homeName()); e != nil {
+	if e := guarded().find(p, homeName()); e != nil {
 		return e.text
 	}
 	return ""

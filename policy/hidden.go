@@ -2,8 +2,9 @@ package policy
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"nod/policy/invisible"
 )
 
 // Hidden reports whether a person reading r on a screen would see nothing, see something else, or see the
@@ -12,17 +13,11 @@ import (
 // space of Chinese and Japanese text is visibly wide and ordinary there, so it is not hidden. U+FFFD
 // stands for bytes that could not be read.
 func Hidden(r rune) bool {
-	if r < utf8.RuneSelf {
-		return (r < ' ' && r != '\n' && r != '\t') || r == 0x7f
-	}
 	switch r {
-	case '\u3000':
+	case '\n', '\t', '\u3000':
 		return false
-	case utf8.RuneError, '\u2800', '\u115f', '\u1160', '\u3164', '\uffa0':
-		return true
 	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Zs,
-		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Noncharacter_Code_Point)
+	return r == utf8.RuneError || invisible.Is(r)
 }
 
 // hasHidden reports whether s holds a [Hidden] character.

@@ -48,7 +48,7 @@ func newIndex(rules []compiledRule) index {
 	ix := index{byKey: map[indexKey][]int32{}}
 	for i := range rules {
 		ix.file(int32(i), rarest(rules[i].keys(), counts))
-		if rules[i].path != nil && rules[i].effect != Allow {
+		if rules[i].path != nil && rules[i].Effect != Allow {
 			ix.below = append(ix.below, int32(i))
 		}
 	}
@@ -86,7 +86,7 @@ func (r *compiledRule) keys() [][]indexKey {
 			ways = append(ways, way)
 		}
 	}
-	add(byCommand, r.command)
+	add(byCommand, r.Command)
 	if r.path != nil {
 		add(byPath, r.path.starts...)
 	}
@@ -101,8 +101,8 @@ func (r *compiledRule) keys() [][]indexKey {
 	if r.cwd != nil {
 		add(byCWD, r.cwd.starts...)
 	}
-	add(byAgent, r.agent)
-	add(byClass, string(r.class))
+	add(byAgent, r.Agent)
+	add(byClass, string(r.Class))
 	return ways
 }
 
@@ -122,69 +122,61 @@ func rarest(ways [][]indexKey, counts map[indexKey]int) []indexKey {
 	return best
 }
 
-// A search looks for the first rule that matches.
-type search struct {
-	rules []compiledRule
-	f     *facts
-	best  int32 // number of rules while nothing matches
-}
-
-// find returns the strictest rule that matches, or nil.
+// find returns the strictest rule that matches, or nil. Candidates are tried in their order, which is by strictness,
+// until one matches or none can be better.
 func (c *Compiled) find(f *facts) *compiledRule {
-	s := search{rules: c.rules, f: f, best: int32(len(c.rules))}
-	s.try(c.index.always)
-	c.index.visit(&s)
-	if int(s.best) == len(c.rules) {
+	best := int32(len(c.rules))
+	try := func(candidates []int32) {
+		for _, i := range candidates {
+			if i >= best {
+				return
+			}
+			if c.rules[i].matches(f) {
+				best = i
+				return
+			}
+		}
+	}
+	try(c.index.always)
+	c.index.visit(f, try)
+	if int(best) == len(c.rules) {
 		return nil
 	}
-	return &c.rules[s.best]
+	return &c.rules[best]
 }
 
-// try looks at rules in their order, which is by strictness, until one matches or none can be better.
-func (s *search) try(candidates []int32) {
-	for _, i := range candidates {
-		if i >= s.best {
-			return
-		}
-		if s.rules[i].matches(s.f) {
-			s.best = i
-			return
-		}
-	}
-}
-
-func (ix *index) visit(s *search) {
+// visit has the rules tried that may match the call.
+func (ix *index) visit(f *facts, try func([]int32)) {
 	look := func(kind indexKind, text string) {
 		if ix.kinds[kind] && text != "" {
-			s.try(ix.byKey[indexKey{kind, text}])
+			try(ix.byKey[indexKey{kind, text}])
 		}
 	}
-	call := s.f.call
-	look(byTool, call.Tool)
-	look(byAgent, call.Agent)
-	look(byClass, string(s.f.class))
-	look(byCommand, s.f.input.command)
+	look(byTool, f.call.Tool)
+	look(byAgent, f.call.Agent)
+	look(byClass, string(f.class))
+	look(byCommand, f.input.command)
 	for _, n := range ix.prefixes {
-		if n <= len(call.Tool) {
-			look(byToolPrefix, call.Tool[:n])
+		if n <= len(f.call.Tool) {
+			look(byToolPrefix, f.call.Tool[:n])
 		}
 	}
 	if ix.kinds[byPath] {
-		for _, a := range s.f.reach() {
+		for _, a := range f.reach() {
 			eachFolder(a.place, byPath, look)
 			if a.kind == shell.Tree || a.kind == shell.Delete {
-				s.try(ix.below)
+				try(ix.below)
 			}
 		}
 	}
 	if ix.kinds[byCWD] {
-		eachFolder(s.f.cwd(), byCWD, look)
-		if s.f.input.folder != "" {
-			eachFolder(s.f.folder(), byCWD, look)
+		eachFolder(f.cwd(), byCWD, look)
+		if f.input.folder != "" {
+			eachFolder(f.folder(), byCWD, look)
 		}
 	}
 	if ix.kinds[byProgram] {
-		for _, program := range s.f.programs() {
+		for _, program := range f.call.Programs {
 			eachFolder(place{clean: program}, byProgram, look)
 		}
 	}

@@ -1,12 +1,17 @@
 package policy
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"net/url"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	strict "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // maxInput is how many characters of a tool's input a person can be expected to have read. A longer input
@@ -16,11 +21,96 @@ const maxInput = 10_000
 // maxPaths is how many paths of one input are looked at on disk; with more of them it is always asked about.
 const maxPaths = 1000
 
-// An input is what the policy needs to know of a tool call's input: one walk over its JSON.
+// Input is the input of a tool call, read and hashed once by [ReadInput]. Like an input that is no JSON object,
+// the zero value is always asked about.
+type Input struct {
+	Raw    json.RawMessage // as the agent sent it, never changed
+	SHA256 string          // of Raw, in hex
+
+	isObject bool
+	isHidden bool         // some text in it holds a hidden character
+	problem  string       // why readers might disagree on what it says; empty when they cannot
+	fields   []inputField // at most maxFields
+}
+
+// String returns the input as the agent sent it.
+func (in Input) String() string { return string(in.Raw) }
+
+// IsObject reports whether the input is a JSON object.
+func (in *Input) IsObject() bool { return in.isObject }
+
+// MarshalJSON implements [json.Marshaler]. It keeps every byte of the input, which JSON within JSON would not.
+func (in Input) MarshalJSON() ([]byte, error) { return json.Marshal([]byte(in.Raw)) }
+
+// UnmarshalJSON implements [json.Unmarshaler]. It reads what MarshalJSON writes.
+func (in *Input) UnmarshalJSON(text []byte) error {
+	var raw []byte
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return err
+	}
+	*in = ReadInput(raw)
+	return nil
+}
+
+// An inputField is a value in an input that is neither object nor list.
+type inputField struct {
+	name   string // behind the names of the objects that it is in, and dots; elements of a list have the list's
+	value  string // a text
+	isText bool   // false: a number or true
+	depth  int    // how many objects and lists it is in
+}
+
+// maxFields is how many fields of one input are looked at; with more of them it is always asked about.
+const maxFields = 10_000
+
+// maxNamed is how many objects around a field its name tells of: no tool has fields that lie deeper.
+const maxNamed = 16
+
+// lax reads whatever is JSON by its grammar.
+var lax = strict.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+// ReadInput reads the JSON of a tool call's input. It notes problems instead of failing: rules that deny must
+// still see what can be seen.
+func ReadInput(raw json.RawMessage) Input {
+	sum := sha256.Sum256(raw)
+	in := Input{Raw: raw, SHA256: hex.EncodeToString(sum[:])}
+	value := jsontext.Value(raw)
+	switch {
+	case value.IsValid():
+	case !value.IsValid(lax):
+		in.problem = "the input is not valid JSON"
+		return in
+	case !utf8.Valid(raw):
+		in.problem = "the input is not valid UTF-8"
+	case !value.IsValid(jsontext.AllowInvalidUTF8(true)):
+		// Some readers take the first of the two and some the last, so what a human approves need not be what runs.
+		in.problem = "the input names a field twice"
+	}
+	if value.Kind() != '{' {
+		in.problem = "the input is not a JSON object"
+		return in
+	}
+	in.isObject = true
+	in.fields = make([]inputField, 0, 4) // of the usual input, in one allocation
+	r := inputReader{&in, jsontext.NewDecoder(bytes.NewBuffer(raw), lax)}
+	r.walk("", -1)
+	return in
+}
+
+// isLong reports whether the input has more characters than a person can be expected to have read.
+func (in *Input) isLong() bool {
+	return len(in.Raw) > maxInput && utf8.RuneCount(in.Raw) > maxInput
+}
+
+// An inputReader walks through JSON that is known to be valid.
+type inputReader struct {
+	in      *Input
+	decoder *jsontext.Decoder
+}
+
+// An input is what the fields of a tool call's input mean to the tool.
 type input struct {
-	text      string      // the JSON as it came
-	problem   string      // why readers might disagree on what it says; empty when they cannot
-	hidden    bool        // some text in it holds a hidden character
+	problem   string      // why nobody can be sure what it says; empty when one can
 	named     []namedPath // files and folders that it names, or may name
 	globs     []glob      // patterns of paths in it
 	addresses []string    // what in it is an address of the web
@@ -31,7 +121,6 @@ type input struct {
 	isOther   bool        // a field says that the call is not what the tool's name says
 
 	tool tool
-	at   int
 	buf  [4]namedPath // of the usual input, without an allocation
 }
 
@@ -48,146 +137,82 @@ type glob struct {
 	field meaning
 }
 
-// read walks the JSON of a call's input. It notes problems instead of failing: rules that deny must still
-// see what can be seen.
-func (in *input) read(raw json.RawMessage, t tool) {
+// read sorts the fields of an input by what they mean.
+func (in *input) read(from *Input, t tool) {
 	in.tool = t
 	in.named = in.buf[:0]
-	in.text = string(raw)
-	switch {
-	case !json.Valid(raw):
-		in.problem = "the input is not valid JSON"
-		return
-	case !utf8.ValidString(in.text):
-		in.problem = "the input is not valid UTF-8"
+	in.problem = from.problem
+	if !from.isObject && in.problem == "" {
+		in.problem = "the input was not read"
 	}
-	in.space()
-	if in.text[in.at] != '{' {
-		in.problem = "the input is not a JSON object"
-		return
-	}
-	in.object("", 0)
-}
-
-// isLong reports whether the input has more characters than a person can be expected to have read.
-func (in *input) isLong() bool {
-	return len(in.text) > maxInput && utf8.RuneCountInString(in.text) > maxInput
-}
-
-// The walk below relies on json.Valid: it never checks syntax, and nesting is at most what json.Valid
-// lets pass.
-
-func (in *input) space() {
-	for in.at < len(in.text) && strings.IndexByte(" \t\r\n", in.text[in.at]) >= 0 {
-		in.at++
-	}
-}
-
-// object walks an object. Behind the name of an object inside, and a dot, its fields have names of their own.
-func (in *input) object(within string, depth int) {
-	var few [16]string
-	seen, many := few[:0], map[string]bool(nil)
-	for in.at++; ; in.at++ { // past '{' or ','
-		in.space()
-		if in.text[in.at] == '}' {
-			break
-		}
-		key := in.str()
-		seen, many = in.note(seen, many, key)
-		in.space()
-		in.at++ // ':'
-		if depth > 0 {
-			key = within + "." + key
-		}
-		in.value(key, depth)
-		in.space()
-		if in.text[in.at] == '}' {
-			break
+	for _, f := range from.fields {
+		if f.isText {
+			in.field(f.name, f.value, f.depth)
+		} else {
+			in.know(f.name)
 		}
 	}
-	in.at++
 }
 
-// note remembers the keys of one object. Of two fields with one name some readers take the first and some
-// the last, so what a human approves need not be what runs.
-func (in *input) note(seen []string, many map[string]bool, key string) ([]string, map[string]bool) {
-	if many[key] || slices.Contains(seen, key) {
-		in.problem = "the input names a field twice"
-	}
-	if len(seen) < cap(seen) {
-		return append(seen, key), many
-	}
-	if many == nil {
-		many = map[string]bool{}
-	}
-	many[key] = true
-	return seen, many
-}
-
-// value walks one value. The elements of a list belong to the key of the list.
-func (in *input) value(key string, depth int) {
-	in.space()
-	switch c := in.text[in.at]; c {
+// walk reads the value of a field. Behind the name of an object inside, and a dot, its fields have names of their own;
+// the elements of a list belong to the name of the list. The fields of the whole input are at depth 0.
+func (r inputReader) walk(key string, depth int) {
+	switch token := r.next(); token.Kind() {
 	case '{':
-		in.object(key, depth+1)
+		for r.more('}') {
+			name := r.text(r.next())
+			switch {
+			case depth >= maxNamed:
+				name = "." + name
+			case depth >= 0:
+				name = key + "." + name
+			}
+			r.walk(name, depth+1)
+		}
+		r.next()
 	case '[':
-		in.list(key, depth)
+		for r.more(']') {
+			r.walk(key, depth+1)
+		}
+		r.next()
 	case '"':
-		in.field(key, in.str(), depth)
+		r.add(inputField{key, r.text(token), true, depth})
+	case 't', '0':
+		r.add(inputField{key, "", false, depth})
+	}
+}
+
+// add keeps a field. Of the numbers in a list one says it all.
+func (r inputReader) add(f inputField) {
+	n := len(r.in.fields)
+	switch {
+	case !f.isText && n > 0 && r.in.fields[n-1] == f:
+	case n == maxFields:
+		r.in.problem = "the input holds more fields than nod looks at"
 	default:
-		if c != 'n' && c != 'f' { // null, false
-			in.know(key)
-		}
-		for in.at < len(in.text) && strings.IndexByte(",]} \t\r\n", in.text[in.at]) < 0 {
-			in.at++
-		}
+		r.in.fields = append(r.in.fields, f)
 	}
 }
 
-func (in *input) list(key string, depth int) {
-	for in.at++; ; in.at++ { // past '[' or ','
-		in.space()
-		if in.text[in.at] == ']' {
-			break
-		}
-		in.value(key, depth+1)
-		in.space()
-		if in.text[in.at] == ']' {
-			break
-		}
-	}
-	in.at++
+// more reports whether the object or list goes on.
+func (r inputReader) more(end jsontext.Kind) bool {
+	kind := r.decoder.PeekKind()
+	return kind != end && kind != jsontext.KindInvalid
 }
 
-// str reads one string token, decodes it and looks for hidden characters.
-func (in *input) str() string {
-	start, escaped := in.at+1, false
-	in.at++
-	for in.text[in.at] != '"' {
-		if in.text[in.at] == '\\' {
-			escaped = true
-			in.at++
-		}
-		in.at++
+func (r inputReader) next() jsontext.Token {
+	token, err := r.decoder.ReadToken()
+	if err != nil {
+		r.in.problem = "the input cannot be read"
 	}
-	s := in.text[start:in.at]
-	in.at++
-	if escaped {
-		s = in.unescape(in.text[start-1 : in.at])
-	}
-	if !in.hidden {
-		in.hidden = hasHidden(s)
-	}
-	return s
+	return token
 }
 
-// unescape decodes a token. Half of a surrogate pair becomes U+FFFD, which is [Hidden], so two inputs that
-// decode alike but are not alike are never told apart by what they decode to.
-func (in *input) unescape(token string) string {
-	var s string
-	if err := json.Unmarshal([]byte(token), &s); err != nil {
-		in.problem = "the input holds text that cannot be read"
-	}
+// text looks for hidden characters in a string. Half of a surrogate pair is read as U+FFFD, which is [Hidden], so two
+// inputs that decode alike but are not alike are never told apart by what they decode to.
+func (r inputReader) text(token jsontext.Token) string {
+	s := token.String()
+	r.in.isHidden = r.in.isHidden || hasHidden(s)
 	return s
 }
 
@@ -367,7 +392,7 @@ func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // isListed reports whether a text is the name of a file that is guarded or keeps secrets.
 func isListed(text string) bool {
-	return guarded.find(text, "") != nil || secrets.find(text, "") != nil
+	return guarded().find(text, "") != nil || secrets().find(text, "") != nil
 }
 
 // lastWord returns the last word of a snake, kebab or camel case name, its first letter in lower case.

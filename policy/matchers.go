@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Limits of one rule.
@@ -20,19 +22,21 @@ const (
 // mcpPrefix begins the names of tools of MCP servers: mcp__SERVER__TOOL.
 const mcpPrefix = "mcp__"
 
-func checkServer(r Rule) *FieldError {
-	if strings.ContainsAny(r.Server, " \t\n/") {
-		return &FieldError{"mcp_server", fmt.Sprintf("%q: want the name of an MCP server, in which * is any text and ? a character", r.Server)}
+func checkServer(name string) string {
+	if strings.ContainsAny(name, " \t\n/") {
+		return fmt.Sprintf("%q: want the name of an MCP server, in which * is any text and ? a character", name)
 	}
-	return nil
+	return ""
 }
 
-func checkHost(r Rule) *FieldError {
-	name := strings.TrimPrefix(r.Host, "*.")
-	if r.Host == "" || name != "" && strings.Trim(name, hostLetters) == "" && !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, ".") {
-		return nil
+func checkHost(host string) string {
+	name := strings.TrimPrefix(host, "*.")
+	isPlain := name != "" && strings.Trim(name, hostLetters) == ""
+	if isPlain && !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, ".") {
+		return ""
 	}
-	return &FieldError{"host", fmt.Sprintf("%q: want a host in small letters, as in example.com, or *.example.com for those below it; foreign letters as xn--…", r.Host)}
+	return fmt.Sprintf("%q: want a host in small letters, as in example.com, or *.example.com for those below it; "+
+		"foreign letters as xn--…", host)
 }
 
 const hostLetters = "abcdefghijklmnopqrstuvwxyz0123456789.-:"
@@ -44,19 +48,21 @@ func checkArgs(r Rule) *FieldError {
 	for i, a := range r.Args {
 		switch {
 		case a.Field == "":
-			return &FieldError{fmt.Sprintf("args[%d].field", i), "missing: want the name of a field of the input, or a JSON pointer such as /options/force"}
+			const missing = "missing: want the name of a field of the input, or a JSON pointer such as /options/force"
+			return &FieldError{fmt.Sprintf("args[%d].field", i), missing}
 		case a.Value == "":
-			return &FieldError{fmt.Sprintf("args[%d].value", i), "missing: want a text, in which * is any text and ? a character"}
+			const missing = "missing: want a text, in which * is any text and ? a character"
+			return &FieldError{fmt.Sprintf("args[%d].value", i), missing}
 		}
 	}
 	return nil
 }
 
-func checkExpires(r Rule) *FieldError {
-	if _, err := expiry(r.Expires); err != nil {
-		return &FieldError{"expires", fmt.Sprintf("%q: want a day such as 2030-12-31, or a time such as 2030-12-31T18:00:00Z", r.Expires)}
+func checkExpires(text string) string {
+	if _, err := expiry(text); err != nil {
+		return fmt.Sprintf("%q: want a day such as 2030-12-31, or a time such as 2030-12-31T18:00:00Z", text)
 	}
-	return nil
+	return ""
 }
 
 // expiry is the moment from which on a rule is no longer in force; zero for never.
@@ -82,18 +88,14 @@ func (r *compiledRule) matchesServer(f *facts) bool {
 	if !isMCP {
 		return false
 	}
-	if r.effect == Allow && strings.Count(rest, "__") != 1 {
+	first := strings.Index(rest, "__")
+	if r.Effect == Allow && (first < 1 || strings.LastIndex(rest, "__") != first) {
 		return false
 	}
-	for i := strings.Index(rest, "__"); i > 0; {
-		if r.server.match(rest[:i]) {
+	for i := 1; i < len(rest); i++ {
+		if strings.HasPrefix(rest[i:], "__") && r.server.match(rest[:i]) {
 			return true
 		}
-		next := strings.Index(rest[i+1:], "__")
-		if next < 0 {
-			break
-		}
-		i += 1 + next
 	}
 	return false
 }
@@ -103,7 +105,7 @@ func (r *compiledRule) matchesServer(f *facts) bool {
 // Else any address does, and one that programs might read differently.
 func (r *compiledRule) matchesHost(f *facts) bool {
 	hosts, sure := f.hosts()
-	if r.effect != Allow {
+	if r.Effect != Allow {
 		return !sure || slices.ContainsFunc(hosts, r.isHost)
 	}
 	if !sure || len(hosts) == 0 || isShell(f.call.Tool) || f.input.isRun || !r.mayFetch(f) {
@@ -120,15 +122,15 @@ func (r *compiledRule) mayFetch(f *facts) bool {
 }
 
 func (r *compiledRule) isHost(host string) bool {
-	if suffix, below := strings.CutPrefix(r.host, "*"); below {
+	if suffix, below := strings.CutPrefix(r.Host, "*"); below {
 		return len(host) > len(suffix) && strings.HasSuffix(host, suffix)
 	}
-	return host == r.host
+	return host == r.Host
 }
 
 // hosts are those of the addresses in the input. They are not sure when an address could be read in two ways.
 func (f *facts) hosts() (hosts []string, sure bool) {
-	if f.input.problem != "" || f.input.hidden {
+	if f.input.problem != "" || f.call.Input.isHidden {
 		return nil, false
 	}
 	for _, text := range f.input.addresses {
@@ -189,7 +191,7 @@ func (in *input) addAddress(address string) {
 
 // matchesArgs looks at fields of the input, all of which must be there.
 func (r *compiledRule) matchesArgs(f *facts) bool {
-	return !slices.ContainsFunc(r.args, func(a Arg) bool {
+	return !slices.ContainsFunc(r.Args, func(a Arg) bool {
 		value, isThere := f.arg(a.Field)
 		return !isThere || !nameGlob(a.Value).match(value)
 	})
@@ -199,14 +201,18 @@ func (r *compiledRule) matchesArgs(f *facts) bool {
 func (f *facts) arg(field string) (string, bool) {
 	if !f.isTree {
 		f.isTree = true
-		decoder := json.NewDecoder(bytes.NewReader(f.call.Input))
+		decoder := json.NewDecoder(bytes.NewReader(f.call.Input.Raw))
 		decoder.UseNumber()
 		if decoder.Decode(&f.tree) != nil {
 			f.tree = nil
 		}
 	}
+	keys := []string{field}
+	if strings.HasPrefix(field, "/") {
+		keys = slices.Collect(jsontext.Pointer(field).Tokens())
+	}
 	value := f.tree
-	for _, key := range pointer(field) {
+	for _, key := range keys {
 		switch v := value.(type) {
 		case map[string]any:
 			value = v[key]
@@ -229,19 +235,4 @@ func (f *facts) arg(field string) (string, bool) {
 		return strconv.FormatBool(v), true
 	}
 	return "", false
-}
-
-var unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
-
-// pointer cuts a field's name into the keys that lead to it.
-func pointer(field string) []string {
-	rest, isPointer := strings.CutPrefix(field, "/")
-	if !isPointer {
-		return []string{field}
-	}
-	keys := strings.Split(rest, "/")
-	for i := range keys {
-		keys[i] = unescapePointer.Replace(keys[i])
-	}
-	return keys
 }

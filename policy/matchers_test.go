@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,11 +11,11 @@ import (
 
 func fetch(address string) Call {
 	input, _ := json.Marshal(map[string]string{"url": address, "prompt": "sum it up"})
-	return Call{Agent: "claude-code", Tool: "WebFetch", CWD: "/src", Input: input}
+	return Call{Agent: "claude-code", Tool: "WebFetch", CWD: "/src", Input: ReadInput(input)}
 }
 
 func withInput(tool, input string) Call {
-	return Call{Agent: "a", Tool: tool, CWD: "/src", Input: json.RawMessage(input)}
+	return Call{Agent: "a", Tool: tool, CWD: "/src", Input: ReadInput(json.RawMessage(input))}
 }
 
 func TestNewMatchers(t *testing.T) {
@@ -53,25 +51,44 @@ func TestNewMatchers(t *testing.T) {
 		"empty address":          {Rule{Host: "good.com"}, fetch(""), false, true},
 		"no address":             {Rule{Host: "good.com"}, withInput("WebFetch", `{"q":"x"}`), false, false},
 		"IPv6":                   {Rule{Host: "::1"}, fetch("http://[::1]:8080/"), true, true},
-		"two hosts":              {Rule{Host: "good.com"}, withInput("web_fetch", `{"prompt":"see https://good.com/a and (https://evil.com/b)"}`), false, true},
-		"one host in a text":     {Rule{Host: "good.com"}, withInput("web_fetch", `{"prompt":"see https://good.com/a, please"}`), true, true},
-		"two in one word":        {Rule{Host: "good.com"}, withInput("web_fetch", `{"prompt":"https://good.com,https://evil.com"}`), false, true},
-		"nested":                 {Rule{Host: "good.com"}, withInput("T", `{"a":[{"urls":["https://good.com","https://evil.com"]}]}`), false, true},
-		"a command":              {Rule{Host: "good.com"}, withInput("Bash", `{"command":"curl https://good.com"}`), false, true},
-		"other protocols":        {Rule{Host: "good.com"}, withInput("Bash", `{"command":"git clone ssh://git@evil.com/x"}`), false, false},
-		"argument":               {Rule{Args: []Arg{{"force", "true"}}}, withInput("T", `{"force":true}`), true, true},
-		"argument, number":       {Rule{Args: []Arg{{"n", "1?"}}}, withInput("T", `{"n":12}`), true, true},
-		"argument, deep":         {Rule{Args: []Arg{{"/a/0/b~1c", "x*"}}}, withInput("T", `{"a":[{"b/c":"xyz"}]}`), true, true},
-		"argument, otherwise":    {Rule{Args: []Arg{{"branch", "release/*"}}}, withInput("T", `{"branch":"main"}`), false, false},
-		"argument, missing":      {Rule{Args: []Arg{{"branch", "*"}}}, withInput("T", `{}`), false, false},
-		"argument, null":         {Rule{Args: []Arg{{"branch", "*"}}}, withInput("T", `{"branch":null}`), false, false},
-		"argument, a list":       {Rule{Args: []Arg{{"branch", "*"}}}, withInput("T", `{"branch":["main"]}`), false, false},
-		"argument, twice":        {Rule{Args: []Arg{{"b", "x"}}}, withInput("T", `{"b":"y","b":"x"}`), false, true},
-		"all arguments":          {Rule{Args: []Arg{{"a", "1"}, {"b", "2"}}}, withInput("T", `{"a":"1","b":"3"}`), false, false},
-		"index out of range":     {Rule{Args: []Arg{{"/a/1", "*"}}}, withInput("T", `{"a":["x"]}`), false, false},
-		"index like no other":    {Rule{Args: []Arg{{"/a/00", "*"}}}, withInput("T", `{"a":["x"]}`), false, false},
-		"expired":                {Rule{Tool: "T", Expires: "2026-01-01"}, withInput("T", "{}"), false, false},
-		"not expired":            {Rule{Tool: "T", Expires: "2030-01-01"}, withInput("T", "{}"), true, true},
+		"two hosts": {
+			Rule{Host: "good.com"}, withInput("web_fetch", `{"prompt":"see https://good.com/a and (https://evil.com/b)"}`),
+			false, true,
+		},
+		"one host in a text": {
+			Rule{Host: "good.com"}, withInput("web_fetch", `{"prompt":"see https://good.com/a, please"}`), true, true,
+		},
+		"two in one word": {
+			Rule{Host: "good.com"}, withInput("web_fetch", `{"prompt":"https://good.com,https://evil.com"}`), false, true,
+		},
+		"nested": {
+			Rule{Host: "good.com"}, withInput("T", `{"a":[{"urls":["https://good.com","https://evil.com"]}]}`), false, true,
+		},
+		"a command": {
+			Rule{Host: "good.com"}, withInput("Bash", `{"command":"curl https://good.com"}`), false, true,
+		},
+		"other protocols": {
+			Rule{Host: "good.com"}, withInput("Bash", `{"command":"git clone ssh://git@evil.com/x"}`), false, false,
+		},
+		"argument":         {Rule{Args: []Arg{{"force", "true"}}}, withInput("T", `{"force":true}`), true, true},
+		"argument, number": {Rule{Args: []Arg{{"n", "1?"}}}, withInput("T", `{"n":12}`), true, true},
+		"argument, deep": {
+			Rule{Args: []Arg{{"/a/0/b~1c", "x*"}}}, withInput("T", `{"a":[{"b/c":"xyz"}]}`), true, true,
+		},
+		"argument, otherwise": {
+			Rule{Args: []Arg{{"branch", "release/*"}}}, withInput("T", `{"branch":"main"}`), false, false,
+		},
+		"argument, missing": {Rule{Args: []Arg{{"branch", "*"}}}, withInput("T", `{}`), false, false},
+		"argument, null":    {Rule{Args: []Arg{{"branch", "*"}}}, withInput("T", `{"branch":null}`), false, false},
+		"argument, a list":  {Rule{Args: []Arg{{"branch", "*"}}}, withInput("T", `{"branch":["main"]}`), false, false},
+		"argument, twice":   {Rule{Args: []Arg{{"b", "x"}}}, withInput("T", `{"b":"y","b":"x"}`), false, true},
+		"all arguments": {
+			Rule{Args: []Arg{{"a", "1"}, {"b", "2"}}}, withInput("T", `{"a":"1","b":"3"}`), false, false,
+		},
+		"index out of range":  {Rule{Args: []Arg{{"/a/1", "*"}}}, withInput("T", `{"a":["x"]}`), false, false},
+		"index like no other": {Rule{Args: []Arg{{"/a/00", "*"}}}, withInput("T", `{"a":["x"]}`), false, false},
+		"expired":             {Rule{Tool: "T", Expires: "2026-01-01"}, withInput("T", "{}"), false, false},
+		"not expired":         {Rule{Tool: "T", Expires: "2030-01-01"}, withInput("T", "{}"), true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for effect, want := range map[Effect]bool{Allow: tt.allow, Deny: tt.deny} {
@@ -94,7 +111,8 @@ func TestExpiry(t *testing.T) {
 	if d := Decide(withInput("T", "{}"), p, last); d.Effect != Allow {
 		t.Errorf("on its last day: %+v", d)
 	}
-	if d, steps := Explain(withInput("T", "{}"), p, last.Add(time.Second)); d.Effect != Ask || !strings.Contains(strings.Join(steps, "\n"), "has expired") {
+	if d, steps := Explain(withInput("T", "{}"), p, last.Add(time.Second)); d.Effect != Ask ||
+		!strings.Contains(strings.Join(steps, "\n"), "has expired") {
 		t.Errorf("on the next day: %+v, %q", d, steps)
 	}
 }
@@ -124,104 +142,6 @@ func TestMatchersAreRefused(t *testing.T) {
 	}
 }
 
-const exampleFile = `policy:
-  rules:
-    - id: tests
-      effect: allow
-      agent: claude-code
-      tool: Bash
-      command: make test
-      cwd: ~/src/**
-      expires: 2001-01-01 # examples are of what it would do
-      examples:
-        match: [make test, '{"tool":"Bash","input":{"command":"make test","timeout":5}}']
-        no_match:
-          - make install
-          - '{"input":{"command":"make test"},"cwd":"/elsewhere"}'
-    - id: web
-      effect: allow
-      host: "*.example.com"
-      args: [{field: prompt, value: "sum*"}]
-      examples:
-        match: ['{"tool":"WebFetch","input":{"url":"https://a.example.com","prompt":"sum up"}}']
-        no_match: ['{"tool":"WebFetch","input":{"url":"https://example.com","prompt":"sum up"}}', curl https://a.example.com]
-`
-
-func TestExamplesHold(t *testing.T) {
-	cfg, err := parse([]byte(exampleFile), "config.yaml", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r := cfg.Policy.Rules[1]; len(r.Examples.NoMatch) != 2 || r.Args[0] != (Arg{"prompt", "sum*"}) || cfg.Policy.Rules[0].Expires != "2001-01-01" {
-		t.Errorf("read as %+v", cfg.Policy.Rules)
-	}
-}
-
-func TestExamplesThatFailRefuseTheFile(t *testing.T) {
-	for text, want := range map[string]string{
-		strings.Replace(exampleFile, "[make test,", "[make tests,", 1):       `config.yaml:11: policy.rules[0].examples.match[0]: "make tests": the rule does not match it`,
-		strings.Replace(exampleFile, "- make install", "- make test", 1):     `config.yaml:13: policy.rules[0].examples.no_match[0]: "make test": the rule matches it`,
-		strings.Replace(exampleFile, `{"tool":"Bash"`, `{"tol":"Bash"`, 1):   `policy.rules[0].examples.match[1]: "{\"tol\":\"Bash\",`,
-		strings.Replace(exampleFile, `"timeout":5}}`, `"timeout":5}} {}`, 1): `something follows it`,
-	} {
-		_, err := parse([]byte(text), "config.yaml", nil)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v\nwant %s", err, want)
-		}
-	}
-}
-
-// What the new fields say survives a change of the file, and their own change leaves all else as it was.
-func TestNewFieldsAreWrittenBack(t *testing.T) {
-	s := openStore(t, "# mine\n"+exampleFile)
-	if err := s.Err(); err != nil {
-		t.Fatal(err)
-	}
-	before := s.Config().Policy.Rules
-	err := s.Update(func(c *Config) error {
-		c.Policy.Rules[1].Args = []Arg{{"prompt", "sum*"}, {"url", "https://*"}}
-		c.Policy.Rules[0].Expires = "2002-02-02"
-		c.Policy.Rules = append(c.Policy.Rules, Rule{ID: "new", Effect: Deny, Server: "prod", Session: "s", Examples: Examples{Match: []string{`{"tool":"mcp__prod__x","session":"s"}`}}})
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(s.path)
-	if err != nil || !strings.HasPrefix(string(text), "# mine\n") || !strings.Contains(string(text), "# examples are of what it would do") {
-		t.Errorf("%v\n%s", err, text)
-	}
-	after := s.Config().Policy.Rules
-	if len(after) != 3 || !SameRules(before[:0], after[:0]) || after[0].Examples.Match[0] != "make test" || len(after[1].Args) != 2 || after[2].Server != "prod" {
-		t.Errorf("rules %+v", after)
-	}
-}
-
-func TestTestExamples(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "config.yaml")
-	write(t, path, strings.Replace(exampleFile, "- make install", "- make test", 1))
-	results, err := TestExamples(path)
-	if err != nil || len(results) != 7 {
-		t.Fatalf("%v: %+v", err, results)
-	}
-	failed := 0
-	for _, r := range results {
-		if r.Problem != "" {
-			failed++
-			if r.Rule != "tests" || r.Match || r.Text != "make test" || r.Problem != "the rule matches it" {
-				t.Errorf("failed: %+v", r)
-			}
-		}
-	}
-	if failed != 1 {
-		t.Errorf("%d failed, want one", failed)
-	}
-	write(t, path, "policy: {rules: [{id: x}]}\n")
-	if _, err := TestExamples(path); err == nil {
-		t.Error("a file that is wrong otherwise was tried")
-	}
-}
-
 // A rule that allows commands is about a command line when it and reading are all that there is to it.
 func TestExamplesOfCommands(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -229,8 +149,10 @@ func TestExamplesOfCommands(t *testing.T) {
 		text string
 		want bool
 	}{
-		"the command":         {Rule{Run: []string{"go test"}}, "go test ./...", true},
-		"among what reads":    {Rule{Run: []string{"go test"}}, "cd sub && go test -run X ./a 2>&1 | tail -5; git status", true},
+		"the command": {Rule{Run: []string{"go test"}}, "go test ./...", true},
+		"among what reads": {
+			Rule{Run: []string{"go test"}}, "cd sub && go test -run X ./a 2>&1 | tail -5; git status", true,
+		},
 		"beside another":      {Rule{Run: []string{"go test"}}, "go test && go build", false},
 		"both":                {Rule{Run: []string{"go test", "go build"}}, "go test && go build", true},
 		"nothing but reading": {Rule{Run: []string{"go test"}}, "ls | head", false},
@@ -239,12 +161,14 @@ func TestExamplesOfCommands(t *testing.T) {
 		"to a file":           {Rule{Run: []string{"go test"}}, "go test > out.txt", false},
 		"in the folder":       {Rule{Run: []string{"go test"}, CWD: "/srv/shop/**"}, "go test /srv/shop/a", true},
 		"at the top of it":    {Rule{Run: []string{"./gradlew test"}, CWD: "/srv/shop/**"}, "./gradlew test", true},
-		"in another folder":   {Rule{Run: []string{"go test"}, CWD: "/srv/shop"}, `{"input":{"command":"go test"},"cwd":"/srv/blog"}`, false},
-		"exactly":             {Rule{Run: []string{"python x.py"}}, "python x.py", true},
-		"another text":        {Rule{Run: []string{"python x.py"}}, "python y.py", false},
-		"another agent":       {Rule{Run: []string{"go test"}, Agent: "codex", Tool: "exec_*"}, "go test ./...", true},
-		"denied as a part":    {Rule{Effect: Deny, Run: []string{"git push"}}, "go test && git push origin", true},
-		"not denied":          {Rule{Effect: Deny, Run: []string{"git push"}}, "git log", false},
+		"in another folder": {
+			Rule{Run: []string{"go test"}, CWD: "/srv/shop"}, `{"input":{"command":"go test"},"cwd":"/srv/blog"}`, false,
+		},
+		"exactly":          {Rule{Run: []string{"python x.py"}}, "python x.py", true},
+		"another text":     {Rule{Run: []string{"python x.py"}}, "python y.py", false},
+		"another agent":    {Rule{Run: []string{"go test"}, Agent: "codex", Tool: "exec_*"}, "go test ./...", true},
+		"denied as a part": {Rule{Effect: Deny, Run: []string{"git push"}}, "go test && git push origin", true},
+		"not denied":       {Rule{Effect: Deny, Run: []string{"git push"}}, "git log", false},
 	} {
 		r := tt.rule
 		r.ID, r.Effect, r.Examples = "x", cmp.Or(r.Effect, Allow), Examples{NoMatch: []string{tt.text}}

@@ -26,10 +26,8 @@ import (
 type nameList struct {
 	entries []nameEntry
 	byName  map[string][]int // entries by their first part
-	byEnd   map[string][]int // those that begin with *.end
-	byFirst [256][]int       // other patterns, by their first byte
-	byLast  [256][]int       // those that begin with *, by their last byte
-	anyhow  []int            // those that begin and end with a wildcard
+	byFirst [256][]int       // patterns, by their first byte
+	byLast  [256][]int       // those that begin with a wildcard, by their last byte, which may be one as well
 
 	insides map[string][]inside // by the last part of a folder on the way to an entry
 	rooted  []int               // entries in the home folder or from the root, of which some folders have no name
@@ -60,7 +58,10 @@ const (
 type inside struct{ entry, part int }
 
 func newNameList(text string) *nameList {
-	l := &nameList{byName: map[string][]int{}, byEnd: map[string][]int{}, insides: map[string][]inside{}, ends: map[string]bool{}, names: map[string]bool{}}
+	l := &nameList{
+		byName: map[string][]int{}, insides: map[string][]inside{},
+		ends: map[string]bool{}, names: map[string]bool{},
+	}
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, " #")
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
@@ -91,17 +92,13 @@ func (l *nameList) add(e nameEntry) {
 	i := len(l.entries)
 	l.entries = append(l.entries, e)
 	first, last := e.parts[0], e.parts[len(e.parts)-1]
-	switch end, isEnd := strings.CutPrefix(first, "*."); {
+	switch a, z := first[0], first[len(first)-1]; {
 	case !isWild(first):
 		l.byName[first] = append(l.byName[first], i)
-	case isEnd && !isWild(end) && !strings.Contains(end, "."):
-		l.byEnd[end] = append(l.byEnd[end], i)
 	case !isWild(first[:1]):
-		l.byFirst[first[0]] = append(l.byFirst[first[0]], i)
-	case !isWild(first[len(first)-1:]):
-		l.byLast[first[len(first)-1]] = append(l.byLast[first[len(first)-1]], i)
+		l.byFirst[a] = append(l.byFirst[a], i)
 	default:
-		l.anyhow = append(l.anyhow, i)
+		l.byLast[z] = append(l.byLast[z], i)
 	}
 	if e.except {
 		return
@@ -128,7 +125,8 @@ func (l *nameList) add(e nameEntry) {
 // ordinaryEnds are kinds of files of which next to none is an entry: a pattern for all of them is not meant for it.
 var ordinaryEnds = map[string]bool{
 	"json": true, "yaml": true, "yml": true, "toml": true, "xml": true, "ini": true, "conf": true, "config": true,
-	"txt": true, "csv": true, "": true, "md": true, "db": true, "sqlite": true, "sqlite3": true, "php": true, "properties": true, "rb": true,
+	"txt": true, "csv": true, "": true, "md": true, "db": true, "sqlite": true, "sqlite3": true, "php": true,
+	"properties": true, "rb": true,
 	"js": true, "ts": true, "py": true, "log": true, "sql": true, "plist": true, "el": true, "lua": true, "cjs": true,
 }
 
@@ -161,12 +159,10 @@ func (l *nameList) findAt(p, name string, start int, home string) *nameEntry {
 		}
 	}
 	try(l.byName[name])
-	if end := endOf(name); end != "" {
-		try(l.byEnd[end])
-	}
 	try(l.byFirst[name[0]])
-	try(l.byLast[name[len(name)-1]])
-	try(l.anyhow)
+	for _, z := range []byte{name[len(name)-1], '*', '?'} {
+		try(l.byLast[z])
+	}
 	if best < 0 || l.entries[best].except {
 		return nil
 	}
@@ -219,7 +215,8 @@ func (l *nameList) holds(folder, home string, everywhere bool) *nameEntry {
 	name := folder[strings.LastIndexByte(folder, '/')+1:]
 	for _, in := range l.insides[name] {
 		e := &l.entries[in.entry]
-		if above, ok := e.isOnTheWay(folder, in.part+1, home); ok && (everywhere || e.wide || above == "" || isHome(above, home)) {
+		above, ok := e.isOnTheWay(folder, in.part+1, home)
+		if ok && (everywhere || e.wide || above == "" || isHome(above, home)) {
 			return e
 		}
 	}
@@ -432,26 +429,12 @@ func endOf(name string) string {
 	return ""
 }
 
-// matchName reports whether a name matches a pattern of * and ?. It goes back to the last star only.
+// matchName reports whether a name matches a pattern of * and ?, a byte each.
 func matchName(pattern, name string) bool {
 	if !isWild(pattern) {
 		return pattern == name
 	}
-	p, n, star, mark := 0, 0, -1, 0
-	for n < len(name) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, mark, p = p, n, p+1
-		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == name[n]):
-			p, n = p+1, n+1
-		case star >= 0:
-			mark++
-			p, n = star+1, mark
-		default:
-			return false
-		}
-	}
-	return strings.Trim(pattern[p:], "*") == ""
+	return matchText([]byte(pattern), []byte(name))
 }
 
 // namesMeet reports whether some name matches both patterns, in at most len(a) × len(b) steps.
@@ -462,32 +445,20 @@ func namesMeet(a, b string) bool {
 	if !isWild(b) {
 		return matchName(a, b)
 	}
-	var short [64]bool
-	meet := short[:] // of what is left of a with each end of b
-	if len(b) >= len(short) {
-		meet = make([]bool, len(b)+1)
-	}
+	width := len(b) + 2
+	meet := make([]bool, (len(a)+2)*width) // whether what is left of a and of b do
 	for i := len(a); i >= 0; i-- {
-		below := meet[len(b)]
 		for j := len(b); j >= 0; j-- {
-			next := false // meet[j+1] of this row
-			if j < len(b) {
-				next = meet[j+1]
-			}
-			was := meet[j]
+			at := i*width + j
+			shorter := meet[at+width] || meet[at+1]
 			switch {
 			case i == len(a) && j == len(b):
-				meet[j] = true
-			case i < len(a) && a[i] == '*':
-				meet[j] = was || (j < len(b) && next)
-			case j < len(b) && b[j] == '*':
-				meet[j] = next || (i < len(a) && was)
+				meet[at] = true
+			case i < len(a) && a[i] == '*', j < len(b) && b[j] == '*':
+				meet[at] = shorter
 			case i < len(a) && j < len(b) && (a[i] == b[j] || a[i] == '?' || b[j] == '?'):
-				meet[j] = below
-			default:
-				meet[j] = false
+				meet[at] = meet[at+width+1]
 			}
-			below = was
 		}
 	}
 	return meet[0]

@@ -267,10 +267,11 @@ func TestSecretNames(t *testing.T) {
 	n := 0
 	for path := range strings.FieldsFuncSeq(secretPaths, isNewline) {
 		n++
-		if !HoldsSecrets(path) {
+		if !holdsSecrets(path) {
 			t.Errorf("%s holds no secrets", path)
 		}
-		if odd := strings.NewReplacer("s", "ſ", "k", "\u212a").Replace(path); !HoldsSecrets(odd) || !HoldsSecrets(strings.ToUpper(path)) {
+		if odd := strings.NewReplacer("s", "ſ", "k", "\u212a").Replace(path); !holdsSecrets(odd) ||
+			!holdsSecrets(strings.ToUpper(path)) {
 			t.Errorf("%s in other letters holds no secrets", path)
 		}
 	}
@@ -278,7 +279,7 @@ func TestSecretNames(t *testing.T) {
 		t.Errorf("%d names, want at least 150", n)
 	}
 	for path := range strings.FieldsFuncSeq(openPaths, isNewline) {
-		if e := secrets.find(path, ""); e != nil {
+		if e := secrets().find(path, ""); e != nil {
 			t.Errorf("%s holds secrets, as %s", path, e.text)
 		}
 	}
@@ -288,7 +289,7 @@ func isNewline(r rune) bool { return r == '\n' }
 
 // Every entry of the lists is found by its own name, so that none is spelled in vain.
 func TestNamesFindThemselves(t *testing.T) {
-	for name, l := range map[string]*nameList{"secrets": secrets, "guarded": guarded} {
+	for name, l := range map[string]*nameList{"secrets": secrets(), "guarded": guarded()} {
 		for _, e := range l.entries {
 			if e.except {
 				if found := l.find(strings.ReplaceAll(e.text, "*", "x.y"), ""); found != nil && !found.below {
@@ -317,7 +318,8 @@ func TestGuardedNames(t *testing.T) {
 		".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/a.sh", ".claude/agents/a.md",
 		".claude/commands/a.md", ".claude/skills/a/SKILL.md", ".claude/plugins/x", ".claude/CLAUDE.md", ".claude/new-thing",
 		".claude/worktrees/a/.claude/settings.json", ".claude/worktrees/a/.git/hooks/x", ".claude",
-		".mcp.json", ".codex/config.toml", ".gemini/settings.json", ".opencode/plugin/a.js", "opencode.json", "opencode.jsonc",
+		".mcp.json", ".codex/config.toml", ".gemini/settings.json", ".opencode/plugin/a.js", "opencode.json",
+		"opencode.jsonc",
 		".cursor/rules/a.mdc", ".cursor/mcp.json", ".windsurf/rules", ".continue/config.yaml", ".aider.conf.yml",
 		".vscode/settings.json", ".vscode/tasks.json", ".vscode/launch.json", ".vscode/extensions.json", ".vscode/mcp.json",
 		".vscode", "a.code-workspace", ".idea/workspace.xml", ".idea/externalTools.xml", ".nvim.lua", ".exrc", ".nvimrc",
@@ -328,8 +330,10 @@ func TestGuardedNames(t *testing.T) {
 		"usercustomize.py", "a.pth", "pip.conf", "~/.bashrc", "~/.config/fish/config.fish", "~/.config/autostart/a.desktop",
 		"~/.config/systemd/user/a.service", "~/.config/environment.d/a.conf", "~/.config/hypr/hyprland.conf",
 		"~/.config/i3/config", "~/.config/sway/config", "~/Library/LaunchAgents/a.plist", "~/.local/bin/a", "~/bin/a",
-		"~/.ssh/authorized_keys", "~/.gnupg/gpg.conf", "/etc/profile.d/a.sh", "/var/spool/cron/crontabs/u", "/usr/local/bin/a",
-		"~/.config", "~/.local", "/private/etc/hosts", "c:/Users/u/AppData/Roaming/Microsoft/Windows/Start Menu/Programs/Startup/a.bat",
+		"~/.ssh/authorized_keys", "~/.gnupg/gpg.conf", "/etc/profile.d/a.sh", "/var/spool/cron/crontabs/u",
+		"/usr/local/bin/a",
+		"~/.config", "~/.local", "/private/etc/hosts",
+		"c:/Users/u/AppData/Roaming/Microsoft/Windows/Start Menu/Programs/Startup/a.bat",
 	}
 	g := newGuard(Places{Home: "/home/u"})
 	judge := func(path string) string {
@@ -337,7 +341,7 @@ func TestGuardedNames(t *testing.T) {
 		if !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "c:") {
 			path = "/home/u/src/shop/" + path
 		}
-		_, reason := g.judge(&access{place: place{clean: path, real: path}, kind: shell.Write})
+		reason := g.judge(&access{place: place{clean: path, real: path}, kind: shell.Write}).Reason
 		return reason
 	}
 	for _, path := range guardedPaths {
@@ -351,11 +355,13 @@ func TestGuardedNames(t *testing.T) {
 		}
 	}
 	for _, path := range []string{
-		"main.go", "README.md", "package.json", "package-lock.json", "Makefile", "go.mod", "go.sum", "Cargo.toml", "Cargo.lock",
+		"main.go", "README.md", "package.json", "package-lock.json", "Makefile", "go.mod", "go.sum", "Cargo.toml",
+		"Cargo.lock",
 		"pyproject.toml", "setup.py", "tsconfig.json", "vite.config.ts", "a_test.go", "src/config/config.go", ".gitignore",
 		".gitattributes", ".editorconfig", ".prettierrc", ".eslintrc.json", ".env", "Dockerfile", "docker-compose.yml",
 		"CLAUDE.md", "AGENTS.md", "GEMINI.md", ".github/CODEOWNERS", ".github/dependabot.yml", "bin/run", "scripts/build.sh",
-		"build.gradle", "settings.gradle", "pom.xml", "etc/app.conf", "lib/a.rb", "usr/bin/a", "config/settings.json", "git/config",
+		"build.gradle", "settings.gradle", "pom.xml", "etc/app.conf", "lib/a.rb", "usr/bin/a", "config/settings.json",
+		"git/config",
 		"hooks/useThing.ts", "claude/settings.json", ".claude/plans/a.md", ".claude/worktrees/a/src/main.go", "opencode.go",
 		"~/.claude/projects/x/memory/MEMORY.md", "~/.claude/plans/a.md", "~/notes/a.md", "/tmp/a", "/srv/etc/x", "/var/tmp/a",
 		"src/.config/app.toml", "library/a.py", ".vscode/c_cpp_properties.json", "docs/.vitepress/config.ts",
@@ -372,15 +378,33 @@ func TestMayMatch(t *testing.T) {
 		pattern, narrow bool // as a pattern of files that are read, and as one that narrows a search
 	}{
 		{"*.go", false, false}, {"**/*.go", false, false}, {"src/**/*.{ts,tsx}", false, false}, {"*.test.ts", false, false},
-		{"*.json", false, false}, {"**/*.{yml,yaml}", false, false}, {"go.*", true, false}, {"*_test.go", true, false}, {"test_*.py", true, false}, {"package.json", false, false},
+		{
+			"*.json",
+			false,
+			false,
+		}, {"**/*.{yml,yaml}", false, false}, {"go.*", true, false}, {"*_test.go", true, false}, {"test_*.py", true, false}, {
+			"package.json", false, false,
+		},
 		{"*", true, false}, {"**/*", true, false}, {"**", true, false}, {"src/*", true, false}, {"***", true, false},
 		{".env", true, true}, {".ENV", true, true}, {"**/.env", true, true}, {".env*", true, true}, {".e*", true, true},
-		{".?nv", true, true}, {".[e]nv", true, true}, {"{a,.env}", true, true}, {"{a,{b,.env}}", true, true}, {"*env", true, true},
-		{"*.pem", true, true}, {"a.pem", true, true}, {"*.{go,key}", true, true}, {"*.env", true, true}, {"*.local", true, true},
+		{".?nv", true, true}, {".[e]nv", true, true}, {"{a,.env}", true, true}, {"{a,{b,.env}}", true, true}, {
+			"*env", true, true,
+		},
+		{"*.pem", true, true}, {"a.pem", true, true}, {"*.{go,key}", true, true}, {"*.env", true, true}, {
+			"*.local", true, true,
+		},
 		{".env.go", true, true}, {"id_*", true, true}, {"c*", true, true}, {"cred*", true, true}, {"*auth*", true, true},
-		{"auth*.go", true, false}, {"*rsa*", true, true}, {"*secret*", true, true}, {".docker/*", true, true}, {"a/.docker/**", true, true}, {".ssh/**", true, true},
+		{
+			"auth*.go",
+			true,
+			false,
+		}, {"*rsa*", true, true}, {"*secret*", true, true}, {".docker/*", true, true}, {"a/.docker/**", true, true}, {
+			".ssh/**", true, true,
+		},
 		{"secrets/*.yaml", true, true}, {"config/*.yaml", false, false}, {"*.tfvars", true, true}, {".*", true, true},
-		{"{" + strings.Repeat("a,", 100) + "b}", true, true}, {strings.Repeat("a/", 20) + "b", true, true}, {`\.env`, true, true},
+		{"{" + strings.Repeat("a,", 100) + "b}", true, true}, {strings.Repeat("a/", 20) + "b", true, true}, {
+			`\.env`, true, true,
+		},
 		{"src/[ab]/*.go", false, false}, {"[", false, false}, {"", false, false}, {"}{", false, false},
 	}
 	for _, tt := range tests {
@@ -426,19 +450,23 @@ func FuzzMayMatch(f *testing.F) {
 		mayMatchSecret(glob)
 		Leaks(shell.Access{Path: glob, Kind: shell.Read})
 		Leaks(shell.Access{Path: path, Kind: shell.Tree, Only: []string{glob}})
-		if e := secrets.find(path, ""); e != nil && !isWild(path) && !strings.ContainsAny(path, `[]{}\(|^#,`) && e.root == anywhere &&
-			!strings.Contains(path, "//") && !strings.HasPrefix(path, "./") && strings.Count(path, "/") < maxGlobParts && !mayMatchSecret(path) {
+		e := secrets().find(path, "")
+		if e != nil && !isWild(path) && !strings.ContainsAny(path, `[]{}\(|^#,`) && e.root == anywhere &&
+			!strings.Contains(path, "//") && !strings.HasPrefix(path, "./") && strings.Count(path, "/") < maxGlobParts &&
+			!mayMatchSecret(path) {
 			t.Fatalf("%q holds secrets as %s, and a pattern that is just that may match none", path, e.text)
 		}
 	})
 }
 
 func BenchmarkNames(b *testing.B) {
-	for name, path := range map[string]string{"ASCII": "/home/u/src/shop/internal/store/store.go", "other": "/home/u/src/größe/a.go"} {
+	for name, path := range map[string]string{
+		"ASCII": "/home/u/src/shop/internal/store/store.go", "other": "/home/u/src/größe/a.go",
+	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				secrets.find(path, "/home/u")
+				secrets().find(path, "/home/u")
 			}
 		})
 	}

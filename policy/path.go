@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"nod/ownfile"
 )
 
 const (
@@ -13,10 +15,10 @@ const (
 
 // A place is where a path leads.
 type place struct {
-	clean  string // absolute, "..", "." and "//" worked out of the text alone; slashes forward
-	real   string // where the system gets to, following symbolic links before ".."; empty when lost or afloat
-	lost   bool   // nobody can tell from here where the path leads
-	afloat bool   // relative to a folder that the caller did not name: only its text is known
+	clean    string // absolute, "..", "." and "//" worked out of the text alone; slashes forward
+	real     string // where the system gets to, following symbolic links before ".."; empty when lost or relative
+	lost     bool   // nobody can tell from here where the path leads
+	relative bool   // relative to a folder that the caller did not name: only its text is known
 }
 
 // locate works out where a path of a call's input leads. A path need not exist: the links of its deepest
@@ -28,7 +30,7 @@ func locate(path, cwd, home string) place {
 	case !ok:
 		return place{clean: clean, lost: true}
 	case !filepath.IsAbs(abs):
-		return place{clean: clean, afloat: true}
+		return place{clean: clean, relative: true}
 	}
 	real, ok := resolve(abs)
 	if !ok {
@@ -77,7 +79,7 @@ func hasNoLinks(clean string) bool {
 		}
 		link, err := isLink(clean[:i])
 		if err != nil || link {
-			return isMissing(err)
+			return ownfile.IsMissing(err)
 		}
 	}
 	return true
@@ -85,10 +87,10 @@ func hasNoLinks(clean string) bool {
 
 func walk(path string) (string, bool) {
 	root := filepath.VolumeName(path) + string(filepath.Separator)
-	done, rest := root, path[len(root)-1:]
+	done, rest := root, filepath.ToSlash(path[len(root)-1:])
 	for links := 0; rest != ""; {
 		var part string
-		part, rest = cutPart(rest)
+		part, rest, _ = strings.Cut(rest, "/")
 		if part == "" || part == "." {
 			continue
 		}
@@ -115,7 +117,7 @@ func walk(path string) (string, bool) {
 			root = filepath.VolumeName(target) + string(filepath.Separator)
 			done, target = root, target[len(root)-1:]
 		}
-		rest = target + string(filepath.Separator) + rest
+		rest = filepath.ToSlash(target) + "/" + rest
 	}
 	return done, true
 }
@@ -124,19 +126,10 @@ func walk(path string) (string, bool) {
 func follow(path string) (target string, link, ok bool) {
 	link, err := isLink(path)
 	if err != nil || !link {
-		return "", false, err == nil || isMissing(err)
+		return "", false, err == nil || ownfile.IsMissing(err)
 	}
 	target, err = os.Readlink(path)
 	return target, true, err == nil
-}
-
-func cutPart(path string) (part, rest string) {
-	for i := range len(path) {
-		if os.IsPathSeparator(path[i]) {
-			return path[:i], path[i+1:]
-		}
-	}
-	return path, ""
 }
 
 // isMagic knows the places that lead elsewhere for the process that opens them, such as /proc/self/cwd.

@@ -3,7 +3,6 @@
 package policy
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 )
@@ -17,9 +16,6 @@ func isLink(path string) (bool, error) {
 	}
 	return info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0, nil
 }
-
-// isMissing reports whether the error says that there is nothing at the path.
-func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // openFolder opens a folder to list it.
 func openFolder(path string) (*os.File, error) { return os.Open(path) }

@@ -50,7 +50,7 @@ func tree(t *testing.T) (home string) {
 func (c Call) at(home, path string) Call {
 	c.CWD = filepath.Join(home, "src", "shop")
 	text, _ := json.Marshal(map[string]string{"file_path": path})
-	c.Input = text
+	c.Input = ReadInput(text)
 	return c
 }
 
@@ -185,7 +185,7 @@ func TestEveryPathCounts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			call := bash("").with(func(c *Call) { c.Tool, c.Input = tt.tool, []byte(tt.input) })
+			call := bash("").with(func(c *Call) { c.Tool, c.Input = tt.tool, ReadInput([]byte(tt.input)) })
 			if d := Decide(call, allow, testNow); (d.Effect == Allow) != tt.allow {
 				t.Errorf("allow: %+v, want %v", d, tt.allow)
 			}
@@ -199,13 +199,16 @@ func TestEveryPathCounts(t *testing.T) {
 // The files that a patch names are paths of the input.
 func TestPathsOfPatches(t *testing.T) {
 	home := tree(t)
-	p, err := Compile(Policy{Rules: []Rule{{ID: "r", Effect: Allow, Tool: "apply_patch", Path: "~/src/**"}}}, Places{Home: home})
+	p, err := Compile(
+		Policy{Rules: []Rule{{ID: "r", Effect: Allow, Tool: "apply_patch", Path: "~/src/**"}}},
+		Places{Home: home},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	patch := func(body string) Call {
 		text, _ := json.Marshal(map[string]string{"input": "*** Begin Patch\n" + body + "\n*** End Patch"})
-		return Call{Agent: "codex", Tool: "apply_patch", Input: text, CWD: filepath.Join(home, "src/shop")}
+		return Call{Agent: "codex", Tool: "apply_patch", Input: ReadInput(text), CWD: filepath.Join(home, "src/shop")}
 	}
 	tests := map[string]Effect{
 		"*** Update File: a.go\n@@\n-a\n+b":                            Allow,
@@ -234,8 +237,8 @@ func TestOwnFilesThroughLinks(t *testing.T) {
 		"mine/nod/config.yaml", "mine/nod", "mine/nod/new", "src/link/../.config/nod/x", "mine/absolute/../.config/nod",
 		"alias/../.config/nod/config.yaml", ".config/nod/../nod/x",
 	} {
-		if d := Decide(file("Write", "").at(home, home+"/"+path), p, testNow); d.Rule != builtinOwn {
-			t.Errorf("%s: %+v, want %s", path, d, builtinOwn)
+		if d := Decide(file("Write", "").at(home, home+"/"+path), p, testNow); d.Rule != "builtin:own_files" {
+			t.Errorf("%s: %+v, want %s", path, d, "builtin:own_files")
 		}
 	}
 	if d := Decide(file("Write", "").at(home, home+"/mine/x"), p, testNow); d.Effect != Allow {
@@ -252,8 +255,8 @@ func TestOwnFolderIsLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"mine/nod/x", ".config/nod/x"} {
-		if d := Decide(file("Write", "").at(home, home+"/"+path), p, testNow); d.Rule != builtinOwn {
-			t.Errorf("%s: %+v, want %s", path, d, builtinOwn)
+		if d := Decide(file("Write", "").at(home, home+"/"+path), p, testNow); d.Rule != "builtin:own_files" {
+			t.Errorf("%s: %+v, want %s", path, d, "builtin:own_files")
 		}
 	}
 }
@@ -273,7 +276,9 @@ func TestResolveAgreesWithTheSystem(t *testing.T) {
 			t.Errorf("resolve(%s) = %q, %v, want %q", path, got, ok, want)
 		}
 	}
-	for _, path := range []string{home + "/src/loop", home + "/src/loop/..", "/proc/self/cwd", "/proc/self/../self/root", "/dev/fd/1"} {
+	for _, path := range []string{
+		home + "/src/loop", home + "/src/loop/..", "/proc/self/cwd", "/proc/self/../self/root", "/dev/fd/1",
+	} {
 		if got, ok := resolve(path); ok {
 			t.Errorf("resolve(%s) = %q, want none", path, got)
 		}

@@ -3,8 +3,6 @@
 package policy
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"syscall"
 )
@@ -22,11 +20,6 @@ func isLink(path string) (bool, error) {
 			return false, err
 		}
 	}
-}
-
-// isMissing reports whether the error says that there is nothing at the path, or could not be.
-func isMissing(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // openFolder opens a folder to list it, and nothing else: a named pipe would wait for somebody to write.

@@ -18,7 +18,7 @@ func TestFIFOsAreAskedAbout(t *testing.T) {
 	if err := syscall.Symlink(fifo, link); err != nil {
 		t.Fatal(err)
 	}
-	p := compiled(t, Default().Policy)
+	p := compiled(t, Default())
 	for _, c := range []Call{
 		bash("cat " + fifo), bash("head -1 < " + link), bash("cat " + dir + "/f*"), bash("cd " + dir + " && wc -l fifo"),
 		file("Read", fifo), file("Read", link),

@@ -25,19 +25,23 @@ type pattern struct {
 func checkPattern(p string) string {
 	switch {
 	case !doublestar.ValidatePattern(filepath.ToSlash(p)):
-		return fmt.Sprintf("%q is no pattern: want a path in which * is any name, ** any folders, ? a character, [abc] and {a,b} a choice", p)
+		return fmt.Sprintf("%q is no pattern: want a path in which * is any name, ** any folders, ? a character, "+
+			"[abc] and {a,b} a choice", p)
 	case filepath.IsAbs(p), p == "~", strings.HasPrefix(p, "~/"), p == "**", strings.HasPrefix(p, "**/"):
 		return ""
 	}
 	return fmt.Sprintf("%q starts nowhere: want an absolute path, or one that begins with ~/ or **/", p)
 }
 
-// newPattern prepares a pattern that checkPattern finds nothing wrong with. With below it also matches what
-// is inside of what it matches: who forbids a folder means its files.
-func newPattern(p, home string, below bool) pattern {
+// newPattern prepares a pattern that checkPattern finds nothing wrong with; nil when there is none. With below it also
+// matches what is inside of what it matches: who forbids a folder means its files.
+func newPattern(p, home string, below bool) *pattern {
+	if p == "" {
+		return nil
+	}
 	p = filepath.ToSlash(p)
 	if p == "~" || strings.HasPrefix(p, "~/") {
-		p = escapeGlob(filepath.ToSlash(home)) + p[1:]
+		p = EscapeGlob(filepath.ToSlash(home)) + p[1:]
 	}
 	p = collapse(p)
 	globs := []string{p}
@@ -56,7 +60,7 @@ func newPattern(p, home string, below bool) pattern {
 			}
 		}
 	}
-	return pattern{globs, bases(globs), namesIn(globs)}
+	return &pattern{globs, bases(globs), namesIn(globs)}
 }
 
 // namesIn makes a list of the names that patterns for any folder are for.
@@ -74,7 +78,8 @@ func namesIn(globs []string) *nameList {
 			if n := len(parts) - 1; n > 0 && parts[n] == "**" {
 				e.parts, e.below = parts[:n], true
 			}
-			if len(e.parts) == 0 || slices.ContainsFunc(e.parts, func(part string) bool { return strings.Trim(part, "*") == "" }) {
+			isAny := func(part string) bool { return strings.Trim(part, "*") == "" }
+			if len(e.parts) == 0 || slices.ContainsFunc(e.parts, isAny) {
 				continue
 			}
 			if names == nil {
@@ -122,9 +127,9 @@ func reroot(p string) (string, bool) {
 		return "", false
 	}
 	if rest == "" {
-		return escapeGlob(real), true
+		return EscapeGlob(real), true
 	}
-	return strings.TrimSuffix(escapeGlob(real), "/") + "/" + rest, true
+	return strings.TrimSuffix(EscapeGlob(real), "/") + "/" + rest, true
 }
 
 // match reports whether an absolute path with forward slashes matches.
@@ -132,12 +137,7 @@ func (p pattern) match(path string) bool {
 	if foldsCase {
 		path = strings.ToLower(path)
 	}
-	for _, g := range p.globs {
-		if doublestar.MatchUnvalidated(g, path) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.globs, func(g string) bool { return doublestar.MatchUnvalidated(g, path) })
 }
 
 // bases returns the fixed path that each of the globs is or starts in, or nothing when one may start anywhere.
@@ -162,8 +162,8 @@ func hasMeta(p string) bool { return strings.ContainsAny(p, `*?[{\`) }
 
 var globEscaper = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`)
 
-// escapeGlob makes a pattern that matches exactly s.
-func escapeGlob(s string) string { return globEscaper.Replace(s) }
+// EscapeGlob makes a path pattern that matches exactly s.
+func EscapeGlob(s string) string { return globEscaper.Replace(s) }
 
 // A nameGlob matches names that are not paths: * is any text, ? one character, everything else itself.
 type nameGlob string
@@ -179,9 +179,12 @@ func (g nameGlob) prefix() string {
 	return string(g)
 }
 
-// match goes back to the last star only, so it takes at most len(g) × len(name) steps.
-func (g nameGlob) match(name string) bool {
-	pattern, text := []rune(string(g)), []rune(name)
+// match reports whether a name matches.
+func (g nameGlob) match(name string) bool { return matchText([]rune(string(g)), []rune(name)) }
+
+// matchText matches a pattern of * and ?. It goes back to the last star only, so it takes at most
+// len(pattern) × len(text) steps.
+func matchText[T byte | rune](pattern, text []T) bool {
 	p, t, star, mark := 0, 0, -1, 0
 	for t < len(text) {
 		switch {

@@ -4,12 +4,11 @@
 // matches; [Decide] weighs them all. The strictest effect wins and order never matters, so a rule can be
 // read on its own: no other rule makes a deny softer. Whatever nod does not understand is asked about.
 //
-// [Decide] is pure. [Store] keeps the file that a person edits (config.yaml), watches it, and keeps the
-// grants that come from answering prompts.
+// All of it is pure: it keeps nothing, and reads no files but those that a call is about. The file that a person
+// edits is read by package config, the grants are kept by package grants, and package store decides by both.
 package policy
 
 import (
-	"encoding/json"
 	"reflect"
 	"slices"
 	"time"
@@ -45,13 +44,13 @@ var Classes = []Class{ReadOnly, Write, Execute, Network, Destructive, Unknown}
 
 // Call is one tool call that an agent wants to make.
 type Call struct {
-	Agent    string          // as the caller names itself; a claim
-	Session  string          // the caller's session; a claim
-	CWD      string          // absolute folder the caller says it works in; a claim
-	Programs []string        // verified executables: the requesting process, then its ancestors, nearest first
-	Tool     string          // the tool's name, exactly as the agent spells it
-	Input    json.RawMessage // the tool's input: a JSON object
-	Declared Class           // what the caller says the tool is; empty when it says nothing
+	Agent    string   // as the caller names itself; a claim
+	Session  string   // the caller's session; a claim
+	CWD      string   // absolute folder the caller says it works in; a claim
+	Programs []string // verified executables: the requesting process, then its ancestors, nearest first
+	Tool     string   // the tool's name, exactly as the agent spells it
+	Input    Input    // see [ReadInput]
+	Declared Class    // what the caller says the tool is; empty when it says nothing
 }
 
 // Decision is what the policy says of one call, and why.
@@ -66,42 +65,93 @@ type Decision struct {
 // Rule has an effect on the calls it matches. An empty matcher matches everything; a rule with no matcher
 // at all is refused when the file is read.
 type Rule struct {
-	ID       string   `yaml:"id" mapstructure:"id" json:"id"`
-	Effect   Effect   `yaml:"effect" mapstructure:"effect" json:"effect"`
-	Agent    string   `yaml:"agent,omitempty" mapstructure:"agent" json:"agent,omitempty"`                // exact name the caller gives itself
-	Program  string   `yaml:"program,omitempty" mapstructure:"program" json:"program,omitempty"`          // doublestar pattern on a verified executable of the caller or its ancestors
-	Tool     string   `yaml:"tool,omitempty" mapstructure:"tool" json:"tool,omitempty"`                   // glob on the tool's name: * and ?
-	Class    Class    `yaml:"class,omitempty" mapstructure:"class" json:"class,omitempty"`                // the class that counts
-	Path     string   `yaml:"path,omitempty" mapstructure:"path" json:"path,omitempty"`                   // doublestar pattern on every path in the input; ~ is the home folder
-	Command  string   `yaml:"command,omitempty" mapstructure:"command" json:"command,omitempty"`          // the shell command, byte for byte
-	Run      []string `yaml:"run,omitempty" mapstructure:"run" json:"run,omitempty"`                      // commands by their leading words and flags, such as go test: each part of a command line counts by itself
-	CWD      string   `yaml:"cwd,omitempty" mapstructure:"cwd" json:"cwd,omitempty"`                      // doublestar pattern on the folder the call works in
-	Session  string   `yaml:"session,omitempty" mapstructure:"session" json:"session,omitempty"`          // exact session, as the caller names it
-	Server   string   `yaml:"mcp_server,omitempty" mapstructure:"mcp_server" json:"mcp_server,omitempty"` // glob on SERVER of a tool named mcp__SERVER__TOOL
-	Host     string   `yaml:"host,omitempty" mapstructure:"host" json:"host,omitempty"`                   // of every address in the input: example.com, or *.example.com for all below it
-	Args     []Arg    `yaml:"args,omitempty" mapstructure:"args" json:"args,omitempty"`                   // on fields of the input, all of them
-	Expires  string   `yaml:"expires,omitempty" mapstructure:"expires" json:"expires,omitempty"`          // a day, which it still holds on, or a time as in RFC 3339; then it is no longer in force
-	Disabled bool     `yaml:"disabled,omitempty" mapstructure:"disabled" json:"disabled,omitempty"`
-	Note     string   `yaml:"note,omitempty" mapstructure:"note" json:"note,omitempty"`            // for the reader; never matched
-	Examples Examples `yaml:"examples,omitempty" mapstructure:"examples" json:"examples,omitzero"` // must come out as they say, or the file is refused
+	ID     string `yaml:"id" json:"id"`
+	Effect Effect `yaml:"effect" json:"effect"`
+	// Agent is the exact name the caller gives itself.
+	Agent string `yaml:"agent,omitempty" json:"agent,omitempty"`
+	// Program is a doublestar pattern on a verified executable of the caller or its ancestors.
+	Program string `yaml:"program,omitempty" json:"program,omitempty"`
+	// Tool is a glob on the tool's name: * and ?.
+	Tool string `yaml:"tool,omitempty" json:"tool,omitempty"`
+	// Class is the class that counts.
+	Class Class `yaml:"class,omitempty" json:"class,omitempty"`
+	// Path is a doublestar pattern on every path in the input; ~ is the home folder.
+	Path string `yaml:"path,omitempty" json:"path,omitempty"`
+	// Command is the shell command, byte for byte.
+	Command string `yaml:"command,omitempty" json:"command,omitempty"`
+	// Run are commands by their leading words and flags, such as go test: each part of a command line counts by itself.
+	Run []string `yaml:"run,omitempty" json:"run,omitempty"`
+	// CWD is a doublestar pattern on the folder the call works in.
+	CWD string `yaml:"cwd,omitempty" json:"cwd,omitempty"`
+	// Session is the exact session, as the caller names it.
+	Session string `yaml:"session,omitempty" json:"session,omitempty"`
+	// Server is a glob on SERVER of a tool named mcp__SERVER__TOOL.
+	Server string `yaml:"mcp_server,omitempty" json:"mcp_server,omitempty"`
+	// Host is that of every address in the input: example.com, or *.example.com for all below it.
+	Host string `yaml:"host,omitempty" json:"host,omitempty"`
+	// Args are on fields of the input, all of them.
+	Args []Arg `yaml:"args,omitempty" json:"args,omitempty"`
+	// Expires is a day, which it still holds on, or a time as in RFC 3339; then it is no longer in force.
+	Expires  string `yaml:"expires,omitempty" json:"expires,omitempty"`
+	Disabled bool   `yaml:"disabled,omitempty" json:"disabled,omitempty"`
+	// Note is for the reader, and never matched.
+	Note string `yaml:"note,omitempty" json:"note,omitempty"`
+	// Examples must come out as they say, or the file is refused.
+	Examples Examples `yaml:"examples,omitempty" json:"examples,omitzero"`
 }
 
 // Arg is a matcher on one field of a tool's input.
 type Arg struct {
-	Field string `yaml:"field" mapstructure:"field" json:"field"` // name of a field, or a JSON pointer (RFC 6901) such as /options/force
-	Value string `yaml:"value" mapstructure:"value" json:"value"` // glob on its text, number, true or false: * and ?
+	// Field is the name of a field, or a JSON pointer (RFC 6901) such as /options/force.
+	Field string `yaml:"field" json:"field"`
+	// Value is a glob on its text, number, true or false: * and ?.
+	Value string `yaml:"value" json:"value"`
 }
 
 // Examples are calls that a rule is meant to match, and others that it is not. Each is a command, or a call as
 // JSON: {"tool": …, "input": {…}, "agent": …, "session": …, "cwd": …, "program": …}. What it leaves out is as
 // the rule wants it.
 type Examples struct {
-	Match   []string `yaml:"match,omitempty" mapstructure:"match" json:"match,omitempty"`
-	NoMatch []string `yaml:"no_match,omitempty" mapstructure:"no_match" json:"no_match,omitempty"`
+	Match   []string `yaml:"match,omitempty" json:"match,omitempty"`
+	NoMatch []string `yaml:"no_match,omitempty" json:"no_match,omitempty"`
 }
 
-// SameRules reports whether two lists hold the same rules in the same order.
-func SameRules(a, b []Rule) bool { return slices.EqualFunc(a, b, Rule.Equal) }
+// Policy is what decides calls: built-in knowledge, switched by a person, and the person's own rules.
+type Policy struct {
+	// AutoAllow are the classes that pass without a prompt.
+	AutoAllow []Class `yaml:"auto_allow"`
+	// AskEverything makes every allow an ask.
+	AskEverything bool `yaml:"ask_everything"`
+	// TrustedAgents are believed when they classify a tool nod does not know.
+	TrustedAgents []string `yaml:"trusted_agents"`
+	// TrustedRoots are folders that a class may read in, and where git may be believed; none: everywhere, and git nowhere.
+	TrustedRoots []string `yaml:"trusted_roots"`
+	Rules        []Rule   `yaml:"rules"`
+}
+
+// Default is the policy of a fresh installation.
+func Default() Policy { return Policy{AutoAllow: []Class{ReadOnly}} }
+
+// Equal reports whether two policies say the same, in the same order.
+func (p Policy) Equal(o Policy) bool {
+	return p.AskEverything == o.AskEverything && slices.Equal(p.AutoAllow, o.AutoAllow) &&
+		slices.Equal(p.TrustedAgents, o.TrustedAgents) && slices.Equal(p.TrustedRoots, o.TrustedRoots) &&
+		slices.EqualFunc(p.Rules, o.Rules, Rule.Equal)
+}
+
+// Clone returns a copy that shares nothing with the policy.
+func (p Policy) Clone() Policy {
+	p.AutoAllow = slices.Clone(p.AutoAllow)
+	p.TrustedAgents = slices.Clone(p.TrustedAgents)
+	p.TrustedRoots = slices.Clone(p.TrustedRoots)
+	p.Rules = slices.Clone(p.Rules)
+	for i := range p.Rules {
+		r := &p.Rules[i]
+		r.Run, r.Args = slices.Clone(r.Run), slices.Clone(r.Args)
+		r.Examples = Examples{slices.Clone(r.Examples.Match), slices.Clone(r.Examples.NoMatch)}
+	}
+	return p
+}
 
 // Equal reports whether two rules say the same.
 func (r Rule) Equal(o Rule) bool { return reflect.DeepEqual(r, o) }
@@ -138,14 +188,14 @@ type Grant struct {
 	ID          string         `json:"id"` // UUID
 	Scope       Scope          `json:"scope"`
 	Agent       string         `json:"agent"`
-	Program     string         `json:"program"`                // verified executable of the requester; empty when it could not be verified
+	Program     string         `json:"program"`                // verified executable of the requester; empty: not verified
 	Session     string         `json:"session,omitempty"`      // set when Scope is ThisSession
 	CWD         string         `json:"cwd"`                    // folder that the agent works in, or the project
 	Tool        string         `json:"tool,omitempty"`         // empty with Edits
 	InputSHA256 string         `json:"input_sha256,omitempty"` // of the canonical JSON of the input
 	Command     *shell.Pattern `json:"command,omitempty"`
 	Folder      string         `json:"folder,omitempty"` // of an exact Command: where it runs
-	Edits       string         `json:"edits,omitempty"`  // absolute folder or file; with a slash at its end a folder for temporary files
+	Edits       string         `json:"edits,omitempty"`  // absolute folder or file; a temporary folder with a slash
 	Shown       string         `json:"shown"`            // the input as the human saw it, cut for the list
 	Created     time.Time      `json:"created"`
 	Expires     time.Time      `json:"expires,omitzero"`

@@ -3,6 +3,7 @@ package policy
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"nod/policy/shell"
@@ -30,7 +31,7 @@ const (
 // paths are the texts of where the access leads: as it is spelled, and with links followed.
 func (a *access) paths() []string {
 	clean := a.clean
-	if a.afloat { // at best somewhere below the root
+	if a.relative { // at best somewhere below the root
 		clean = "/" + clean
 	}
 	if a.real == "" || a.real == clean {
@@ -57,7 +58,11 @@ func (f *facts) reach() []access {
 		f.reached = append(f.reached, access{place: f.cwd(), kind: *f.tool.here})
 	}
 	f.narrow()
-	f.reached = f.lineReach(f.reached)
+	if f.line != nil {
+		for _, p := range f.line.parts {
+			f.reached = append(append(f.reached, p.reach...), p.output...)
+		}
+	}
 	return f.reached
 }
 
@@ -128,52 +133,41 @@ func cutGlob(glob string) (base, rest string, lost bool) {
 	return glob[:cut], glob[cut:], false
 }
 
-// lineReach adds what the command line of a shell does.
-func (f *facts) lineReach(to []access) []access {
-	if f.line == nil {
-		return to
-	}
-	for i := range f.line.parts {
-		to = append(append(to, f.line.parts[i].reach...), f.line.parts[i].output...)
-	}
-	return to
-}
-
 // mustAskToChange finds a change that no rule and no grant lets pass.
-func (f *facts) mustAskToChange() (id, reason string) {
+func (f *facts) mustAskToChange() Decision {
 	reached := f.reach()
 	for i := range reached {
 		if a := &reached[i]; a.changes() {
-			if id, reason := f.policy.guard.judge(a); id != "" {
-				return id, reason
+			if d := f.policy.guard.judge(a); d.Effect == Ask {
+				return d
 			}
 		}
 	}
 	if f.input.isRun && f.policy.guard.mentionsOwn(f.input.command) {
-		return builtinOwn, reasonOwn
+		return askOwn
 	}
-	return "", ""
+	return Decision{}
 }
 
 // mayLeak looks for what a class must not open without a prompt: what is read may be sent away.
-func (f *facts) mayLeak() (id, reason string) {
+func (f *facts) mayLeak() Decision {
 	reached := f.reach()
 	for i := range reached {
 		a := &reached[i]
 		words := a.source == fromWords
 		switch {
-		case !words && (a.lost || a.afloat && strings.HasPrefix(a.clean, "..")):
-			return builtinLost, reasonLost
+		case !words && (a.lost || a.relative && strings.HasPrefix(a.clean, "..")):
+			return askLost
 		case f.policy.leaks(a):
-			return builtinSecrets, reasonSecrets
+			return askSecrets
 		case words:
 		case shell.Special(a.clean), shell.Special(a.real), a.kind == shell.Read && isOdd(a.real):
-			return builtinLost, reasonLost
-		case !f.policy.isTrustedPlace(a.place):
-			return builtinOutside, reasonOutside
+			return askLost
+		case len(f.policy.roots) > 0 && !f.policy.isInRoots(a.place):
+			return askOutside
 		}
 	}
-	return "", ""
+	return Decision{}
 }
 
 // isOdd reports whether a path is there and neither a file nor a folder: reading a FIFO may never end.
@@ -194,17 +188,12 @@ func (c *Compiled) leaks(a *access) bool {
 			return true
 		}
 	}
-	for _, glob := range a.only {
-		if secrets.mayMatch(glob, a.whole) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.only, func(glob string) bool { return secrets().mayMatch(glob, a.whole) })
 }
 
 // isInside reports whether all that the access reaches matches a pattern, as text and with links followed.
 func (p place) isInside(pat *pattern) bool {
-	return !p.lost && !p.afloat && pat.match(p.clean) && (p.real == p.clean || pat.match(p.real))
+	return !p.lost && !p.relative && pat.match(p.clean) && (p.real == p.clean || pat.match(p.real))
 }
 
 // touches reports whether the place matches a pattern, as text or with links followed.
@@ -227,10 +216,5 @@ func (a *access) touches(pat *pattern) bool {
 			}
 		}
 	}
-	for _, glob := range a.only {
-		if pat.meets(glob) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.only, pat.meets)
 }

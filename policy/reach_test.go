@@ -46,7 +46,7 @@ func TestToolCases(t *testing.T) {
 			continue // what a command reaches is for the tests of command lines
 		}
 		config, cwd := column[4], filepath.Join(home, "src", "shop")
-		p := Default().Policy
+		p := Default()
 		switch {
 		case strings.HasPrefix(config, "same rule"):
 			p = last
@@ -66,11 +66,12 @@ func TestToolCases(t *testing.T) {
 		last = p
 		call := Call{
 			Agent: column[0], Tool: column[1], CWD: cwd,
-			Input: json.RawMessage(strings.ReplaceAll(column[2], "HOME", home)),
+			Input: ReadInput(json.RawMessage(strings.ReplaceAll(column[2], "HOME", home))),
 		}
 		name := strings.Join(column[:3], " ")
 		expectEffect(t, name, call, p, home, Effect(column[3]))
-		if Effect(column[3]) != Ask || strings.Contains(column[4], "class write") || strings.HasPrefix(column[4], "same rule") {
+		if Effect(column[3]) != Ask || strings.Contains(column[4], "class write") ||
+			strings.HasPrefix(column[4], "same rule") {
 			for i, rule := range laxRules {
 				rule.ID = "lax"
 				if i == 0 || strings.HasPrefix(column[1], "mcp__") {
@@ -213,8 +214,9 @@ func TestReach(t *testing.T) {
 		{oc, "lsp", `{"operation":"hover","filePath":"a.go","line":1,"character":2}`, Allow},
 	}
 	for _, tt := range tests {
-		call := Call{Agent: tt.agent, Tool: tt.tool, CWD: project, Input: json.RawMessage(strings.ReplaceAll(tt.input, "HOME", home))}
-		expectEffect(t, tt.tool+" "+tt.input, call, Default().Policy, home, tt.want)
+		input := ReadInput([]byte(strings.ReplaceAll(tt.input, "HOME", home)))
+		call := Call{Agent: tt.agent, Tool: tt.tool, CWD: project, Input: input}
+		expectEffect(t, tt.tool+" "+tt.input, call, Default(), home, tt.want)
 	}
 }
 
@@ -262,9 +264,9 @@ func TestUnknownTexts(t *testing.T) {
 	for _, tt := range tests {
 		call := Call{
 			Agent: "claude-code", Tool: tt.tool, CWD: filepath.Join(home, "src", "shop"),
-			Input: json.RawMessage(strings.ReplaceAll(tt.input, "HOME", home)),
+			Input: ReadInput(json.RawMessage(strings.ReplaceAll(tt.input, "HOME", home))),
 		}
-		p := Default().Policy
+		p := Default()
 		p.Rules = []Rule{tt.rule}
 		expectEffect(t, tt.tool+" "+tt.input, call, p, home, tt.want)
 	}
@@ -289,8 +291,8 @@ func TestHostsAreForTools(t *testing.T) {
 		{named, "claude-code", "mcp__fs__get", `{"url":"https://github.com/a"}`, Ask},
 	}
 	for _, tt := range tests {
-		call := Call{Agent: tt.agent, Tool: tt.tool, CWD: "/src", Input: json.RawMessage(tt.input)}
-		p := Default().Policy
+		call := Call{Agent: tt.agent, Tool: tt.tool, CWD: "/src", Input: ReadInput(json.RawMessage(tt.input))}
+		p := Default()
 		p.Rules = []Rule{tt.rule}
 		expectEffect(t, tt.agent+" "+tt.tool+" "+tt.input, call, p, "/home/u", tt.want)
 	}

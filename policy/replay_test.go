@@ -3,14 +3,13 @@ package policy
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 )
 
 func simulate(t testing.TB, p Policy) *Simulation {
 	t.Helper()
-	s, err := newSimulation(p, Places{Home: "/home/ann"})
+	s, err := NewSimulation(p, Places{Home: "/home/ann"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,8 +20,8 @@ func simulate(t testing.TB, p Policy) *Simulation {
 func TestSimulationAnswers(t *testing.T) {
 	other := bash("go test ./z")
 	other.CWD = "/srv/other"
-	question := Call{Agent: "claude-code", Tool: "AskUserQuestion", Input: json.RawMessage(`{}`), CWD: "/srv"}
-	s := simulate(t, Default().Policy)
+	question := Call{Agent: "claude-code", Tool: "AskUserQuestion", Input: ReadInput(json.RawMessage(`{}`)), CWD: "/srv"}
+	s := simulate(t, Default())
 	for i, step := range []struct {
 		call  Call
 		asked bool
@@ -55,7 +54,7 @@ func TestSimulationKnowsWhereSessionsBegan(t *testing.T) {
 		c.Session, c.CWD = session, folder
 		return c
 	}
-	s := simulate(t, Default().Policy)
+	s := simulate(t, Default())
 	for i, step := range []struct {
 		call  Call
 		asked bool
@@ -79,69 +78,52 @@ func TestSimulationKnowsWhereSessionsBegan(t *testing.T) {
 
 // What was allowed for always and then not used for long is asked about again, as in the real thing.
 func TestSimulationOfGrantsThatRest(t *testing.T) {
-	s := simulate(t, Default().Policy)
+	s := simulate(t, Default())
 	at := testNow
 	for i, step := range []struct {
 		later time.Duration
 		asked bool
 	}{
-		{0, true}, {restAfter - time.Hour, false}, {restAfter - time.Hour, false}, // each use counts
-		{restAfter + time.Hour, true}, {time.Hour, false},
+		{0, true}, {RestAfter - time.Hour, false}, {RestAfter - time.Hour, false}, // each use counts
+		{RestAfter + time.Hour, true}, {time.Hour, false},
 	} {
 		at = at.Add(step.later)
 		if asked := s.Answer(bash("make all"), at); asked != step.asked {
 			t.Errorf("step %d: asked %v", i, asked)
 		}
 	}
-	if n := s.kept.grants.len(); n != 1 {
+	if n := len(s.kept.grants); n != 1 {
 		t.Errorf("%d grants are kept", n)
 	}
 }
 
 func TestSimulationKeepsNoMoreGrantsThanNod(t *testing.T) {
-	s := simulate(t, Default().Policy)
-	for i := range maxGrants + 5 {
-		s.Answer(Call{Agent: "a", CWD: fmt.Sprint("/srv/", i), Tool: "frobnicate", Input: json.RawMessage(`{}`)}, testNow)
+	s := simulate(t, Default())
+	for i := range MaxGrants + 5 {
+		call := Call{Agent: "a", CWD: fmt.Sprint("/srv/", i), Tool: "frobnicate", Input: ReadInput([]byte(`{}`))}
+		s.Answer(call, testNow)
 	}
-	if n := s.kept.grants.len(); n != maxGrants {
+	if n := len(s.kept.grants); n != MaxGrants {
 		t.Errorf("%d grants", n)
 	}
 }
 
 func TestSimulationWithSuggestions(t *testing.T) {
-	p := Default().Policy
+	p := Default()
 	p.Rules = []Rule{{ID: "allow-make", Effect: Allow, Command: "make all"}}
 	s := simulate(t, p)
-	rules := s.Suggest(bash("make"))
-	if len(rules) != 1 || rules[0].Command != "make" || len(s.Suggest(Call{Tool: "AskUserQuestion"})) != 0 {
-		t.Fatalf("%+v", rules)
+	found, err := s.Suggest(t.Context(), repeat(3, Past{bash("make"), Allow}), testNow)
+	if err != nil || len(found) != 1 || found[0].Rule.Command != "make" || found[0].Rule.ID != "allow-make-2" {
+		t.Fatalf("%+v, %v", found, err)
 	}
-	with, named, err := s.With(rules)
-	if err != nil || named[0].ID != "allow-make-2" || rules[0].ID != "" {
-		t.Fatalf("%+v, %v", named, err)
+	with, err := s.With(found[0].Rule)
+	if err != nil {
+		t.Fatal(err)
 	}
 	if d := with.Decide(bash("make"), testNow); d.Effect != Allow || d.Rule != "allow-make-2" {
 		t.Errorf("%+v", d)
 	}
 	if d := s.Decide(bash("make"), testNow); d.Effect != Ask {
 		t.Errorf("the first simulation was changed: %+v", d)
-	}
-}
-
-// A store's simulation goes by its configuration, and not by the grants that there are.
-func TestStoreSimulates(t *testing.T) {
-	s, err := OpenStore(filepath.Join(t.TempDir(), "config.yaml"), filepath.Join(t.TempDir(), "grants.json"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Grant(bash("make"), Always, CoverInput); err != nil {
-		t.Fatal(err)
-	}
-	sim, err := s.Simulate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !sim.Answer(bash("make"), testNow) {
-		t.Error("a grant counts")
 	}
 }

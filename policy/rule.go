@@ -22,7 +22,9 @@ func (e *FieldError) Error() string { return e.Key + ": " + e.Problem }
 
 // Validate reports the first thing that is wrong with a rule on its own, as a [*FieldError].
 func (r Rule) Validate() error {
-	for _, check := range []func(Rule) *FieldError{checkID, checkEffect, checkTexts, checkMatchers, checkRun, checkClass, checkPatterns, checkServer, checkHost, checkArgs, checkExpires, checkExampleCount} {
+	for _, check := range []func(Rule) *FieldError{
+		checkID, checkEffect, checkTexts, checkMatchers, checkRun, checkArgs, checkExampleCount,
+	} {
 		if err := check(r); err != nil {
 			return err
 		}
@@ -35,7 +37,8 @@ func checkID(r Rule) *FieldError {
 	case r.ID == "":
 		return &FieldError{"id", "missing: want a name that no other rule has"}
 	case len(r.ID) > 64 || strings.Trim(r.ID, idLetters) != "" || strings.IndexAny(r.ID[:1], "._-") == 0:
-		return &FieldError{"id", fmt.Sprintf("%q: want up to 64 letters, digits, dots, dashes and underscores, a letter or digit first", r.ID)}
+		const want = "want up to 64 letters, digits, dots, dashes and underscores, a letter or digit first"
+		return &FieldError{"id", fmt.Sprintf("%q: %s", r.ID, want)}
 	}
 	return nil
 }
@@ -47,33 +50,53 @@ func checkEffect(r Rule) *FieldError {
 		return &FieldError{"effect", "missing: want allow, ask or deny"}
 	}
 	if effects := []Effect{Allow, Ask, Deny}; !slices.Contains(effects, r.Effect) {
-		return &FieldError{"effect", fmt.Sprintf("%q: want %s", r.Effect, orList(effects))}
+		return &FieldError{"effect", fmt.Sprintf("%q: want %s", r.Effect, OrList(effects))}
 	}
 	return nil
 }
 
-// checkTexts refuses what a person who reads the rule would not see.
-func checkTexts(r Rule) *FieldError {
-	texts := []FieldError{
-		{"agent", r.Agent}, {"program", r.Program}, {"tool", r.Tool}, {"path", r.Path},
-		{"command", r.Command}, {"cwd", r.CWD}, {"session", r.Session}, {"mcp_server", r.Server},
-		{"host", r.Host}, {"expires", r.Expires}, {"note", r.Note},
+// A ruleText is a text of a rule.
+type ruleText struct {
+	key, text string
+	check     func(string) string // says what is wrong with the text, unless it is empty; nil: any will do
+}
+
+// texts are all of them but for id and effect.
+func (r Rule) texts() []ruleText {
+	texts := []ruleText{
+		{"agent", r.Agent, nil}, {"program", r.Program, checkPattern}, {"tool", r.Tool, nil},
+		{"class", string(r.Class), checkClass}, {"path", r.Path, checkPattern}, {"command", r.Command, nil},
+		{"cwd", r.CWD, checkPattern}, {"session", r.Session, nil}, {"mcp_server", r.Server, checkServer},
+		{"host", r.Host, checkHost}, {"expires", r.Expires, checkExpires}, {"note", r.Note, nil},
 	}
 	for i, run := range r.Run {
-		texts = append(texts, FieldError{fmt.Sprintf("run[%d]", i), run})
+		texts = append(texts, ruleText{fmt.Sprintf("run[%d]", i), run, nil})
 	}
 	for i, arg := range r.Args {
-		texts = append(texts, FieldError{fmt.Sprintf("args[%d].field", i), arg.Field}, FieldError{fmt.Sprintf("args[%d].value", i), arg.Value})
+		texts = append(texts,
+			ruleText{fmt.Sprintf("args[%d].field", i), arg.Field, nil},
+			ruleText{fmt.Sprintf("args[%d].value", i), arg.Value, nil})
 	}
 	for _, e := range r.Examples.all() {
-		texts = append(texts, FieldError{e.Key, e.Text})
+		texts = append(texts, ruleText{e.Key, e.Text, nil})
 	}
-	for _, f := range texts {
-		switch text := f.Problem; {
-		case len(text) > maxField:
-			return &FieldError{f.Key, fmt.Sprintf("too long: want at most %d bytes", maxField)}
-		case hasHidden(text):
-			return &FieldError{f.Key, fmt.Sprintf("%+q holds a character that cannot be seen: remove it", text)}
+	return texts
+}
+
+// checkTexts refuses what a person who reads the rule would not see, and what means nothing in its field.
+func checkTexts(r Rule) *FieldError {
+	for _, f := range r.texts() {
+		problem := ""
+		switch {
+		case len(f.text) > maxField:
+			problem = fmt.Sprintf("too long: want at most %d bytes", maxField)
+		case hasHidden(f.text):
+			problem = fmt.Sprintf("%+q holds a character that cannot be seen: remove it", f.text)
+		case f.check != nil && f.text != "":
+			problem = f.check(f.text)
+		}
+		if problem != "" {
+			return &FieldError{f.key, problem}
 		}
 	}
 	return nil
@@ -84,32 +107,19 @@ func checkMatchers(r Rule) *FieldError {
 	if r.Effect == Allow && strings.Trim(tool, "*") == "" {
 		tool = "" // a rule that allows whatever the tool says no more than one that allows everything
 	}
-	if cmp.Or(r.Agent, r.Program, tool, string(r.Class), r.Path, r.Command, r.CWD, r.Session, r.Server, r.Host) == "" && len(r.Args) == 0 && len(r.Run) == 0 {
-		return &FieldError{"effect", "the rule would match every call: want at least one of agent, program, tool, class, path, command, run, cwd, session, mcp_server, host, args"}
+	text := cmp.Or(r.Agent, r.Program, tool, string(r.Class), r.Path, r.Command, r.CWD, r.Session, r.Server, r.Host)
+	if text == "" && len(r.Args) == 0 && len(r.Run) == 0 {
+		return &FieldError{"effect", "the rule would match every call: want at least one of " +
+			"agent, program, tool, class, path, command, run, cwd, session, mcp_server, host, args"}
 	}
 	return nil
 }
 
-func checkClass(r Rule) *FieldError {
-	if r.Class == "" {
-		return nil
+func checkClass(text string) string {
+	if Class(text) == oldWrite {
+		return ""
 	}
-	if _, err := ParseClass(string(r.Class)); err != nil {
-		return &FieldError{"class", fmt.Sprintf("%q: want %s", r.Class, orList(Classes))}
-	}
-	return nil
-}
-
-func checkPatterns(r Rule) *FieldError {
-	for _, f := range []FieldError{{"program", r.Program}, {"path", r.Path}, {"cwd", r.CWD}} {
-		if f.Problem == "" {
-			continue
-		}
-		if problem := checkPattern(f.Problem); problem != "" {
-			return &FieldError{f.Key, problem}
-		}
-	}
-	return nil
+	return CheckOneOf(Class(text), Classes...)
 }
 
 // maxRun is how many commands one rule may name.

@@ -2,24 +2,24 @@ package policy
 
 import (
 	_ "embed"
-	"io"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 
+	"nod/ownfile"
 	"nod/policy/shell"
 )
 
 //go:embed names/secrets.txt
 var secretNames string
 
-var secrets = newNameList(secretNames)
+var secrets = sync.OnceValue(func() *nameList { return newNameList(secretNames) })
 
-// HoldsSecrets reports whether a path is, or is inside of, something that keeps keys, passwords or tokens, going
+// holdsSecrets reports whether a path is, or is inside of, something that keeps keys, passwords or tokens, going
 // by its names alone.
-func HoldsSecrets(path string) bool { return holdsSecrets(path) }
-
-func holdsSecrets(p string) bool { return secrets.find(filepath.ToSlash(p), homeName()) != nil }
+func holdsSecrets(path string) bool { return secrets().find(filepath.ToSlash(path), homeName()) != nil }
 
 // homeName is the home folder in the form in which names are compared.
 func homeName() string { return foldName(filepath.ToSlash(homeFolder())) }
@@ -27,11 +27,11 @@ func homeName() string { return foldName(filepath.ToSlash(homeFolder())) }
 // mayMatchSecret reports whether a pattern of paths may select a file that keeps secrets, at whatever depth: a
 // wildcard stands for names that are not there yet. A pattern for all files of an ordinary kind, such as *.json,
 // is not taken for one that does.
-func mayMatchSecret(glob string) bool { return secrets.mayMatch(glob, true) }
+func mayMatchSecret(glob string) bool { return secrets().mayMatch(glob, true) }
 
 // narrowsToSecrets reports whether a pattern that narrows a search is meant for files that keep secrets. One for
 // all files narrows nothing.
-func narrowsToSecrets(glob string) bool { return secrets.mayMatch(glob, false) }
+func narrowsToSecrets(glob string) bool { return secrets().mayMatch(glob, false) }
 
 // Leaks reports whether an access may bring secrets to light, going by its text alone: by the names of places
 // that keep them, of folders that have them inside, and by what its patterns may match. A path is relative to a
@@ -43,46 +43,27 @@ func Leaks(a shell.Access) bool {
 			return true
 		}
 	}
-	return leaksByName(path, homeName(), a.Kind) != nil || narrowsTo(a.Only)
+	return leaksByName(path, homeName(), a.Kind) != nil || slices.ContainsFunc(a.Only, narrowsToSecrets)
 }
 
 // leaksByName finds the name by which an access to a path brings secrets to light.
 func leaksByName(path, home string, kind shell.Kind) *nameEntry {
-	if e := secrets.find(path, home); e != nil || kind != shell.Tree {
+	if e := secrets().find(path, home); e != nil || kind != shell.Tree {
 		return e
 	}
-	return secrets.holds(path, home, false)
-}
-
-// narrowsTo reports whether one of several patterns is meant for secrets.
-func narrowsTo(only []string) bool {
-	for _, glob := range only {
-		if narrowsToSecrets(glob) {
-			return true
-		}
-	}
-	return false
+	return secrets().holds(path, home, false)
 }
 
 // maxConfig is how much of a file is looked at for secrets, in bytes; a larger one counts as having some.
 const maxConfig = 64 << 10
 
 // confidential finds what is not for everybody's eyes in settings of git and package managers.
-var confidential = regexp.MustCompile(`(?i)://[^/\s@]+@|extraheader|passw|secret|token|_auth|api_?key|credential|private`)
+var confidential = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)://[^/\s@]+@|extraheader|passw|secret|token|_auth|api_?key|credential|private`)
+})
 
 // isConfidential reports whether a file of settings holds secrets. One that cannot be read counts as such.
 func isConfidential(path string) bool {
-	if path == "" {
-		return true
-	}
-	file, err := openPlain(filepath.FromSlash(path))
-	if err != nil {
-		return true
-	}
-	defer file.Close()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return true
-	}
-	text, err := io.ReadAll(io.LimitReader(file, maxConfig+1))
-	return err != nil || len(text) > maxConfig || confidential.Match(text)
+	text, err := ownfile.ReadPlain(filepath.FromSlash(path), maxConfig)
+	return err != nil || confidential().Match(text)
 }

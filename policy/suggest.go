@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,14 +10,18 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	strict "github.com/go-json-experiment/json"
 )
 
 const (
 	suggestAfter   = 3   // like answers after which a rule is proposed
 	maxSuggestions = 20  // nobody reads more of them
+	maxCandidates  = 60  // rules that are tried, those with the most calls first
 	maxCommands    = 20  // of one suggestion
 	maxShownCalls  = 3   // as examples of one suggestion
 	maxExample     = 300 // bytes
+	maxTried       = 20  // calls that are tried as examples
 )
 
 // runNote is what a person should know of a rule for commands before adding it.
@@ -37,46 +42,57 @@ type Suggestion struct {
 
 // Suggest proposes rules that would have spared the person questions they always answered alike. A rule is
 // proposed only when it would have decided every call that it rests on, and none that the person decided
-// otherwise; what rules cannot decide is never proposed. Those with the most calls come first.
-func (s *Store) Suggest(past []Past) []Suggestion {
-	return suggest(past, s.Config().Policy, s.places, s.now())
-}
-
-func suggest(past []Past, p Policy, places Places, now time.Time) []Suggestion {
-	today, err := Compile(p, places)
+// otherwise; what rules cannot decide is never proposed. Those with the most calls come first, twenty at most.
+// The error is that of the context.
+func (s *Simulation) Suggest(ctx context.Context, past []Past, now time.Time) ([]Suggestion, error) {
+	candidates, err := group(ctx, past, s.rules, now)
 	if err != nil {
-		return nil
+		return nil, err
+	}
+	slices.SortStableFunc(candidates, func(a, b *candidate) int { return cmp.Compare(len(b.Calls), len(a.Calls)) })
+	candidates = candidates[:min(len(candidates), maxCandidates)]
+	if err := oppose(ctx, candidates, past, s.rules, now); err != nil {
+		return nil, err
 	}
 	var found []Suggestion
-	refused := refusedCommands(past, today)
-	for _, g := range group(past, today, now) {
-		g.settle(refused)
-		if len(g.Calls) < suggestAfter {
-			continue
+	taken := s.config.Rules
+	for _, g := range candidates {
+		if err := ctx.Err(); err != nil || len(found) == maxSuggestions {
+			return found, err
 		}
-		g.Rule.ID = freeID(g.Rule, p.Rules)
-		if g.holds(past, p, places, now) {
+		g.Rule.ID = freeID(g.Rule, taken)
+		if s.allows(g, now) {
 			g.exemplify()
-			found = append(found, g.Suggestion)
+			found, taken = append(found, g.Suggestion), slices.Concat(taken, []Rule{g.Rule})
 		}
 	}
-	slices.SortStableFunc(found, func(a, b Suggestion) int { return cmp.Compare(len(b.Calls), len(a.Calls)) })
-	return found[:min(len(found), maxSuggestions)]
+	return found, nil
 }
 
-// likes are calls that one rule could decide.
-type likes struct {
+// A candidate is a rule, and calls that it could decide.
+type candidate struct {
 	Suggestion
-	runs [][]string // of each call, when the rule is for commands: those that it must name
+	runs    [][]string // of each call, when the rule is for commands: those that it must name
+	against []Call     // which the person decided otherwise, and the rule may be about
 }
 
 // group puts calls together that one rule could decide, and none does yet.
-func group(past []Past, p *Compiled, now time.Time) []*likes {
-	var all []*likes
-	by := map[suggestKey]*likes{}
+func group(ctx context.Context, past []Past, p *Compiled, now time.Time) ([]*candidate, error) {
+	var all []*candidate
+	by, refused := map[suggestKey]*candidate{}, map[string]bool{}
 	for _, one := range past {
-		rule, ok := ruleFor(one, p)
-		if !ok || Decide(one.Call, p, now).Effect != Ask {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		f := newFacts(&one.Call, p, now)
+		if one.Effect == Deny {
+			r, _ := f.ruleFor(Allow)
+			for _, text := range r.Run {
+				refused[text] = true
+			}
+		}
+		rule, ok := f.ruleFor(one.Effect)
+		if !ok || f.decision().Effect != Ask {
 			continue
 		}
 		k := suggestKey{rule.Effect, rule.Agent, rule.Program, rule.Tool, rule.Path, rule.Command, ""}
@@ -85,13 +101,42 @@ func group(past []Past, p *Compiled, now time.Time) []*likes {
 		}
 		g := by[k]
 		if g == nil {
-			g = &likes{Suggestion: Suggestion{Rule: rule}}
+			g = &candidate{Suggestion: Suggestion{Rule: rule}}
 			by[k] = g
 			all = append(all, g)
 		}
 		g.add(one.Call, rule.Run)
 	}
-	return all
+	return slices.DeleteFunc(all, func(g *candidate) bool {
+		g.settle(refused)
+		return len(g.Calls) < suggestAfter
+	}), nil
+}
+
+// oppose notes for each candidate the calls that the person decided otherwise and its rule may be about.
+func oppose(ctx context.Context, candidates []*candidate, past []Past, p *Compiled, now time.Time) error {
+	rules := make([]compiledRule, len(candidates))
+	effects := map[Effect]bool{}
+	for i, g := range candidates {
+		rules[i] = newCompiledRule(g.Rule, p.places.Home)
+		effects[g.Rule.Effect] = true
+	}
+	for _, one := range past {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if len(effects) == 1 && effects[one.Effect] {
+			continue
+		}
+		f := newFacts(&one.Call, p, now)
+		for i, g := range candidates {
+			r := &rules[i]
+			if r.Effect != one.Effect && r.appliesTo(f) && (r.Effect == Allow || r.matches(f)) {
+				g.against = append(g.against, one.Call)
+			}
+		}
+	}
+	return nil
 }
 
 type suggestKey struct {
@@ -99,7 +144,7 @@ type suggestKey struct {
 	agent, program, tool, path, command, project string
 }
 
-func (g *likes) add(c Call, run []string) {
+func (g *candidate) add(c Call, run []string) {
 	g.Calls = append(g.Calls, c)
 	if !slices.Contains(g.Folders, c.CWD) {
 		g.Folders = append(g.Folders, c.CWD)
@@ -113,7 +158,7 @@ func (g *likes) add(c Call, run []string) {
 
 // settle has a rule for commands name those that were allowed often and never refused, and leaves the calls that
 // these let pass.
-func (g *likes) settle(refused map[string]bool) {
+func (g *candidate) settle(refused map[string]bool) {
 	for changed := len(g.runs) > 0; changed; {
 		times := map[string]int{}
 		for _, run := range g.runs {
@@ -134,8 +179,8 @@ func (g *likes) settle(refused map[string]bool) {
 }
 
 // keep drops the calls whose commands do not fit, and reports whether there were any.
-func (g *likes) keep(fits func(run []string) bool) (changed bool) {
-	var kept likes
+func (g *candidate) keep(fits func(run []string) bool) (changed bool) {
+	var kept candidate
 	for i, run := range g.runs {
 		if fits(run) {
 			kept.add(g.Calls[i], run)
@@ -146,50 +191,38 @@ func (g *likes) keep(fits func(run []string) bool) (changed bool) {
 	return changed
 }
 
-// refusedCommands are those in command lines that the person denied.
-func refusedCommands(past []Past, p *Compiled) map[string]bool {
-	refused := map[string]bool{}
-	for _, one := range past {
-		if one.Effect != Deny {
-			continue
-		}
-		r, _ := ruleFor(Past{one.Call, Allow}, p)
-		for _, text := range r.Run {
-			refused[text] = true
-		}
-	}
-	return refused
-}
-
 // ruleFor is the narrowest rule that decides calls like this one: the new commands of a line in this project where
 // each can be told by itself, else the same line, or files in the same project. There is none for a command that may
 // bring secrets to light, and none for a tool whose input is neither: a rule would not bound what it does.
-func ruleFor(one Past, p *Compiled) (Rule, bool) {
-	c := one.Call
-	f := newFacts(&c, p, time.Time{})
-	if id, _ := f.mustAsk(); id != "" || !isPlainFolder(c.CWD) {
+func (f *facts) ruleFor(effect Effect) (Rule, bool) {
+	c := f.call
+	if f.mustAsk().Effect == Ask || !isPlainFolder(c.CWD) {
 		return Rule{}, false
 	}
-	r := Rule{Effect: one.Effect, Agent: c.Agent, Tool: c.Tool, CWD: c.CWD}
+	r := Rule{Effect: effect, Agent: c.Agent, Tool: c.Tool, CWD: c.CWD}
 	if program := c.Program(); isPlainFolder(program) {
 		r.Program = program
 	}
-	leak, _ := f.mayLeak()
 	switch {
-	case f.input.isRun && leak != "" && one.Effect == Allow:
+	case f.input.isRun && effect == Allow && f.mayLeak().Effect == Ask:
 		return Rule{}, false
 	case f.input.isRun && f.input.command != "":
-		if r.Run = f.newCommands(); len(r.Run) > 0 && one.Effect == Allow {
+		if r.Run = f.newCommands(); len(r.Run) > 0 && effect == Allow {
 			r.CWD, r.Note = f.project()+"/**", runNote
 		} else {
 			r.Run, r.Command = nil, f.input.command
 		}
-	case f.class == Write && len(f.reach()) > 0:
+	case f.class == Write && f.reachesOnly(f.cwd()):
 		r.Path, r.CWD = c.CWD+"/**", ""
 	default:
 		return Rule{}, false
 	}
 	return r, !strings.ContainsAny(r.Tool, "*?")
+}
+
+// reachesOnly reports whether the call reaches something in a folder, and nothing else.
+func (f *facts) reachesOnly(folder place) bool {
+	return len(f.reach()) > 0 && !slices.ContainsFunc(f.reach(), func(a access) bool { return !folder.holds(a.place) })
 }
 
 // newCommands are what a rule must name so that the command line may run. There are none where more than commands is
@@ -221,7 +254,8 @@ func (f *facts) ruleText(v verdict) (text string, ok bool) {
 		return "", false
 	}
 	pattern, err := v.part.Pattern()
-	if err != nil || !pattern.Covers(*v.part.Part, f.insideProject(v.part)) || pattern.HasPath() && !f.partRunsAtTop(v.part) {
+	if err != nil || !pattern.Covers(*v.part.Part, f.insideProject(v.part)) ||
+		pattern.HasPath() && !f.partRunsAtTop(v.part) {
 		return "", false
 	}
 	return pattern.Rule()
@@ -232,42 +266,33 @@ func isPlainFolder(path string) bool {
 	return filepath.IsAbs(path) && path != "/" && !strings.ContainsAny(path, `*?[]{}\!`)
 }
 
-// holds checks a suggestion against everything that the person decided.
-func (g *likes) holds(past []Past, p Policy, places Places, now time.Time) bool {
-	if g.Rule.Validate() != nil {
-		return false
-	}
-	p.Rules = append(slices.Clone(p.Rules), g.Rule)
-	with, err := Compile(p, places)
+// allows checks a suggestion against what the person decided.
+func (s *Simulation) allows(g *candidate, now time.Time) bool {
+	with, err := s.With(g.Rule) // which validates the rule
 	if err != nil {
 		return false
 	}
-	for _, one := range past {
-		d := Decide(one.Call, with, now)
-		if d.Rule == g.Rule.ID && d.Effect != one.Effect {
-			return false // the person once said otherwise
-		}
-	}
-	return !slices.ContainsFunc(g.Calls, func(c Call) bool { return Decide(c, with, now).Rule != g.Rule.ID })
+	decides := func(c Call) bool { return Decide(c, with.rules, now).Rule == g.Rule.ID }
+	return !slices.ContainsFunc(g.against, decides) &&
+		!slices.ContainsFunc(g.Calls, func(c Call) bool { return !decides(c) })
 }
 
-// exemplify takes a few of the command lines as examples of a rule for commands, as far as they are short.
-func (g *likes) exemplify() {
-	if len(g.runs) == 0 {
+// exemplify takes a few of the calls as examples of the rule, as far as they are short. A command that the rule
+// names is example enough.
+func (g *candidate) exemplify() {
+	if g.Rule.Command != "" {
 		return
 	}
-	for _, c := range g.Calls {
-		var in struct{ Command, Cmd string }
-		if json.Unmarshal(c.Input, &in) == nil {
-			g.Rule.Exemplify(cmp.Or(in.Command, in.Cmd))
+	for _, c := range g.Calls[:min(len(g.Calls), maxTried)] {
+		if len(g.Rule.Examples.Match) < maxShownCalls {
+			g.Rule.exemplify(example(c))
 		}
 	}
 }
 
-// Exemplify adds a text to the calls that the rule is meant to match, when there is room for it and it holds. See
-// [Examples] for its form.
-func (r *Rule) Exemplify(text string) {
-	if len(r.Examples.Match) >= maxShownCalls || text == "" || len(text) > maxExample || slices.Contains(r.Examples.Match, text) {
+// exemplify adds a text to the calls that the rule is meant to match, when it holds.
+func (r *Rule) exemplify(text string) {
+	if text == "" || len(text) > maxExample || slices.Contains(r.Examples.Match, text) {
 		return
 	}
 	with := *r
@@ -275,6 +300,30 @@ func (r *Rule) Exemplify(text string) {
 	if with.Validate() == nil && with.CheckExamples() == nil {
 		*r = with
 	}
+}
+
+// example writes a call as a rule's example: a command as it is, of others only where they write.
+func example(c Call) string {
+	var in map[string]any
+	if json.Unmarshal(c.Input.Raw, &in) != nil {
+		return ""
+	}
+	for _, field := range []string{"command", "cmd"} {
+		if command, ok := in[field].(string); ok && command != "" && command[0] != '{' {
+			return command
+		}
+	}
+	maps.DeleteFunc(in, func(key string, _ any) bool {
+		return key != "file_path" && key != "notebook_path" && key != "path"
+	})
+	text, err := strict.Marshal(struct {
+		Tool  string         `json:"tool"`
+		Input map[string]any `json:"input"`
+	}{c.Tool, in}, strict.Deterministic(true))
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
 
 // freeID names a rule by what it is about, as no other rule is named.

@@ -1,12 +1,12 @@
 package policy
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 // decidedIn is an answer of the person to a command in a folder.
@@ -18,7 +18,7 @@ func decidedIn(folder, command string, e Effect) Past {
 
 func written(folder, path string) Past {
 	input, _ := json.Marshal(map[string]string{"file_path": path, "content": "x"})
-	return Past{Call{Agent: "claude-code", Tool: "Write", CWD: folder, Input: input}, Allow}
+	return Past{Call{Agent: "claude-code", Tool: "Write", CWD: folder, Input: ReadInput(input)}, Allow}
 }
 
 func repeat(n int, p Past) []Past {
@@ -27,6 +27,28 @@ func repeat(n int, p Past) []Past {
 		all = append(all, p)
 	}
 	return all
+}
+
+func suggest(t testing.TB, past []Past, p Policy) []Suggestion {
+	t.Helper()
+	s, err := NewSimulation(p, Places{Home: "/home/ann"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Suggest(t.Context(), past, testNow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestSuggestIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := simulate(t, Default()).Suggest(ctx, repeat(3, decidedIn("/src/a", "make all", Allow)), testNow)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
 }
 
 func TestSuggest(t *testing.T) {
@@ -41,42 +63,67 @@ func TestSuggest(t *testing.T) {
 		past []Past
 		want string // the suggested rules
 	}{
-		"too few":          {repeat(2, decidedIn(a, "make all", Allow)), ""},
-		"one project":      {repeat(3, decidedIn(a, "make all", Allow)), "allow-make-all allow Bash command=make all cwd=/home/ann/shop calls=3;"},
-		"several projects": {append(repeat(2, decidedIn(a, "make all", Allow)), decidedIn(b, "make all", Allow)), "allow-make-all allow Bash command=make all calls=3;"},
+		"too few": {repeat(2, decidedIn(a, "make all", Allow)), ""},
+		"one project": {
+			repeat(3, decidedIn(a, "make all", Allow)), "allow-make-all allow Bash command=make all cwd=/home/ann/shop calls=3;",
+		},
+		"several projects": {
+			append(repeat(2, decidedIn(a, "make all", Allow)), decidedIn(b, "make all", Allow)),
+			"allow-make-all allow Bash command=make all calls=3;",
+		},
 		"commands": {
-			allowed("go test ./x", "cd sub && go test -run Y . | tail", "go vet && go test", "go vet ./...", "go vet", "go build"),
+			allowed("go test ./x", "cd sub && go test -run Y . | tail", "go vet && go test",
+				"go vet ./...", "go vet", "go build"),
 			"allow-commands-shop allow Bash run=go test|go vet cwd=/home/ann/shop/** calls=5;",
 		},
 		"commands of each project": {append(allowed("go test", "go test"), repeat(2, decidedIn(b, "go test", Allow))...), ""},
-		"beside what is rare":      {allowed("go test && go build", "go test", "go test"), ""}, // it would spare two questions
+		// It would spare two questions.
+		"beside what is rare": {allowed("go test && go build", "go test", "go test"), ""},
 		"one was denied": {
-			append(allowed("go test", "go test .", "go test", "mix format", "mix format", "mix format"), decidedIn(a, "mix format x", Deny)),
+			append(allowed("go test", "go test .", "go test", "mix format", "mix format", "mix format"),
+				decidedIn(a, "mix format x", Deny)),
 			"allow-go-test allow Bash run=go test cwd=/home/ann/shop/** calls=3;",
 		},
-		"targets":           {allowed("make", "make", "make"), "allow-make allow Bash command=make cwd=/home/ann/shop calls=3;"},
-		"deletes":           {allowed("rm -r x", "rm -r x", "rm -r x"), "allow-rm-r-x allow Bash command=rm -r x cwd=/home/ann/shop calls=3;"},
-		"tells what to run": {allowed("sh x", "sh x", "sh x"), "allow-sh-x allow Bash command=sh x cwd=/home/ann/shop calls=3;"},
-		"writes a file":     {allowed("mix x>o", "mix x>o", "mix x>o"), "allow-mix-x-o allow Bash command=mix x>o cwd=/home/ann/shop calls=3;"},
-		"reads secrets":     {allowed("cat .env; go test", "cat .env; go test", "cat .env; go test"), ""},
-		"always denied":     {repeat(4, decidedIn(a, "git push", Deny)), "deny-git-push deny Bash command=git push cwd=/home/ann/shop calls=4;"},
-		"once otherwise":    {append(repeat(5, decidedIn(a, "make all", Allow)), decidedIn(a, "make all", Deny)), ""},
-		"files":             {[]Past{written(a, a+"/x.go"), written(a, "y.go"), written(a, a+"/z/z.go")}, "allow-write-shop allow Write path=/home/ann/shop/** calls=3;"},
+		"targets": {
+			allowed("make", "make", "make"), "allow-make allow Bash command=make cwd=/home/ann/shop calls=3;",
+		},
+		"deletes": {
+			allowed("rm -r x", "rm -r x", "rm -r x"), "allow-rm-r-x allow Bash command=rm -r x cwd=/home/ann/shop calls=3;",
+		},
+		"tells what to run": {
+			allowed("sh x", "sh x", "sh x"), "allow-sh-x allow Bash command=sh x cwd=/home/ann/shop calls=3;",
+		},
+		"writes a file": {
+			allowed("mix x>o", "mix x>o", "mix x>o"), "allow-mix-x-o allow Bash command=mix x>o cwd=/home/ann/shop calls=3;",
+		},
+		"reads secrets": {allowed("cat .env; go test", "cat .env; go test", "cat .env; go test"), ""},
+		"always denied": {
+			repeat(4, decidedIn(a, "git push", Deny)), "deny-git-push deny Bash command=git push cwd=/home/ann/shop calls=4;",
+		},
+		"once otherwise": {append(repeat(5, decidedIn(a, "make all", Allow)), decidedIn(a, "make all", Deny)), ""},
+		"files": {
+			[]Past{written(a, a+"/x.go"), written(a, "y.go"), written(a, a+"/z/z.go")},
+			"allow-write-shop allow Write path=/home/ann/shop/** calls=3;",
+		},
 		"files outside":     {[]Past{written(a, a+"/x.go"), written(a, "y.go"), written(a, "/etc/z")}, ""},
 		"guarded files":     {repeat(3, written(a, a+"/.git/config")), ""},
 		"hidden characters": {repeat(3, decidedIn(a, "make\u202e all", Allow)), ""},
 		"drives the screen": {repeat(3, decidedIn(a, "xdotool key Return", Allow)), ""},
 		"no folder":         {repeat(3, decidedIn("", "make all", Allow)), ""},
 		"odd folder":        {repeat(3, decidedIn("/home/*", "make all", Allow)), ""},
-		"nothing to bound":  {repeat(9, Past{Call{Agent: "a", Tool: "mcp__x__deploy", CWD: a, Input: json.RawMessage(`{"to":"prod"}`)}, Allow}), ""},
+		"nothing to bound": {repeat(9, Past{Call{
+			Agent: "a", Tool: "mcp__x__deploy", CWD: a, Input: ReadInput([]byte(`{"to":"prod"}`)),
+		}, Allow}), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			for _, s := range suggest(tt.past, Default().Policy, Places{Home: "/home/ann"}, testNow) {
+			for _, s := range suggest(t, tt.past, Default()) {
 				r := s.Rule
 				got += fmt.Sprintf("%s %s %s", r.ID, r.Effect, r.Tool)
 				run := strings.Join(r.Run, "|")
-				for _, f := range []struct{ key, value string }{{"command", r.Command}, {"run", run}, {"path", r.Path}, {"cwd", r.CWD}} {
+				for _, f := range []struct {
+					key, value string
+				}{{"command", r.Command}, {"run", run}, {"path", r.Path}, {"cwd", r.CWD}} {
 					if f.value != "" {
 						got += " " + f.key + "=" + f.value
 					}
@@ -97,9 +144,12 @@ func TestSuggest(t *testing.T) {
 }
 
 func TestSuggestNamesNoRuleTwice(t *testing.T) {
-	p := Default().Policy
-	p.Rules = []Rule{{ID: "allow-make-all", Effect: Allow, Tool: "Other"}, {ID: "allow-make-all-2", Effect: Deny, Tool: "Other"}}
-	got := suggest(repeat(3, decidedIn("/src/a", "make all", Allow)), p, Places{Home: "/home/ann"}, testNow)
+	p := Default()
+	p.Rules = []Rule{
+		{ID: "allow-make-all", Effect: Allow, Tool: "Other"},
+		{ID: "allow-make-all-2", Effect: Deny, Tool: "Other"},
+	}
+	got := suggest(t, repeat(3, decidedIn("/src/a", "make all", Allow)), p)
 	if len(got) != 1 || got[0].Rule.ID != "allow-make-all-3" {
 		t.Errorf("got %+v", got)
 	}
@@ -108,11 +158,49 @@ func TestSuggestNamesNoRuleTwice(t *testing.T) {
 // What a rule decides already is not suggested again, and a suggestion that was added is none any more.
 func TestSuggestIsDoneOnceAdded(t *testing.T) {
 	past := repeat(3, decidedIn("/src/a", "make all", Allow))
-	p := Default().Policy
-	got := suggest(past, p, Places{Home: "/home/ann"}, testNow)
+	p := Default()
+	got := suggest(t, past, p)
 	got[0].Rule.ID = "zz"
 	p.Rules = append(p.Rules, got[0].Rule)
-	if again := suggest(past, p, Places{Home: "/home/ann"}, time.Now()); len(again) != 0 {
+	if again := suggest(t, past, p); len(again) != 0 {
 		t.Errorf("suggested again: %+v", again)
+	}
+}
+
+// manyAnswers are a thousand answers that as many rules as possible could have given.
+func manyAnswers() []Past {
+	var past []Past
+	for i := range 334 {
+		for j := range 3 {
+			switch i % 3 {
+			case 0:
+				past = append(past, decidedIn("/srv/shop", fmt.Sprintf("make target-%d", i), Allow))
+			case 1:
+				past = append(
+					past,
+					decidedIn(fmt.Sprintf("/srv/p%d", i), fmt.Sprintf("cd sub && go test -run Test%d ./... | tail", j), Allow),
+				)
+			default:
+				past = append(past, written(fmt.Sprintf("/srv/p%d", i), fmt.Sprintf("src/%d.go", j)))
+			}
+		}
+	}
+	return past
+}
+
+func BenchmarkSuggest(b *testing.B) {
+	past := manyAnswers()
+	for _, n := range []int{0, 1000} {
+		p := Default()
+		for i := range n {
+			p.Rules = append(p.Rules, benchmarkRule(i))
+		}
+		b.Run(fmt.Sprintf("%d rules", n), func(b *testing.B) {
+			for b.Loop() {
+				if got := suggest(b, past, p); len(got) != maxSuggestions {
+					b.Fatalf("%d suggestions", len(got))
+				}
+			}
+		})
 	}
 }

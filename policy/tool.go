@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"nod/policy/shell"
@@ -40,7 +41,7 @@ type tool struct {
 	paths  spelling           // what the agent makes of a path
 
 	isShell, isPosix, isQuestion, fetches bool
-	here                                  *shell.Kind // what it does in the current folder when its input names none; nil: nothing
+	here                                  *shell.Kind // what it does here when its input names no folder; nil: nothing
 }
 
 // commandField is the field that the tool's command line is in.
@@ -175,11 +176,9 @@ func parseTool(class string, words []string) (tool, error) {
 	case "shell", "posix":
 		t.isShell, t.isPosix = true, class == "posix"
 	default:
-		known, err := ParseClass(class)
-		if err != nil {
-			return t, err
+		if t.class = Class(class); !slices.Contains(Classes, t.class) {
+			return t, fmt.Errorf("unknown class %q", class)
 		}
-		t.class = known
 	}
 	for _, word := range words {
 		name, means, _ := strings.Cut(word, ":")

@@ -7,13 +7,17 @@ import (
 )
 
 func TestParseTools(t *testing.T) {
-	agents, tools, err := parseTools("# words\nagents: a b\npaths: trimmed\n\nread_only Grep p:tree=here g:only n -A e.x\nposix Sh c:command d:folder\n")
+	agents, tools, err := parseTools(
+		"# words\nagents: a b\npaths: trimmed\n\nread_only Grep p:tree=here g:only n -A e.x\nposix Sh c:command d:folder\n",
+	)
 	if err != nil || !slices.Equal(agents, []string{"a", "b"}) || len(tools) != 2 {
 		t.Fatalf("%v: %v, %+v", err, agents, tools)
 	}
 	grep, sh := tools["Grep"], tools["Sh"]
-	if grep.class != ReadOnly || grep.here == nil || !grep.paths.trimmed || grep.fields["g"] != onlyField || grep.fields["-A"] != plainField ||
-		grep.fields["e.x"] != plainField || grep.fields["e"] != unlisted || grep.isShell {
+	if grep.class != ReadOnly || grep.here == nil || !grep.paths.trimmed || grep.fields["g"] != onlyField ||
+		grep.fields["-A"] != plainField ||
+		grep.fields["e.x"] != plainField || grep.fields["e"] != unlisted ||
+		grep.isShell {
 		t.Errorf("Grep is %+v", grep)
 	}
 	if sh.class != Unknown || !sh.isShell || !sh.isPosix || sh.fields["d"] != folderField {
@@ -27,7 +31,8 @@ func TestParseTools(t *testing.T) {
 		"read_only A\nwrite B\nwrite A":   "A is there twice",
 		"read_only Read p:read\nposix X:": "",
 	} {
-		if _, _, err := parseTools(text); (want == "") != (err == nil) || (err != nil && !strings.Contains(err.Error(), want)) {
+		if _, _, err := parseTools(text); (want == "") != (err == nil) ||
+			(err != nil && !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}

@@ -29,7 +29,7 @@ func TranscriptFolder(home string) string {
 
 // IsTranscript reports whether a line is one that Claude Code writes into a transcript.
 func IsTranscript(text []byte) bool {
-	var l struct {
+	var l struct { // no more than that: what else stands there may be of another form
 		SessionID string `json:"sessionId"`
 		Type      string `json:"type"`
 		LeafUUID  string `json:"leafUuid"`
@@ -40,15 +40,15 @@ func IsTranscript(text []byte) bool {
 // Transcript reads the tool calls in the transcript of one session, as Claude Code 1.0 to 2.1 write it. The
 // format is not documented; it has been the same in all that nod needs.
 type Transcript struct {
-	lines *jsonl.Reader
-	seed  maphash.Seed
-	seen  map[uint64]struct{} // ids of calls: a message is written again when it has grown
-	last  time.Time
+	*jsonl.Reader
+	seed maphash.Seed
+	seen map[uint64]struct{} // ids of calls: a message is written again when it has grown
+	last time.Time
 }
 
 // NewTranscript returns a reader of the transcript in r.
 func NewTranscript(r io.Reader) *Transcript {
-	return &Transcript{lines: jsonl.NewReader(r), seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}}
+	return &Transcript{Reader: jsonl.NewReader(r), seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}}
 }
 
 // line is what nod reads of one line.
@@ -72,7 +72,7 @@ type block struct {
 // Calls yields the calls in their order, with the time of each. It may be used once.
 func (t *Transcript) Calls() iter.Seq2[time.Time, policy.Call] {
 	return func(yield func(time.Time, policy.Call) bool) {
-		for text := t.lines.Next(); text != nil; text = t.lines.Next() {
+		for text := t.Next(); text != nil; text = t.Next() {
 			for _, call := range t.read(text) {
 				if !yield(t.last, call) {
 					return
@@ -84,16 +84,12 @@ func (t *Transcript) Calls() iter.Seq2[time.Time, policy.Call] {
 
 // read returns the calls of one line. Most lines are results of tools: those are told apart without decoding.
 func (t *Transcript) read(text []byte) []policy.Call {
-	if text[0] != '{' || text[len(text)-1] != '}' {
-		t.lines.Skip()
-		return nil
-	}
 	if !bytes.Contains(text, []byte(`"tool_use"`)) {
 		return nil
 	}
 	var l line
 	if json.Unmarshal(text, &l) != nil {
-		t.lines.Skip()
+		t.Skip()
 		return nil
 	}
 	if l.Type != "assistant" || len(l.Message.Content) == 0 || l.Message.Content[0] != '[' {
@@ -104,7 +100,7 @@ func (t *Transcript) read(text []byte) []policy.Call {
 	}
 	var blocks []block
 	if json.Unmarshal(l.Message.Content, &blocks) != nil {
-		t.lines.Skip()
+		t.Skip()
 		return nil
 	}
 	return t.calls(l, blocks)
@@ -116,7 +112,9 @@ func (t *Transcript) calls(l line, blocks []block) []policy.Call {
 		if b.Type != "tool_use" || b.Name == "" || len(b.Input) == 0 || t.isRepeated(b.ID) {
 			continue
 		}
-		calls = append(calls, policy.Call{Agent: Agent, Session: l.SessionID, CWD: l.CWD, Tool: b.Name, Input: b.Input})
+		calls = append(calls, policy.Call{
+			Agent: Agent, Session: l.SessionID, CWD: l.CWD, Tool: b.Name, Input: policy.ReadInput(b.Input),
+		})
 	}
 	return calls
 }
@@ -130,9 +128,3 @@ func (t *Transcript) isRepeated(id string) bool {
 	t.seen[key] = struct{}{}
 	return repeated
 }
-
-// Skipped is how many lines were left out because they are broken or longer than [jsonl.MaxLine].
-func (t *Transcript) Skipped() int { return t.lines.Skipped() }
-
-// Err is what kept Calls from reading to the end.
-func (t *Transcript) Err() error { return t.lines.Err() }

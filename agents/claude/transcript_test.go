@@ -16,10 +16,10 @@ func read(t *testing.T, text string) (calls []string, skipped int) {
 	t.Helper()
 	tr := NewTranscript(strings.NewReader(text))
 	for at, c := range tr.Calls() {
-		if c.Agent != Agent || !json.Valid(c.Input) {
+		if c.Agent != Agent || !json.Valid(c.Input.Raw) {
 			t.Errorf("%+v", c)
 		}
-		calls = append(calls, strings.Join([]string{at.Format("05"), c.Session, c.CWD, c.Tool, string(c.Input)}, " "))
+		calls = append(calls, strings.Join([]string{at.Format("05"), c.Session, c.CWD, c.Tool, c.Input.String()}, " "))
 	}
 	if err := tr.Err(); err != nil {
 		t.Error(err)

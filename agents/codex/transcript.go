@@ -9,9 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
+	strict "github.com/go-json-experiment/json"
 	"mvdan.cc/sh/v3/syntax"
 
 	"nod/agents/jsonl"
@@ -49,14 +51,14 @@ func IsTranscript(text []byte) bool {
 // lines of today ({"timestamp", "type", "payload"}; codex-rs/protocol/src/protocol.rs, RolloutLine) and those
 // of before September 2025, which were the payloads alone.
 type Transcript struct {
-	lines   *jsonl.Reader
+	*jsonl.Reader
 	session string
 	cwd     string
 	last    time.Time
 }
 
 // NewTranscript returns a reader of the rollout in r.
-func NewTranscript(r io.Reader) *Transcript { return &Transcript{lines: jsonl.NewReader(r)} }
+func NewTranscript(r io.Reader) *Transcript { return &Transcript{Reader: jsonl.NewReader(r)} }
 
 // line is one line: an envelope around an item or, in old rollouts, the item itself.
 type line struct {
@@ -86,7 +88,7 @@ func (l line) isMeta() bool { return l.Type == "" && l.ID != "" && l.Timestamp !
 // Calls yields the calls in their order, with the time of each. It may be used once.
 func (t *Transcript) Calls() iter.Seq2[time.Time, policy.Call] {
 	return func(yield func(time.Time, policy.Call) bool) {
-		for text := t.lines.Next(); text != nil; text = t.lines.Next() {
+		for text := t.Next(); text != nil; text = t.Next() {
 			if call, ok := t.read(text); ok && !yield(t.last, call) {
 				return
 			}
@@ -95,34 +97,20 @@ func (t *Transcript) Calls() iter.Seq2[time.Time, policy.Call] {
 }
 
 // marks are what a line that nod needs holds. The results of tools, which are most of a rollout, hold none.
-var marks = [][]byte{
-	[]byte(`"function_call"`), []byte(`"custom_tool_call"`), []byte(`"local_shell_call"`),
-	[]byte(`"session_meta"`), []byte(`"turn_context"`),
-}
+var marks = []string{`_call"`, `"session_meta"`, `"turn_context"`}
 
 func (t *Transcript) needs(text []byte) bool {
-	if t.session == "" || t.cwd == "" {
-		return true
-	}
-	for _, mark := range marks {
-		if bytes.Contains(text, mark) {
-			return true
-		}
-	}
-	return false
+	isIn := func(mark string) bool { return bytes.Contains(text, []byte(mark)) }
+	return t.session == "" || t.cwd == "" || slices.ContainsFunc(marks, isIn)
 }
 
 func (t *Transcript) read(text []byte) (call policy.Call, ok bool) {
-	if text[0] != '{' || text[len(text)-1] != '}' {
-		t.lines.Skip()
-		return call, false
-	}
 	if !t.needs(text) {
 		return call, false
 	}
 	var l line
 	if json.Unmarshal(text, &l) != nil {
-		t.lines.Skip()
+		t.Skip()
 		return call, false
 	}
 	if at, err := time.Parse(time.RFC3339, l.Timestamp); err == nil {
@@ -135,7 +123,7 @@ func (t *Transcript) read(text []byte) (call policy.Call, ok bool) {
 		}
 		it = item{}
 		if json.Unmarshal(l.Payload, &it) != nil {
-			t.lines.Skip()
+			t.Skip()
 			return call, false
 		}
 	}
@@ -179,24 +167,26 @@ func folderIn(content json.RawMessage) string {
 // the model wanted a command to run in is not told to hooks.
 func (t *Transcript) call(it item) (call policy.Call, ok bool) {
 	call = policy.Call{Agent: Agent, Session: t.session, CWD: t.cwd, Tool: it.Name}
+	var input json.RawMessage
 	switch {
 	case it.Type == "local_shell_call":
 		call.Tool = "Bash"
-		call.Input, ok = command(it.Action.Command)
+		input, ok = command(it.Action.Command)
 	case it.Type == "custom_tool_call" && it.Name == "apply_patch":
-		call.Input, ok = object("command", it.Input), true
+		input, ok = object("command", it.Input), true
 	case it.Type == "custom_tool_call":
-		call.Input, ok = object("input", it.Input), it.Name != ""
+		input, ok = object("input", it.Input), it.Name != ""
 	case it.Type == "function_call" && it.Name == "write_stdin":
 		return call, false // no hook is asked about it
 	case it.Type == "function_call":
-		call.Tool, call.Input, ok = function(it)
+		call.Tool, input, ok = function(it)
 	default:
 		return call, false
 	}
 	if !ok {
-		t.lines.Skip()
+		t.Skip()
 	}
+	call.Input = policy.ReadInput(input)
 	return call, ok
 }
 
@@ -270,15 +260,6 @@ func isShell(program string) bool {
 
 // object is a JSON object with one field.
 func object(field, value string) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(map[string]string{field: value}) // which cannot fail
-	return bytes.TrimSpace(b.Bytes())
+	text, _ := strict.Marshal(map[string]string{field: value}) // which cannot fail: value was read from JSON
+	return json.RawMessage(text)
 }
-
-// Skipped is how many lines were left out because they are broken or longer than [jsonl.MaxLine].
-func (t *Transcript) Skipped() int { return t.lines.Skipped() }
-
-// Err is what kept Calls from reading to the end.
-func (t *Transcript) Err() error { return t.lines.Err() }

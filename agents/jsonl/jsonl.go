@@ -28,14 +28,30 @@ type Reader struct {
 // NewReader returns a reader of the lines of r.
 func NewReader(r io.Reader) *Reader { return &Reader{in: bufio.NewReaderSize(r, bufferSize)} }
 
-// Next returns the next line that is not blank, without white space around it. It is good until the next call.
+// Next returns the next line that may be a JSON object, without white space around it. It is good until the next call.
 // At the end, or when reading fails, it returns nil.
 func (r *Reader) Next() []byte {
 	for r.err == nil {
-		if line := bytes.TrimSpace(r.line()); len(line) > 0 {
+		if line := r.One(); line != nil {
 			return line
 		}
 	}
+	return nil
+}
+
+// One reads one line, and returns it as [Reader.Next] does; nil for any other.
+func (r *Reader) One() []byte {
+	if r.err != nil {
+		return nil
+	}
+	line := bytes.TrimSpace(r.line())
+	switch {
+	case len(line) == 0:
+		return nil
+	case line[0] == '{' && line[len(line)-1] == '}':
+		return line
+	}
+	r.Skip()
 	return nil
 }
 

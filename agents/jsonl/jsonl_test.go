@@ -10,21 +10,21 @@ import (
 )
 
 func TestReader(t *testing.T) {
-	long := strings.Repeat("x", 3*bufferSize)
+	const a, b = `{"a":1}`, `{"b":2}`
+	long, tooLong := "{"+strings.Repeat("x", 3*bufferSize)+"}", "{"+strings.Repeat("x", MaxLine)+"}"
 	tests := map[string]struct {
 		text    string
 		want    []string
 		skipped int
 	}{
-		"empty":       {"", nil, 0},
-		"lines":       {"a\nb\n", []string{"a", "b"}, 0},
-		"no last end": {"a\nb", []string{"a", "b"}, 0},
-		"blank":       {"\n \n\r\na\r\n\n", []string{"a"}, 0},
-		"long":        {"a\n" + long + "\nb\n", []string{"a", long, "b"}, 0},
-		"too long":    {"a\n" + strings.Repeat("x", MaxLine+1) + "\nb\n", []string{"a", "b"}, 1},
-		"too long, no last end": {
-			strings.Repeat("x", MaxLine+1), nil, 1,
-		},
+		"empty":                 {"", nil, 0},
+		"lines":                 {a + "\n" + b + "\n", []string{a, b}, 0},
+		"no last end":           {a + "\n" + b, []string{a, b}, 0},
+		"blank":                 {"\n \n\r\n" + a + "\r\n\n", []string{a}, 0},
+		"no objects":            {"x\n[]\n" + a + "\n" + b[:4], []string{a}, 3},
+		"long":                  {a + "\n" + long + "\n" + b + "\n", []string{a, long, b}, 0},
+		"too long":              {a + "\n" + tooLong + "\n" + b + "\n", []string{a, b}, 1},
+		"too long, no last end": {tooLong, nil, 1},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -93,7 +93,7 @@ func probe(name string) (replay.File, error) {
 	defer file.Close()
 	lines := jsonl.NewReader(file)
 	for range maxProbed {
-		if read := readerOf(lines.Next()); read != nil {
+		if read := readerOf(lines.One()); read != nil {
 			return replay.File{Name: name, Size: info.Size(), Open: open, Read: read}, nil
 		}
 	}

@@ -27,7 +27,9 @@ type picture struct {
 // onDark turns the tray's colours round for a dark panel: a light bubble, a dark mark. Each variant remains
 // readable on the other panel: a desktop does not tell which colour its panel has, and GNOME's is dark
 // under a light theme.
-var onDark = []string{"#4454cc", "#8795f7", "#7d8590", "#b4bbc4", "#d92d20", "#ff6a5e", "#f2711c", "#ff9440", "#ffffff", "#14161d"}
+var onDark = []string{
+	"#4454cc", "#8795f7", "#7d8590", "#b4bbc4", "#d92d20", "#ff6a5e", "#f2711c", "#ff9440", "#ffffff", "#14161d",
+}
 
 func pictures() []picture {
 	var all []picture

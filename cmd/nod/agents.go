@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -27,15 +26,12 @@ func (c *console) agents() *cobra.Command {
 }
 
 func (c *console) agentsList() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return c.withJSON(&cobra.Command{
 		Use:   "list",
 		Short: "List the agents that nod knows, and which of them ask through nod",
 		Args:  noArgs,
-		RunE:  runs(func(context.Context, []string) error { return c.listAgents(asJSON) }),
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+		RunE:  c.runs(func(context.Context, []string) error { return c.listAgents() }),
+	}, "print JSON")
 }
 
 // agentRow is an agent as the list prints it.
@@ -48,37 +44,30 @@ type agentRow struct {
 	Settings  []string `json:"settings"`
 }
 
-func (c *console) listAgents(asJSON bool) error {
+func (c *console) listAgents() error {
 	m, err := machine()
 	if err != nil {
 		return err
 	}
 	var rows []agentRow
+	lines := []string{"AGENT\tVERSION\tASKS THROUGH NOD\tSETTINGS"}
 	for _, a := range install.All() {
 		s, err := a.Status(m)
-		row := agentRow{Agent: a.Name, Found: s.Program, Version: s.Version, Installed: s.Installed, Settings: s.Files, State: state(s)}
+		row := agentRow{
+			Agent: a.Name, Found: s.Program, Version: s.Version, Installed: s.Installed, State: state(s),
+			Settings: []string{s.File},
+		}
 		if err != nil {
 			row.State = err.Error()
 		}
 		rows = append(rows, row)
-	}
-	if asJSON {
-		return c.printJSON(rows)
-	}
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "AGENT\tVERSION\tASKS THROUGH NOD\tSETTINGS")
-	for _, r := range rows {
-		version := r.Version
-		if r.Found == "" {
+		version := row.Version
+		if row.Found == "" {
 			version = "not found"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Agent, version, r.State, strings.Join(r.Settings, " "))
+		lines = append(lines, strings.Join([]string{row.Agent, version, row.State, strings.Join(row.Settings, " ")}, "\t"))
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return c.print(b.String())
+	return c.show(rows, columns(lines))
 }
 
 func state(s install.Status) string {
@@ -103,51 +92,44 @@ func machine() (install.Machine, error) {
 }
 
 func (c *console) agentsInstall() *cobra.Command {
-	var yes, gate bool
+	var gate bool
 	cmd := &cobra.Command{
 		Use:   "install AGENT",
 		Short: "Put nod's hooks into an agent's settings",
 		Long: `Put nod's hooks into an agent's settings: show the difference, ask, and keep a copy of the file as it
 was beside it. Nothing else in the file changes. To do it twice is to do it once.`,
-		Example: "  nod agents install claude-code",
-		Args:    oneArg("agent"),
-		RunE: runs(func(_ context.Context, args []string) error {
-			return c.change(args[0], yes, func(a install.Agent, m install.Machine) ([]install.Change, error) { return a.Install(m, gate) },
-				"is set up already", install.Agent.After)
+		Example:   "  nod agents install claude-code",
+		Args:      oneArg("agent"),
+		ValidArgs: install.Names(),
+		RunE: c.runs(func(_ context.Context, args []string) error {
+			plan := func(a install.Agent, m install.Machine) ([]install.Change, error) { return a.Install(m, gate) }
+			return c.change(args[0], plan, "is set up already", install.Agent.After)
 		}),
 	}
-	cmd.ValidArgs = agentNames()
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	cmd.Flags().BoolVar(&gate, "only-gate", false, "gemini-cli: also switch its own prompt off, so that nod alone asks; Gemini CLI goes on if the hook is killed")
-	return cmd
+	cmd.Flags().BoolVar(&gate, "only-gate", false, "gemini-cli: also switch its own prompt off, "+
+		"so that nod alone asks; Gemini CLI goes on if the hook is killed")
+	return c.withYes(cmd)
 }
 
 func (c *console) agentsUninstall() *cobra.Command {
-	var yes bool
-	cmd := &cobra.Command{
-		Use:   "uninstall AGENT",
-		Short: "Take nod's hooks out of an agent's settings",
-		Long:  "Take out of an agent's settings exactly what nod agents install put in.",
-		Args:  oneArg("agent"),
-		RunE: runs(func(_ context.Context, args []string) error {
-			return c.change(args[0], yes, install.Agent.Uninstall, "has nothing of nod's", func(install.Agent) string { return "" })
+	return c.withYes(&cobra.Command{
+		Use:       "uninstall AGENT",
+		Short:     "Take nod's hooks out of an agent's settings",
+		Long:      "Take out of an agent's settings exactly what nod agents install put in.",
+		Args:      oneArg("agent"),
+		ValidArgs: install.Names(),
+		RunE: c.runs(func(_ context.Context, args []string) error {
+			nothingMore := func(install.Agent) string { return "" }
+			return c.change(args[0], install.Agent.Uninstall, "has nothing of nod's", nothingMore)
 		}),
-	}
-	cmd.ValidArgs = agentNames()
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	return cmd
-}
-
-func agentNames() []string {
-	var names []string
-	for _, a := range install.All() {
-		names = append(names, a.Name)
-	}
-	return names
+	})
 }
 
 // change shows what would become of an agent's settings, asks, and does it.
-func (c *console) change(name string, yes bool, plan func(install.Agent, install.Machine) ([]install.Change, error), nothing string, after func(install.Agent) string) error {
+func (c *console) change(
+	name string, plan func(install.Agent, install.Machine) ([]install.Change, error),
+	nothing string, after func(install.Agent) string,
+) error {
 	a, m, err := agentNamed(name)
 	if err != nil {
 		return err
@@ -164,10 +146,8 @@ func (c *console) change(name string, yes bool, plan func(install.Agent, install
 			return err
 		}
 	}
-	if !yes {
-		if err := c.consent(); err != nil {
-			return err
-		}
+	if err := c.consent(); err != nil {
+		return err
 	}
 	for _, change := range changes {
 		if err := change.Apply(); err != nil {
@@ -190,8 +170,11 @@ func agentNamed(name string) (install.Agent, install.Machine, error) {
 	return a, m, err
 }
 
-// consent asks at the terminal. Anything but y or yes is a no.
+// consent asks at the terminal, unless --yes says so already. Anything but y or yes is a no.
 func (c *console) consent() error {
+	if c.yes {
+		return nil
+	}
 	fmt.Fprint(c.err, "Make these changes? [y/N] ")
 	line, err := bufio.NewReader(c.in).ReadString('\n')
 	if answer := strings.ToLower(strings.TrimSpace(line)); answer == "y" || answer == "yes" {
@@ -208,8 +191,8 @@ func (c *console) agentsCheck() *cobra.Command {
 		Use:       "check AGENT",
 		Short:     "Send a harmless probe through an agent's hook, and report each step",
 		Args:      oneArg("agent"),
-		ValidArgs: agentNames(),
-		RunE:      runs(func(ctx context.Context, args []string) error { return c.checkAgent(ctx, args[0]) }),
+		ValidArgs: install.Names(),
+		RunE:      c.runs(func(ctx context.Context, args []string) error { return c.checkAgent(ctx, args[0]) }),
 	}
 }
 
@@ -218,22 +201,15 @@ func (c *console) checkAgent(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	failed := false
+	var text strings.Builder
+	var failed error
 	for _, step := range a.Check(ctx, m) {
-		mark := "ok"
-		if step.Err != nil {
-			mark, failed = "no", true
+		if step.Err == nil {
+			fmt.Fprintf(&text, "ok  %s\n", step.What)
+			continue
 		}
-		text := fmt.Sprintf("%s  %s", mark, step.What)
-		if step.Err != nil {
-			text += ": " + step.Err.Error()
-		}
-		if err := c.print(text + "\n"); err != nil {
-			return err
-		}
+		fmt.Fprintf(&text, "no  %s: %v\n", step.What, step.Err)
+		failed = errors.New(a.Title + " does not ask through nod yet")
 	}
-	if failed {
-		return errors.New(a.Title + " does not ask through nod yet")
-	}
-	return nil
+	return errors.Join(c.print(text.String()), failed)
 }

@@ -8,24 +8,24 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nod/interact"
+	"nod/ipc/api"
 	"nod/ipc/client"
 	"nod/policy"
 )
 
 // callFlags are the flags that describe a tool call.
 type callFlags struct {
-	call  interact.Approve
-	input string
+	request api.ApproveRequest
+	input   string
 }
 
 func newCallFlags(cmd *cobra.Command) *callFlags {
 	f := new(callFlags)
-	cmd.Flags().StringVar(&f.call.Tool, "tool", "", "the tool's `name`, as the agent spells it")
+	cmd.Flags().StringVar(&f.request.Tool, "tool", "", "the tool's `name`, as the agent spells it")
 	cmd.Flags().StringVar(&f.input, "input", "", "the tool's input: a `JSON` object, @FILE, or - for standard input")
-	cmd.Flags().StringVar((*string)(&f.call.Class), "class", "", "what `kind` of tool it is; can only make nod stricter")
-	cmd.Flags().StringVar(&f.call.Description, "description", "", "the agent's own words on why")
-	cmd.Flags().StringVar(&f.call.ToolUseID, "tool-use-id", "", "the agent's `id` of this call")
+	cmd.Flags().StringVar(&f.request.Class, "class", "", "what `kind` of tool it is; can only make nod stricter")
+	cmd.Flags().StringVar(&f.request.Description, "description", "", "the agent's own words on why")
+	cmd.Flags().StringVar(&f.request.ToolUseID, "tool-use-id", "", "the agent's `id` of this call")
 	for _, flag := range []string{"tool", "input"} {
 		if err := cmd.MarkFlagRequired(flag); err != nil {
 			panic(err) // the flag exists: it is made above
@@ -39,21 +39,21 @@ func newCallFlags(cmd *cobra.Command) *callFlags {
 	return f
 }
 
-// read returns the call with its input.
-func (f *callFlags) read(c *console) (interact.Approve, error) {
+// read reads the input of the call.
+func (f *callFlags) read(c *console) error {
 	text := []byte(f.input)
 	if name, isFile := strings.CutPrefix(f.input, "@"); isFile || f.input == "-" {
 		var err error
 		if text, err = c.readFile(name); err != nil {
-			return f.call, err
+			return err
 		}
 	}
 	text = bytes.TrimSpace(text)
 	if !json.Valid(text) || text[0] != '{' {
-		return f.call, wrongUsage(`--input: want a JSON object, for example '{"command":"make all"}'`)
+		return wrongUsage(`--input: want a JSON object, for example '{"command":"make all"}'`)
 	}
-	f.call.Input = text
-	return f.call, nil
+	f.request.Input = text
+	return nil
 }
 
 // approve returns the command that asks leave for a tool call.
@@ -69,46 +69,29 @@ in time (3) or that the prompt was closed (4) also prints deny, but nobody has r
   nod approve --tool Write --input @call.json --class write`,
 		Args: noArgs,
 	}
+	return requestsCall(c, cmd, (*client.Client).Approve)
+}
+
+// requestsCall makes cmd send a tool call.
+func requestsCall[R any](
+	c *console, cmd *cobra.Command, send func(*client.Client, context.Context, api.ApproveRequest) (R, error),
+) *cobra.Command {
 	call := newCallFlags(cmd)
-	f := newRequestFlags(cmd)
-	cmd.RunE = runs(func(ctx context.Context, _ []string) error {
-		a, err := call.read(c)
-		if err != nil {
+	f := c.newRequestFlags(cmd, &call.request.Common)
+	cmd.RunE = c.runs(func(ctx context.Context, _ []string) error {
+		if err := call.read(c); err != nil {
 			return err
 		}
-		return c.request(ctx, f, func(ctx context.Context, cl *client.Client, o client.Options) (answer, error) {
-			r, err := cl.Approve(ctx, a, o)
-			return approveAnswer(r), err
-		})
+		return request(ctx, c, f, &call.request, send)
 	})
 	return cmd
 }
 
-func approveAnswer(r client.ApproveReply) answer {
-	return answer{raw: r.Raw, text: withReason(string(r.Decision), r.Reason), status: statusOfDecision(r)}
-}
-
-// statusOfDecision is exitYes for an allow and never for anything else.
-func statusOfDecision(r client.ApproveReply) status {
-	if r.Allowed() {
-		return exitYes
-	}
-	switch r.Outcome {
-	case interact.Denied:
-		return exitNo
-	case interact.TimedOut:
-		return exitTimedOut
-	case interact.Dismissed, interact.Cancelled, interact.Withdrawn:
-		return exitDismissed
-	}
-	return exitOther
-}
-
-func withReason(decision, reason string) string {
+func withReason(d api.Decision, reason string) string {
 	if reason == "" {
-		return decision + "\n"
+		return string(d) + "\n"
 	}
-	return decision + "\n" + strings.TrimSuffix(reason, "\n") + "\n"
+	return string(d) + "\n" + strings.TrimSuffix(reason, "\n") + "\n"
 }
 
 // evaluate returns the command that says what the policy would decide.
@@ -121,25 +104,5 @@ others: nobody is asked.`,
 		Example: `  nod evaluate --tool Read --input '{"file_path":"README.md"}'`,
 		Args:    noArgs,
 	}
-	call := newCallFlags(cmd)
-	f := newRequestFlags(cmd)
-	cmd.RunE = runs(func(ctx context.Context, _ []string) error {
-		a, err := call.read(c)
-		if err != nil {
-			return err
-		}
-		return c.request(ctx, f, func(ctx context.Context, cl *client.Client, o client.Options) (answer, error) {
-			r, err := cl.Evaluate(ctx, a, o)
-			return evaluateAnswer(r), err
-		})
-	})
-	return cmd
-}
-
-func evaluateAnswer(r client.EvaluateReply) answer {
-	a := answer{raw: r.Raw, text: withReason(string(r.Decision), r.Reason), status: exitNo}
-	if r.Decision == policy.Allow {
-		a.status = exitYes
-	}
-	return a
+	return requestsCall(c, cmd, (*client.Client).Evaluate)
 }

@@ -5,13 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nod/interact"
+	"nod/ipc/api"
 	"nod/ipc/client"
 )
 
 // ask returns the command that asks a question.
 func (c *console) ask() *cobra.Command {
-	var q interact.Ask
+	var q api.AskRequest
 	var noOther bool
 	cmd := &cobra.Command{
 		Use:   "ask QUESTION",
@@ -20,22 +20,76 @@ func (c *console) ask() *cobra.Command {
   nod ask "Which database?" --option SQLite --option Postgres`,
 		Args: oneArg("question"),
 	}
-	cmd.Flags().StringArrayVar(&q.Options, "option", nil, "offer this `answer`; repeat it for each")
+	cmd.Flags().StringArrayVar(&q.Ask.Options, "option", nil, "offer this `answer`; repeat it for each")
 	cmd.Flags().BoolVar(&noOther, "no-other", false, "with options: take no other answer")
 	cmd.Flags().BoolVar(&q.Multiline, "multiline", false, "offer a text field of several lines")
 	cmd.Flags().StringVar(&q.Placeholder, "placeholder", "", "hint in the empty text field")
-	f := newRequestFlags(cmd)
-	cmd.RunE = runs(func(ctx context.Context, args []string) error {
+	f := c.newRequestFlags(cmd, &q.Common)
+	cmd.RunE = c.runs(func(ctx context.Context, args []string) error {
 		q.Question = args[0]
 		if noOther {
 			q.AllowOther = new(bool)
 		}
-		return c.request(ctx, f, func(ctx context.Context, cl *client.Client, o client.Options) (answer, error) {
-			r, err := cl.Ask(ctx, q, o)
-			return askAnswer(r), err
-		})
+		return request(ctx, c, f, &q, (*client.Client).Ask)
 	})
 	return cmd
 }
 
-func askAnswer(r client.AskReply) answer { return answer{raw: r.Raw, text: r.Answer + "\n"} }
+// confirm returns the command that asks a yes/no question.
+func (c *console) confirm() *cobra.Command {
+	var q api.ConfirmRequest
+	var silence string
+	cmd := &cobra.Command{
+		Use:   "confirm MESSAGE",
+		Short: "Ask a yes/no question and print yes or no",
+		Long: `Ask a yes/no question, print yes or no, and exit with 0 or 1.
+
+When nobody answers in time the answer is the default, and so is the exit status; --json tells such an
+answer apart by "defaulted": true. A prompt that is closed is no answer: exit status 4.`,
+		Example: `  nod confirm "Deploy now?" --timeout 2m && ./deploy`,
+		Args:    oneArg("message"),
+	}
+	cmd.Flags().StringVar(&silence, "default", "no", "what silence means: `yes|no`")
+	cmd.Flags().StringVar(&q.YesLabel, "yes-label", "", "label of the button for yes")
+	cmd.Flags().StringVar(&q.NoLabel, "no-label", "", "label of the button for no")
+	complete(cmd, "default", "yes", "no")
+	f := c.newRequestFlags(cmd, &q.Common)
+	cmd.RunE = c.runs(func(ctx context.Context, args []string) error {
+		if silence != "yes" && silence != "no" {
+			return wrongUsage("--default: want yes or no, not %q", silence)
+		}
+		q.Message, q.Confirm.Default = args[0], silence == "yes"
+		return request(ctx, c, f, &q, (*client.Client).Confirm)
+	})
+	return cmd
+}
+
+// notify returns the command that tells the human something.
+func (c *console) notify() *cobra.Command {
+	var n api.NotifyRequest
+	cmd := &cobra.Command{
+		Use:   "notify MESSAGE",
+		Short: "Show a desktop notification",
+		Long: `Show a desktop notification and print nothing. The exit status is 1 when the desktop did not take it,
+for example because it has no notification service.`,
+		Example: `  make all; nod notify "Build finished" --level info`,
+		Args:    oneArg("message"),
+	}
+	cmd.Flags().StringVar(&n.Title, "title", "", "heading inside the notification")
+	cmd.Flags().StringVar(&n.Level, "level", "info", "how urgent it is: `info|warning|error`")
+	complete(cmd, "level", "info", "warning", "error")
+	f := c.newRequestFlags(cmd, &n.Common)
+	cmd.RunE = c.runs(func(ctx context.Context, args []string) error {
+		n.Message = args[0]
+		return request(ctx, c, f, &n, (*client.Client).Notify)
+	})
+	return cmd
+}
+
+// complete makes the shell offer these values for a flag.
+func complete(cmd *cobra.Command, flag string, values ...string) {
+	fixed := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+	if err := cmd.RegisterFlagCompletionFunc(flag, fixed); err != nil {
+		panic(err) // the flag exists: whoever calls this has made it
+	}
+}

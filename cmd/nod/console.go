@@ -7,9 +7,13 @@ import (
 	"io"
 	"os"
 	"strings"
+	"text/tabwriter"
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
+
+	"nod/ipc/api"
 	"nod/policy"
 )
 
@@ -19,6 +23,11 @@ type console struct {
 	in       io.Reader
 	out, err io.Writer
 	terminal bool // out is one
+	ran      bool // cobra found nothing wrong with the command line
+
+	// Flags that several commands have.
+	json bool // print JSON
+	yes  bool // do not ask at the terminal
 }
 
 func newConsole(in, out, err *os.File) *console {
@@ -41,8 +50,23 @@ func (c *console) print(text string) error {
 	return nil
 }
 
-// printJSON writes v as JSON, indented for a human.
-func (c *console) printJSON(v any) error {
+// withJSON gives cmd the flag --json.
+func (c *console) withJSON(cmd *cobra.Command, usage string) *cobra.Command {
+	cmd.Flags().BoolVar(&c.json, "json", false, usage)
+	return cmd
+}
+
+// withYes gives cmd the flag --yes.
+func (c *console) withYes(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask")
+	return cmd
+}
+
+// show writes v as JSON where --json asks for it, indented for a human, and else text.
+func (c *console) show(v any, text string) error {
+	if !c.json {
+		return c.print(text)
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -53,13 +77,22 @@ func (c *console) printJSON(v any) error {
 	return c.print(b.String())
 }
 
-// printReply writes a reply's body, unchanged; on a terminal the prompt comes on a line of its own.
-func (c *console) printReply(body []byte) error {
-	text := string(body)
-	if c.terminal && !strings.HasSuffix(text, "\n") {
-		text += "\n"
+// columns aligns what tabs separate in the lines.
+func columns(lines []string) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, strings.Join(lines, "\n"))
+	w.Flush() // into memory: it cannot fail
+	return b.String()
+}
+
+// printReply writes a reply as it came over HTTP: as one line of JSON.
+func (c *console) printReply(reply any) error {
+	text, err := api.Encode(reply)
+	if err != nil {
+		return fmt.Errorf("write the answer: %w", err)
 	}
-	return c.print(text)
+	return c.print(string(text) + "\n")
 }
 
 // complain writes one line to standard error. It is for people, so it is always made safe to look at.

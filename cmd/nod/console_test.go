@@ -12,7 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"nod/interact"
+	"github.com/spf13/cobra"
+
+	"nod/ipc/api"
 	"nod/ipc/client"
 	"nod/policy"
 )
@@ -38,7 +40,9 @@ func TestVisible(t *testing.T) {
 
 // FuzzVisible: nothing hidden is left, what needs no spelling out stays, and JSON means the same.
 func FuzzVisible(f *testing.F) {
-	for _, seed := range []string{"plain", "\x1b[0m", `{"a":"\u202e"}`, "{\"a\":\"\u202e\"}", "\xff", "\U000E0041", "\uFFFD"} {
+	for _, seed := range []string{
+		"plain", "\x1b[0m", `{"a":"\u202e"}`, "{\"a\":\"\u202e\"}", "\xff", "\U000E0041", "\uFFFD",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -50,7 +54,8 @@ func FuzzVisible(f *testing.F) {
 			t.Errorf("%q became %q", text, got)
 		}
 		var before, after string
-		if json.Unmarshal([]byte(text), &before) != nil || !json.Valid([]byte(text)) || strings.ToValidUTF8(text, "") != text {
+		if json.Unmarshal([]byte(text), &before) != nil || !json.Valid([]byte(text)) ||
+			strings.ToValidUTF8(text, "") != text {
 			return
 		}
 		if err := json.Unmarshal([]byte(got), &after); err != nil || after != before {
@@ -69,12 +74,12 @@ func TestConsole(t *testing.T) {
 		}
 	}
 	check(c.print("a\x1b\n"))
-	check(c.printReply([]byte("{}")))
+	check(c.printReply(api.AskReply{Answer: "<\u202e>"}))
 	c.terminal = true
 	check(c.print("b\x1b\n"))
-	check(c.printReply([]byte("{}")))
-	check(c.printReply([]byte("{}\n")))
-	if got, want := out.String(), "a\x1b\n{}b\\u001b\n{}\n{}\n"; got != want {
+	check(c.printReply(api.AskReply{Answer: "<\u202e>"}))
+	const reply = `{"id":"","outcome":"","answer":"<`
+	if got, want := out.String(), "a\x1b\n"+reply+"\u202e>\"}\nb\\u001b\n"+reply+`\u202e>"}`+"\n"; got != want {
 		t.Errorf("out %q, want %q", got, want)
 	}
 	c.complain("ask", "two\nlines \x1b[0m")
@@ -83,42 +88,50 @@ func TestConsole(t *testing.T) {
 	}
 }
 
-// TestStatusOf: no error, however wrapped, is ever exit status 0.
-func TestStatusOf(t *testing.T) {
-	problem := func(code client.Code, outcome interact.Outcome) error {
-		return &client.Problem{Code: code, Outcome: outcome}
+// concluded is how nod ends after a command that ended with err, and what it says about that.
+func concluded(err error) (status, string) {
+	var complaints strings.Builder
+	c := &console{err: &complaints, ran: true}
+	return status(c.conclude(context.Background(), &cobra.Command{Use: "nod"}, err)), complaints.String()
+}
+
+// TestStatus: no error, however wrapped, is ever exit status 0.
+func TestStatus(t *testing.T) {
+	problem := func(code api.Code, outcome api.Outcome) error {
+		return &client.Problem{Problem: api.Problem{Code: code, Outcome: outcome}}
 	}
 	tests := []struct {
 		err  error
 		want status
 	}{
 		{wrongUsage("x"), exitUsage},
-		{&inputError{"f", "x"}, exitUsage},
+		{fmt.Errorf("also: %w", wrongUsage("x")), exitUsage},
+		{inputError("f", errors.New("x")), exitUsage},
 		{client.ErrNotRunning, exitUnreachable},
 		{fmt.Errorf("%w: user 1", client.ErrForeign), exitUnreachable},
 		{&client.LostError{Err: errors.New("EOF")}, exitUnreachable},
 		{unreachable(fs.ErrPermission), exitUnreachable},
 		{errHung, exitUnreachable},
-		{&client.Pending{ID: "1"}, exitTimedOut},
+		{&client.Pending{PendingReply: api.PendingReply{ID: "1"}}, exitTimedOut},
 		{&client.ReplyError{Problem: "x"}, exitOther},
 		{errors.New("x"), exitOther},
-		{problem(client.CodeInvalidParam, ""), exitUsage},
-		{problem(client.CodeInvalidPath, ""), exitUsage},
-		{problem(client.CodeTooLarge, ""), exitUsage},
-		{problem(client.CodeNotFound, ""), exitUsage},
-		{problem(client.CodeTimeout, interact.TimedOut), exitTimedOut},
-		{problem(client.CodeTimeout, ""), exitTimedOut},
-		{problem(client.CodeCancelled, interact.Dismissed), exitDismissed},
-		{problem(client.CodeCancelled, interact.Withdrawn), exitDismissed},
-		{problem(client.CodeCancelled, ""), exitDismissed},
-		{problem(client.CodeNotSupported, interact.Unavailable), exitOther},
-		{problem(client.CodeUnauthorized, ""), exitOther},
-		{problem(client.CodeRateLimited, ""), exitOther},
+		{problem(api.CodeInvalidParam, ""), exitUsage},
+		{problem(api.CodeInvalidPath, ""), exitUsage},
+		{problem(api.CodeTooLarge, ""), exitUsage},
+		{problem(api.CodeNotFound, ""), exitUsage},
+		{problem(api.CodeTimeout, api.TimedOut), exitTimedOut},
+		{problem(api.CodeTimeout, ""), exitTimedOut},
+		{problem(api.CodeCancelled, api.Dismissed), exitDismissed},
+		{problem(api.CodeCancelled, api.Withdrawn), exitDismissed},
+		{problem(api.CodeCancelled, ""), exitDismissed},
+		{problem(api.CodeNotSupported, api.Unavailable), exitOther},
+		{problem(api.CodeUnauthorized, ""), exitOther},
+		{problem(api.CodeRateLimited, ""), exitOther},
 		{problem("NEW", "new"), exitOther},
-		{problem("NEW", interact.Allowed), exitOther},
+		{problem("NEW", api.Allowed), exitOther},
 	}
 	for _, test := range tests {
-		if got := statusOf(errors.Join(test.err, errors.New("also this"))); got != test.want {
+		if got, _ := concluded(errors.Join(test.err, errors.New("also this"))); got != test.want {
 			t.Errorf("%v: exit status %d, want %d", test.err, got, test.want)
 		}
 	}
@@ -126,16 +139,17 @@ func TestStatusOf(t *testing.T) {
 
 // TestStatusOfDecision: only an allow is 0, whatever else the reply says.
 func TestStatusOfDecision(t *testing.T) {
-	for outcome, want := range map[interact.Outcome]status{
-		interact.Allowed: exitOther, interact.Answered: exitOther, interact.Denied: exitNo, interact.TimedOut: exitTimedOut,
-		interact.Dismissed: exitDismissed, interact.Withdrawn: exitDismissed, interact.Cancelled: exitDismissed,
-		interact.Unavailable: exitOther, "": exitOther, "new": exitOther,
+	for outcome, want := range map[api.Outcome]status{
+		api.Allowed: exitOther, api.Answered: exitOther, api.Denied: exitNo, api.TimedOut: exitTimedOut,
+		api.Dismissed: exitDismissed, api.Withdrawn: exitDismissed, api.Cancelled: exitDismissed,
+		api.Unavailable: exitOther, "": exitOther, "new": exitOther,
 	} {
-		if got := statusOfDecision(client.ApproveReply{Decision: policy.Deny, Outcome: outcome}); got != want {
+		if got := statusOfDecision(api.ApproveReply{Decision: api.Deny, Head: api.Head{Outcome: outcome}}); got != want {
 			t.Errorf("deny, %q: exit status %d, want %d", outcome, got, want)
 		}
 	}
-	if got := statusOfDecision(client.ApproveReply{Decision: policy.Allow, Outcome: interact.Allowed}); got != exitYes {
+	allowed := api.ApproveReply{Decision: api.Allow, Head: api.Head{Outcome: api.Allowed}}
+	if got := statusOfDecision(allowed); got != exitYes {
 		t.Errorf("allow: exit status %d", got)
 	}
 }
@@ -145,17 +159,40 @@ func TestExplain(t *testing.T) {
 		err  error
 		want string
 	}{
-		{&client.Problem{Detail: "64 requests wait", Code: client.CodeRateLimited, RetryAfter: 5 * time.Second}, "64 requests wait: try again in 5s"},
-		{&client.Problem{Detail: "bad token", Code: client.CodeUnauthorized}, "bad token: nod-desktop was restarted meanwhile; try again"},
-		{&client.Problem{Detail: "is empty", Param: "question", Code: client.CodeInvalidParam}, "question: is empty"},
-		{&client.Problem{Detail: "question: is empty", Param: "question", Code: client.CodeInvalidParam}, "question: is empty"},
-		{unreachable(fmt.Errorf("%w: dial unix", client.ErrNotRunning)), "nod-desktop is not running: start it with: nod start"},
-		{fmt.Errorf("%w: it runs as user 7", client.ErrForeign), "the server on nod's address belongs to another user: it runs as user 7: nothing was sent to it; run: nod status"},
-		{&client.LostError{Err: errors.New("EOF")}, "lost nod-desktop before it answered: EOF: nobody decided; see: nod status"},
+		{
+			&client.Problem{
+				Problem: api.Problem{Detail: "64 requests wait", Code: api.CodeRateLimited}, RetryAfter: 5 * time.Second,
+			},
+			"64 requests wait: try again in 5s",
+		},
+		{
+			&client.Problem{Problem: api.Problem{Detail: "bad token", Code: api.CodeUnauthorized}},
+			"bad token: nod-desktop was restarted meanwhile; try again",
+		},
+		{
+			&client.Problem{Problem: api.Problem{Detail: "is empty", Param: "question", Code: api.CodeInvalidParam}},
+			"question: is empty",
+		},
+		{
+			&client.Problem{Problem: api.Problem{Detail: "question: is empty", Param: "question", Code: api.CodeInvalidParam}},
+			"question: is empty",
+		},
+		{
+			unreachable(fmt.Errorf("%w: dial unix", client.ErrNotRunning)),
+			"nod-desktop is not running: start it with: nod start",
+		},
+		{
+			fmt.Errorf("%w: it runs as user 7", client.ErrForeign),
+			"the server on nod's address belongs to another user: it runs as user 7: nothing was sent to it; run: nod status",
+		},
+		{
+			&client.LostError{Err: errors.New("EOF")},
+			"lost nod-desktop before it answered: EOF: nobody decided; see: nod status",
+		},
 	}
 	for _, test := range tests {
-		if got := explain(nil, test.err); got != test.want {
-			t.Errorf("got  %s\nwant %s", got, test.want)
+		if _, got := concluded(test.err); got != "nod: "+test.want+"\n" {
+			t.Errorf("got  %s\nwant nod: %s", got, test.want)
 		}
 	}
 }
@@ -164,8 +201,8 @@ func TestExplain(t *testing.T) {
 func TestBounded(t *testing.T) {
 	for timeout, want := range map[time.Duration]time.Duration{
 		time.Second:    time.Second + grace,
-		0:              interact.MaxTimeout + grace,
-		48 * time.Hour: interact.MaxTimeout + grace,
+		0:              api.MaxSeconds*time.Second + grace,
+		48 * time.Hour: api.MaxSeconds*time.Second + grace,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			start := time.Now()
@@ -177,6 +214,24 @@ func TestBounded(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestWhileAlive: a nod-desktop that hangs is told from a person who takes their time.
+func TestWhileAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hangs := time.Now().Add(time.Minute)
+		ctx, stop := whileAlive(context.Background(), func(ctx context.Context) (struct{}, error) {
+			if time.Now().After(hangs) {
+				<-ctx.Done()
+			}
+			return struct{}{}, ctx.Err()
+		})
+		defer stop()
+		<-ctx.Done()
+		if late := time.Since(hangs); late > 2*grace || context.Cause(ctx) != errHung {
+			t.Errorf("ended %v after it hung: %v", late, context.Cause(ctx))
+		}
+	})
 }
 
 // FuzzForm: any file gives a form or an error that names a line of it.

@@ -1,14 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"nod/interact"
+	"nod/ipc/api"
 	"nod/ipc/client"
 )
 
@@ -36,44 +38,47 @@ type verdict struct {
 // Error implements error.
 func (v *verdict) Error() string { return v.cause }
 
-// failure is an error of a command that ran. What cobra finds wrong before that is wrong usage.
-type failure struct{ err error }
-
-// Error implements error.
-func (f *failure) Error() string { return f.err.Error() }
-
-// Unwrap returns what failed.
-func (f *failure) Unwrap() error { return f.err }
-
 // usageError is a mistake in the command line that cobra cannot see.
-type usageError struct{ problem string }
+type usageError string
 
 // Error implements error.
-func (e *usageError) Error() string { return e.problem }
+func (e usageError) Error() string { return string(e) }
 
-func wrongUsage(format string, args ...any) error {
-	return &usageError{problem: fmt.Sprintf(format, args...)}
+func wrongUsage(format string, args ...any) error { return usageError(fmt.Sprintf(format, args...)) }
+
+// withStatus is an error after which nod ends with a status of its own.
+type withStatus struct {
+	error
+	status status
 }
 
-// inputError is a mistake in a file that the command line names.
-type inputError struct{ file, problem string }
+// Unwrap returns the error.
+func (w *withStatus) Unwrap() error { return w.error }
 
-// Error implements error.
-func (e *inputError) Error() string { return e.file + ": " + e.problem }
+// inputError is a mistake in a file that the command line names, or in standard input where it names -.
+func inputError(file string, err error) error {
+	if file == "-" {
+		file = "standard input"
+	}
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		err = p.Err
+	}
+	return &withStatus{fmt.Errorf("%s: %w", file, err), exitUsage}
+}
 
-// errUnreachable marks what keeps nod from reaching nod-desktop besides the errors of package client.
-var errUnreachable = errors.New("nod-desktop cannot be reached")
+// pathError is an inputError where err is the file system's, and else err.
+func pathError(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return inputError(p.Path, p)
+	}
+	return err
+}
 
-// unreachable marks err, whose text stays as it is.
-func unreachable(err error) error { return &marked{err} }
-
-type marked struct{ error }
-
-func (m *marked) Unwrap() error        { return m.error }
-func (m *marked) Is(target error) bool { return target == errUnreachable }
+// unreachable is what keeps nod from reaching nod-desktop besides the errors of package client.
+func unreachable(err error) error { return &withStatus{err, exitUnreachable} }
 
 // errHung ends a call that nod-desktop should have answered long ago.
-var errHung = fmt.Errorf("nod-desktop does not answer: it hangs; quit it and run: nod start")
+var errHung = unreachable(errors.New("nod-desktop does not answer: it hangs; quit it and run: nod start"))
 
 // conclude says what went wrong with cmd, if anything, and returns the exit status.
 func (c *console) conclude(ctx context.Context, cmd *cobra.Command, err error) int {
@@ -91,80 +96,58 @@ func (c *console) conclude(ctx context.Context, cmd *cobra.Command, err error) i
 		c.complain(what, "interrupted")
 		return int(exitDismissed)
 	}
-	if f, ok := errors.AsType[*failure](err); ok {
-		for line := range strings.SplitSeq(explain(cmd, f.err), "\n") {
-			c.complain(what, line)
-		}
-		return int(statusOf(f.err))
+	if _, isUsage := errors.AsType[usageError](err); isUsage || !c.ran { // else cobra found something wrong
+		c.complain(what, err.Error()+": see: "+cmd.CommandPath()+" --help")
+		return int(exitUsage)
 	}
-	c.complain(what, err.Error()+": see: "+cmd.CommandPath()+" --help")
-	return int(exitUsage)
+	why, status := explain(err)
+	for line := range strings.SplitSeq(why, "\n") {
+		c.complain(what, line)
+	}
+	return int(status)
 }
 
-// statusOf maps what went wrong to the exit status.
-func statusOf(err error) status {
+// explain puts an error into words, with what to do about it where that is known, and says how nod ends.
+func explain(err error) (string, status) {
 	if p, ok := errors.AsType[*client.Problem](err); ok {
-		return statusOfProblem(p)
-	}
-	_, usage := errors.AsType[*usageError](err)
-	_, input := errors.AsType[*inputError](err)
-	_, lost := errors.AsType[*client.LostError](err)
-	_, pending := errors.AsType[*client.Pending](err)
-	switch {
-	case usage, input:
-		return exitUsage
-	case pending:
-		return exitTimedOut
-	case lost, errors.Is(err, errUnreachable), errors.Is(err, errHung), errors.Is(err, client.ErrNotRunning), errors.Is(err, client.ErrForeign):
-		return exitUnreachable
-	}
-	return exitOther
-}
-
-// statusOfProblem goes by what came of the request and, where it never came to be, by the refusal.
-func statusOfProblem(p *client.Problem) status {
-	switch p.Outcome {
-	case interact.TimedOut:
-		return exitTimedOut
-	case interact.Dismissed, interact.Cancelled, interact.Withdrawn:
-		return exitDismissed
-	case interact.Denied:
-		return exitNo
-	case interact.Unavailable:
-		return exitOther
-	}
-	switch p.Code {
-	case client.CodeInvalidParam, client.CodeInvalidPath, client.CodeTooLarge, client.CodeNotFound:
-		return exitUsage
-	case client.CodeTimeout:
-		return exitTimedOut
-	case client.CodeCancelled:
-		return exitDismissed
-	}
-	return exitOther
-}
-
-// explain puts an error into words, with what to do about it where that is known.
-func explain(cmd *cobra.Command, err error) string {
-	if p, ok := errors.AsType[*client.Problem](err); ok {
-		return explainProblem(p)
-	}
-	if _, ok := errors.AsType[*usageError](err); ok {
-		return err.Error() + ": see: " + cmd.CommandPath() + " --help"
+		return explainProblem(p), cmp.Or(statusOfOutcome[p.Outcome], statusOfCode[p.Code], exitOther)
 	}
 	if p, ok := errors.AsType[*client.Pending](err); ok {
-		return fmt.Sprintf("no answer yet: fetch it with: nod wait %s", p.ID)
+		return fmt.Sprintf("no answer yet: fetch it with: nod wait %s", p.ID), exitTimedOut
 	}
 	if _, ok := errors.AsType[*client.LostError](err); ok {
-		return err.Error() + ": nobody decided; see: nod status"
+		return err.Error() + ": nobody decided; see: nod status", exitUnreachable
 	}
 	switch {
 	case errors.Is(err, client.ErrNotRunning):
-		return client.ErrNotRunning.Error() + ": " + client.Hint
+		return client.ErrNotRunning.Error() + ": " + client.Hint, exitUnreachable
 	case errors.Is(err, client.ErrForeign):
-		return err.Error() + ": nothing was sent to it; run: nod status"
+		return err.Error() + ": nothing was sent to it; run: nod status", exitUnreachable
 	}
-	return err.Error()
+	if w, ok := errors.AsType[*withStatus](err); ok {
+		return err.Error(), w.status
+	}
+	return err.Error(), exitOther
+}
+
+// What came of a request decides how nod ends …
+var statusOfOutcome = map[api.Outcome]status{
+	api.Denied: exitNo, api.TimedOut: exitTimedOut, api.Dismissed: exitDismissed, api.Cancelled: exitDismissed,
+	api.Withdrawn: exitDismissed, api.Unavailable: exitOther,
+}
+
+// … and where it never came to be, the refusal.
+var statusOfCode = map[api.Code]status{
+	api.CodeInvalidParam: exitUsage, api.CodeInvalidPath: exitUsage, api.CodeTooLarge: exitUsage,
+	api.CodeNotFound: exitUsage, api.CodeTimeout: exitTimedOut, api.CodeCancelled: exitDismissed,
+}
+
+// statusOfDecision is exitYes for an allow and never for anything else.
+func statusOfDecision(r api.ApproveReply) status {
+	if r.Allowed() {
+		return exitYes
+	}
+	return cmp.Or(statusOfOutcome[r.Outcome], exitOther)
 }
 
 func explainProblem(p *client.Problem) string {
@@ -173,9 +156,9 @@ func explainProblem(p *client.Problem) string {
 		why = p.Param + ": " + why
 	}
 	switch p.Code {
-	case client.CodeUnauthorized:
+	case api.CodeUnauthorized:
 		return why + ": nod-desktop was restarted meanwhile; try again"
-	case client.CodeRateLimited:
+	case api.CodeRateLimited:
 		if p.RetryAfter > 0 {
 			return fmt.Sprintf("%s: try again in %s", why, p.RetryAfter)
 		}

@@ -2,20 +2,21 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"nod/ipc/client"
 	"nod/ipc/hooks"
 	"nod/ipc/hooks/install"
-	"nod/policy"
+	"nod/policy/config"
 )
 
 // maxPayload is the most bytes that a hook reads from its agent.
@@ -33,17 +34,17 @@ anything else as an error.
 While nod-desktop is away the hook says nothing, and the agent asks in its own way. For the agents listed
 under agents.strict in the configuration it denies instead, with a reason that says how to start nod.`,
 		Args: oneArg("agent"),
-		RunE: runs(func(ctx context.Context, args []string) error { return c.answerHook(ctx, args[0]) }),
+		RunE: c.runs(func(ctx context.Context, args []string) error { return c.answerHook(ctx, args[0]) }),
 	}
 }
 
 // answerHook never fails: whatever goes wrong is no decision, or what strict makes of one.
 func (c *console) answerHook(ctx context.Context, agent string) error {
 	payload, err := io.ReadAll(io.LimitReader(c.in, maxPayload+1))
-	if err != nil || len(payload) > maxPayload {
-		return c.away(agent, "", errors.New("the payload could not be read"))
-	}
 	event := eventOf(payload)
+	if err != nil || len(payload) > maxPayload {
+		return c.away(agent, event, errors.New("the payload could not be read"))
+	}
 	reply, err := passOn(ctx, agent, event, payload)
 	if err != nil {
 		return c.away(agent, event, err)
@@ -58,26 +59,32 @@ func passOn(ctx context.Context, agent, event string, payload []byte) ([]byte, e
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, hooks.MaxWait+grace, errHung)
 	defer cancel()
+	ctx, stop := whileAlive(ctx, cl.Health)
+	defer stop()
 	// Claude Code says in its hooks' environment how it was started: "cli" is its terminal.
 	entry := os.Getenv("CLAUDE_CODE_ENTRYPOINT")
 	return cl.Hook(ctx, agent, event, payload, entry != "" && entry != "cli", isGate(agent))
 }
 
-// eventOf reads the event's name from the payload: agents put it in one of two fields.
+// eventOf reads the event's name from the payload, or from as much of it as can be read: agents put it in one of two
+// fields, in front of what a model writes.
 func eventOf(payload []byte) string {
-	var p struct {
-		Event string `json:"hook_event_name"`
-		Type  string `json:"type"`
-	}
-	if json.Unmarshal(payload, &p) != nil {
-		return "unknown"
-	}
-	for _, name := range []string{p.Event, p.Type} {
-		if name != "" {
-			return name
+	d := jsontext.NewDecoder(bytes.NewReader(payload), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	texts := map[string]string{}
+	_, err := d.ReadToken()
+	for err == nil && d.PeekKind() == '"' {
+		name, _ := d.ReadToken()
+		field := name.String()
+		if d.PeekKind() != '"' {
+			err = d.SkipValue()
+			continue
+		}
+		var text jsontext.Token
+		if text, err = d.ReadToken(); err == nil {
+			texts[field] = text.String()
 		}
 	}
-	return "unknown"
+	return cmp.Or(texts["hook_event_name"], texts["type"], "unknown")
 }
 
 // isGate reports whether the agent's own prompt is switched off, so that nod alone decides.
@@ -112,11 +119,11 @@ func (c *console) away(agent, event string, cause error) error {
 // isStrict reads the configuration only when it matters. One that cannot be read makes nobody stricter than
 // the agent's own prompt, which is what decides then.
 func isStrict(agent string) bool {
-	path, err := policy.DefaultPath()
+	path, err := config.DefaultPath()
 	if err != nil {
 		return false
 	}
-	cfg, err := policy.Check(path)
+	cfg, err := config.Check(path)
 	return err == nil && slices.Contains(cfg.Agents.Strict, agent)
 }
 

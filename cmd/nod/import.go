@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,13 +11,12 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
-	"nod/policy"
+	"nod/policy/config"
 	"nod/policy/imports"
 )
 
 // policyImport returns the command that takes over an agent's own rules.
 func (c *console) policyImport() *cobra.Command {
-	var yes, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "import AGENT [FILE…]",
 		Short: "Take over the permission rules of an agent, as far as nod can say them",
@@ -30,18 +28,16 @@ say so is left out. nod-desktop shows the change and asks, as with every change 
 		ValidArgs: imports.Agents,
 		Args:      cobra.ArbitraryArgs,
 	}
-	cmd.RunE = runs(func(_ context.Context, args []string) error {
+	cmd.RunE = c.runs(func(_ context.Context, args []string) error {
 		if len(args) == 0 || !slices.Contains(imports.Agents, args[0]) {
 			return wrongUsage("want an agent: %s", strings.Join(imports.Agents, ", "))
 		}
-		return c.importRules(args[0], args[1:], yes, asJSON)
+		return c.importRules(args[0], args[1:])
 	})
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON; without --yes nothing is changed")
-	return cmd
+	return c.withJSON(c.withYes(cmd), "print JSON; without --yes nothing is changed")
 }
 
-func (c *console) importRules(agent string, paths []string, yes, asJSON bool) error {
+func (c *console) importRules(agent string, paths []string) error {
 	files, err := importFiles(agent, paths)
 	if err != nil {
 		return err
@@ -57,26 +53,23 @@ func (c *console) importRules(agent string, paths []string, yes, asJSON bool) er
 	if err != nil {
 		return &verdict{exitNo, err.Error()}
 	}
-	if asJSON {
-		err = c.printJSON(found)
-	} else {
-		err = c.printImport(found, len(files))
-	}
-	if err != nil || len(found.Rules) == 0 || (asJSON && !yes) {
+	text, err := describeImport(found, len(files))
+	if err != nil {
 		return err
 	}
-	if !yes {
-		if err := c.consent(); err != nil {
-			return err
-		}
+	if err := c.show(found, text); err != nil || len(found.Rules) == 0 || (c.json && !c.yes) {
+		return err
 	}
-	if err := store.Update(func(cfg *policy.Config) error {
+	if err := c.consent(); err != nil {
+		return err
+	}
+	if err := store.Update(func(cfg *config.Config) error {
 		cfg.Policy.Rules = append(cfg.Policy.Rules, found.Rules...)
 		return nil
 	}); err != nil {
 		return err
 	}
-	if asJSON {
+	if c.json {
 		return nil
 	}
 	return c.print("done; a running nod-desktop shows the change and asks you to accept it\n")
@@ -96,14 +89,11 @@ func importFiles(agent string, paths []string) ([]imports.File, error) {
 		return imports.Find(agent, home, folder)
 	}
 	files, err := imports.Open(paths, home)
-	if missing := (*os.PathError)(nil); errors.As(err, &missing) {
-		return nil, &inputError{missing.Path, why(err)}
-	}
-	return files, err
+	return files, pathError(err)
 }
 
-// printImport prints what would be added as it would stand in the file, and what is left out.
-func (c *console) printImport(found imports.Result, files int) error {
+// describeImport says what would be added as it would stand in the file, and what is left out.
+func describeImport(found imports.Result, files int) (string, error) {
 	var b strings.Builder
 	if files == 0 {
 		b.WriteString("no file with rules was found\n")
@@ -111,7 +101,7 @@ func (c *console) printImport(found imports.Result, files int) error {
 	if len(found.Rules) > 0 {
 		text, err := yaml.Marshal(found.Rules)
 		if err != nil {
-			return fmt.Errorf("write the rules as YAML: %w", err)
+			return "", fmt.Errorf("write the rules as YAML: %w", err)
 		}
 		fmt.Fprintf(&b, "to add:\n%s", text)
 	} else {
@@ -126,5 +116,5 @@ func (c *console) printImport(found imports.Result, files int) error {
 	for _, l := range found.Left {
 		fmt.Fprintf(&b, "%s:%d: %s\n    %s\n", visible(filepath.ToSlash(l.File)), l.Line, visible(l.Text), visible(l.Reason))
 	}
-	return c.print(b.String())
+	return b.String(), nil
 }

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the scripts in testdata/script: nod as a user types it, against a real broker behind a
-// real door; only the human is played.
+// real server; only the human is played.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -175,8 +175,9 @@ func startDesktop(dir string, words []string) (_ *human, stop func(), _ error) {
 	rules.Set("Read", policy.Allow)
 	rules.Set("Rm", policy.Deny)
 	broker := interact.NewBroker(interact.BrokerConfig{
-		Policy: rules, Prompter: h, Notifier: interacttest.Notifier(!slices.Contains(words, "undelivered")),
-		Journal: interact.NewMemoryJournal(100), Timeout: func() time.Duration { return time.Minute },
+		Policy: rules, Prompter: h,
+		Notify:  func(context.Context, interact.Request) bool { return !slices.Contains(words, "undelivered") },
+		Journal: interact.NewMemoryJournal(100, 1<<20), Timeout: func() time.Duration { return time.Minute },
 		Log: slog.New(slog.DiscardHandler),
 	})
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -301,7 +302,10 @@ func shownCommand(ts *testscript.TestScript, neg bool, args []string) {
 		Timeout string        `json:"timeout"`
 		Key     string        `json:"key"`
 		Body    interact.Body `json:"body"`
-	}{last.Requester.Agent, last.Requester.Session, last.Requester.CWD, last.Timeout.String(), last.IdempotencyKey, last.Body}, "", "  ")
+	}{
+		last.Requester.Agent, last.Requester.Session, last.Requester.CWD, last.Timeout.String(), last.IdempotencyKey,
+		last.Body,
+	}, "", "  ")
 	ts.Check(err)
 	want := strings.ReplaceAll(ts.ReadFile(args[0]), "$WORK", ts.Getenv("WORK"))
 	if string(got) != strings.TrimSpace(want) {
@@ -319,12 +323,15 @@ func mcpCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	cmd := exec.Command(program, "mcp")
 	cmd.Dir = ts.Getenv("WORK")
-	for _, name := range []string{"HOME", "PATH", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"} {
+	for _, name := range []string{
+		"HOME", "PATH", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME",
+	} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "claude-code", Version: "1"}, nil).Connect(ctx, &sdk.CommandTransport{Command: cmd}, nil)
+	client := sdk.NewClient(&sdk.Implementation{Name: "claude-code", Version: "1"}, nil)
+	session, err := client.Connect(ctx, &sdk.CommandTransport{Command: cmd}, nil)
 	ts.Check(err)
 	defer session.Close()
 	result, err := session.CallTool(ctx, &sdk.CallToolParams{Name: args[0], Arguments: json.RawMessage(args[1])})
@@ -409,8 +416,8 @@ func fakeDesktop() {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
 	switch os.Getenv("NOD_TEST_DESKTOP") {
-	case "no display":
-		fmt.Fprintln(os.Stderr, "nod-desktop: no display: set DISPLAY, or run: make run")
+	case "no port":
+		fmt.Fprintln(os.Stderr, "nod-desktop: the port is taken")
 		os.Exit(1)
 	case "silent":
 		os.Exit(0)

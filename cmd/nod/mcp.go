@@ -24,7 +24,7 @@ func (c *console) mcp() *cobra.Command {
 The same tools are at /mcp of nod-desktop's own address. While nod-desktop is away the tools are still there,
 and say so when they are called.`,
 		Args: noArgs,
-		RunE: runs(func(ctx context.Context, _ []string) error { return serveMCP(ctx) }),
+		RunE: c.runs(func(ctx context.Context, _ []string) error { return serveMCP(ctx) }),
 	}
 }
 

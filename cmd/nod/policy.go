@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,7 +17,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"nod/policy"
+	"nod/policy/config"
+	"nod/policy/grants"
 	"nod/policy/shell"
+	"nod/policy/store"
 )
 
 // policy returns the command for the policy file.
@@ -43,7 +45,7 @@ func (c *console) policyCheck() *cobra.Command {
 		Long: `Read config.yaml (or FILE) as nod-desktop does, and print ok, or what is wrong with it, with the line.
 The exit status is 1 when something is wrong; nod-desktop then asks about everything.`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: runs(func(_ context.Context, args []string) error {
+		RunE: c.runs(func(_ context.Context, args []string) error {
 			path, err := configPath(args)
 			if err != nil {
 				return err
@@ -58,90 +60,69 @@ The exit status is 1 when something is wrong; nod-desktop then asks about everyt
 
 // policyTest returns the command that tries the examples of the rules.
 func (c *console) policyTest() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return c.withJSON(&cobra.Command{
 		Use:   "test [FILE]",
 		Short: "Try the examples that the rules in config.yaml give",
 		Long: `Try every example of every rule in config.yaml (or FILE), and print how it comes out. The exit status is 1 when
 one fails; nod-desktop refuses such a file as a whole.`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: runs(func(_ context.Context, args []string) error {
+		RunE: c.runs(func(_ context.Context, args []string) error {
 			path, err := configPath(args)
 			if err != nil {
 				return err
 			}
-			return c.testExamples(path, asJSON)
+			return c.testExamples(path)
 		}),
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	}, "print JSON")
 }
 
-// exampleLine is one example as nod policy test prints it.
-type exampleLine struct {
-	Rule    string `json:"rule"`
-	Example string `json:"example"`
-	Match   bool   `json:"match"`             // what the rule is meant to do
-	Problem string `json:"problem,omitempty"` // why it does not
-}
-
-func (c *console) testExamples(path string, asJSON bool) error {
-	results, err := policy.TestExamples(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		results, err = nil, nil
-	}
-	if err != nil {
+func (c *console) testExamples(path string) error {
+	results, err := config.TestExamples(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return &verdict{exitNo, err.Error()}
 	}
-	lines, failed := make([]exampleLine, len(results)), 0
-	for i, r := range results {
-		lines[i] = exampleLine{r.Rule, r.Text, r.Match, r.Problem}
+	results = append([]policy.ExampleResult{}, results...) // no examples are an empty list in JSON, too
+	failed := 0
+	for _, r := range results {
 		if r.Problem != "" {
 			failed++
 		}
 	}
-	if asJSON {
-		err = c.printJSON(lines)
-	} else {
-		err = c.printExamples(lines, failed)
+	if err := c.show(results, describeExamples(results, failed)); err != nil || failed == 0 {
+		return err
 	}
-	if err == nil && failed > 0 {
-		err = &verdict{status: exitNo}
-	}
-	return err
+	return &verdict{status: exitNo}
 }
 
-func (c *console) printExamples(lines []exampleLine, failed int) error {
-	for _, l := range lines {
+func describeExamples(results []policy.ExampleResult, failed int) string {
+	var b strings.Builder
+	for _, r := range results {
 		mark, want := "ok  ", "match"
-		if !l.Match {
+		if !r.Match {
 			want = "no_match"
 		}
-		text := fmt.Sprintf("%s  %s  %s", l.Rule, want, strconv.QuoteToGraphic(l.Example))
-		if l.Problem != "" {
-			mark, text = "FAIL", text+": "+l.Problem
+		text := fmt.Sprintf("%s  %s  %s", r.Rule, want, strconv.QuoteToGraphic(r.Text))
+		if r.Problem != "" {
+			mark, text = "FAIL", text+": "+r.Problem
 		}
-		if err := c.print(mark + "  " + text + "\n"); err != nil {
-			return err
-		}
+		b.WriteString(mark + "  " + text + "\n")
 	}
-	return c.print(fmt.Sprintf("%d examples, %d failed\n", len(lines), failed))
+	fmt.Fprintf(&b, "%d examples, %d failed\n", len(results), failed)
+	return b.String()
 }
 
 // configPath is the file that args name, which must be there, or the one that nod-desktop reads.
 func configPath(args []string) (string, error) {
 	if len(args) == 0 {
-		return policy.DefaultPath()
+		return config.DefaultPath()
 	}
-	if _, err := os.Stat(args[0]); err != nil {
-		return "", &inputError{args[0], why(err)}
-	}
-	return args[0], nil
+	_, err := os.Stat(args[0])
+	return args[0], pathError(err)
 }
 
 // checkConfig returns what is wrong with the configuration. That there is none is fine: the defaults hold.
 func checkConfig(path string) error {
-	_, err := policy.Check(path)
+	_, err := config.Check(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -164,15 +145,16 @@ The exit status is 0 for allow and 1 for the others.`,
 	cmd.Flags().StringVar(&who.Agent, "agent", "", "who asks, as it calls itself")
 	cmd.Flags().StringVar(&who.Session, "session", "", "the agent's session")
 	cmd.Flags().StringVar(&who.CWD, "cwd", "", "`folder` the agent works in (default: the current one)")
-	cmd.RunE = runs(func(context.Context, []string) error {
-		a, err := flags.read(c)
+	cmd.RunE = c.runs(func(context.Context, []string) error {
+		err := flags.read(c)
 		if err != nil {
 			return err
 		}
 		if who.CWD, err = folderOr(who.CWD); err != nil {
 			return err
 		}
-		who.Tool, who.Input, who.Declared = a.Tool, a.Input, a.Class
+		a := flags.request
+		who.Tool, who.Input, who.Declared = a.Tool, policy.ReadInput(a.Input), policy.Class(a.Class)
 		return c.explainCall(who)
 	})
 	return cmd
@@ -187,8 +169,8 @@ func folderOr(folder string) (string, error) {
 }
 
 // openPolicy opens the files that nod-desktop reads.
-func openPolicy() (*policy.Store, error) {
-	path, err := policy.DefaultPath()
+func openPolicy() (*store.Store, error) {
+	path, err := config.DefaultPath()
 	if err != nil {
 		return nil, err
 	}
@@ -196,12 +178,12 @@ func openPolicy() (*policy.Store, error) {
 }
 
 // openPolicyAt is openPolicy with another configuration.
-func openPolicyAt(path string) (*policy.Store, error) {
-	grants, err := policy.DefaultGrantsPath()
+func openPolicyAt(path string) (*store.Store, error) {
+	grants, err := grants.DefaultPath()
 	if err != nil {
 		return nil, err
 	}
-	return policy.OpenStore(path, grants, nil)
+	return store.Open(path, grants, nil)
 }
 
 func (c *console) explainCall(call policy.Call) error {
@@ -210,10 +192,8 @@ func (c *console) explainCall(call policy.Call) error {
 		return err
 	}
 	d, steps := store.Explain(call)
-	for _, step := range steps {
-		if err := c.print(step + "\n"); err != nil {
-			return err
-		}
+	if err := c.print(strings.Join(append(steps, ""), "\n")); err != nil {
+		return err
 	}
 	if d.Effect != policy.Allow {
 		return &verdict{status: exitNo}
@@ -231,7 +211,7 @@ func (c *console) policyShell() *cobra.Command {
 trusted says that the git repository of the folder names no programs. A line that is no such object is not
 read-only.`,
 		Args: noArgs,
-		RunE: runs(func(context.Context, []string) error { return c.readCommands() }),
+		RunE: c.runs(func(context.Context, []string) error { return c.readCommands() }),
 	}
 }
 
@@ -247,7 +227,7 @@ func (c *console) readCommands() error {
 	for {
 		line, err := in.ReadBytes('\n')
 		if len(line) > 0 {
-			if err := c.printLine(judgeLine(line)); err != nil {
+			if err := c.printReply(judgeLine(line)); err != nil {
 				return err
 			}
 		}
@@ -267,10 +247,10 @@ func judgeLine(line []byte) verdictLine {
 		Trusted bool    `json:"trusted"`
 	}
 	if err := json.Unmarshal(line, &in); err != nil || in.Command == nil {
-		return verdictLine{Programs: []string{}, Reason: `The line is not {"command": "…", "trusted": true|false}.`}
+		return verdictLine{Reason: `The line is not {"command": "…", "trusted": true|false}.`}
 	}
 	if !utf8.Valid(line) { // the decoder would replace what is not
-		return verdictLine{Programs: []string{}, Reason: "The command is not valid UTF-8."}
+		return verdictLine{Reason: "The command is not valid UTF-8."}
 	}
 	return judgeCommand(*in.Command, in.Trusted)
 }
@@ -278,10 +258,7 @@ func judgeLine(line []byte) verdictLine {
 // judgeCommand judges one command, by its text alone.
 func judgeCommand(command string, trusted bool) verdictLine {
 	a := shell.Analyze(command)
-	v := verdictLine{ReadOnly: a.ReadOnly, Programs: []string{}, Reason: strings.Join(a.Reasons, " ")}
-	for _, p := range a.Programs {
-		v.Programs = append(v.Programs, p.Name)
-	}
+	v := verdictLine{ReadOnly: a.ReadOnly, Programs: a.Programs, Reason: strings.Join(a.Reasons, " ")}
 	refuse := func(format string, args ...any) {
 		if v.ReadOnly {
 			v.ReadOnly, v.Reason = false, fmt.Sprintf(format, args...)
@@ -303,15 +280,4 @@ func judgeCommand(command string, trusted bool) verdictLine {
 		}
 	}
 	return v
-}
-
-// printLine writes v as one line of JSON.
-func (c *console) printLine(v any) error {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return err
-	}
-	return c.print(b.String())
 }

@@ -3,9 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,8 +21,8 @@ import (
 
 // replayFlags are those of nod policy replay.
 type replayFlags struct {
-	config               string
-	json, asked, suggest bool
+	config         string
+	asked, suggest bool
 }
 
 // policyReplay returns the command that puts the calls of the past before the policy.
@@ -55,9 +53,9 @@ rules as in config.yaml, with how many calls each spares.`,
   nod policy replay --suggest`,
 		Args: cobra.ArbitraryArgs,
 	}
-	cmd.RunE = runs(func(ctx context.Context, args []string) error { return c.replay(ctx, args, flags) })
+	cmd.RunE = c.runs(func(ctx context.Context, args []string) error { return c.replay(ctx, args, flags) })
 	cmd.Flags().StringVar(&flags.config, "config", "", "`file` to decide by, instead of config.yaml")
-	cmd.Flags().BoolVar(&flags.json, "json", false, "print JSON")
+	c.withJSON(cmd, "print JSON")
 	cmd.Flags().BoolVar(&flags.asked, "asked", false, "list what is asked about, with the reason")
 	cmd.Flags().BoolVar(&flags.suggest, "suggest", false,
 		"print the few rules that would have spared most prompts, as YAML to look at and add")
@@ -74,24 +72,18 @@ func (c *console) replay(ctx context.Context, paths []string, flags replayFlags)
 	if err != nil {
 		return err
 	}
-	options := replay.Options{Suggest: flags.suggest}
 	bar := c.progress(files, flags.suggest)
-	if bar != nil {
-		options.Progress = func(n int64) { _ = bar.Add64(n) }
-	}
-	report, err := replay.Run(ctx, files, sim, options)
-	if bar != nil {
-		_ = bar.Exit() // its line is cleared; that it cannot be is nothing to fail for
-	}
+	report, err := replay.Run(ctx, files, sim, replay.Options{
+		Suggest: flags.suggest, Progress: func(n int64) { _ = bar.Add64(n) },
+	})
+	_ = bar.Exit() // its line is cleared; that it cannot be is nothing to fail for
 	switch {
 	case err != nil:
 		return err
-	case flags.json:
-		return c.printJSON(report)
-	case flags.suggest:
+	case flags.suggest && !c.json:
 		return c.printSuggestions(report)
 	}
-	return c.printReport(report, flags.asked)
+	return c.show(report, describeReport(report, flags.asked))
 }
 
 // simulation decides by the configuration at path, or by the one that nod-desktop reads.
@@ -122,20 +114,14 @@ func simulation(path string) (*policy.Simulation, error) {
 func transcripts(paths []string) ([]replay.File, error) {
 	if len(paths) > 0 {
 		files, err := transcript.Find(paths)
-		if problem, ok := errors.AsType[*fs.PathError](err); ok {
-			return nil, &inputError{problem.Path, why(err)}
-		}
-		return files, err
+		return files, pathError(err)
 	}
 	return transcript.FindAll()
 }
 
-// progress returns a bar on standard error; nil where that is no terminal.
+// progress returns a bar on standard error, which nobody sees where that is no terminal.
 func (c *console) progress(files []replay.File, twice bool) *progressbar.ProgressBar {
 	err, isFile := c.err.(*os.File)
-	if !isFile || !isTerminal(err) {
-		return nil
-	}
 	var size int64
 	for _, f := range files {
 		size += f.Size
@@ -143,13 +129,14 @@ func (c *console) progress(files []replay.File, twice bool) *progressbar.Progres
 	if twice {
 		size *= 2
 	}
-	return progressbar.NewOptions64(size, progressbar.OptionSetWriter(err), progressbar.OptionShowBytes(true),
+	return progressbar.NewOptions64(size, progressbar.OptionSetWriter(c.err), progressbar.OptionShowBytes(true),
+		progressbar.OptionSetVisibility(isFile && isTerminal(err)),
 		progressbar.OptionSetDescription("reading transcripts"), progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(), progressbar.OptionFullWidth())
 }
 
-// printReport prints the numbers and, when asked to, every call that is asked about.
-func (c *console) printReport(r *replay.Report, asked bool) error {
+// describeReport lays out the numbers and, when asked to, every call that is asked about.
+func describeReport(r *replay.Report, asked bool) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s, %s%s\n", count(r.Files, "transcript"), count(r.Calls, "tool call"), leftOut(r))
 	if r.Calls > 0 {
@@ -161,7 +148,7 @@ func (c *console) printReport(r *replay.Report, asked bool) error {
 	if asked {
 		writeAsked(&b, r)
 	}
-	return c.print(b.String())
+	return b.String()
 }
 
 // leftOut says what of the transcripts is not counted.

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"nod/interact"
+	"nod/ipc/api"
 	"nod/ipc/client"
 )
 
@@ -19,81 +19,114 @@ const grace = 10 * time.Second
 
 // requestFlags are the flags of every command that sends a request.
 type requestFlags struct {
-	set  *pflag.FlagSet
-	opts client.Options
-	json bool
+	set           *pflag.FlagSet
+	common        *api.Common // of the request; the times come from the next two
+	timeout, hold time.Duration
 }
 
-// requestFlags adds the flags that every request has.
-func newRequestFlags(cmd *cobra.Command) *requestFlags {
-	f := &requestFlags{set: cmd.Flags()}
+// newRequestFlags adds the flags that every request has, for the request whose common part is common.
+func (c *console) newRequestFlags(cmd *cobra.Command, common *api.Common) *requestFlags {
+	f := &requestFlags{set: cmd.Flags(), common: common}
 	f.set.SortFlags = false
-	f.set.StringVar(&f.opts.Agent, "agent", "", "who asks, as it calls itself, for example claude-code")
-	f.set.StringVar(&f.opts.Session, "session", "", "the agent's session, for grouping")
-	f.set.StringVar(&f.opts.CWD, "cwd", "", "`folder` the agent works in (default: the current one)")
-	f.set.DurationVar(&f.opts.Timeout, "timeout", 0, "how long to wait for the human, for example 30s (default: as nod-desktop is set)")
-	f.set.DurationVar(&f.opts.Hold, "hold", 0, "stop waiting after this long, and leave the request open")
-	f.set.BoolVar(&f.opts.Detach, "detach", false, "do not wait: print the request's id, for nod wait")
-	f.set.StringVar(&f.opts.IdempotencyKey, "idempotency-key", "", "the same `key` again joins the first request")
-	f.set.BoolVar(&f.json, "json", false, "print the HTTP reply, unchanged")
+	f.set.StringVar(&f.common.Agent, "agent", "", "who asks, as it calls itself, for example claude-code")
+	f.set.StringVar(&f.common.Session, "session", "", "the agent's session, for grouping")
+	f.set.StringVar(&f.common.CWD, "cwd", "", "`folder` the agent works in (default: the current one)")
+	f.set.DurationVar(&f.timeout, "timeout", 0,
+		"how long to wait for the human, for example 30s (default: as nod-desktop is set)")
+	f.set.DurationVar(&f.hold, "hold", 0, "stop waiting after this long, and leave the request open")
+	f.set.BoolVar(&f.common.Detach, "detach", false, "do not wait: print the request's id, for nod wait")
+	f.set.StringVar(&f.common.IdempotencyKey, "idempotency-key", "", "the same `key` again joins the first request")
+	c.withJSON(cmd, "print the HTTP reply, unchanged")
 	if err := cmd.MarkFlagDirname("cwd"); err != nil {
 		panic(err) // the flag exists: it is made above
 	}
 	return f
 }
 
-// options returns the flags as the client wants them.
-func (f *requestFlags) options() (client.Options, error) {
-	o := f.opts
+// complete sets the times and the folder as the wire wants them.
+func (f *requestFlags) complete() error {
+	o := f.common
+	o.Timeout, o.Hold = f.timeout.Seconds(), f.hold.Seconds()
 	if o.Timeout < 0 {
-		return o, wrongUsage("--timeout: want 0 or more, not %s", o.Timeout)
+		return wrongUsage("--timeout: want 0 or more, not %s", f.timeout)
 	}
 	if o.Hold < 0 {
-		return o, wrongUsage("--hold: want 0 or more, not %s", o.Hold)
+		return wrongUsage("--hold: want 0 or more, not %s", f.hold)
 	}
-	if o.CWD != "" {
-		folder, err := filepath.Abs(o.CWD)
-		o.CWD = folder
-		return o, err
+	if o.CWD == "" {
+		// A folder that was removed under us has no name: then the request carries none.
+		o.CWD, _ = os.Getwd()
+		return nil
 	}
-	// A folder that was removed under us has no name: then the request carries none.
-	o.CWD, _ = os.Getwd()
-	return o, nil
+	var err error
+	o.CWD, err = filepath.Abs(o.CWD)
+	return err
 }
 
 // answer is what a reply amounts to on the command line.
 type answer struct {
-	raw    []byte // the reply's body
-	text   string // what is printed without --json
+	reply  any    // what --json prints
+	text   string // what is printed without --json …
+	value  any    // … or this, as JSON
 	status status
 	cause  string // why the status is what it is, when the text does not say
 }
 
-// request sends one request and prints its answer.
-func (c *console) request(ctx context.Context, f *requestFlags, send func(context.Context, *client.Client, client.Options) (answer, error)) error {
-	o, err := f.options()
-	if err != nil {
+// answerTo says what a reply amounts to.
+func answerTo(reply any) answer {
+	a := answer{reply: reply}
+	switch r := reply.(type) {
+	case api.AskReply:
+		a.text = r.Answer + "\n"
+	case api.ConfirmReply:
+		a.text = "yes\n"
+		if !r.Confirmed {
+			a.text, a.status = "no\n", exitNo
+		}
+	case api.FormReply:
+		a.value = r.Answers
+		if r.Answer != nil {
+			a.value = r.Answer
+		}
+	case api.ApproveReply:
+		a.text, a.status = withReason(r.Decision, r.Reason), statusOfDecision(r)
+	case api.EvaluateReply:
+		a.text = withReason(r.Decision, r.Reason)
+		if r.Decision != api.Allow {
+			a.status = exitNo
+		}
+	case api.NotifyReply:
+		if !r.Sent {
+			a.status, a.cause = exitNo, "the desktop did not take it: "+
+				"it may have no notification service, or notices are off in nod's settings"
+		}
+	}
+	return a
+}
+
+// request completes q with the flags, sends it and prints the answer. f holds the [api.Common] of q.
+func request[Q, R any](
+	ctx context.Context, c *console, f *requestFlags, q *Q, send func(*client.Client, context.Context, Q) (R, error),
+) error {
+	if err := f.complete(); err != nil {
 		return err
 	}
-	cl, err := discover()
+	r, err := call(ctx, f.timeout, func(cl *client.Client, ctx context.Context) (R, error) { return send(cl, ctx, *q) })
 	if err != nil {
-		return err
+		return c.unanswered(err, f.common.Detach)
 	}
-	ctx, cancel := bounded(ctx, o.Timeout)
-	defer cancel()
-	a, err := send(ctx, cl, o)
-	if err != nil {
-		return c.unanswered(err, o.Detach, f.json)
-	}
-	return c.give(a, f.json)
+	return c.give(answerTo(r))
 }
 
 // give prints an answer and returns the verdict in it.
-func (c *console) give(a answer, asJSON bool) error {
+func (c *console) give(a answer) error {
 	var err error
-	if asJSON {
-		err = c.printReply(a.raw)
-	} else {
+	switch {
+	case c.json:
+		err = c.printReply(a.reply)
+	case a.value != nil:
+		err = c.printReply(a.value)
+	default:
 		err = c.print(a.text)
 	}
 	if err != nil || a.status == exitYes {
@@ -103,24 +136,24 @@ func (c *console) give(a answer, asJSON bool) error {
 }
 
 // unanswered prints what there is instead of an answer. That a detached request waits is what was wanted.
-func (c *console) unanswered(err error, detach, asJSON bool) error {
+func (c *console) unanswered(err error, detach bool) error {
 	if p, ok := errors.AsType[*client.Pending](err); ok {
-		return c.later(p, detach, asJSON)
+		return c.later(p, detach)
 	}
-	if p, ok := errors.AsType[*client.Problem](err); ok && asJSON {
-		return errors.Join(err, c.printReply(p.Raw))
+	if p, ok := errors.AsType[*client.Problem](err); ok && c.json {
+		return errors.Join(err, c.printReply(p.Problem))
 	}
 	return err
 }
 
 // later prints how to come back for the answer.
-func (c *console) later(p *client.Pending, detach, asJSON bool) error {
+func (c *console) later(p *client.Pending, detach bool) error {
 	var err error
 	switch {
-	case asJSON:
-		err = c.printReply(p.Raw)
+	case c.json:
+		err = c.printReply(p.PendingReply)
 	case detach:
-		err = c.print(string(p.ID) + "\n")
+		err = c.print(p.ID + "\n")
 	}
 	if err != nil || detach {
 		return err
@@ -137,10 +170,49 @@ func discover() (*client.Client, error) {
 	return cl, nil
 }
 
+// call makes one call of the running nod-desktop, which may keep a person for as long as timeout.
+func call[R any](
+	ctx context.Context, timeout time.Duration, send func(*client.Client, context.Context) (R, error),
+) (R, error) {
+	cl, err := discover()
+	if err != nil {
+		var none R
+		return none, err
+	}
+	ctx, cancel := bounded(ctx, timeout)
+	defer cancel()
+	ctx, stop := whileAlive(ctx, cl.Health)
+	defer stop()
+	return send(cl, ctx)
+}
+
 // bounded ends the wait when nod-desktop should have said long ago that the time is up.
 func bounded(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
-	if timeout <= 0 || timeout > interact.MaxTimeout {
-		timeout = interact.MaxTimeout
+	if most := api.MaxSeconds * time.Second; timeout <= 0 || timeout > most {
+		timeout = most
 	}
 	return context.WithTimeoutCause(ctx, timeout+grace, errHung)
+}
+
+// whileAlive ends the wait when nod-desktop hangs, which looks like a person who takes their time.
+func whileAlive[R any](
+	ctx context.Context, health func(context.Context) (R, error),
+) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(grace):
+			}
+			probe, end := context.WithTimeout(ctx, grace)
+			_, _ = health(probe) // any answer will do
+			if errors.Is(probe.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
+				cancel(errHung)
+			}
+			end()
+		}
+	}()
+	return ctx, func() { cancel(nil) }
 }

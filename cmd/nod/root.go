@@ -29,12 +29,11 @@ func newRoot(c *console) *cobra.Command {
 		Long: `nod asks the human at this desktop, through the tray program nod-desktop, and prints the answer.
 It can only ask: nothing here answers a request or changes a rule.
 ` + exitHelp,
-		Version:           buildVersion(),
-		Args:              cobra.ArbitraryArgs,
-		RunE:              c.needCommand,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		Version:       buildVersion(),
+		Args:          cobra.ArbitraryArgs,
+		RunE:          c.needCommand,
+		SilenceErrors: true,
+		SilenceUsage:  true,
 
 		SuggestionsMinimumDistance: suggestDistance,
 	}
@@ -43,7 +42,8 @@ It can only ask: nothing here answers a request or changes a rule.
 	root.SetErr(c.err)
 	root.SetVersionTemplate("nod {{.Version}}\n")
 	// A command that has others under it runs only to say that one of them is missing.
-	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(),
+		"{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
 	root.AddGroup(
 		&cobra.Group{ID: "ask", Title: "Ask the human:"},
 		&cobra.Group{ID: "later", Title: "Fetch or take back what was asked:"},
@@ -53,8 +53,16 @@ It can only ask: nothing here answers a request or changes a rule.
 	add(root, "ask", c.approve(), c.ask(), c.confirm(), c.form(), c.notify())
 	add(root, "later", c.wait(), c.withdraw(), c.pending())
 	add(root, "agents", c.agents(), c.hook(), c.mcp())
-	add(root, "nod", c.start(), c.status(), c.evaluate(), c.policy(), c.completion(), c.versionCommand())
+	add(root, "nod", c.start(), c.status(), c.evaluate(), c.policy(), c.versionCommand())
 	root.SetHelpCommandGroupID("nod")
+	root.SetCompletionCommandGroupID("nod")
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" {
+			cmd.Short = "Print the script that completes nod's commands in a shell"
+			cmd.Args, cmd.RunE = cobra.ArbitraryArgs, c.needCommand
+		}
+	}
 	return root
 }
 
@@ -78,13 +86,11 @@ func (c *console) needCommand(cmd *cobra.Command, args []string) error {
 	return wrongUsage("%s", problem)
 }
 
-// runs adapts f to cobra, and tells an error of f from one of cobra.
-func runs(f func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+// runs adapts f to cobra, and takes note that no error from now on is one of cobra's.
+func (c *console) runs(f func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := f(cmd.Context(), args); err != nil {
-			return &failure{err}
-		}
-		return nil
+		c.ran = true
+		return f(cmd.Context(), args)
 	}
 }
 
@@ -107,36 +113,4 @@ func noArgs(_ *cobra.Command, args []string) error {
 		return fmt.Errorf("unexpected argument %q", args[0])
 	}
 	return nil
-}
-
-// completion returns the command that prints a shell's completion script.
-func (c *console) completion() *cobra.Command {
-	return &cobra.Command{
-		Use:   "completion bash|zsh|fish|powershell",
-		Short: "Print the script that completes nod's commands in a shell",
-		Example: `  source <(nod completion bash)
-  nod completion fish > ~/.config/fish/completions/nod.fish`,
-		Args:      oneArg("shell"),
-		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := c.writeCompletion(cmd.Root(), args[0]); err != nil {
-				return &failure{err}
-			}
-			return nil
-		},
-	}
-}
-
-func (c *console) writeCompletion(root *cobra.Command, shell string) error {
-	switch shell {
-	case "bash":
-		return root.GenBashCompletionV2(c.out, true)
-	case "zsh":
-		return root.GenZshCompletion(c.out)
-	case "fish":
-		return root.GenFishCompletion(c.out, true)
-	case "powershell":
-		return root.GenPowerShellCompletionWithDesc(c.out)
-	}
-	return wrongUsage("unknown shell %q: want bash, zsh, fish or powershell", shell)
 }

@@ -13,17 +13,17 @@ import (
 	"time"
 
 	"github.com/adrg/xdg"
-	"github.com/fsnotify/fsnotify"
 	"github.com/spf13/cobra"
 
 	"nod/ipc/client"
+	"nod/ipc/endpoint"
 )
 
-// startTimeout is how long nod-desktop may take: a cold start with a software renderer needs a second or
-// two, a loaded machine at login a lot more.
+// startTimeout is how long nod-desktop may take. It needs well under a second, but a lot more on a loaded machine at
+// login.
 const startTimeout = 30 * time.Second
 
-// readyLine begins the line that nod-desktop prints when it listens and its tray is up; the address follows.
+// readyLine begins the line that nod-desktop prints when it can be asked; the address follows.
 const readyLine = "nod ready "
 
 // start returns the command that starts nod-desktop.
@@ -33,9 +33,10 @@ func (c *console) start() *cobra.Command {
 		Use:   "start",
 		Short: "Start nod-desktop, and wait until it can be asked",
 		Long: `Start nod-desktop from the folder that holds nod or, when it is not there, from PATH. It goes on when this
-terminal closes. To start it while it is running is fine.`,
+terminal closes, and needs no display to start: without one, whatever needs the person ends as unavailable until there
+is one. To start it while it is running is fine. The exit status is 0 when it runs, 5 when it could not be started.`,
 		Args: noArgs,
-		RunE: runs(func(ctx context.Context, _ []string) error {
+		RunE: c.runs(func(ctx context.Context, _ []string) error {
 			return c.ensureRunning(ctx, timeout)
 		}),
 	}
@@ -45,25 +46,22 @@ terminal closes. To start it while it is running is fine.`,
 
 // ensureRunning starts nod-desktop unless it is running, and says where it listens.
 func (c *console) ensureRunning(ctx context.Context, timeout time.Duration) error {
-	if url, ok := running(ctx); ok {
-		return c.print(fmt.Sprintf("nod-desktop is already running: %s\n", url))
+	if said, ok := running(ctx); ok {
+		return c.print(said)
 	}
 	program, err := findDesktop()
 	if err != nil {
 		return unreachable(err)
 	}
-	late := fmt.Errorf("nod-desktop is not ready after %s: see %s", timeout, outputPath())
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, late)
-	defer cancel()
-	url, err := launch(ctx, program)
+	said, err := launch(ctx, program, timeout)
 	if err != nil {
 		return unreachable(err)
 	}
-	return c.print(fmt.Sprintf("nod-desktop is running: %s\n", url))
+	return c.print(said)
 }
 
-// running returns the address of the nod-desktop that answers, if one does.
-func running(ctx context.Context) (url string, ok bool) {
+// running says where the nod-desktop is that answers, if one does.
+func running(ctx context.Context) (said string, ok bool) {
 	cl, err := client.Discover()
 	if err != nil {
 		return "", false
@@ -71,7 +69,7 @@ func running(ctx context.Context) (url string, ok bool) {
 	ctx, cancel := bounded(ctx, time.Second)
 	defer cancel()
 	_, err = cl.Health(ctx)
-	return cl.Endpoint.URL, err == nil
+	return fmt.Sprintf("nod-desktop is already running: %s\n", cl.Endpoint.URL), err == nil
 }
 
 // findDesktop returns the path of nod-desktop: beside this program (through links), else in PATH.
@@ -94,24 +92,16 @@ func findDesktop() (string, error) {
 	return filepath.Abs(found)
 }
 
-// launch starts program, apart from this terminal, and returns the address when it is ready.
+// launch starts program, apart from this terminal, and says what is running when it is ready.
 //
 // What it prints goes to a file and not to a pipe: nod ends long before nod-desktop, and whoever writes to
 // a pipe that nobody reads is killed. The file tells when it is ready, or why it gave up.
-func launch(ctx context.Context, program string) (url string, err error) {
+func launch(ctx context.Context, program string, timeout time.Duration) (said string, err error) {
 	output, err := createOutput()
 	if err != nil {
 		return "", err
 	}
 	defer output.Close()
-	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		return "", fmt.Errorf("watch %s: %w", output.Name(), err)
-	}
-	defer watcher.Close()
-	if err := watcher.Add(output.Name()); err != nil {
-		return "", fmt.Errorf("watch %s: %w", output.Name(), err)
-	}
 	cmd := exec.Command(program)
 	cmd.Dir = xdg.Home // not here: a folder that a program works in cannot be unmounted
 	cmd.Stdout, cmd.Stderr = output, output
@@ -119,21 +109,24 @@ func launch(ctx context.Context, program string) (url string, err error) {
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
-	return awaitReady(ctx, cmd, watcher, output.Name())
+	late := fmt.Errorf("nod-desktop is not ready after %s: see %s", timeout, output.Name())
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, late)
+	defer cancel()
+	return awaitReady(ctx, cmd, output.Name())
 }
 
-// awaitReady returns when cmd says that it is ready, when it ends, and when ctx does.
-func awaitReady(ctx context.Context, cmd *exec.Cmd, watcher *fsnotify.Watcher, output string) (url string, err error) {
+// awaitReady says what is running when cmd prints that it is ready, or when it ended because another one is running. It
+// gives up when cmd ends otherwise, and when ctx does.
+func awaitReady(ctx context.Context, cmd *exec.Cmd, output string) (string, error) {
+	pid := cmd.Process.Pid
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }() // ends with nod-desktop, or with this program
 	for {
 		if url, ok := ready(output); ok {
-			return url, nil
+			return fmt.Sprintf("started %s, process %d: %s\n", cmd.Path, pid, url), nil
 		}
 		select {
-		case <-watcher.Events:
-		case err := <-watcher.Errors:
-			return "", fmt.Errorf("watch %s: %w", output, err)
+		case <-time.After(20 * time.Millisecond):
 		case err := <-ended:
 			return endedEarly(ctx, err, output)
 		case <-ctx.Done():
@@ -156,10 +149,10 @@ func ready(output string) (url string, ok bool) {
 	return "", false
 }
 
-// endedEarly tells a nod-desktop that gave up from one that found another running and left it the field.
-func endedEarly(ctx context.Context, err error, output string) (url string, _ error) {
-	if url, ok := running(ctx); ok {
-		return url, nil
+// endedEarly tells a nod-desktop that gave up from one that found another running.
+func endedEarly(ctx context.Context, err error, output string) (string, error) {
+	if said, ok := running(ctx); ok {
+		return said, nil
 	}
 	why := "without a word"
 	if err != nil {
@@ -177,20 +170,19 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// createOutput makes the file that takes what nod-desktop prints, anew at each start.
+// createOutput makes the file that takes what nod-desktop prints, anew at each start. It is beside the endpoint:
+// nod-desktop needs that folder in any case, and no other.
 func createOutput() (*os.File, error) {
-	path := outputPath()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	dir, err := endpoint.Dir()
+	if err != nil {
 		return nil, err
 	}
+	path := filepath.Join(dir, "nod-desktop.out")
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 }
-
-// outputPath is the file that takes what nod-desktop prints when nod starts it.
-func outputPath() string { return filepath.Join(xdg.StateHome, "nod", "nod-desktop.out") }
 
 // logPath is nod-desktop's own log.
 func logPath() string { return filepath.Join(xdg.StateHome, "nod", "nod.log") }

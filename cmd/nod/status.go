@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"nod/policy"
+	"nod/policy/config"
 )
 
 // report is what nod status says.
@@ -31,29 +30,22 @@ type report struct {
 
 // status returns the command that says how nod is.
 func (c *console) status() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return c.withJSON(&cobra.Command{
 		Use:   "status",
 		Short: "Say whether nod-desktop is running, where, and how it is",
 		Long:  "Say whether nod-desktop is running, where, and how it is. The exit status is 5 when it is not.",
 		Args:  noArgs,
-		RunE: runs(func(ctx context.Context, _ []string) error {
-			return c.reportStatus(ctx, asJSON)
-		}),
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+		RunE:  c.runs(func(ctx context.Context, _ []string) error { return c.reportStatus(ctx) }),
+	}, "print JSON")
 }
 
-func (c *console) reportStatus(ctx context.Context, asJSON bool) error {
+func (c *console) reportStatus(ctx context.Context) error {
 	r, err := inspect(ctx)
-	if asJSON {
-		return errors.Join(err, c.printJSON(r))
+	if !c.json && r.Running && r.Desktop != r.Nod {
+		c.complain("status", fmt.Sprintf("nod is version %s and nod-desktop %s: quit nod-desktop and run: nod start",
+			r.Nod, r.Desktop))
 	}
-	if r.Running && r.Desktop != r.Nod {
-		c.complain("status", fmt.Sprintf("nod is version %s and nod-desktop %s: quit nod-desktop and run: nod start", r.Nod, r.Desktop))
-	}
-	return errors.Join(err, c.print(r.String()))
+	return errors.Join(err, c.show(r, r.String()))
 }
 
 // inspect looks at everything. The error says why nod-desktop cannot be reached.
@@ -80,7 +72,7 @@ func inspect(ctx context.Context) (report, error) {
 
 // configState returns the path of config.yaml and whether nod can read it.
 func configState() (path, state string) {
-	path, err := policy.DefaultPath()
+	path, err := config.DefaultPath()
 	if err != nil {
 		return "", err.Error()
 	}
@@ -92,11 +84,10 @@ func configState() (path, state string) {
 
 // String lays the report out for a person.
 func (r report) String() string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	var lines []string
 	line := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "%s:\t%s\n", name, strings.ReplaceAll(value, "\n", "\n\t"))
+			lines = append(lines, name+":\t"+strings.ReplaceAll(value, "\n", "\n\t"))
 		}
 	}
 	line("nod", r.Nod)
@@ -111,6 +102,5 @@ func (r report) String() string {
 	line("config", r.Config)
 	line("policy", r.Policy)
 	line("log", r.Log)
-	w.Flush() // into memory: it cannot fail
-	return b.String()
+	return columns(lines)
 }

@@ -26,20 +26,14 @@ func buildVersion() string {
 
 // versionCommand returns the command that prints the version.
 func (c *console) versionCommand() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return c.withJSON(&cobra.Command{
 		Use:   "version",
 		Short: "Print the version of nod",
 		Args:  noArgs,
-		RunE: runs(func(context.Context, []string) error {
-			if asJSON {
-				return c.printJSON(map[string]string{
-					"version": buildVersion(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
-				})
-			}
-			return c.print(fmt.Sprintf("nod %s\n", buildVersion()))
+		RunE: c.runs(func(context.Context, []string) error {
+			return c.show(map[string]string{
+				"version": buildVersion(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
+			}, fmt.Sprintf("nod %s\n", buildVersion()))
 		}),
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	}, "print JSON")
 }

@@ -1,6 +1,10 @@
 package safetext
 
-import "unicode"
+import (
+	"unicode"
+
+	"nod/policy/invisible"
+)
 
 const (
 	zeroWidthJoiner     = 0x200D
@@ -8,17 +12,6 @@ const (
 	combiningStrokeLow  = 0x0334 // first and last of the strokes drawn through a letter
 	combiningStrokeHigh = 0x0338
 )
-
-// invisible are characters that Unicode counts as letters, symbols or marks, yet draw nothing.
-var invisible = map[rune]bool{
-	0x034F: true,               // combining grapheme joiner
-	0x115F: true, 0x1160: true, // Hangul fillers
-	0x17B4: true, 0x17B5: true, // Khmer inherent vowels
-	0x2800: true,               // blank Braille pattern
-	0x3164: true, 0xFFA0: true, // Hangul fillers
-	0xFFFC:  true, // object replacement
-	0x1D159: true, // musical null notehead
-}
 
 // why says what is hidden about c; "" when it shows.
 func why(c rune) string {
@@ -33,12 +26,14 @@ func why(c rune) string {
 		return "invisible tag character"
 	case unicode.Is(unicode.Variation_Selector, c):
 		return "variation selector"
-	case invisible[c] || unicode.In(c, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point):
-		return "invisible character"
 	case unicode.In(c, unicode.Zl, unicode.Zp):
 		return "line separator"
 	case unicode.Is(unicode.Zs, c):
 		return "unusual space"
+	case unicode.Is(unicode.Noncharacter_Code_Point, c):
+		return "not a character"
+	case invisible.Is(c):
+		return "invisible character"
 	case unicode.Is(unicode.Co, c):
 		return "private character without a fixed meaning"
 	case isJamo(c):

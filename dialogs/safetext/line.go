@@ -12,7 +12,7 @@ func Line(s string, max int) string {
 	// a label should show; the rest is counted, not rendered.
 	head := s
 	if limit := 8*max + 64; len(head) > limit {
-		head = prefix(head, limit)
+		head = Prefix(head, limit)
 	}
 
 	var b strings.Builder
@@ -61,8 +61,8 @@ func cut(b *strings.Builder, rest string) string {
 	return b.String()
 }
 
-// prefix returns the first n bytes of s, less when that would cut a character.
-func prefix(s string, n int) string {
+// Prefix returns the first n bytes of s, which is at least as long, less when that would cut a character.
+func Prefix(s string, n int) string {
 	for i := n; i > n-utf8.UTFMax && i > 0; i-- {
 		if utf8.RuneStart(s[i]) {
 			return s[:i]

@@ -2,15 +2,17 @@
 // else than it is, gets spelled out. A right-to-left override reads ‹U+202E›, a run of blanks ‹312 spaces›, a
 // tab ⇥. Nothing is ever dropped: a view with something missing would not be what gets executed.
 //
-// The rendering is injective: two different texts never render alike, and [Unrender] gets the original back
-// from the rendered characters alone. That holds because the two characters that open nod's own marks, ‹ and
+// The rendering is injective: two different texts never render alike, and the rendered characters alone lead
+// back to the original, as the tests prove. That holds because the two characters that open nod's own marks, ‹ and
 // ⇥, are themselves spelled out where a text contains them.
 //
 // [Render] is for input that will be acted on, [Line] for labels, [Prose] for sentences to a human.
 package safetext
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -135,7 +137,7 @@ func (r *renderer) step(i int) int {
 	r.pastEmoji, r.base = false, 0
 	switch {
 	case c == utf8.RuneError && size == 1:
-		return r.badBytes(i)
+		return r.repeated(fmt.Sprintf("0x%02X", r.line[i]), i, 1) // not UTF-8
 	case c == ' ':
 		return r.spaces(i)
 	case c == '\t':
@@ -159,21 +161,14 @@ func (r *renderer) step(i int) int {
 	return r.plain(i, size)
 }
 
-// badBytes renders bytes that are not UTF-8.
-func (r *renderer) badBytes(i int) int {
-	n := repeats(r.line[i:], r.line[i:i+1])
-	return r.repeated(fmt.Sprintf("0x%02X", r.line[i]), i, n, 1)
-}
-
-// hidden renders a character that does not show, and those after it that are the same.
+// hidden renders a character that does not show.
 func (r *renderer) hidden(i int, c rune, size int) int {
-	n := repeats(r.line[i:], r.line[i:i+size])
-	return r.repeated(fmt.Sprintf("U+%04X", c), i, n, size)
+	return r.repeated(fmt.Sprintf("U+%04X", c), i, size)
 }
 
-// repeated adds name once, or n times when they are many as one counted mark.
-func (r *renderer) repeated(name string, i, n, size int) int {
-	if n > maxRepeats {
+// repeated adds name once for what is at i; when more of the same follows, as one counted mark.
+func (r *renderer) repeated(name string, i, size int) int {
+	if n := repeats(r.line[i:], r.line[i:i+size]); n > maxRepeats {
 		return r.add(Hidden, fmt.Sprintf("‹%s×%d›", name, n), i, n*size)
 	}
 	return r.add(Hidden, "‹"+name+"›", i, size)
@@ -298,51 +293,25 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// Finding is something in a text that a human should know of.
-type Finding struct {
-	Line int    // of the original, from 1
-	Text string // as rendered
-	Kind Kind   // Hidden or Suspicious
-	Why  string // what it is, in a few words
-}
-
-// Findings lists what is hidden or suspicious in lines, in order.
-func Findings(lines []Row) []Finding {
-	var found []Finding
-	number := 1
-	for _, l := range lines {
-		for _, s := range l.Spans {
-			if s.Kind == Hidden || s.Kind == Suspicious {
-				found = append(found, Finding{Line: number, Text: s.Text, Kind: s.Kind, Why: explain(s)})
-			}
-		}
-		number += l.Count
-	}
-	return found
-}
-
 // HasHidden reports whether s contains characters that do not show, or change what else shows.
 func HasHidden(s string) bool {
-	for _, f := range Findings(Render(s)) {
-		if f.Kind == Hidden {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(Render(s), func(row Row) bool {
+		return slices.ContainsFunc(row.Spans, func(s Span) bool { return s.Kind == Hidden })
+	})
 }
 
-// explain says what is odd about s.
-func explain(s Span) string {
+// Why says in a few words what is odd about s; "" when it is neither hidden nor suspicious.
+func (s Span) Why() string {
 	c, size := utf8.DecodeRuneInString(s.Source)
 	switch {
+	case s.Kind != Hidden && s.Kind != Suspicious:
+		return ""
 	case c == utf8.RuneError && size == 1:
 		return "not UTF-8"
 	case c == open || c == tab:
 		return "imitates a mark of nod"
-	case s.Kind == Hidden && why(c) == "":
-		return "accent on nothing, or a stack of accents"
 	case s.Kind == Hidden:
-		return why(c)
+		return cmp.Or(why(c), "accent on nothing, or a stack of accents")
 	}
 	if like := lookAlike(c); like != 0 {
 		return "looks like " + string(like)

@@ -129,9 +129,9 @@ func TestKinds(t *testing.T) {
 				t.Errorf("HasHidden(%q) = %v, want %v", tt.in, got, tt.hidden)
 			}
 			var suspect strings.Builder
-			for _, f := range Findings(Render(tt.in)) {
-				if f.Kind == Suspicious {
-					suspect.WriteString(f.Text)
+			for _, s := range oddSpans(tt.in) {
+				if s.Kind == Suspicious {
+					suspect.WriteString(s.Text)
 				}
 			}
 			if suspect.String() != tt.suspect {
@@ -141,21 +141,38 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-func TestFindings(t *testing.T) {
-	found := Findings(Render("a\n\n\n\n\n\n\n\u202Eb pаy ‹ \xff e\u0301"))
-	want := []Finding{
-		{8, "‹U+202E›", Hidden, "changes the direction of text"},
-		{8, "а", Suspicious, "looks like a"},
-		{8, "‹U+2039›", Suspicious, "imitates a mark of nod"},
-		{8, "‹0xFF›", Hidden, "not UTF-8"},
-		{8, "‹U+0301›", Hidden, "accent on nothing, or a stack of accents"},
+// oddSpans are those of the rendered text that a person should know of.
+func oddSpans(text string) []Span {
+	var odd []Span
+	for _, row := range Render(text) {
+		for _, s := range row.Spans {
+			if s.Why() != "" {
+				odd = append(odd, s)
+			}
+		}
+	}
+	return odd
+}
+
+func TestWhy(t *testing.T) {
+	found := oddSpans("a\n\n\n\n\n\n\n\u202Eb pаy ‹ \xff e\u0301")
+	want := []struct {
+		text string
+		kind Kind
+		why  string
+	}{
+		{"‹U+202E›", Hidden, "changes the direction of text"},
+		{"а", Suspicious, "looks like a"},
+		{"‹U+2039›", Suspicious, "imitates a mark of nod"},
+		{"‹0xFF›", Hidden, "not UTF-8"},
+		{"‹U+0301›", Hidden, "accent on nothing, or a stack of accents"},
 	}
 	if len(found) != len(want) {
-		t.Fatalf("got %d findings: %v", len(found), found)
+		t.Fatalf("got %d odd spans: %v", len(found), found)
 	}
-	for i := range want {
-		if found[i] != want[i] {
-			t.Errorf("finding %d: got %v, want %v", i, found[i], want[i])
+	for i, s := range found {
+		if s.Text != want[i].text || s.Kind != want[i].kind || s.Why() != want[i].why {
+			t.Errorf("odd span %d: got %v, %s, want %v", i, s, s.Why(), want[i])
 		}
 	}
 }
@@ -168,8 +185,8 @@ func TestEveryCharacter(t *testing.T) {
 		}
 		in := "x" + string(c) + "x"
 		lines := Render(in)
-		if got, err := Unrender(lines); err != nil || got != in {
-			t.Fatalf("U+%04X: Unrender gave %q, %v", c, got, err)
+		if got, err := unrender(lines); err != nil || got != in {
+			t.Fatalf("U+%04X: unrender gave %q, %v", c, got, err)
 		}
 		for _, d := range lines[0].String() {
 			if why(d) != "" {
@@ -225,8 +242,8 @@ func TestUnrenderRefusesForgeries(t *testing.T) {
 	for _, text := range []string{
 		"‹", "‹x›", "‹U+110000›", "‹U+D800›", "‹0x100›", "‹U+200B×2›", "‹0 spaces›", "‹-1 tabs›", "⇥", "‹U+zz›", "‹›",
 	} {
-		if got, err := Unrender([]Row{{Spans: []Span{{Text: text}}, Count: 1}}); err == nil {
-			t.Errorf("Unrender(%q) = %q, want an error", text, got)
+		if got, err := unrender([]Row{{Spans: []Span{{Text: text}}, Count: 1}}); err == nil {
+			t.Errorf("unrender(%q) = %q, want an error", text, got)
 		}
 	}
 }
@@ -243,8 +260,8 @@ func TestLookAlikesAreNotThemselves(t *testing.T) {
 func checkRoundTrip(t *testing.T, s string) {
 	t.Helper()
 	lines := Render(s)
-	if got, err := Unrender(lines); err != nil || got != s {
-		t.Errorf("Unrender(Render(%q)) = %q, %v", s, got, err)
+	if got, err := unrender(lines); err != nil || got != s {
+		t.Errorf("unrender(Render(%q)) = %q, %v", s, got, err)
 	}
 	var sources []string
 	for _, l := range lines {

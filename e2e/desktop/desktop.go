@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/godbus/dbus/v5"
 )
@@ -34,7 +35,6 @@ var tools = []struct{ program, pkg string }{
 	{"openbox", "openbox"},
 	{"xfce4-panel", "xfce4-panel"},
 	{"dunst", "dunst"},
-	{"xdotool", "xdotool"},
 }
 
 // Names that the desktop's services own on its session bus.
@@ -54,8 +54,9 @@ var configs embed.FS
 
 // Desktop is a running virtual desktop. Its methods are for one goroutine at a time.
 type Desktop struct {
-	Screen *Screen
-	Bus    *dbus.Conn
+	Screen  *Screen
+	Bus     *dbus.Conn
+	Manager WindowManager
 
 	dir      string
 	display  string
@@ -78,11 +79,11 @@ func Missing() []string {
 
 // Start starts a desktop that keeps everything in dir, an empty folder whose path is short enough for a
 // Unix socket. It returns when programs can be started on it. ctx limits the start, not the desktop.
-func Start(ctx context.Context, dir string) (*Desktop, error) {
+func Start(ctx context.Context, dir string, m WindowManager) (*Desktop, error) {
 	if missing := Missing(); missing != nil {
 		return nil, fmt.Errorf("no virtual desktop without %s: run scripts/setup test", strings.Join(missing, ", "))
 	}
-	d := &Desktop{dir: dir, launcher: newLauncher()}
+	d := &Desktop{Manager: m, dir: dir, launcher: newLauncher()}
 	d.close = sync.OnceValue(d.end)
 	if err := d.start(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("start desktop: %w", err), d.Close())
@@ -167,12 +168,9 @@ func (d *Desktop) end() error {
 	return errors.Join(errs...)
 }
 
-// KillX kills the X server, as a crash of the graphics stack would.
-func (d *Desktop) KillX() error { return d.launcher.kill("Xvfb") }
-
 func (d *Desktop) makeFolders(context.Context) (err error) {
 	for _, path := range []string{
-		d.Config(), d.Runtime(), filepath.Join(d.dir, "tmp"), filepath.Join(d.Home(), ".cache"),
+		d.settings(), d.Runtime(), filepath.Join(d.dir, "tmp"), filepath.Join(d.Home(), ".cache"),
 		filepath.Join(d.Home(), ".local", "share"), filepath.Join(d.Home(), ".local", "state"),
 	} {
 		if err := os.MkdirAll(path, 0o700); err != nil {
@@ -191,8 +189,17 @@ func (d *Desktop) startX(ctx context.Context) error {
 	if err := writeAuthority(d.authority()); err != nil {
 		return err
 	}
-	number, err := d.launchAndRead(ctx, exec.Command("Xvfb", "-displayfd", "3", "-auth", d.authority(),
-		"-screen", "0", fmt.Sprintf("%dx%dx24", width, height), "-dpi", "96", "-nolisten", "tcp", "-noreset"))
+	return d.launchX(ctx)
+}
+
+// launchX starts the X server on the display that the desktop has had, if any.
+func (d *Desktop) launchX(ctx context.Context) error {
+	args := []string{"-displayfd", "3", "-auth", d.authority(),
+		"-screen", "0", fmt.Sprintf("%dx%dx24", width, height), "-dpi", "96", "-nolisten", "tcp", "-noreset"}
+	if d.display != "" {
+		args = append([]string{d.display}, args...)
+	}
+	number, err := d.launchAndRead(ctx, exec.Command("Xvfb", args...))
 	if err != nil {
 		return err
 	}
@@ -209,7 +216,8 @@ func (d *Desktop) startBus(ctx context.Context) error {
 		return err
 	}
 	const xfconf = "org.xfce.Xfconf.service"
-	if err := os.Symlink(filepath.Join("/usr/share/dbus-1/services", xfconf), filepath.Join(services, xfconf)); err != nil {
+	installed := filepath.Join("/usr/share/dbus-1/services", xfconf)
+	if err := os.Symlink(installed, filepath.Join(services, xfconf)); err != nil {
 		return err
 	}
 	config, err := d.install("bus.conf", filepath.Join(d.dir, "bus.conf"),
@@ -226,32 +234,19 @@ func (d *Desktop) startBus(ctx context.Context) error {
 	return err
 }
 
-func (d *Desktop) startWindowManager(ctx context.Context) error {
-	theme := filepath.Join(d.Home(), ".themes", "plain", "openbox-3")
-	if err := os.MkdirAll(theme, 0o700); err != nil {
-		return err
-	}
-	if _, err := d.install("themerc", filepath.Join(theme, "themerc")); err != nil {
-		return err
-	}
-	config, err := d.install("openbox.xml", filepath.Join(d.dir, "openbox.xml"))
-	if err != nil {
-		return err
-	}
-	if err := d.launchService("openbox", "--config-file", config); err != nil {
-		return err
-	}
-	return d.Screen.Await(ctx, "a window manager", d.Screen.managed)
+// settings is where the panel and the window manager of Xfce have theirs.
+func (d *Desktop) settings() string {
+	return filepath.Join(d.Config(), "xfce4", "xfconf", "xfce-perchannel-xml")
 }
 
 func (d *Desktop) startPanel(ctx context.Context) error {
-	folder := filepath.Join(d.Config(), "xfce4", "xfconf", "xfce-perchannel-xml")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if _, err := d.install("xfce4-panel.xml", filepath.Join(d.settings(), "xfce4-panel.xml")); err != nil {
 		return err
 	}
-	if _, err := d.install("xfce4-panel.xml", filepath.Join(folder, "xfce4-panel.xml")); err != nil {
-		return err
-	}
+	return d.launchPanel(ctx)
+}
+
+func (d *Desktop) launchPanel(ctx context.Context) error {
 	if err := d.launchService("xfce4-panel", "--disable-wm-check"); err != nil {
 		return err
 	}
@@ -290,7 +285,8 @@ func (d *Desktop) awaitOwner(ctx context.Context, name string, want bool) error 
 
 // AwaitSignal waits until met says yes, asking at once and again after every signal on the session bus
 // that matches.
-func (d *Desktop) AwaitSignal(ctx context.Context, what string, met func() (bool, error), match ...dbus.MatchOption) error {
+func (d *Desktop) AwaitSignal(ctx context.Context, what string, met func() (bool, error),
+	match ...dbus.MatchOption) error {
 	signals := make(chan *dbus.Signal, 64)
 	d.Bus.Signal(signals)
 	defer d.Bus.RemoveSignal(signals)
@@ -305,11 +301,14 @@ func (d *Desktop) AwaitSignal(ctx context.Context, what string, met func() (bool
 		}
 		select {
 		case <-signals:
+		case <-time.After(lookAgain): // some services tell of a change before it can be read
 		case <-ctx.Done():
 			return fmt.Errorf("wait for %s: %w", what, ctx.Err())
 		}
 	}
 }
+
+const lookAgain = 250 * time.Millisecond
 
 func (d *Desktop) launchService(name string, args ...string) error {
 	cmd := d.Command(name, args...)

@@ -69,7 +69,7 @@ func TestNotificationIsShown(t *testing.T) {
 
 func TestAwaitEndsWithTheServer(t *testing.T) {
 	d, ctx := start(t)
-	await(t, d.KillX())
+	await(t, d.Kill(desktop.XServer))
 	err := d.Screen.Await(ctx, "nothing", func() (bool, error) { return false, nil })
 	if err == nil || errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("after the death of the X server, Await: %v", err)
@@ -103,6 +103,11 @@ func TestEnvironmentIsTheDesktopsOwn(t *testing.T) {
 // start starts a desktop, or skips the test where that is not possible and nobody insists.
 func start(t *testing.T) (*desktop.Desktop, context.Context) {
 	t.Helper()
+	return startManaged(t, desktop.Openbox)
+}
+
+func startManaged(t *testing.T, m desktop.WindowManager) (*desktop.Desktop, context.Context) {
+	t.Helper()
 	if missing := desktop.Missing(); missing != nil && os.Getenv("NOD_E2E") == "" {
 		t.Skip("missing: ", strings.Join(missing, ", "))
 	}
@@ -111,7 +116,7 @@ func start(t *testing.T) (*desktop.Desktop, context.Context) {
 	dir, err := os.MkdirTemp("", "nod-") // t.TempDir is too long for the path of a socket
 	await(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	d, err := desktop.Start(ctx, dir)
+	d, err := desktop.Start(ctx, dir, m)
 	await(t, err)
 	t.Cleanup(func() { d.Close() })
 	return d, ctx
@@ -163,4 +168,17 @@ func showIcon(t *testing.T, d *desktop.Desktop, c color.RGBA) (clicked <-chan st
 	watcher := d.Bus.Object(desktop.TrayWatcher, "/StatusNotifierWatcher")
 	await(t, watcher.Call(desktop.TrayWatcher+".RegisterStatusNotifierItem", 0, string(path)).Err)
 	return i.clicked
+}
+
+func TestWindowManagers(t *testing.T) {
+	for _, m := range []desktop.WindowManager{desktop.Openbox, desktop.Xfwm4, desktop.I3} {
+		t.Run(string(m), func(t *testing.T) {
+			if m.Missing() {
+				t.Skipf("%s is not installed", m)
+			}
+			d, ctx := startManaged(t, m)
+			await(t, d.SwitchWorkspace(ctx, 1))
+			await(t, d.SwitchWorkspace(ctx, 0))
+		})
+	}
 }

@@ -63,16 +63,16 @@ func (l *launcher) launch(cmd *exec.Cmd) (<-chan struct{}, error) {
 	return p.ended, nil
 }
 
-// kill kills the program of that name and waits for its end.
-func (l *launcher) kill(name string) error {
+// find returns the program of that name that was started last.
+func (l *launcher) find(name string) (program, error) {
 	l.mu.Lock()
-	i := slices.IndexFunc(l.running, func(p program) bool { return p.cmd.Args[0] == name })
-	l.mu.Unlock()
-	if i < 0 {
-		return fmt.Errorf("%s does not run", name)
+	defer l.mu.Unlock()
+	for _, p := range slices.Backward(l.running) {
+		if p.cmd.Args[0] == name {
+			return p, nil
+		}
 	}
-	l.running[i].kill()
-	return nil
+	return program{}, fmt.Errorf("%s does not run", name)
 }
 
 // close kills all programs, the last started first.

@@ -24,21 +24,26 @@ var ErrGone = errors.New("the X server has gone")
 
 // Screen is the one screen of an X display: its windows, its pixels, and a wake-up when either changes.
 type Screen struct {
-	conn  *xgb.Conn
-	root  xproto.Window
-	area  image.Rectangle // all of it
-	atoms map[string]xproto.Atom
+	conn     *xgb.Conn
+	root     xproto.Window
+	area     image.Rectangle // all of it
+	atoms    map[string]xproto.Atom
+	keyboard map[xproto.Keysym]key
 
 	mu      sync.Mutex    // guards all below
 	changed chan struct{} // closed and replaced at every change
 	gone    bool
+	pings   uint32 // sent
+	pong    uint32 // the last that was answered
 }
 
 // atomNames are the properties that a Screen reads (Extended Window Manager Hints).
 var atomNames = []string{
 	"_NET_SUPPORTING_WM_CHECK", "_NET_CLIENT_LIST", "_NET_ACTIVE_WINDOW", "_NET_WM_NAME", "_NET_WM_PID",
-	"_NET_WM_STATE", "_NET_WM_STATE_ABOVE", "_NET_CLOSE_WINDOW",
-	"_NET_WM_WINDOW_TYPE", "_NET_WM_WINDOW_TYPE_POPUP_MENU", "_NET_WM_WINDOW_TYPE_DROPDOWN_MENU",
+	"_NET_WM_STATE", "_NET_WM_STATE_ABOVE", "_NET_CLOSE_WINDOW", "_NET_CURRENT_DESKTOP", "_NET_NUMBER_OF_DESKTOPS",
+	"WM_CHANGE_STATE", "WM_PROTOCOLS", "_NET_WM_PING",
+	"_NET_WM_WINDOW_TYPE", "_NET_WM_WINDOW_TYPE_DOCK", "_NET_WM_WINDOW_TYPE_POPUP_MENU",
+	"_NET_WM_WINDOW_TYPE_DROPDOWN_MENU",
 }
 
 // xgb reports the end of a connection to standard error as well as to its caller.
@@ -94,6 +99,9 @@ func (s *Screen) prepare() error {
 	if err != nil {
 		return err
 	}
+	if err := s.readKeyboard(); err != nil {
+		return err
+	}
 	if err := damage.Init(s.conn); err != nil {
 		return err
 	}
@@ -120,8 +128,11 @@ func (s *Screen) watch() {
 			s.wake(true)
 			return
 		}
-		if d, ok := event.(damage.NotifyEvent); ok {
-			damage.Subtract(s.conn, d.Damage, 0, 0) // asks for the next one
+		switch e := event.(type) {
+		case damage.NotifyEvent:
+			damage.Subtract(s.conn, e.Damage, 0, 0) // asks for the next one
+		case xproto.ClientMessageEvent:
+			s.answered(e)
 		}
 		s.wake(false)
 	}

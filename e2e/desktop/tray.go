@@ -9,6 +9,7 @@ import (
 	"image/color"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/godbus/dbus/v5"
 	"github.com/jezek/xgb/xproto"
@@ -39,6 +40,7 @@ func (d *Desktop) TrayIcon(ctx context.Context) (image.Rectangle, error) {
 
 // MenuItem is an entry of a tray icon's menu, as the program exports it.
 type MenuItem struct {
+	id        int32
 	Label     string
 	Enabled   bool
 	Separator bool
@@ -48,7 +50,26 @@ type MenuItem struct {
 
 // TrayMenu is the menu of the only icon in the tray, read over the bus.
 func (d *Desktop) TrayMenu() ([]MenuItem, error) {
-	items, err := d.Bus.Object(TrayWatcher, "/StatusNotifierWatcher").GetProperty(TrayWatcher + ".RegisteredStatusNotifierItems")
+	menu, err := d.trayMenu()
+	if err != nil {
+		return nil, err
+	}
+	var revision uint32
+	var root menuNode
+	err = menu.Call(dbusMenu+".GetLayout", 0, int32(0), int32(-1), []string{}).Store(&revision, &root)
+	if err != nil {
+		return nil, err
+	}
+	return root.items()
+}
+
+// dbusMenu is the interface of a tray icon's menu.
+const dbusMenu = "com.canonical.dbusmenu"
+
+// trayMenu finds the menu of the only icon in the tray.
+func (d *Desktop) trayMenu() (dbus.BusObject, error) {
+	watcher := d.Bus.Object(TrayWatcher, "/StatusNotifierWatcher")
+	items, err := watcher.GetProperty(TrayWatcher + ".RegisteredStatusNotifierItems")
 	if err != nil {
 		return nil, err
 	}
@@ -61,17 +82,31 @@ func (d *Desktop) TrayMenu() ([]MenuItem, error) {
 	if err != nil {
 		return nil, err
 	}
-	var revision uint32
-	var root menuNode
-	err = d.Bus.Object(owner, menu.Value().(dbus.ObjectPath)).
-		Call("com.canonical.dbusmenu.GetLayout", 0, int32(0), int32(-1), []string{}).Store(&revision, &root)
-	if err != nil {
-		return nil, err
-	}
-	return root.items()
+	return d.Bus.Object(owner, menu.Value().(dbus.ObjectPath)), nil
 }
 
-// menuNode is an entry as the com.canonical.dbusmenu interface sends it.
+// ActivateTrayItem picks an entry of the tray icon's menu, or of a menu in it, over the bus, as a panel does.
+func (d *Desktop) ActivateTrayItem(ctx context.Context, label string) error {
+	items, err := d.TrayMenu()
+	if err != nil {
+		return err
+	}
+	for i := 0; i < len(items); i++ {
+		items = append(items, items[i].Children...)
+		if items[i].Label != label {
+			continue
+		}
+		menu, err := d.trayMenu()
+		if err != nil {
+			return err
+		}
+		now := uint32(time.Now().Unix())
+		return menu.CallWithContext(ctx, dbusMenu+".Event", 0, items[i].id, "clicked", dbus.MakeVariant(""), now).Err
+	}
+	return fmt.Errorf("no entry %q in the tray's menu: %+v", label, items)
+}
+
+// menuNode is an entry as the menu's interface sends it.
 type menuNode struct {
 	ID         int32
 	Properties map[string]dbus.Variant
@@ -93,6 +128,7 @@ func (n menuNode) items() ([]MenuItem, error) {
 		label, _ := c.Properties["label"].Value().(string)
 		toggled, _ := c.Properties["toggle-state"].Value().(int32)
 		items = append(items, MenuItem{
+			id:        c.ID,
 			Label:     strings.ReplaceAll(label, "_", ""), // marks the shortcut
 			Enabled:   enabled || !known,                  // as the interface defines it
 			Separator: c.Properties["type"].Value() == "separator",
@@ -110,7 +146,8 @@ func (d *Desktop) PickFromTray(ctx context.Context, label string) error {
 	if err != nil {
 		return err
 	}
-	items = slices.DeleteFunc(items, func(i MenuItem) bool { return i.Separator || !i.Enabled }) // the arrow keys skip them
+	// The arrow keys skip the others.
+	items = slices.DeleteFunc(items, func(i MenuItem) bool { return i.Separator || !i.Enabled })
 	steps := 1 + slices.IndexFunc(items, func(i MenuItem) bool { return i.Label == label })
 	if steps == 0 {
 		return fmt.Errorf("no entry %q in the tray's menu: %+v", label, items)
@@ -153,7 +190,7 @@ func (s *Screen) menuOpen() (bool, error) {
 	}
 	for _, id := range tree.Children {
 		menu, err := s.isOpenMenu(id)
-		if _, closed := err.(xproto.WindowError); closed { // since the list was read
+		if closed(err) { // since the list was read
 			continue
 		}
 		if err != nil || menu {

@@ -3,6 +3,8 @@
 package desktop
 
 import (
+	"context"
+	"fmt"
 	"image"
 	"slices"
 
@@ -13,15 +15,16 @@ import (
 // panelTitle is the title that xfce4-panel gives its window.
 const panelTitle = "xfce4-panel"
 
-// Window is a mapped window that the window manager looks after, as it was when it was asked for.
+// Window is a window that the window manager looks after, as it was when it was asked for.
 type Window struct {
-	ID     xproto.Window
-	Title  string
-	Class  string          // the second word of WM_CLASS
-	PID    int             // of the program, as the program claims
-	Area   image.Rectangle // of the content, on the screen
-	Active bool            // has the keyboard
-	Above  bool            // stays above other windows
+	ID      xproto.Window
+	Title   string
+	Class   string          // the second word of WM_CLASS
+	PID     int             // of the program, as the program claims
+	Area    image.Rectangle // of the content, on the screen
+	Visible bool            // neither minimized nor on another workspace
+	Active  bool            // has the keyboard
+	Above   bool            // stays above other windows
 }
 
 // Windows lists the windows of the desktop's programs, the oldest first, without the panel.
@@ -30,14 +33,31 @@ func (s *Screen) Windows() ([]Window, error) {
 	return slices.DeleteFunc(all, func(w Window) bool { return w.Title == panelTitle }), err
 }
 
-// Panel returns the panel.
-func (s *Screen) Panel() (Window, bool, error) {
-	all, err := s.windows()
-	i := slices.IndexFunc(all, func(w Window) bool { return w.Title == panelTitle })
-	if err != nil || i < 0 {
+// Panel returns the panel. Not every window manager counts it among its windows.
+func (s *Screen) Panel() (Window, bool, error) { return s.findDock(s.root) }
+
+// findDock looks for a dock on the screen, in a window and all in it.
+func (s *Screen) findDock(in xproto.Window) (Window, bool, error) {
+	tree, err := xproto.QueryTree(s.conn, in).Reply()
+	if closed(err) {
+		return Window{}, false, nil
+	}
+	if err != nil {
 		return Window{}, false, err
 	}
-	return all[i], true, nil
+	for _, id := range tree.Children {
+		types, err := s.numbers(id, "_NET_WM_WINDOW_TYPE")
+		if err == nil && slices.Contains(types, uint32(s.atoms["_NET_WM_WINDOW_TYPE_DOCK"])) {
+			w, err := s.window(id)
+			if err == nil && w.Visible {
+				return w, true, nil
+			}
+		}
+		if w, found, err := s.findDock(id); found || err != nil {
+			return w, found, err
+		}
+	}
+	return Window{}, false, nil
 }
 
 func (s *Screen) windows() ([]Window, error) {
@@ -52,10 +72,7 @@ func (s *Screen) windows() ([]Window, error) {
 	var all []Window
 	for _, id := range ids {
 		w, err := s.window(xproto.Window(id))
-		if _, closed := err.(xproto.WindowError); closed { // since the list was read
-			continue
-		}
-		if _, closed := err.(xproto.DrawableError); closed {
+		if closed(err) { // since the list was read
 			continue
 		}
 		if err != nil {
@@ -90,6 +107,11 @@ func (s *Screen) window(id xproto.Window) (Window, error) {
 	if len(pid) > 0 {
 		w.PID = int(pid[0])
 	}
+	attributes, err := xproto.GetWindowAttributes(s.conn, id).Reply()
+	if err != nil {
+		return w, err
+	}
+	w.Visible = attributes.MapState == xproto.MapStateViewable
 	w.Area, err = s.place(id)
 	return w, err
 }
@@ -110,13 +132,84 @@ func (s *Screen) place(id xproto.Window) (image.Rectangle, error) {
 
 // CloseWindow asks the window manager to close a window, as the button in its title bar does.
 func (s *Screen) CloseWindow(w Window) error {
-	const fromPager = 2 // the source that window managers obey (Extended Window Manager Hints)
-	message := xproto.ClientMessageEvent{
-		Format: 32, Window: w.ID, Type: s.atoms["_NET_CLOSE_WINDOW"],
-		Data: xproto.ClientMessageDataUnionData32New([]uint32{uint32(xproto.TimeCurrentTime), fromPager, 0, 0, 0}),
-	}
+	return s.ask(w.ID, "_NET_CLOSE_WINDOW", xproto.TimeCurrentTime, fromPager)
+}
+
+// Minimize asks the window manager to take a window off the screen without closing it. i3 does not.
+func (s *Screen) Minimize(w Window) error {
+	const iconic = 3 // IconicState (Inter-Client Communication Conventions Manual)
+	return s.ask(w.ID, "WM_CHANGE_STATE", iconic)
+}
+
+// Resize asks the window manager to make the content of a window that large.
+func (s *Screen) Resize(w Window, size image.Point) error {
+	return xproto.ConfigureWindowChecked(s.conn, w.ID, xproto.ConfigWindowWidth|xproto.ConfigWindowHeight,
+		[]uint32{uint32(size.X), uint32(size.Y)}).Check()
+}
+
+// fromPager is the source of a request that window managers obey (Extended Window Manager Hints).
+const fromPager = 2
+
+// ask sends a request about a window to the window manager.
+func (s *Screen) ask(w xproto.Window, kind string, data ...uint32) error {
 	mask := uint32(xproto.EventMaskSubstructureNotify | xproto.EventMaskSubstructureRedirect)
-	return xproto.SendEventChecked(s.conn, false, s.root, mask, string(message.Bytes())).Check()
+	return s.send(s.root, mask, w, kind, data...)
+}
+
+func (s *Screen) send(to xproto.Window, mask uint32, about xproto.Window, kind string, data ...uint32) error {
+	message := xproto.ClientMessageEvent{
+		Format: 32, Window: about, Type: s.atoms[kind],
+		Data: xproto.ClientMessageDataUnionData32New(append(data, 0, 0, 0, 0, 0)[:5]),
+	}
+	return xproto.SendEventChecked(s.conn, false, to, mask, string(message.Bytes())).Check()
+}
+
+// Ping waits until the program of a window answers, as a window manager does that wants to know whether the program
+// hangs: it answers where it takes its input. A window that closes meanwhile is as good as an answer.
+func (s *Screen) Ping(ctx context.Context, w Window) error {
+	s.mu.Lock()
+	s.pings++
+	ping := s.pings
+	s.mu.Unlock()
+	err := s.send(w.ID, 0, w.ID, "WM_PROTOCOLS", uint32(s.atoms["_NET_WM_PING"]), ping, uint32(w.ID))
+	if closed(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.Await(ctx, fmt.Sprintf("the window %q to answer", w.Title), func() (bool, error) {
+		s.mu.Lock()
+		answered := s.pong >= ping
+		s.mu.Unlock()
+		if answered {
+			return true, nil
+		}
+		_, err := xproto.GetWindowAttributes(s.conn, w.ID).Reply()
+		if closed(err) {
+			return true, nil
+		}
+		return false, err
+	})
+}
+
+// answered takes note of an answer to a ping: the message that came, sent to the root.
+func (s *Screen) answered(e xproto.ClientMessageEvent) {
+	if e.Type != s.atoms["WM_PROTOCOLS"] || e.Data.Data32[0] != uint32(s.atoms["_NET_WM_PING"]) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pong = max(s.pong, e.Data.Data32[1])
+}
+
+// closed reports whether an error says that a window is no more.
+func closed(err error) bool {
+	switch err.(type) {
+	case xproto.WindowError, xproto.DrawableError:
+		return true
+	}
+	return false
 }
 
 // managed reports whether a window manager has taken charge of the screen.

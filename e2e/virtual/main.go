@@ -90,7 +90,7 @@ func runProgram(args []string) error {
 func startDesktop(ctx context.Context, dir string) (*desktop.Desktop, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return desktop.Start(ctx, dir)
+	return desktop.Start(ctx, dir, desktop.Openbox)
 }
 
 // start prepares a program that is told to stop when ctx ends.

@@ -5,6 +5,7 @@ package interacttest
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,11 +30,9 @@ func (p *Prompter) Prompt(ctx context.Context, r interact.Request, why policy.De
 	p.mu.Lock()
 	p.shown = append(p.shown, r)
 	p.mu.Unlock()
-	think := time.NewTimer(p.Delay)
-	defer think.Stop()
-	thought := think.C
-	if p.Answer == nil {
-		thought = nil
+	var thought <-chan time.Time // for ever, without an answer
+	if p.Answer != nil {
+		thought = time.After(p.Delay)
 	}
 	select {
 	case <-thought:
@@ -54,14 +53,14 @@ func (p *Prompter) Prompt(ctx context.Context, r interact.Request, why policy.De
 func (p *Prompter) Shown() []interact.Request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return append([]interact.Request(nil), p.shown...)
+	return slices.Clone(p.shown)
 }
 
 // Closed lists the prompts that were taken off the screen before the human answered.
 func (p *Prompter) Closed() []interact.ID {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return append([]interact.ID(nil), p.closed...)
+	return slices.Clone(p.closed)
 }
 
 // Always answers every request with a.
@@ -69,11 +68,8 @@ func Always(a interact.Answer) func(interact.Request, policy.Decision) (interact
 	return func(interact.Request, policy.Decision) (interact.Answer, error) { return a, nil }
 }
 
-// Notifier plays the desktop: it takes every notice when it is true, none when it is false.
-type Notifier bool
-
-// Notify implements [interact.Notifier].
-func (n Notifier) Notify(context.Context, interact.Request) bool { return bool(n) }
+// Notify plays a desktop that takes every notice.
+func Notify(context.Context, interact.Request) bool { return true }
 
 // Policy plays the policy file. The zero value asks about everything.
 type Policy struct {
@@ -81,6 +77,7 @@ type Policy struct {
 	effects map[string]policy.Effect
 	grants  []policy.Scope
 	covers  []policy.Cover
+	used    []policy.Decision
 }
 
 // Set makes every call of tool have this effect from now on.
@@ -104,6 +101,20 @@ func (p *Policy) Decide(c policy.Call) policy.Decision {
 	return policy.Decision{Effect: effect, Rule: "test:" + c.Tool, Reason: "the test says so", Class: policy.Unknown}
 }
 
+// Used implements [interact.Policy].
+func (p *Policy) Used(d policy.Decision) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.used = append(p.used, d)
+}
+
+// Uses lists the decisions by which calls were allowed.
+func (p *Policy) Uses() []policy.Decision {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.used)
+}
+
 // Grant implements [interact.Policy].
 func (p *Policy) Grant(_ policy.Call, scope policy.Scope, cover policy.Cover) error {
 	p.mu.Lock()
@@ -116,21 +127,21 @@ func (p *Policy) Grant(_ policy.Call, scope policy.Scope, cover policy.Cover) er
 func (p *Policy) Grants() []policy.Scope {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return append([]policy.Scope(nil), p.grants...)
+	return slices.Clone(p.grants)
 }
 
 // Covers lists what the grants that were kept are about.
 func (p *Policy) Covers() []policy.Cover {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return append([]policy.Cover(nil), p.covers...)
+	return slices.Clone(p.covers)
 }
 
 // Broker returns a broker around p and pol, with a memory journal and a desktop that takes notices.
 func Broker(p interact.Prompter, pol interact.Policy) *interact.Broker {
 	return interact.NewBroker(interact.BrokerConfig{
-		Policy: pol, Prompter: p, Notifier: Notifier(true),
-		Journal: interact.NewMemoryJournal(100),
+		Policy: pol, Prompter: p, Notify: Notify,
+		Journal: interact.NewMemoryJournal(100, 16<<20),
 		Timeout: func() time.Duration { return 5 * time.Minute },
 		Log:     slog.New(slog.DiscardHandler),
 	})

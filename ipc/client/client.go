@@ -1,4 +1,4 @@
-// Package client asks the running nod-desktop: one method per route of its HTTP door.
+// Package client asks the running nod-desktop: one method per route of its HTTP server.
 //
 // What comes back is an answer or an error, and nothing in between is ever an allow: a connection that
 // drops, a reply that is cut short, is not JSON, misses a field or contradicts itself, a status or a
@@ -17,7 +17,6 @@ package client
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -26,10 +25,13 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"sync"
 	"time"
 
+	"nod/ipc/api"
 	"nod/ipc/endpoint"
+	"nod/ipc/peer"
 )
 
 // maxReply is the most bytes of a reply that are read. The longest real one is a list of requests.
@@ -55,9 +57,6 @@ type Client struct {
 	// to a server that runs as this user or as root.
 	Dial func(ctx context.Context) (net.Conn, error)
 
-	// HTTP carries the calls. When nil: a client on Dial, that follows no redirect and knows no proxy.
-	HTTP *http.Client
-
 	once sync.Once
 	http *http.Client
 }
@@ -79,13 +78,9 @@ func Discover() (*Client, error) {
 	return &Client{Endpoint: e}, nil
 }
 
-// httpClient returns the client that carries the calls, made at the first.
+// httpClient returns the client that carries the calls, made at the first: it follows no redirect.
 func (c *Client) httpClient() *http.Client {
 	c.once.Do(func() {
-		c.http = c.HTTP
-		if c.http != nil {
-			return
-		}
 		dial := c.Dial
 		if dial == nil {
 			dial = c.dial
@@ -109,9 +104,6 @@ func (c *Client) httpClient() *http.Client {
 func (c *Client) HTTPClient(headers map[string]string) *http.Client {
 	inner := *c.httpClient()
 	next := inner.Transport
-	if next == nil {
-		next = http.DefaultTransport
-	}
 	inner.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
 		r.Header.Set("Authorization", "Bearer "+c.Endpoint.Token)
@@ -153,7 +145,7 @@ func (c *Client) call(ctx context.Context, method, path string, body any) ([]byt
 	if len(text) > maxReply {
 		return nil, badReply("longer than %d bytes", maxReply)
 	}
-	return text, checkStatus(resp, text)
+	return text, answered(resp, text)
 }
 
 // newRequest makes the HTTP request. The Host header is the published one also on the socket: the server
@@ -161,9 +153,9 @@ func (c *Client) call(ctx context.Context, method, path string, body any) ([]byt
 func (c *Client) newRequest(ctx context.Context, method, path string, body any) (*http.Request, error) {
 	var content io.Reader
 	if body != nil {
-		text, err := encode(body)
+		text, err := api.Encode(body)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("write the request: %w", err)
 		}
 		content = bytes.NewReader(text)
 	}
@@ -178,17 +170,6 @@ func (c *Client) newRequest(ctx context.Context, method, path string, body any) 
 		req.Header.Set("Content-Type", "application/json")
 	}
 	return req, nil
-}
-
-// encode writes body as JSON and leaves < > & as they are: the human is shown a tool's input byte by byte.
-func encode(body any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(body); err != nil {
-		return nil, fmt.Errorf("write the request: %w", err)
-	}
-	return b.Bytes(), nil
 }
 
 // hangUp cleans err, which ended an exchange: the caller's own reason when there is one, and otherwise that
@@ -206,8 +187,8 @@ func hangUp(ctx context.Context, err error) error {
 	return &LostError{Err: err}
 }
 
-// checkStatus returns nil for an answer and the error that any other reply amounts to.
-func checkStatus(resp *http.Response, body []byte) error {
+// answered returns nil for an answer and the error that any other reply amounts to.
+func answered(resp *http.Response, body []byte) error {
 	media, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if err != nil {
 		media = "nothing"
@@ -218,11 +199,54 @@ func checkStatus(resp *http.Response, body []byte) error {
 	case resp.StatusCode == http.StatusNoContent && len(body) == 0: // a hook's "no decision"
 		return nil
 	case resp.StatusCode == http.StatusAccepted && media == "application/json":
-		return parsePending(body)
+		p, err := parse[api.PendingReply](body)
+		if err != nil {
+			return err
+		}
+		return &Pending{p}
 	case resp.StatusCode >= 400 && media == "application/problem+json":
 		return parseProblem(resp, body)
 	case resp.StatusCode < 400:
 		return badReply("status %d with %s, want 200 with application/json", resp.StatusCode, media)
 	}
 	return badReply("status %d with %s, want application/problem+json", resp.StatusCode, media)
+}
+
+// dial connects to the published socket or, where none was published, to the published port. A published
+// socket that is dead is not a reason to try the port: whoever listens there now is not the nod that
+// published it.
+func (c *Client) dial(ctx context.Context) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	network, address := "unix", c.Endpoint.Socket
+	if address == "" {
+		u, err := url.Parse(c.Endpoint.URL)
+		if err != nil {
+			return nil, fmt.Errorf("published address: %w", err)
+		}
+		network, address = "tcp", u.Host
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNotRunning, err)
+	}
+	if err := checkOwner(conn); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// checkOwner returns [ErrForeign] unless the server at the other end runs as this user or as root. Where the
+// platform does not say, what is left is that only the user can write where the endpoint is published.
+func checkOwner(conn net.Conn) error {
+	uid, err := peer.ServerUser(conn)
+	switch {
+	case errors.Is(err, peer.ErrUnknown):
+		return nil
+	case err != nil:
+		return fmt.Errorf("%w: cannot tell whose it is: %w", ErrForeign, err)
+	case uid != 0 && uid != os.Geteuid():
+		return fmt.Errorf("%w: it runs as user %d", ErrForeign, uid)
+	}
+	return nil
 }

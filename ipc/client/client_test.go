@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"nod/interact"
+	"nod/ipc/api"
 	"nod/ipc/client"
 	"nod/ipc/endpoint"
 )
@@ -82,44 +84,48 @@ func spits(t testing.TB, reply string) *client.Client {
 	return c
 }
 
-var call = interact.Approve{Tool: "Bash", Input: json.RawMessage(`{"command":"make all"}`)}
+var call = api.ApproveRequest{Approve: api.Approve{Tool: "Bash", Input: json.RawMessage(`{"command":"make all"}`)}}
+
+func digest(b []byte) string { sum := sha256.Sum256(b); return hex.EncodeToString(sum[:]) }
 
 // allow is a good reply to call.
 func allow() string {
-	return fmt.Sprintf(`{"decision":"allow","outcome":"allowed","reason":"","by":"human","scope":"once","shown_sha256":%q}`,
-		interact.Digest(call.Input))
+	return fmt.Sprintf(`{"decision":"allow","outcome":"allowed","reason":"","by":"human","scope":"once",`+
+		`"shown_sha256":%q}`,
+		digest(call.Input))
 }
 
 func TestApprove(t *testing.T) {
 	tests := []struct {
 		name, reply string
-		want        client.ApproveReply
+		want        api.ApproveReply
 	}{
 		{"allowed by a person", allow(),
-			client.ApproveReply{Decision: "allow", Outcome: interact.Allowed, By: interact.ByHuman, Scope: "once", ShownSHA256: interact.Digest(call.Input)}},
-		{"denied by a rule", `{"decision":"deny","outcome":"denied","reason":"no builds","by":"policy","rule":"r1","shown_sha256":"x"}`,
-			client.ApproveReply{Decision: "deny", Outcome: interact.Denied, By: interact.ByPolicy, Rule: "r1", Reason: "no builds", ShownSHA256: "x"}},
+			api.ApproveReply{Decision: "allow", Head: api.Head{Outcome: api.Allowed}, By: api.ByHuman, Scope: "once",
+				ShownSHA256: digest(call.Input)}},
+		{"denied by a rule", `{"decision":"deny","outcome":"denied","reason":"no builds","by":"policy","rule":"r1",` +
+			`"shown_sha256":"x"}`,
+			api.ApproveReply{Decision: "deny", Head: api.Head{Outcome: api.Denied}, By: api.ByPolicy, Rule: "r1",
+				Reason: "no builds", ShownSHA256: "x"}},
 		{"outcome left to by", `{"decision":"deny","reason":"away","by":"timeout","shown_sha256":"x"}`,
-			client.ApproveReply{Decision: "deny", Outcome: interact.TimedOut, By: interact.ByTimeout, Reason: "away", ShownSHA256: "x"}},
+			api.ApproveReply{Decision: "deny", Head: api.Head{Outcome: api.TimedOut}, By: api.ByTimeout, Reason: "away",
+				ShownSHA256: "x"}},
 		{"nobody decided", `{"decision":"deny","reason":"closed","shown_sha256":"x"}`,
-			client.ApproveReply{Decision: "deny", Outcome: interact.Dismissed, Reason: "closed", ShownSHA256: "x"}},
-		{"a field that this version does not know", `{"decision":"deny","reason":"","shown_sha256":"x","by":"human","mood":"good"}`,
-			client.ApproveReply{Decision: "deny", Outcome: interact.Denied, By: interact.ByHuman, ShownSHA256: "x"}},
+			api.ApproveReply{Decision: "deny", Head: api.Head{Outcome: api.Dismissed}, Reason: "closed", ShownSHA256: "x"}},
+		{"a field that this version does not know",
+			`{"decision":"deny","reason":"","shown_sha256":"x","by":"human","mood":"good"}`,
+			api.ApproveReply{Decision: "deny", Head: api.Head{Outcome: api.Denied}, By: api.ByHuman, ShownSHA256: "x"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := clientOf(t, says(200, "application/json", test.reply)).Approve(t.Context(), call, client.Options{})
+			got, err := clientOf(t, says(200, "application/json", test.reply)).Approve(t.Context(), call)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if string(got.Raw) != test.reply {
-				t.Errorf("Raw = %s", got.Raw)
-			}
-			got.Raw = nil
 			if fmt.Sprint(got) != fmt.Sprint(test.want) {
 				t.Errorf("got  %+v\nwant %+v", got, test.want)
 			}
-			if got.Allowed() != (test.want.Outcome == interact.Allowed) {
+			if got.Allowed() != (test.want.Outcome == api.Allowed) {
 				t.Errorf("Allowed() = %v", got.Allowed())
 			}
 		})
@@ -156,7 +162,7 @@ func TestDoubtIsNoDecision(t *testing.T) {
 		{"allowed and denied", 200, "application/json", strings.Replace(good, `"allowed"`, `"denied"`, 1)},
 		{"denied and allowed", 200, "application/json", strings.Replace(good, `"allow"`, `"deny"`, 1)},
 		{"no reason", 200, "application/json", strings.Replace(good, `"reason":"",`, ``, 1)},
-		{"for another input", 200, "application/json", strings.Replace(good, interact.Digest(call.Input), interact.Digest([]byte("{}")), 1)},
+		{"for another input", 200, "application/json", strings.Replace(good, digest(call.Input), digest([]byte("{}")), 1)},
 		{"without the digest", 200, "application/json", strings.Replace(good, `,"shown_sha256"`, `,"shown"`, 1)},
 		{"another media type", 200, "text/html", good},
 		{"no media type", 200, "", good},
@@ -173,7 +179,7 @@ func TestDoubtIsNoDecision(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := clientOf(t, says(test.status, test.media, test.body)).Approve(t.Context(), call, client.Options{})
+			got, err := clientOf(t, says(test.status, test.media, test.body)).Approve(t.Context(), call)
 			expectNoDecision(t, got, err)
 		})
 	}
@@ -190,7 +196,10 @@ func TestBrokenWire(t *testing.T) {
 		{"half a header", "HTTP/1.1 200 OK\r\nContent-Ty"},
 		{"half a body", head + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(good)+1, good)},
 		{"a body cut in a chunk", head + fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s", len(good), good)},
-		{"a body without its last chunk", head + fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", len(good), good)},
+		{
+			"a body without its last chunk",
+			head + fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", len(good), good),
+		},
 		{"a body until the end, cut", head + "\r\n" + good[:len(good)-1]},
 		{"compressed", head + "Content-Encoding: gzip\r\nContent-Length: 4\r\n\r\n\x1f\x8b\x08\x00"},
 		{"two lengths", head + fmt.Sprintf("Content-Length: 3\r\nContent-Length: %d\r\n\r\n%s", len(good), good)},
@@ -199,18 +208,18 @@ func TestBrokenWire(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := spits(t, test.reply).Approve(t.Context(), call, client.Options{})
+			got, err := spits(t, test.reply).Approve(t.Context(), call)
 			expectNoDecision(t, got, err)
 		})
 	}
 }
 
-func expectNoDecision(t *testing.T, got client.ApproveReply, err error) {
+func expectNoDecision(t *testing.T, got api.ApproveReply, err error) {
 	t.Helper()
 	if err == nil {
 		t.Fatalf("got an answer: %+v", got)
 	}
-	if got.Allowed() || got.Decision != "" || got.Raw != nil {
+	if got.Allowed() || got.Decision != "" {
 		t.Errorf("an error, and a reply with it: %+v", got)
 	}
 	if strings.Contains(err.Error(), "secret") {
@@ -226,14 +235,15 @@ func TestLostConnection(t *testing.T) {
 }
 
 func TestProblem(t *testing.T) {
-	const body = `{"type":"about:blank","title":"Bad Request","status":400,"detail":"question: is empty","code":"INTERACT_INVALID_PARAM","param":"question"}`
+	const body = `{"type":"about:blank","title":"Bad Request","status":400,"detail":"question: is empty",` +
+		`"code":"INTERACT_INVALID_PARAM","param":"question"}`
 	c := clientOf(t, says(400, "application/problem+json; charset=utf-8", body))
-	_, err := c.Ask(t.Context(), interact.Ask{}, client.Options{})
+	_, err := c.Ask(t.Context(), api.AskRequest{})
 	p, ok := errors.AsType[*client.Problem](err)
 	if !ok {
 		t.Fatalf("error %v, want a Problem", err)
 	}
-	if p.Code != client.CodeInvalidParam || p.Param != "question" || p.Status != 400 || p.Error() != "question: is empty" || string(p.Raw) != body {
+	if p.Code != api.CodeInvalidParam || p.Param != "question" || p.Status != 400 || p.Error() != "question: is empty" {
 		t.Errorf("got %+v", p)
 	}
 }
@@ -245,14 +255,16 @@ func TestProblemWithOutcomeAndRetry(t *testing.T) {
 	}))
 	_, err := c.Health(t.Context())
 	p, ok := errors.AsType[*client.Problem](err)
-	if !ok || p.RetryAfter != 5*time.Second || p.Outcome != interact.Unavailable || p.Error() == "" {
+	if !ok || p.RetryAfter != 5*time.Second || p.Outcome != api.Unavailable || p.Error() == "" {
 		t.Errorf("got %+v (%v)", p, err)
 	}
 }
 
 func TestPending(t *testing.T) {
-	c := clientOf(t, says(202, "application/json", `{"id":"`+testID+`","status":"pending","url":"/v1/requests/`+testID+`"}`))
-	_, err := c.Approve(t.Context(), call, client.Options{Detach: true})
+	c := clientOf(
+		t, says(202, "application/json", `{"id":"`+testID+`","status":"pending","url":"/v1/requests/`+testID+`"}`),
+	)
+	_, err := c.Approve(t.Context(), call)
 	p, ok := errors.AsType[*client.Pending](err)
 	if !ok || p.ID != testID || p.URL != "/v1/requests/"+testID {
 		t.Errorf("got %+v (%v)", p, err)
@@ -261,9 +273,8 @@ func TestPending(t *testing.T) {
 
 // TestWire states what goes over the wire for each method.
 func TestWire(t *testing.T) {
-	full := client.Options{
-		Agent: "a", Session: "s", CWD: "/w", Timeout: 1500 * time.Millisecond,
-		IdempotencyKey: "k", Detach: true, Hold: 2 * time.Second,
+	full := api.Common{
+		Agent: "a", Session: "s", CWD: "/w", Timeout: 1.5, IdempotencyKey: "k", Detach: true, Hold: 2,
 	}
 	const options = `"agent":"a","session":"s","cwd":"/w","timeout":1.5,"idempotency_key":"k","detach":true,"hold":2`
 	no := false
@@ -273,31 +284,43 @@ func TestWire(t *testing.T) {
 		want string
 	}{
 		{"ask", func(ctx context.Context, c *client.Client) error {
-			_, err := c.Ask(ctx, interact.Ask{Question: "<q>&", Options: []string{"a"}, AllowOther: &no}, full)
+			_, err := c.Ask(
+				ctx, api.AskRequest{Ask: api.Ask{Question: "<q>&", Options: []string{"a"}, AllowOther: &no}, Common: full},
+			)
 			return err
 		}, `POST /v1/ask {"question":"<q>&","options":["a"],"allow_other":false,` + options + `}`},
 		{"ask, plain", func(ctx context.Context, c *client.Client) error {
-			_, err := c.Ask(ctx, interact.Ask{Question: "q"}, client.Options{})
+			_, err := c.Ask(ctx, api.AskRequest{Ask: api.Ask{Question: "q"}})
 			return err
 		}, `POST /v1/ask {"question":"q"}`},
 		{"confirm", func(ctx context.Context, c *client.Client) error {
-			_, err := c.Confirm(ctx, interact.Confirm{Message: "m", Default: true}, full)
+			_, err := c.Confirm(ctx, api.ConfirmRequest{Confirm: api.Confirm{Message: "m", Default: true}, Common: full})
 			return err
 		}, `POST /v1/confirm {"message":"m","default":true,` + options + `}`},
 		{"form", func(ctx context.Context, c *client.Client) error {
-			_, err := c.Form(ctx, interact.Form{Questions: []interact.Question{{ID: "i", Question: "q", Default: interact.ListValue("x")}}}, full)
+			_, err := c.Form(ctx, api.FormRequest{Form: api.Form{Questions: []api.Question{
+				{ID: "i", Question: "q", Default: api.Value{List: true, Items: []string{"x"}}},
+			}}, Common: full})
 			return err
 		}, `POST /v1/form {"questions":[{"id":"i","question":"q","default":["x"]}],` + options + `}`},
 		{"approve", func(ctx context.Context, c *client.Client) error {
-			_, err := c.Approve(ctx, interact.Approve{Tool: "T", Input: json.RawMessage("{ \"a\": \"<\",\n \"b\": 1.0 }")}, full)
+			_, err := c.Approve(
+				ctx,
+				api.ApproveRequest{
+					Approve: api.Approve{Tool: "T", Input: json.RawMessage("{ \"a\": \"<\",\n \"b\": 1.0 }")}, Common: full,
+				},
+			)
 			return err
 		}, `POST /v1/approve {"tool":"T","input":{"a":"<","b":1.0},` + options + `}`},
 		{"evaluate", func(ctx context.Context, c *client.Client) error {
-			_, err := c.Evaluate(ctx, interact.Approve{Tool: "T", Input: json.RawMessage("{}"), Class: "write"}, full)
+			_, err := c.Evaluate(
+				ctx,
+				api.ApproveRequest{Approve: api.Approve{Tool: "T", Input: json.RawMessage("{}"), Class: "write"}, Common: full},
+			)
 			return err
 		}, `POST /v1/evaluate {"tool":"T","input":{},"class":"write",` + options + `}`},
 		{"notify", func(ctx context.Context, c *client.Client) error {
-			_, err := c.Notify(ctx, interact.Notify{Message: "m", Level: interact.Warning}, full)
+			_, err := c.Notify(ctx, api.NotifyRequest{Notify: api.Notify{Message: "m", Level: "warning"}, Common: full})
 			return err
 		}, `POST /v1/notify {"message":"m","level":"warning",` + options + `}`},
 		{"request", func(ctx context.Context, c *client.Client) error {
@@ -351,7 +374,7 @@ func TestApproveRefusesBrokenInput(t *testing.T) {
 	called := false
 	c := clientOf(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
 	for _, input := range []string{"", "{", `{"a":}`, "{}{}"} {
-		got, err := c.Approve(t.Context(), interact.Approve{Tool: "T", Input: json.RawMessage(input)}, client.Options{})
+		got, err := c.Approve(t.Context(), api.ApproveRequest{Approve: api.Approve{Tool: "T", Input: json.RawMessage(input)}})
 		expectNoDecision(t, got, err)
 	}
 	if called {
@@ -362,80 +385,84 @@ func TestApproveRefusesBrokenInput(t *testing.T) {
 func TestReplies(t *testing.T) {
 	ctx := t.Context()
 	reply := func(body string) *client.Client { return clientOf(t, says(200, "application/json", body)) }
-	text := interact.Question{ID: "a", Question: "?"}
+	text := api.Question{ID: "a", Question: "?"}
 	tests := []struct {
 		name string
 		do   func() (any, error)
 		want string // or "error"
 	}{
 		{"ask", func() (any, error) {
-			r, err := reply(`{"answer":"","id":"1"}`).Ask(ctx, interact.Ask{}, client.Options{})
+			r, err := reply(`{"answer":"","id":"1"}`).Ask(ctx, api.AskRequest{})
 			return r.Answer, err
 		}, ""},
 		{"ask without an answer", func() (any, error) {
-			r, err := reply(`{"id":"1"}`).Ask(ctx, interact.Ask{}, client.Options{})
+			r, err := reply(`{"id":"1"}`).Ask(ctx, api.AskRequest{})
 			return r, err
 		}, "error"},
 		{"ask that was dismissed", func() (any, error) {
-			r, err := reply(`{"answer":"x","outcome":"dismissed"}`).Ask(ctx, interact.Ask{}, client.Options{})
+			r, err := reply(`{"answer":"x","outcome":"dismissed"}`).Ask(ctx, api.AskRequest{})
 			return r, err
 		}, "error"},
 		{"confirm", func() (any, error) {
-			r, err := reply(`{"confirmed":true,"defaulted":true,"outcome":"timed_out"}`).Confirm(ctx, interact.Confirm{}, client.Options{})
+			r, err := reply(`{"confirmed":true,"defaulted":true,"outcome":"timed_out"}`).Confirm(ctx, api.ConfirmRequest{})
 			return []bool{r.Confirmed, r.Defaulted}, err
 		}, "[true true]"},
 		{"confirm with a number", func() (any, error) {
-			r, err := reply(`{"confirmed":1,"defaulted":false}`).Confirm(ctx, interact.Confirm{}, client.Options{})
+			r, err := reply(`{"confirmed":1,"defaulted":false}`).Confirm(ctx, api.ConfirmRequest{})
 			return r, err
 		}, "error"},
 		{"confirm without defaulted", func() (any, error) {
-			r, err := reply(`{"confirmed":true}`).Confirm(ctx, interact.Confirm{}, client.Options{})
+			r, err := reply(`{"confirmed":true}`).Confirm(ctx, api.ConfirmRequest{})
 			return r, err
 		}, "error"},
 		{"form of one", func() (any, error) {
-			r, err := reply(`{"answer":["x"]}`).Form(ctx, interact.Form{Questions: []interact.Question{text}}, client.Options{})
+			r, err := reply(`{"answer":["x"]}`).Form(ctx, api.FormRequest{Form: api.Form{Questions: []api.Question{text}}})
 			return wire(r.Answer), err
 		}, `["x"]`},
 		{"form of two", func() (any, error) {
 			b := text
 			b.ID = "b"
-			r, err := reply(`{"answers":{"a":"","b":[]}}`).Form(ctx, interact.Form{Questions: []interact.Question{text, b}}, client.Options{})
+			r, err := reply(`{"answers":{"a":"","b":[]}}`).Form(
+				ctx, api.FormRequest{Form: api.Form{Questions: []api.Question{text, b}}},
+			)
 			return wire(r.Answers), err
 		}, `{"a":"","b":[]}`},
 		{"form of two with one answer", func() (any, error) {
 			b := text
 			b.ID = "b"
-			r, err := reply(`{"answers":{"a":""}}`).Form(ctx, interact.Form{Questions: []interact.Question{text, b}}, client.Options{})
+			r, err := reply(`{"answers":{"a":""}}`).Form(
+				ctx, api.FormRequest{Form: api.Form{Questions: []api.Question{text, b}}},
+			)
 			return r, err
 		}, "error"},
 		{"form of one with answers", func() (any, error) {
-			r, err := reply(`{"answers":{"a":""}}`).Form(ctx, interact.Form{Questions: []interact.Question{text}}, client.Options{})
+			r, err := reply(`{"answers":{"a":""}}`).Form(ctx, api.FormRequest{Form: api.Form{Questions: []api.Question{text}}})
 			return r, err
 		}, "error"},
 		{"form with a number", func() (any, error) {
-			r, err := reply(`{"answer":7}`).Form(ctx, interact.Form{Questions: []interact.Question{text}}, client.Options{})
+			r, err := reply(`{"answer":7}`).Form(ctx, api.FormRequest{Form: api.Form{Questions: []api.Question{text}}})
 			return r, err
 		}, "error"},
 		{"notify", func() (any, error) {
-			r, err := reply(`{"sent":false}`).Notify(ctx, interact.Notify{}, client.Options{})
+			r, err := reply(`{"sent":false}`).Notify(ctx, api.NotifyRequest{})
 			return r.Sent, err
 		}, "false"},
 		{"notify without sent", func() (any, error) {
-			r, err := reply(`{}`).Notify(ctx, interact.Notify{}, client.Options{})
+			r, err := reply(`{}`).Notify(ctx, api.NotifyRequest{})
 			return r, err
 		}, "error"},
 		{"evaluate", func() (any, error) {
-			r, err := reply(`{"decision":"ask","reason":"no rule","class":"unknown"}`).Evaluate(ctx, call, client.Options{})
+			r, err := reply(`{"decision":"ask","reason":"no rule","class":"unknown"}`).Evaluate(ctx, call)
 			return []any{r.Decision, r.Reason, r.Class}, err
 		}, "[ask no rule unknown]"},
 		{"evaluate with another decision", func() (any, error) {
-			r, err := reply(`{"decision":"maybe","reason":"no rule"}`).Evaluate(ctx, call, client.Options{})
+			r, err := reply(`{"decision":"maybe","reason":"no rule"}`).Evaluate(ctx, call)
 			return r, err
 		}, "error"},
 		{"request", func() (any, error) {
 			r, err := reply(`{"id":"`+testID+`","kind":"ask","status":"pending"}`).Request(ctx, testID, 0)
-			return r.Pending(), err
-		}, "true"},
+			return r.Status, err
+		}, "pending"},
 		{"another request", func() (any, error) {
 			r, err := reply(`{"id":"x","kind":"ask","status":"pending"}`).Request(ctx, testID, 0)
 			return r, err
@@ -453,7 +480,8 @@ func TestReplies(t *testing.T) {
 			return r, err
 		}, "error"},
 		{"requests", func() (any, error) {
-			r, err := reply(`{"requests":[{"id":"1","kind":"ask","status":"pending","created":"2026-01-02T03:04:05Z","deadline":"2026-01-02T03:05:05Z","agent":"a"}]}`).Requests(ctx)
+			r, err := reply(`{"requests":[{"id":"1","kind":"ask","status":"pending","created":"2026-01-02T03:04:05Z",` +
+				`"deadline":"2026-01-02T03:05:05Z","agent":"a"}]}`).Requests(ctx)
 			return fmt.Sprint(len(r.Requests), r.Requests[0].Agent, r.Requests[0].Deadline.Sub(r.Requests[0].Created)), err
 		}, "1a1m0s"},
 		{"requests, none", func() (any, error) {
@@ -503,38 +531,39 @@ func wire(v any) string {
 }
 
 func TestReplyOfRequest(t *testing.T) {
-	answers := map[interact.Kind]string{
-		interact.KindAsk:     `{"answer":"x"}`,
-		interact.KindConfirm: `{"confirmed":true,"defaulted":false}`,
-		interact.KindForm:    `{"answer":"x"}`,
-		interact.KindApprove: `{"decision":"deny","reason":"","by":"human","shown_sha256":"x"}`,
-		interact.KindNotify:  `{"sent":true}`,
+	answers := map[api.Kind]string{
+		api.KindAsk:     `{"answer":"x"}`,
+		api.KindConfirm: `{"confirmed":true,"defaulted":false}`,
+		api.KindForm:    `{"answer":"x"}`,
+		api.KindApprove: `{"decision":"deny","reason":"","by":"human","shown_sha256":"x"}`,
+		api.KindNotify:  `{"sent":true}`,
 	}
 	for kind, answer := range answers {
-		r := client.RequestReply{Kind: kind, Status: interact.Answered, Answer: []byte(answer)}
-		if got, err := r.Reply(); err != nil || got == nil {
+		r := api.RequestReply{Kind: kind, Status: api.Answered, Answer: []byte(answer)}
+		if got, err := client.Answer(r); err != nil || got == nil {
 			t.Errorf("%s: %v, %v", kind, got, err)
 		}
 		r.Answer = []byte(`{}`)
-		if got, err := r.Reply(); err == nil {
+		if got, err := client.Answer(r); err == nil {
 			t.Errorf("%s: {} is %v", kind, got)
 		}
 	}
-	if _, err := (client.RequestReply{Kind: "quiz", Status: interact.Answered, Answer: []byte("{}")}).Reply(); err == nil {
+	if _, err := client.Answer(api.RequestReply{Kind: "quiz", Status: api.Answered, Answer: []byte("{}")}); err == nil {
 		t.Error("a kind that there is not")
 	}
-	_, err := client.RequestReply{ID: testID, Status: client.StatusPending}.Reply()
+	_, err := client.Answer(api.RequestReply{ID: testID, Status: api.Pending})
 	if p, ok := errors.AsType[*client.Pending](err); !ok || p.ID != testID {
 		t.Errorf("pending: %v", err)
 	}
-	_, err = client.RequestReply{
-		Kind: interact.KindAsk, Status: interact.TimedOut,
+	_, err = client.Answer(api.RequestReply{
+		Kind: api.KindAsk, Status: api.TimedOut,
 		Answer: []byte(`{"code":"INTERACT_TIMEOUT","status":408,"outcome":"timed_out","detail":"away"}`),
-	}.Reply()
-	if p, ok := errors.AsType[*client.Problem](err); !ok || p.Outcome != interact.TimedOut || p.Code != client.CodeTimeout || p.Status != 408 {
+	})
+	if p, ok := errors.AsType[*client.Problem](err); !ok || p.Outcome != api.TimedOut || p.Code != api.CodeTimeout ||
+		p.Status != 408 {
 		t.Errorf("timed out: %v", err)
 	}
-	if got, err := (client.RequestReply{Kind: interact.KindAsk, Status: interact.Answered}).Reply(); err == nil {
+	if got, err := client.Answer(api.RequestReply{Kind: api.KindAsk, Status: api.Answered}); err == nil {
 		t.Errorf("without an answer: %v", got)
 	}
 }
@@ -551,7 +580,7 @@ func TestCancelHangsUp(t *testing.T) {
 	bored := errors.New("bored")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() { <-asked; cancel(bored) }()
-	got, err := c.Approve(ctx, call, client.Options{})
+	got, err := c.Approve(ctx, call)
 	expectNoDecision(t, got, err)
 	if !errors.Is(err, bored) {
 		t.Errorf("error %v, want the caller's own reason", err)
@@ -579,7 +608,7 @@ func TestNeverLeavesTheSocket(t *testing.T) {
 				l.Close()
 			}
 			c := &client.Client{Endpoint: endpoint.Endpoint{URL: fake.URL, Socket: path, Token: "secret"}}
-			got, err := c.Approve(t.Context(), call, client.Options{})
+			got, err := c.Approve(t.Context(), call)
 			expectNoDecision(t, got, err)
 			if !errors.Is(err, client.ErrNotRunning) {
 				t.Errorf("error %v, want ErrNotRunning", err)
@@ -603,13 +632,13 @@ func TestPort(t *testing.T) {
 		server.Listener = l
 		server.Start()
 		c := &client.Client{Endpoint: endpoint.Endpoint{URL: "http://" + l.Addr().String(), Token: "secret"}}
-		got, err := c.Approve(t.Context(), call, client.Options{})
+		got, err := c.Approve(t.Context(), call)
 		if err != nil || !got.Allowed() {
 			t.Errorf("%s: %+v, %v", address, got, err)
 		}
 		c.Close()
 		server.Close()
-		got, err = c.Approve(t.Context(), call, client.Options{})
+		got, err = c.Approve(t.Context(), call)
 		expectNoDecision(t, got, err)
 		if !errors.Is(err, client.ErrNotRunning) {
 			t.Errorf("%s closed: %v, want ErrNotRunning", address, err)
@@ -621,7 +650,7 @@ func TestPort(t *testing.T) {
 func TestNoProxy(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
 	t.Setenv("http_proxy", "http://127.0.0.1:1")
-	got, err := clientOf(t, says(200, "application/json", allow())).Approve(t.Context(), call, client.Options{})
+	got, err := clientOf(t, says(200, "application/json", allow())).Approve(t.Context(), call)
 	if err != nil || !got.Allowed() {
 		t.Errorf("%+v, %v", got, err)
 	}

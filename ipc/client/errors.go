@@ -7,63 +7,32 @@ import (
 	"strconv"
 	"time"
 
-	"nod/interact"
+	"nod/ipc/api"
 )
 
 // ErrForeign means that the server runs as another user. Nothing was sent to it.
 var ErrForeign = errors.New("the server on nod's address belongs to another user")
 
-// Code is the stable code of a [Problem].
-type Code string
-
-// The codes that nod-desktop refuses with.
-const (
-	CodeInvalidParam Code = "INTERACT_INVALID_PARAM" // Param names it
-	CodeInvalidPath  Code = "INVALID_PATH"           // a required string is missing or not a string
-	CodeUnauthorized Code = "UNAUTHORIZED"
-	CodeForbidden    Code = "FORBIDDEN"
-	CodeNotFound     Code = "NOT_FOUND" // also a request of somebody else's
-	CodeTimeout      Code = "INTERACT_TIMEOUT"
-	CodeCancelled    Code = "INTERACT_CANCELLED"
-	CodeTooLarge     Code = "TOO_LARGE"
-	CodeRateLimited  Code = "RATE_LIMITED"
-	CodeNotSupported Code = "INTERACT_NOT_SUPPORTED" // no screen to prompt on
-	CodeInternal     Code = "INTERNAL"
-)
-
-// Problem is a reply that is no answer: what nod-desktop refused, or what came of a request that nobody
-// answered.
+// Problem is a reply that is no answer, as an error.
 type Problem struct {
-	Status     int
-	Code       Code
-	Title      string
-	Detail     string
-	Param      string           // the offending parameter, when Code is CodeInvalidParam or CodeInvalidPath
-	ID         interact.ID      // the request, when it came to exist
-	Outcome    interact.Outcome // what came of it
-	RetryAfter time.Duration    // when Code is CodeRateLimited
-	Raw        []byte           // the reply's body as it came
+	api.Problem
+	RetryAfter time.Duration // when Code is [api.CodeRateLimited]
 }
 
 // Error implements error.
 func (p *Problem) Error() string {
-	what := p.Detail
-	if what == "" {
-		what = p.Title
+	switch {
+	case p.Detail != "":
+		return p.Detail
+	case p.Title != "":
+		return p.Title
 	}
-	if what == "" {
-		what = fmt.Sprintf("refused with %s", p.Code)
-	}
-	return what
+	return fmt.Sprintf("refused with %s", p.Code)
 }
 
 // Pending means that the human has not answered yet, and that the request is still open: it was detached,
 // or Hold went by. [Client.Request] fetches the answer.
-type Pending struct {
-	ID  interact.ID
-	URL string
-	Raw []byte // the reply's body as it came
-}
+type Pending struct{ api.PendingReply }
 
 // Error implements error.
 func (p *Pending) Error() string { return fmt.Sprintf("no answer yet: request %s is pending", p.ID) }
@@ -91,40 +60,14 @@ func badReply(format string, args ...any) error {
 
 // parseProblem reads a refusal. A body that is none is a [*ReplyError].
 func parseProblem(resp *http.Response, body []byte) error {
-	p, err := readProblem(body)
+	problem, err := parse[api.Problem](body)
 	if err != nil {
 		return err
 	}
+	p := &Problem{Problem: problem}
 	p.Status = resp.StatusCode
 	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		p.RetryAfter = time.Duration(seconds) * time.Second
-	}
-	return p
-}
-
-// readProblem reads an RFC 9457 body.
-func readProblem(text []byte) (*Problem, error) {
-	p, o := &Problem{Raw: text}, parseObject(text)
-	o.want("code", &p.Code)
-	o.may("status", &p.Status)
-	o.may("title", &p.Title)
-	o.may("detail", &p.Detail)
-	o.may("param", &p.Param)
-	o.may("id", &p.ID)
-	o.may("outcome", &p.Outcome)
-	return read(p, o)
-}
-
-// parsePending reads the body of a 202.
-func parsePending(body []byte) error {
-	p, o := &Pending{Raw: body}, parseObject(body)
-	var status interact.Outcome
-	o.want("id", &p.ID)
-	o.want("status", &status)
-	o.may("url", &p.URL)
-	o.must(status == StatusPending && p.ID != "", "status 202 for a request that is %q", status)
-	if o.err != nil {
-		return o.err
 	}
 	return p
 }

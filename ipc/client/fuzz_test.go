@@ -3,10 +3,10 @@ package client
 import (
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"testing"
 
-	"nod/interact"
-	"nod/policy"
+	"nod/ipc/api"
 )
 
 // FuzzReplies reads any bytes as every kind of reply. None may panic; an error comes without a reply; and
@@ -22,7 +22,8 @@ func FuzzReplies(f *testing.F) {
 		`{"id":"1","kind":"ask","status":"answered","answer":{"answer":"x"}}`,
 		`{"id":"1","kind":"approve","status":"timed_out","answer":{"code":"INTERACT_TIMEOUT"}}`,
 		`{"id":"1","status":"pending","url":"/v1/requests/1"}`,
-		`{"requests":[{"id":"1","kind":"ask","status":"pending","created":"2026-01-02T03:04:05Z","deadline":"2026-01-02T03:05:05Z"}]}`,
+		`{"requests":[{"id":"1","kind":"ask","status":"pending","created":"2026-01-02T03:04:05Z",` +
+			`"deadline":"2026-01-02T03:05:05Z"}]}`,
 		`{"status":"ok","version":"1","pending":0}`,
 		`{"code":"RATE_LIMITED","title":"x","detail":"y","param":"z","outcome":"unavailable"}`,
 		`{"answer":null}`, `{}`, `[]`, `{"a":{"b":[`, "\xff", `{"decision":"allow"} {}`,
@@ -30,45 +31,38 @@ func FuzzReplies(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		a, err := parseApprove(text)
-		expectWhole(t, a.Raw, err)
-		if a.Allowed() {
+		if a := expectWhole[api.ApproveReply](t, text); a.Allowed() {
 			expectAllow(t, a, text)
 		}
-		ask, err := parseAsk(text)
-		expectWhole(t, ask.Raw, err)
-		confirm, err := parseConfirm(text)
-		expectWhole(t, confirm.Raw, err)
-		form, err := parseForm(text)
-		expectWhole(t, form.Raw, err)
-		notify, err := parseNotify(text)
-		expectWhole(t, notify.Raw, err)
-		evaluate, err := parseEvaluate(text)
-		expectWhole(t, evaluate.Raw, err)
-		list, err := parseRequests(text)
-		expectWhole(t, list.Raw, err)
-		health, err := parseHealth(text)
-		expectWhole(t, health.Raw, err)
-		r, err := parseRequest(text)
-		expectWhole(t, r.Raw, err)
-		if reply, err := r.Reply(); (reply == nil) && err == nil {
+		expectWhole[api.AskReply](t, text)
+		expectWhole[api.ConfirmReply](t, text)
+		expectWhole[api.FormReply](t, text)
+		expectWhole[api.NotifyReply](t, text)
+		expectWhole[api.EvaluateReply](t, text)
+		expectWhole[api.ListReply](t, text)
+		expectWhole[api.HealthReply](t, text)
+		if reply, err := Answer(expectWhole[api.RequestReply](t, text)); reply == nil && err == nil {
 			t.Error("neither a reply nor an error")
 		}
-		if parsePending(text) == nil || parseProblem(&http.Response{StatusCode: 400}, text) == nil {
+		later := &http.Response{StatusCode: 202, Header: http.Header{"Content-Type": {"application/json"}}}
+		if answered(later, text) == nil || parseProblem(&http.Response{StatusCode: 400}, text) == nil {
 			t.Error("a reply without an answer is no error")
 		}
 	})
 }
 
-func expectWhole(t *testing.T, raw []byte, err error) {
+// expectWhole reads text as a reply and expects nothing of one beside an error.
+func expectWhole[T any](t *testing.T, text []byte) T {
 	t.Helper()
-	if (raw == nil) != (err != nil) {
-		t.Errorf("reply %q and error %v", raw, err)
+	reply, err := parse[T](text)
+	if err != nil && !reflect.ValueOf(reply).IsZero() {
+		t.Errorf("reply %+v and error %v", reply, err)
 	}
+	return reply
 }
 
 // expectAllow reads text the way the standard library does.
-func expectAllow(t *testing.T, a ApproveReply, text []byte) {
+func expectAllow(t *testing.T, a api.ApproveReply, text []byte) {
 	t.Helper()
 	var plain map[string]any
 	if err := json.Unmarshal(text, &plain); err != nil {
@@ -77,7 +71,7 @@ func expectAllow(t *testing.T, a ApproveReply, text []byte) {
 	if plain["decision"] != "allow" || (plain["by"] != "human" && plain["by"] != "policy") {
 		t.Errorf("allowed by %v", plain)
 	}
-	if a.Decision != policy.Allow || a.Outcome != interact.Allowed {
+	if a.Decision != api.Allow || a.Outcome != api.Allowed {
 		t.Errorf("allowed: %+v", a)
 	}
 }

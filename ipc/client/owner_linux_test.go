@@ -122,32 +122,3 @@ func TestForeignServer(t *testing.T) {
 		})
 	}
 }
-
-// TestListenerUID: the kernel's table is read right, for both families and any address.
-func TestListenerUID(t *testing.T) {
-	for _, address := range []string{"127.0.0.1:0", "127.1.2.3:0", "[::1]:0"} {
-		l, err := net.Listen("tcp", address)
-		if err != nil {
-			t.Logf("no %s here: %v", address, err)
-			continue
-		}
-		at := l.Addr().(*net.TCPAddr)
-		if uid, err := listenerUID(at); err != nil || uid != os.Geteuid() {
-			t.Errorf("%s: user %d, %v", at, uid, err)
-		}
-		l.Close()
-		if uid, err := listenerUID(at); err == nil {
-			t.Errorf("%s, closed: user %d", at, uid)
-		}
-	}
-}
-
-func TestKernelAddr(t *testing.T) {
-	// As the kernel spells them on a little-endian machine; on others the words are the other way round.
-	if got := kernelAddr(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7463}); got != "0100007F:1D27" && got != "7F000001:1D27" {
-		t.Errorf("127.0.0.1:7463 is %s", got)
-	}
-	if got := kernelAddr(&net.TCPAddr{IP: net.IPv6loopback, Port: 1}); got != strings.Repeat("0", 24)+"01000000:0001" && got != strings.Repeat("0", 31)+"1:0001" {
-		t.Errorf("[::1]:1 is %s", got)
-	}
-}

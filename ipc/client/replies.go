@@ -2,284 +2,154 @@ package client
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
-	"time"
+	"strings"
 
-	"nod/interact"
-	"nod/policy"
+	"nod/ipc/api"
 )
 
-// AskReply answers an Ask.
-type AskReply struct {
-	Answer string
-	Raw    []byte // the reply's body as it came
-}
-
-// ConfirmReply answers a Confirm.
-type ConfirmReply struct {
-	Confirmed bool
-	Defaulted bool   // nobody answered in time: Confirmed is the default
-	Raw       []byte // the reply's body as it came
-}
-
-// FormReply answers a Form.
-type FormReply struct {
-	Answer  *interact.Value           // of a form with one question
-	Answers map[string]interact.Value // of a form with several, by question id
-	Raw     []byte                    // the reply's body as it came
-}
-
-// ApproveReply answers an Approve.
-type ApproveReply struct {
-	Decision    policy.Effect // Allow or Deny
-	Outcome     interact.Outcome
-	By          interact.By // empty when nobody decided
-	Rule        string      // id of the rule or grant that decided
-	Reason      string      // for the model to read
-	Scope       policy.Scope
-	Covers      policy.Cover
-	ShownSHA256 string // of the input's bytes that were judged or shown
-	Raw         []byte // the reply's body as it came
-}
-
-// Allowed reports whether the tool call may happen.
-func (r ApproveReply) Allowed() bool { return r.Decision == policy.Allow }
-
-// EvaluateReply says what the policy would decide.
-type EvaluateReply struct {
-	Decision policy.Effect
-	Class    policy.Class // the class that counts
-	Rule     string       // id of the rule, grant or built-in that decides
-	Reason   string
-	Raw      []byte // the reply's body as it came
-}
-
-// NotifyReply answers a Notify.
-type NotifyReply struct {
-	Sent bool   // the desktop took it
-	Raw  []byte // the reply's body as it came
-}
-
-// RequestReply is what became of a request.
-type RequestReply struct {
-	ID     interact.ID
-	Kind   interact.Kind
-	Status interact.Outcome // "pending" until it has ended
-	Answer []byte           // once it has ended: the body that the request itself would have got; see Reply
-	Raw    []byte           // the reply's body as it came
-}
-
-// StatusPending is the Status of a request that waits for the human.
-const StatusPending interact.Outcome = "pending"
-
-// Pending reports whether the human has yet to answer.
-func (r RequestReply) Pending() bool { return r.Status == StatusPending }
-
-// RequestsReply lists requests, oldest first.
-type RequestsReply struct {
-	Requests []Listed
-	Raw      []byte // the reply's body as it came
-}
-
-// Listed is one request of a list.
-type Listed struct {
-	ID       interact.ID
-	Kind     interact.Kind
-	Status   interact.Outcome
-	Created  time.Time
-	Deadline time.Time
-	Agent    string // as it called itself
-	Session  string
-}
-
-// HealthReply says how nod-desktop is.
-type HealthReply struct {
-	Status  string // "ok" when all is well
-	Version string
-	Pending int
-	Raw     []byte // the reply's body as it came
-}
-
-func parseAsk(text []byte) (AskReply, error) {
-	r, o := AskReply{Raw: text}, parseObject(text)
-	o.want("answer", &r.Answer)
-	o.outcome(interact.Answered)
-	return read(r, o)
-}
-
-func parseConfirm(text []byte) (ConfirmReply, error) {
-	r, o := ConfirmReply{Raw: text}, parseObject(text)
-	o.want("confirmed", &r.Confirmed)
-	o.want("defaulted", &r.Defaulted)
-	o.outcome(interact.Answered, interact.TimedOut)
-	return read(r, o)
-}
-
-func parseForm(text []byte) (FormReply, error) {
-	r, o := FormReply{Raw: text}, parseObject(text)
-	o.may("answer", &r.Answer)
-	o.may("answers", &r.Answers)
-	o.outcome(interact.Answered)
-	o.must((r.Answer == nil) != (r.Answers == nil), "want either an answer or answers")
-	return read(r, o)
-}
-
-// fits returns an error unless r answers every question of f.
-func (r FormReply) fits(f interact.Form) error {
-	if len(f.Questions) == 1 {
-		if r.Answer == nil {
-			return badReply("%q is missing", "answer")
-		}
-		return nil
+// parse reads a reply. It is whole, has every member that it must have and does not contradict itself, or it is an
+// error: half a reply is never returned.
+func parse[T any](text []byte) (T, error) {
+	var reply, none T
+	if err := api.Decode(text, &reply); err != nil {
+		return none, badReply("%v", err)
 	}
-	for _, q := range f.Questions {
-		if _, ok := r.Answers[q.ID]; !ok {
-			return badReply("question %q has no answer", q.ID)
+	if t := reflect.TypeFor[T](); t != reflect.TypeFor[api.Problem]() {
+		if err := checkMembers(text, t); err != nil {
+			return none, err
+		}
+	}
+	if err := check(&reply); err != nil {
+		return none, err
+	}
+	return reply, nil
+}
+
+// optional are members without which a reply of an older nod-desktop is as good.
+var optional = []string{"id", "outcome", "class"}
+
+// checkMembers returns an error unless text, an object, has every member that a reply of type t always has.
+func checkMembers(text []byte, t reflect.Type) error {
+	var members map[string]json.RawMessage
+	if err := api.Decode(text, &members); err != nil || members == nil {
+		return badReply("not a JSON object")
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" || strings.Contains(options, "omit") || slices.Contains(optional, name) {
+			continue
+		}
+		if value, ok := members[name]; !ok || string(value) == "null" {
+			return badReply("%q is missing", name)
 		}
 	}
 	return nil
 }
 
-func parseApprove(text []byte) (ApproveReply, error) {
-	r, o := ApproveReply{Raw: text}, parseObject(text)
-	o.want("decision", &r.Decision)
-	o.want("reason", &r.Reason)
-	o.want("shown_sha256", &r.ShownSHA256)
-	o.may("outcome", &r.Outcome)
-	o.may("by", &r.By)
-	o.may("rule", &r.Rule)
-	o.may("scope", &r.Scope)
-	o.may("covers", &r.Covers)
-	switch r.Decision {
-	case policy.Allow:
-		o.must(r.By == interact.ByHuman || r.By == interact.ByPolicy, "allowed by %q", r.By)
-		o.outcome(interact.Allowed)
-	case policy.Deny:
-		o.must(r.Outcome != interact.Allowed, "denied and %q", r.Outcome)
-	default:
-		o.must(false, "decision %q, want allow or deny", r.Decision)
-	}
-	if r.Outcome == "" {
-		r.Outcome = r.outcome()
-	}
-	return read(r, o)
-}
-
-// outcome works out the outcome of a reply that does not state it.
-func (r ApproveReply) outcome() interact.Outcome {
-	switch {
-	case r.Decision == policy.Allow:
-		return interact.Allowed
-	case r.By == interact.ByTimeout:
-		return interact.TimedOut
-	case r.By == "":
-		return interact.Dismissed
-	}
-	return interact.Denied
-}
-
-func parseEvaluate(text []byte) (EvaluateReply, error) {
-	r, o := EvaluateReply{Raw: text}, parseObject(text)
-	o.want("decision", &r.Decision)
-	o.want("reason", &r.Reason)
-	o.may("rule", &r.Rule)
-	o.may("class", &r.Class)
-	known := slices.Contains([]policy.Effect{policy.Allow, policy.Ask, policy.Deny}, r.Decision)
-	o.must(known, "decision %q, want allow, ask or deny", r.Decision)
-	return read(r, o)
-}
-
-func parseNotify(text []byte) (NotifyReply, error) {
-	r, o := NotifyReply{Raw: text}, parseObject(text)
-	o.want("sent", &r.Sent)
-	o.outcome(interact.Answered)
-	return read(r, o)
-}
-
-func parseRequest(text []byte) (RequestReply, error) {
-	r, o := RequestReply{Raw: text}, parseObject(text)
-	o.want("id", &r.ID)
-	o.want("kind", &r.Kind)
-	o.want("status", &r.Status)
-	o.must(knownStatus(r.Status), "status %q", r.Status)
-	if o.has("answer") {
-		r.Answer = o.members["answer"]
-	}
-	return read(r, o)
-}
-
-func parseRequests(text []byte) (RequestsReply, error) {
-	r, o := RequestsReply{Raw: text}, parseObject(text)
-	var list []json.RawMessage
-	o.want("requests", &list)
-	for _, item := range list {
-		l, err := parseListed(item)
-		if err != nil {
-			return RequestsReply{}, err
+// check returns an error when reply, a pointer to one, contradicts itself, and works out the outcome of an approval
+// where it does not say.
+func check(reply any) error {
+	switch r := reply.(type) {
+	case *api.AskReply:
+		return checkOutcome(r.Head, api.Answered)
+	case *api.ConfirmReply:
+		return checkOutcome(r.Head, api.Answered, api.TimedOut)
+	case *api.FormReply:
+		if (r.Answer == nil) == (r.Answers == nil) {
+			return badReply("want either an answer or answers")
 		}
-		r.Requests = append(r.Requests, l)
+		return checkOutcome(r.Head, api.Answered)
+	case *api.NotifyReply:
+		return checkOutcome(r.Head, api.Answered)
+	case *api.ApproveReply:
+		return checkApproval(r)
+	case *api.EvaluateReply:
+		if !slices.Contains([]api.Decision{api.Allow, api.AskIt, api.Deny}, r.Decision) {
+			return badReply("decision %q, want allow, ask or deny", r.Decision)
+		}
+	case *api.Problem:
+		if r.Code == "" {
+			return badReply("%q is missing", "code")
+		}
+	case *api.PendingReply:
+		if r.Status != api.Pending || r.ID == "" {
+			return badReply("status 202 for a request that is %q", r.Status)
+		}
+	case *api.RequestReply:
+		return checkStatus(r.ID, r.Status)
+	case *api.ListReply:
+		for _, l := range r.Requests {
+			if err := checkStatus(l.ID, l.Status); err != nil {
+				return err
+			}
+		}
 	}
-	return read(r, o)
+	return nil
 }
 
-func parseListed(text []byte) (Listed, error) {
-	var l Listed
-	o := parseObject(text)
-	o.want("id", &l.ID)
-	o.want("kind", &l.Kind)
-	o.want("status", &l.Status)
-	o.want("created", &l.Created)
-	o.want("deadline", &l.Deadline)
-	o.may("agent", &l.Agent)
-	o.may("session", &l.Session)
-	o.must(knownStatus(l.Status), "status %q", l.Status)
-	return read(l, o)
+// checkOutcome returns an error when a reply states an outcome that is none of these.
+func checkOutcome(h api.Head, fit ...api.Outcome) error {
+	if h.Outcome != "" && !slices.Contains(fit, h.Outcome) {
+		return badReply("an answer to what was %q", h.Outcome)
+	}
+	return nil
 }
 
-func parseHealth(text []byte) (HealthReply, error) {
-	r, o := HealthReply{Raw: text}, parseObject(text)
-	o.want("status", &r.Status)
-	o.want("version", &r.Version)
-	o.want("pending", &r.Pending)
-	return read(r, o)
+func checkStatus(id string, status api.Outcome) error {
+	if id == "" || !slices.Contains(api.Outcomes, status) {
+		return badReply("request %q has status %q", id, status)
+	}
+	return nil
 }
 
-func knownStatus(s interact.Outcome) bool {
-	switch s {
-	case StatusPending, interact.Answered, interact.Allowed, interact.Denied, interact.Dismissed,
-		interact.TimedOut, interact.Cancelled, interact.Withdrawn, interact.Unavailable:
-		return true
+func checkApproval(r *api.ApproveReply) error {
+	switch {
+	case r.Decision != api.Allow && r.Decision != api.Deny:
+		return badReply("decision %q, want allow or deny", r.Decision)
+	case r.Allowed() && r.By != api.ByHuman && r.By != api.ByPolicy:
+		return badReply("allowed by %q", r.By)
+	case !r.Allowed() && r.Outcome == api.Allowed:
+		return badReply("denied and %q", r.Outcome)
+	case r.Allowed() && r.Outcome == "":
+		r.Outcome = api.Allowed
+	case r.Allowed():
+		return checkOutcome(r.Head, api.Allowed)
+	case r.Outcome != "":
+	case r.By == api.ByTimeout:
+		r.Outcome = api.TimedOut
+	case r.By == "":
+		r.Outcome = api.Dismissed
+	default:
+		r.Outcome = api.Denied
 	}
-	return false
+	return nil
 }
 
-// Reply returns the answer of a request that has ended, as the method that sent it would have: an
-// [AskReply], [ConfirmReply], [FormReply], [ApproveReply] or [NotifyReply]. The error is a [*Pending] when
-// it has not ended, and a [*Problem] when nobody answered.
-func (r RequestReply) Reply() (any, error) {
-	if r.Pending() {
-		return nil, &Pending{ID: r.ID, Raw: r.Raw}
+// Answer returns the answer of a request that has ended, as the method that sent it would have: an [api.AskReply],
+// [api.ConfirmReply], [api.FormReply], [api.ApproveReply] or [api.NotifyReply]. The error is a [*Pending] when it has
+// not ended, and a [*Problem] when nobody answered.
+func Answer(r api.RequestReply) (any, error) {
+	if r.Status == api.Pending {
+		return nil, &Pending{api.PendingReply{ID: r.ID, Status: r.Status}}
 	}
-	if r.Answer == nil {
-		return nil, badReply("%q is missing", "answer")
-	}
-	if p, err := readProblem(r.Answer); err == nil {
-		p.Raw = r.Raw
-		return nil, p
+	if problem, err := parse[api.Problem](r.Answer); err == nil {
+		return nil, &Problem{Problem: problem}
 	}
 	switch r.Kind {
-	case interact.KindAsk:
-		return asAny(parseAsk(r.Answer))
-	case interact.KindConfirm:
-		return asAny(parseConfirm(r.Answer))
-	case interact.KindForm:
-		return asAny(parseForm(r.Answer))
-	case interact.KindApprove:
-		return asAny(parseApprove(r.Answer))
-	case interact.KindNotify:
-		return asAny(parseNotify(r.Answer))
+	case api.KindAsk:
+		return anyOf(parse[api.AskReply](r.Answer))
+	case api.KindConfirm:
+		return anyOf(parse[api.ConfirmReply](r.Answer))
+	case api.KindForm:
+		return anyOf(parse[api.FormReply](r.Answer))
+	case api.KindApprove:
+		return anyOf(parse[api.ApproveReply](r.Answer))
+	case api.KindNotify:
+		return anyOf(parse[api.NotifyReply](r.Answer))
 	}
 	return nil, badReply("a request of kind %q", r.Kind)
 }
 
-func asAny[T any](r T, err error) (any, error) { return r, err }
+func anyOf[T any](r T, err error) (any, error) { return r, err }

@@ -12,151 +12,79 @@ import (
 	"strconv"
 	"time"
 
-	"nod/interact"
+	"nod/ipc/api"
 )
 
-// Options is what every request may carry besides its own fields. The zero value is fine.
-type Options struct {
-	Agent          string        // who asks, as it calls itself
-	Session        string        // the agent's session
-	CWD            string        // absolute folder it works in
-	Timeout        time.Duration // 0: as nod-desktop is configured
-	IdempotencyKey string        // the same key joins the first request
-	Detach         bool          // return a [*Pending] at once
-	Hold           time.Duration // return a [*Pending] when nobody has answered by then
-}
-
-// common is Options on the wire. Every request's body embeds it.
-type common struct {
-	Agent          string  `json:"agent,omitempty"`
-	Session        string  `json:"session,omitempty"`
-	CWD            string  `json:"cwd,omitempty"`
-	Timeout        float64 `json:"timeout,omitempty"` // seconds
-	IdempotencyKey string  `json:"idempotency_key,omitempty"`
-	Detach         bool    `json:"detach,omitempty"`
-	Hold           float64 `json:"hold,omitempty"` // seconds
-}
-
-func (o Options) wire() common {
-	return common{
-		Agent:          o.Agent,
-		Session:        o.Session,
-		CWD:            o.CWD,
-		Timeout:        o.Timeout.Seconds(),
-		IdempotencyKey: o.IdempotencyKey,
-		Detach:         o.Detach,
-		Hold:           o.Hold.Seconds(),
+// send makes one call whose reply is a T.
+func send[T any](ctx context.Context, c *Client, method, path string, body any) (T, error) {
+	text, err := c.call(ctx, method, path, body)
+	if err != nil {
+		var none T
+		return none, err
 	}
+	return parse[T](text)
 }
 
 // Ask asks a question.
-func (c *Client) Ask(ctx context.Context, q interact.Ask, o Options) (AskReply, error) {
-	text, err := c.call(ctx, http.MethodPost, "/v1/ask", struct {
-		interact.Ask
-		common
-	}{q, o.wire()})
-	if err != nil {
-		return AskReply{}, err
-	}
-	return parseAsk(text)
+func (c *Client) Ask(ctx context.Context, r api.AskRequest) (api.AskReply, error) {
+	return send[api.AskReply](ctx, c, http.MethodPost, "/v1/ask", r)
 }
 
 // Confirm asks a yes/no question.
-func (c *Client) Confirm(ctx context.Context, q interact.Confirm, o Options) (ConfirmReply, error) {
-	text, err := c.call(ctx, http.MethodPost, "/v1/confirm", struct {
-		interact.Confirm
-		common
-	}{q, o.wire()})
-	if err != nil {
-		return ConfirmReply{}, err
-	}
-	return parseConfirm(text)
+func (c *Client) Confirm(ctx context.Context, r api.ConfirmRequest) (api.ConfirmReply, error) {
+	return send[api.ConfirmReply](ctx, c, http.MethodPost, "/v1/confirm", r)
 }
 
-// Form asks several questions on one page.
-func (c *Client) Form(ctx context.Context, f interact.Form, o Options) (FormReply, error) {
-	text, err := c.call(ctx, http.MethodPost, "/v1/form", struct {
-		interact.Form
-		common
-	}{f, o.wire()})
+// Form asks several questions on one page. Every question has its answer unless there is an error.
+func (c *Client) Form(ctx context.Context, r api.FormRequest) (api.FormReply, error) {
+	reply, err := send[api.FormReply](ctx, c, http.MethodPost, "/v1/form", r)
 	if err != nil {
-		return FormReply{}, err
+		return reply, err
 	}
-	r, err := parseForm(text)
-	if err != nil {
-		return FormReply{}, err
+	if len(r.Questions) == 1 && reply.Answer == nil {
+		return api.FormReply{}, badReply("%q is missing", "answer")
 	}
-	return r, r.fits(f)
+	for _, q := range r.Questions {
+		if _, ok := reply.Answers[q.ID]; !ok && len(r.Questions) > 1 {
+			return api.FormReply{}, badReply("question %q has no answer", q.ID)
+		}
+	}
+	return reply, nil
 }
 
 // Approve asks leave for one tool call. Only a reply whose Allowed method says so lets it happen, and that
 // reply was given for exactly this input.
-func (c *Client) Approve(ctx context.Context, a interact.Approve, o Options) (ApproveReply, error) {
-	a, err := compact(a)
-	if err != nil {
-		return ApproveReply{}, err
+func (c *Client) Approve(ctx context.Context, r api.ApproveRequest) (api.ApproveReply, error) {
+	// Writing the request removes the space between the input's tokens in any case: done here, it is known which
+	// bytes are sent.
+	var input bytes.Buffer
+	if err := json.Compact(&input, r.Input); err != nil {
+		return api.ApproveReply{}, errors.New("write the request: input: want a JSON object")
 	}
-	text, err := c.call(ctx, http.MethodPost, "/v1/approve", struct {
-		interact.Approve
-		common
-	}{a, o.wire()})
-	if err != nil {
-		return ApproveReply{}, err
+	r.Input = input.Bytes()
+	reply, err := send[api.ApproveReply](ctx, c, http.MethodPost, "/v1/approve", r)
+	if sum := sha256.Sum256(r.Input); reply.Allowed() && reply.ShownSHA256 != hex.EncodeToString(sum[:]) {
+		return api.ApproveReply{}, badReply("it allows another input than the one that was sent")
 	}
-	r, err := parseApprove(text)
-	if err != nil {
-		return ApproveReply{}, err
-	}
-	if sum := sha256.Sum256(a.Input); r.Allowed() && r.ShownSHA256 != hex.EncodeToString(sum[:]) {
-		return ApproveReply{}, badReply("it allows another input than the one that was sent")
-	}
-	return r, nil
-}
-
-// compact removes the space between a's input's tokens, which writing the request does in any case, so that
-// the bytes that are sent are known here.
-func compact(a interact.Approve) (interact.Approve, error) {
-	if !json.Valid(a.Input) {
-		return a, errors.New("write the request: input: want a JSON object")
-	}
-	text, err := encode(a.Input)
-	if err != nil {
-		return a, err
-	}
-	a.Input = text[:len(text)-1] // without the encoder's newline
-	return a, nil
+	return reply, err
 }
 
 // Evaluate says what the policy would decide, without asking anyone.
-func (c *Client) Evaluate(ctx context.Context, a interact.Approve, o Options) (EvaluateReply, error) {
-	text, err := c.call(ctx, http.MethodPost, "/v1/evaluate", struct {
-		interact.Approve
-		common
-	}{a, o.wire()})
-	if err != nil {
-		return EvaluateReply{}, err
-	}
-	return parseEvaluate(text)
+func (c *Client) Evaluate(ctx context.Context, r api.ApproveRequest) (api.EvaluateReply, error) {
+	return send[api.EvaluateReply](ctx, c, http.MethodPost, "/v1/evaluate", r)
 }
 
 // Notify tells the human something.
-func (c *Client) Notify(ctx context.Context, n interact.Notify, o Options) (NotifyReply, error) {
-	text, err := c.call(ctx, http.MethodPost, "/v1/notify", struct {
-		interact.Notify
-		common
-	}{n, o.wire()})
-	if err != nil {
-		return NotifyReply{}, err
-	}
-	return parseNotify(text)
+func (c *Client) Notify(ctx context.Context, r api.NotifyRequest) (api.NotifyReply, error) {
+	return send[api.NotifyReply](ctx, c, http.MethodPost, "/v1/notify", r)
 }
 
 // MaxWait is the longest that one call of [Client.Request] waits.
-const MaxWait = 60 * time.Second
+const MaxWait = api.MaxWait * time.Second
 
 // Request returns what became of a request of the caller's own, and waits up to wait (at most [MaxWait])
-// for its end. Status tells whether it came.
-func (c *Client) Request(ctx context.Context, id interact.ID, wait time.Duration) (RequestReply, error) {
+// for its end. Status tells whether it came; [Answer] is what was answered.
+func (c *Client) Request(ctx context.Context, id string, wait time.Duration) (api.RequestReply, error) {
 	path := requestPath(id)
 	if wait > 0 {
 		path += "?wait=" + strconv.FormatFloat(min(wait, MaxWait).Seconds(), 'f', -1, 64)
@@ -165,48 +93,34 @@ func (c *Client) Request(ctx context.Context, id interact.ID, wait time.Duration
 }
 
 // Withdraw takes back a request of the caller's own. Status is Withdrawn unless it had ended before.
-func (c *Client) Withdraw(ctx context.Context, id interact.ID) (RequestReply, error) {
+func (c *Client) Withdraw(ctx context.Context, id string) (api.RequestReply, error) {
 	r, err := c.became(ctx, http.MethodDelete, requestPath(id), id)
-	if err == nil && r.Pending() {
-		return RequestReply{}, badReply("request %q was withdrawn and is pending", id)
+	if err == nil && r.Status == api.Pending {
+		return api.RequestReply{}, badReply("request %q was withdrawn and is pending", id)
 	}
 	return r, err
 }
 
 // became returns what a route says of request id.
-func (c *Client) became(ctx context.Context, method, path string, id interact.ID) (RequestReply, error) {
-	text, err := c.call(ctx, method, path, nil)
-	if err != nil {
-		return RequestReply{}, err
-	}
-	r, err := parseRequest(text)
+func (c *Client) became(ctx context.Context, method, path, id string) (api.RequestReply, error) {
+	r, err := send[api.RequestReply](ctx, c, method, path, nil)
 	if err == nil && r.ID != id {
-		return RequestReply{}, badReply("it is about request %q", r.ID)
+		return api.RequestReply{}, badReply("it is about request %q", r.ID)
 	}
 	return r, err
 }
 
 // requestPath is the path of a request, whatever a caller takes for an id.
-func requestPath(id interact.ID) string {
-	return "/v1/requests/" + url.PathEscape(string(id))
-}
+func requestPath(id string) string { return "/v1/requests/" + url.PathEscape(id) }
 
-// Requests lists the caller's own requests.
-func (c *Client) Requests(ctx context.Context) (RequestsReply, error) {
-	text, err := c.call(ctx, http.MethodGet, "/v1/requests", nil)
-	if err != nil {
-		return RequestsReply{}, err
-	}
-	return parseRequests(text)
+// Requests lists the caller's own requests, oldest first.
+func (c *Client) Requests(ctx context.Context) (api.ListReply, error) {
+	return send[api.ListReply](ctx, c, http.MethodGet, "/v1/requests", nil)
 }
 
 // Health asks whether nod-desktop is well.
-func (c *Client) Health(ctx context.Context) (HealthReply, error) {
-	text, err := c.call(ctx, http.MethodGet, "/v1/health", nil)
-	if err != nil {
-		return HealthReply{}, err
-	}
-	return parseHealth(text)
+func (c *Client) Health(ctx context.Context) (api.HealthReply, error) {
+	return send[api.HealthReply](ctx, c, http.MethodGet, "/v1/health", nil)
 }
 
 // Hook passes on the payload of an agent's hook and returns the agent's own reply; nil is "no decision".
@@ -231,4 +145,10 @@ func (c *Client) Hook(ctx context.Context, agent, event string, payload []byte, 
 		return nil, badReply("not JSON")
 	}
 	return bytes.TrimSpace(text), nil
+}
+
+// Raise has nod-desktop show itself, as starting it again does.
+func (c *Client) Raise(ctx context.Context) error {
+	_, err := c.call(ctx, http.MethodPost, "/v1/raise", struct{}{})
+	return err
 }

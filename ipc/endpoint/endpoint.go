@@ -8,21 +8,22 @@
 package endpoint
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
-	"net"
 	"net/netip"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"nod/ownfile"
 )
 
 // maxSize is the most that endpoint.json may hold; a real one has about 250 bytes.
@@ -63,7 +64,8 @@ func NewToken() string {
 
 // Dir returns the folder in which nod publishes its endpoint and its socket, and makes it when it is
 // missing: $XDG_RUNTIME_DIR/nod, without that variable nod in the folder where systemd keeps it, and where
-// there is no such folder of ours nod in the user's cache folder. A folder that exists and is not ours alone is an error.
+// there is no such folder of ours nod in the user's cache folder. A folder that exists and is not ours alone is an
+// error.
 func Dir() (string, error) {
 	parent, err := parentDir()
 	if err != nil {
@@ -127,26 +129,11 @@ func checkDir(dir string) error {
 	case !info.IsDir():
 		return fmt.Errorf("endpoint folder %s: is not a folder: remove it", dir)
 	case !mine(info):
-		return fmt.Errorf("endpoint folder %s: belongs to another user: remove it, or set XDG_RUNTIME_DIR to a folder of yours", dir)
+		return fmt.Errorf("endpoint folder %s: belongs to another user: remove it, "+
+			"or set XDG_RUNTIME_DIR to a folder of yours", dir)
 	case !private(info):
-		return fmt.Errorf("endpoint folder %s: others can enter it (mode %04o): run: chmod 700 %s", dir, info.Mode().Perm(), dir)
-	}
-	return nil
-}
-
-// checkFile returns an error unless info is that of a plain file of ours that nobody else can open.
-func checkFile(path string, info fs.FileInfo) error {
-	switch {
-	case info.Mode()&fs.ModeSymlink != 0:
-		return fmt.Errorf("%s: is a symbolic link: remove it", path)
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s: is not a plain file: remove it", path)
-	case !mine(info):
-		return fmt.Errorf("%s: belongs to another user: remove it", path)
-	case !private(info):
-		return fmt.Errorf("%s: others can open it (mode %04o): remove it and start nod-desktop again", path, info.Mode().Perm())
-	case info.Size() > maxSize:
-		return fmt.Errorf("%s: %d bytes are more than an endpoint has: remove it", path, info.Size())
+		return fmt.Errorf("endpoint folder %s: others can enter it (mode %04o): run: chmod 700 %s",
+			dir, info.Mode().Perm(), dir)
 	}
 	return nil
 }
@@ -154,47 +141,33 @@ func checkFile(path string, info fs.FileInfo) error {
 // Write publishes e in dir, in one step: a reader sees the old file or the new one. It refuses to replace
 // anything that is not a plain file of ours.
 func Write(dir string, e Endpoint) error {
-	if err := e.check(); err != nil {
-		return fmt.Errorf("publish the endpoint: %w", err)
-	}
 	if err := Ensure(dir); err != nil {
 		return err
 	}
-	path := Path(dir)
-	if info, err := os.Lstat(path); err == nil {
-		if err := checkFile(path, info); err != nil {
-			return fmt.Errorf("publish the endpoint: %w", err)
-		}
-	}
-	text, err := json.MarshalIndent(e, "", "  ")
-	if err != nil {
-		return fmt.Errorf("publish the endpoint: %w", err)
-	}
-	if err := replace(path, append(text, '\n')); err != nil {
+	if err := write(Path(dir), e); err != nil {
 		return fmt.Errorf("publish the endpoint: %w", err)
 	}
 	return nil
 }
 
-// replace writes text to a new file beside path and renames it to path.
-func replace(path string, text []byte) error {
-	// The name is random and the file must not exist: nobody can plant a link for us to write through.
-	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+NewToken()[:16])
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+func write(path string, e Endpoint) error {
+	if err := e.check(); err != nil {
+		return err
+	}
+	_, err := ownfile.ReadSecret(path, maxSize)
+	if errors.Is(err, fs.ErrPermission) {
+		if info, look := os.Lstat(path); look == nil && info.Mode().IsRegular() && mine(info) {
+			err = nil // its mode keeps us out, too
+		}
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	text, err := json.Marshal(e, jsontext.WithIndent("  "))
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		os.Remove(temp)
-	}
-	return err
+	return ownfile.Write(path, append(text, '\n'), 0o600)
 }
 
 // Read returns what the running nod published in dir. The error is [fs.ErrNotExist] when nothing is
@@ -203,29 +176,34 @@ func Read(dir string) (Endpoint, error) {
 	if err := checkDir(dir); err != nil {
 		return Endpoint{}, err
 	}
-	path := Path(dir)
-	// Not blocking: a named pipe in the file's place would otherwise hold us for ever.
-	f, err := os.OpenFile(path, os.O_RDONLY|noFollow|nonBlock, 0)
-	if err != nil {
-		return Endpoint{}, fmt.Errorf("read the endpoint: %w", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return Endpoint{}, fmt.Errorf("read the endpoint: %w", err)
-	}
-	if err := checkFile(path, info); err != nil {
-		return Endpoint{}, fmt.Errorf("read the endpoint: %w", err)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	text, err := ownfile.ReadSecret(Path(dir), maxSize)
 	if err != nil {
 		return Endpoint{}, fmt.Errorf("read the endpoint: %w", err)
 	}
 	e, err := parse(text)
 	if err != nil {
-		return Endpoint{}, fmt.Errorf("read the endpoint: %s: %w: remove it and start nod-desktop again", path, err)
+		return Endpoint{}, fmt.Errorf("read the endpoint: %s: %w: remove it and start nod-desktop again", Path(dir), err)
 	}
 	return e, nil
+}
+
+// Restore puts back what another program took away or changed of the folder dir, its mode and the e that this
+// process published in it, and reports whether there was anything to do. What is not plainly ours it leaves alone
+// and names in the error.
+func Restore(dir string, e Endpoint) (changed bool, err error) {
+	if now, err := Read(dir); err == nil && now == e {
+		return false, nil
+	}
+	for path, mode := range map[string]fs.FileMode{dir: 0o700, Path(dir): 0o600} {
+		info, err := os.Lstat(path)
+		isOurs := err == nil && mine(info) && (info.IsDir() || info.Mode().IsRegular())
+		if isOurs && !private(info) {
+			if err := os.Chmod(path, mode); err != nil {
+				return true, fmt.Errorf("protect the endpoint: %w", err)
+			}
+		}
+	}
+	return true, Write(dir, e)
 }
 
 // Remove takes back what process pid published in dir. What another process published since stays.
@@ -247,17 +225,9 @@ func Remove(dir string, pid int) error {
 
 // parse reads the text of endpoint.json. Its errors never quote the text: it may hold a token.
 func parse(text []byte) (Endpoint, error) {
-	if len(text) > maxSize {
-		return Endpoint{}, errors.New("too long")
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
 	var e Endpoint
-	if err := d.Decode(&e); err != nil {
+	if err := json.Unmarshal(text, &e, json.RejectUnknownMembers(true)); err != nil {
 		return Endpoint{}, errors.New("is not an endpoint that this version of nod understands")
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return Endpoint{}, errors.New("has something after the endpoint")
 	}
 	return e, e.check()
 }
@@ -284,19 +254,11 @@ func (e Endpoint) check() error {
 
 // checkURL makes sure that the token is never sent off this machine.
 func checkURL(s string) error {
-	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" || s != "http://"+u.Host {
-		return errors.New("url: want http://ADDRESS:PORT and nothing more")
-	}
-	host, port, err := net.SplitHostPort(u.Host)
-	if err != nil {
-		return errors.New("url: want http://ADDRESS:PORT and nothing more")
-	}
-	if addr, err := netip.ParseAddr(host); err != nil || !addr.IsLoopback() {
-		return errors.New("url: want a loopback address")
-	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return errors.New("url: want a port")
+	address, isHTTP := strings.CutPrefix(s, "http://")
+	ap, err := netip.ParseAddrPort(address)
+	isPlain := isHTTP && err == nil && ap.String() == address && ap.Addr().Zone() == ""
+	if !isPlain || !ap.Addr().IsLoopback() || ap.Port() == 0 {
+		return errors.New("url: want http:// with a loopback address and a port, and nothing more")
 	}
 	return nil
 }

@@ -13,7 +13,9 @@ import (
 )
 
 func valid() Endpoint {
-	return Endpoint{URL: "http://127.0.0.1:7463", Socket: "/run/user/1000/nod/nod.sock", Token: NewToken(), PID: 42, Version: "1.2.3"}
+	return Endpoint{
+		URL: "http://127.0.0.1:7463", Socket: "/run/user/1000/nod/nod.sock", Token: NewToken(), PID: 42, Version: "1.2.3",
+	}
 }
 
 func private700(t *testing.T) string {
@@ -39,6 +41,23 @@ func TestWriteThenRead(t *testing.T) {
 	}
 	if files, _ := os.ReadDir(dir); len(files) != 1 {
 		t.Errorf("%d files are left in the folder, want endpoint.json only", len(files))
+	}
+}
+
+// A file of ours that its mode keeps us from reading is replaced, too; root reads it all the same.
+func TestRestoreOfAFileThatNobodyCanRead(t *testing.T) {
+	dir, want := private700(t), valid()
+	if err := Write(dir, want); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(Path(dir), 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Restore(dir, want); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Read(dir); err != nil || got != want {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
@@ -92,7 +111,7 @@ func TestReadRefusesContent(t *testing.T) {
 		{"null", "null", "url"},
 		{"unknown key", set("shell", "/bin/sh"), "understands"},
 		{"wrong type", set("pid", "42"), "understands"},
-		{"trailing data", good + "{}", "something after"},
+		{"trailing data", good + "{}", "understands"},
 		{"no token", object(func(m map[string]any) { delete(m, "token") }), "token"},
 		{"short token", set("token", "abc"), "token"},
 		{"long token", set("token", NewToken()+"AAAA"), "token"},
@@ -106,7 +125,7 @@ func TestReadRefusesContent(t *testing.T) {
 		{"relative socket", set("socket", "nod.sock"), "absolute"},
 		{"no process", set("pid", 0), "pid"},
 		{"no version", set("version", ""), "version"},
-		{"too big", good + strings.Repeat(" ", maxSize), "more than an endpoint has"},
+		{"too big", good + strings.Repeat(" ", maxSize), "larger than"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

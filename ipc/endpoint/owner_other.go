@@ -4,12 +4,6 @@ package endpoint
 
 import "io/fs"
 
-// There is nothing to add to opening a file here.
-const (
-	noFollow = 0
-	nonBlock = 0
-)
-
 // mine trusts the user's own profile folder, whose access list keeps other users out: Windows has no
 // owner or mode that package fs could show.
 func mine(fs.FileInfo) bool { return true }

@@ -8,11 +8,6 @@ import (
 	"syscall"
 )
 
-const (
-	noFollow = syscall.O_NOFOLLOW
-	nonBlock = syscall.O_NONBLOCK
-)
-
 // mine reports whether the file belongs to the user this process acts as.
 func mine(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)

@@ -3,10 +3,13 @@ package hooks
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
+	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"nod/interact"
+	"nod/policy"
 )
 
 // claude is what nod reads of Claude Code's hook payloads (https://code.claude.com/docs/en/hooks). Fields
@@ -39,11 +42,7 @@ const (
 	exitPlanMode    = "ExitPlanMode"
 )
 
-func readClaude(c Call) (step, error) {
-	var p claude
-	if err := json.Unmarshal(c.Payload, &p); err != nil {
-		return step{}, err
-	}
+func (p claude) step(c Call) (step, error) {
 	s := step{session: p.SessionID, cwd: p.CWD}
 	switch c.Event {
 	case "PermissionRequest":
@@ -53,8 +52,7 @@ func readClaude(c Call) (step, error) {
 	case "PostToolUse", "PostToolUseFailure", "PermissionDenied":
 		s.over = p.sameCall
 	case "Stop":
-		s.over = everything
-		s.notice, s.noticeKind = notice(p.CWD, "finished"), "stop"
+		s.finished()
 	case "UserPromptSubmit", "SessionEnd":
 		s.over = everything
 	case "Notification":
@@ -65,30 +63,33 @@ func readClaude(c Call) (step, error) {
 	return s, nil
 }
 
+// genericStep serves every agent that nod has no file for: it sends Claude Code's payload and understands
+// Claude Code's reply. PreToolUse asks the human, too, for such an agent may have no prompt of its own.
+func (p claude) genericStep(c Call) (step, error) {
+	c.Headless = true
+	return p.step(c)
+}
+
 // permissionRequest comes when Claude Code is about to ask in the terminal. Both prompts are open at once;
 // the first answer counts.
 func (p claude) permissionRequest(s step) (step, error) {
 	if p.ToolName == askUserQuestion {
-		return p.question(s, p.permission)
+		return p.question(s, permission)
 	}
 	a := p.approve()
-	a.Suggestions = p.suggestions()
+	for _, raw := range p.Suggestions {
+		a.Suggestions = append(a.Suggestions, suggestion(raw))
+	}
 	s.ask = a
-	s.reply = func(a interact.Answer) any {
-		switch a.Outcome {
-		case interact.Allowed:
-			allow := decision{Behavior: "allow"}
-			if a.Suggestion > 0 {
-				allow.UpdatedPermissions = []json.RawMessage{p.Suggestions[a.Suggestion-1]}
-			}
-			if p.ToolName == exitPlanMode {
-				allow.UpdatedInput = p.ToolInput
-			}
-			return p.permission(allow)
-		case interact.Denied:
-			return p.permission(decision{Behavior: "deny", Message: a.Refusal()})
+	s.reply = func(a interact.Answer) (any, error) {
+		d := decisionOf(a)
+		if d != nil && a.Suggestion > 0 {
+			d.UpdatedPermissions = []json.RawMessage{p.Suggestions[a.Suggestion-1]}
 		}
-		return nil
+		if a.Outcome == interact.Allowed && p.ToolName == exitPlanMode {
+			d.UpdatedInput = p.ToolInput
+		}
+		return permission(d), nil
 	}
 	return s, nil
 }
@@ -100,31 +101,27 @@ func (p claude) preToolUse(s step, headless bool) (step, error) {
 	case p.ToolName == askUserQuestion && p.PermissionMode == "default":
 		return s, nil // PermissionRequest follows, with the same question
 	case p.ToolName == askUserQuestion:
-		return p.question(s, p.preTool)
+		return p.question(s, preTool)
 	case p.ToolName == exitPlanMode:
 		return s, nil
 	}
-	a := p.approve()
-	if headless {
-		s.ask = a
-	} else {
-		s.judge = &a
+	s.ask = p.approve()
+	if !headless {
+		s.judge = []policy.Effect{policy.Allow, policy.Deny}
 	}
-	s.reply = func(a interact.Answer) any {
-		switch a.Outcome {
-		case interact.Allowed:
-			return p.preTool(decision{Behavior: "allow", Message: a.Reason})
-		case interact.Denied:
-			return p.preTool(decision{Behavior: "deny", Message: a.Refusal()})
+	s.reply = func(a interact.Answer) (any, error) {
+		d := decisionOf(a)
+		if a.Outcome == interact.Allowed {
+			d.Message = a.Reason
 		}
-		return nil
+		return preTool(d), nil
 	}
 	return s, nil
 }
 
 // question answers AskUserQuestion. It is never allowed without answers: Claude Code would take that for
 // the human saying nothing.
-func (p claude) question(s step, reply func(decision) any) (step, error) {
+func (p claude) question(s step, reply func(*decision) any) (step, error) {
 	var in questionInput
 	if err := json.Unmarshal(p.ToolInput, &in); err != nil {
 		return step{}, err
@@ -132,26 +129,14 @@ func (p claude) question(s step, reply func(decision) any) (step, error) {
 	if !distinct(in.Questions) {
 		return s, nil
 	}
-	f, err := form(in.Questions)
-	if err != nil {
-		return step{}, err
-	}
-	s.ask = f
-	s.reply = func(a interact.Answer) any {
-		if a.Outcome != interact.Answered {
-			return nil
-		}
+	return s.asks(in.Questions, func(picks [][]string) (any, error) {
 		answers := map[string]string{}
-		for i, pick := range picks(in.Questions, a) {
+		for i, pick := range picks {
 			answers[in.Questions[i].Question] = strings.Join(pick, ", ")
 		}
 		input, err := with(p.ToolInput, "answers", answers)
-		if err != nil {
-			return nil
-		}
-		return reply(decision{Behavior: "allow", UpdatedInput: input})
-	}
-	return s, nil
+		return reply(&decision{Behavior: "allow", UpdatedInput: input}), err
+	})
 }
 
 func (p claude) approve() interact.Approve {
@@ -173,15 +158,8 @@ func (p claude) sameCall(r interact.Request) bool {
 			return false
 		}
 		var in questionInput
-		if json.Unmarshal(p.ToolInput, &in) != nil || len(in.Questions) != len(b.Questions) {
-			return false
-		}
-		for i, q := range in.Questions {
-			if q.Question != b.Questions[i].Question {
-				return false
-			}
-		}
-		return true
+		isSame := func(q question, shown interact.Question) bool { return q.Question == shown.Question }
+		return json.Unmarshal(p.ToolInput, &in) == nil && slices.EqualFunc(in.Questions, b.Questions, isSame)
 	}
 	return false
 }
@@ -199,15 +177,7 @@ func (p claude) notification(s *step) {
 	s.notice, s.noticeKind = notice(p.CWD, p.Message), "notification/"+p.NotificationType
 }
 
-// suggestions puts Claude Code's own proposals for "always" into words.
-func (p claude) suggestions() []string {
-	var words []string
-	for _, raw := range p.Suggestions {
-		words = append(words, suggestion(raw))
-	}
-	return words
-}
-
+// suggestion puts one of Claude Code's own proposals for "always" into words.
 func suggestion(raw json.RawMessage) string {
 	var s struct {
 		Type  string `json:"type"`
@@ -258,18 +228,42 @@ type decision struct {
 	UpdatedPermissions []json.RawMessage `json:"updatedPermissions,omitempty"`
 }
 
+// decisionOf is the verdict in an answer; nil: nobody decided.
+func decisionOf(a interact.Answer) *decision {
+	switch a.Outcome {
+	case interact.Allowed:
+		return &decision{Behavior: "allow"}
+	case interact.Denied:
+		return &decision{Behavior: "deny", Message: a.Refusal()}
+	}
+	return nil
+}
+
+// verdict makes a reply of the verdict in an answer.
+func verdict(reply func(*decision) any) func(interact.Answer) (any, error) {
+	return func(a interact.Answer) (any, error) { return reply(decisionOf(a)), nil }
+}
+
 type output struct {
 	Specific any `json:"hookSpecificOutput"`
 }
 
-func (claude) permission(d decision) any {
+// permission is the reply to PermissionRequest; nil to nobody's decision.
+func permission(d *decision) any {
+	if d == nil {
+		return nil
+	}
 	return output{struct {
-		Event    string   `json:"hookEventName"`
-		Decision decision `json:"decision"`
+		Event    string    `json:"hookEventName"`
+		Decision *decision `json:"decision"`
 	}{"PermissionRequest", d}}
 }
 
-func (claude) preTool(d decision) any {
+// preTool is the reply to PreToolUse; nil to nobody's decision.
+func preTool(d *decision) any {
+	if d == nil {
+		return nil
+	}
 	return output{struct {
 		Event        string          `json:"hookEventName"`
 		Decision     string          `json:"permissionDecision"`
@@ -284,9 +278,6 @@ func with(raw json.RawMessage, field string, value any) (json.RawMessage, error)
 	if err := json.Unmarshal(raw, &object); err != nil {
 		return nil, err
 	}
-	if object == nil {
-		return nil, errors.New("not an object")
-	}
 	text, err := json.Marshal(value)
 	if err != nil {
 		return nil, err
@@ -297,19 +288,7 @@ func with(raw json.RawMessage, field string, value any) (json.RawMessage, error)
 
 // sameJSON reports whether a and b are the same value, whatever the order of their fields.
 func sameJSON(a, b json.RawMessage) bool {
-	canonical := func(raw json.RawMessage) []byte {
-		d := json.NewDecoder(bytes.NewReader(raw))
-		d.UseNumber()
-		var v any
-		if d.Decode(&v) != nil {
-			return nil
-		}
-		text, err := json.Marshal(v)
-		if err != nil {
-			return nil
-		}
-		return text
-	}
-	x, y := canonical(a), canonical(b)
-	return x != nil && bytes.Equal(x, y)
+	x, y := jsontext.Value(bytes.Clone(a)), jsontext.Value(bytes.Clone(b))
+	exact := jsontext.CanonicalizeRawInts(false) // large numbers stay apart
+	return x.Canonicalize(exact) == nil && y.Canonicalize(exact) == nil && bytes.Equal(x, y)
 }

@@ -30,11 +30,11 @@ func TestContacts(t *testing.T) {
 		r.policy.Set("bash", policy.Deny)
 		handle("opencode", "00-permission.asked")
 		handle("codex", "07-Stop") // a notice
-		want := hooks.Contact{Last: time.Now(), Calls: 4, Passed: 1, Refused: 1, Denied: 1}
+		want := interact.Contact{Last: time.Now(), Calls: 4, Passed: 1, Refused: 1, Denied: 1}
 		if got := r.Contacts()["opencode"]; got != want {
 			t.Errorf("opencode: %+v, want %+v", got, want)
 		}
-		if got := r.Contacts()["codex"]; got != (hooks.Contact{Last: time.Now(), Calls: 1}) {
+		if got := r.Contacts()["codex"]; got != (interact.Contact{Last: time.Now(), Calls: 1}) {
 			t.Errorf("codex: %+v", got)
 		}
 		if _, err := r.Handle(t.Context(), hooks.Call{Agent: "nobody"}); err == nil || len(r.Contacts()) != 2 {

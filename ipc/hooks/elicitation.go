@@ -2,12 +2,16 @@ package hooks
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"nod/interact"
 )
@@ -23,16 +27,13 @@ func (p claude) elicitation(s step) (step, error) {
 		return step{}, err
 	}
 	s.ask = interact.Form{Title: cut(p.MCPServer+" asks: "+p.Message, interact.MaxName), Questions: questionsOf(fields)}
-	s.reply = func(a interact.Answer) any {
-		if a.Outcome != interact.Answered {
-			return nil
-		}
+	s.reply = answered(func(a interact.Answer) (any, error) {
 		content, err := contentOf(fields, a)
 		if err != nil {
-			return nil
+			return nil, err
 		}
-		return elicited("accept", content)
-	}
+		return elicited("accept", content), nil
+	})
 	return s, nil
 }
 
@@ -45,16 +46,18 @@ func (p claude) visit(s step) (step, error) {
 	if err != nil {
 		return step{}, err
 	}
-	s.ask = interact.Approve{Tool: "open_url", Input: input, Description: cut(p.MCPServer+": "+p.Message, interact.MaxText)}
+	s.ask = interact.Approve{
+		Tool: "open_url", Input: input, Description: cut(p.MCPServer+": "+p.Message, interact.MaxText),
+	}
 	s.opens = p.URL
-	s.reply = func(a interact.Answer) any {
+	s.reply = func(a interact.Answer) (any, error) {
 		switch {
 		case a.Outcome == interact.Allowed && a.By == interact.ByHuman:
-			return elicited("accept", nil)
+			return elicited("accept", nil), nil
 		case a.Outcome == interact.Denied:
-			return elicited("decline", nil)
+			return elicited("decline", nil), nil
 		}
-		return nil
+		return nil, nil
 	}
 	return s, nil
 }
@@ -148,21 +151,17 @@ func (f field) check() error {
 // options lists what a choice can be; none for a field that is typed in.
 func (f field) options() []interact.Option {
 	var all []interact.Option
-	constants := f.OneOf
+	constants, plain := f.OneOf, f.Enum
 	if f.Type == "array" {
-		constants = f.Items.AnyOf
+		constants, plain = f.Items.AnyOf, f.Items.Enum
 	}
 	for _, c := range constants {
-		all = append(all, interact.Option{Label: nonEmpty(c.Title, c.Const), Value: c.Const})
-	}
-	plain := f.Enum
-	if f.Type == "array" {
-		plain = f.Items.Enum
+		all = append(all, interact.Option{Label: cmp.Or(c.Title, c.Const), Value: c.Const})
 	}
 	for i, value := range plain {
 		label := value
 		if i < len(f.EnumNames) {
-			label = nonEmpty(f.EnumNames[i], value)
+			label = cmp.Or(f.EnumNames[i], value)
 		}
 		all = append(all, interact.Option{Label: label, Value: value})
 	}
@@ -172,30 +171,21 @@ func (f field) options() []interact.Option {
 	return all
 }
 
-func nonEmpty(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 // questionsOf makes the form. A schema's choices are closed: nothing else may be typed.
 func questionsOf(fields []field) []interact.Question {
 	var qs []interact.Question
-	closed := false
 	for i, f := range fields {
-		required := f.required
-		header, text := nonEmpty(f.Title, f.name), f.Description
+		header, text := cmp.Or(f.Title, f.name), f.Description
 		if text == "" {
 			header, text = "", header
 		}
 		q := interact.Question{
 			ID: strconv.Itoa(i), Header: header, Question: text,
-			InputType: interact.Text, Required: &required, Default: f.preset(),
+			InputType: interact.Text, Required: &f.required, Default: f.preset(),
 		}
 		switch options := f.options(); {
 		case len(options) > 0:
-			q.InputType, q.Options, q.AllowOther = interact.Choice, options, &closed
+			q.InputType, q.Options, q.AllowOther = interact.Choice, options, new(bool)
 			q.MultiSelect = f.Type == "array"
 			q.Min, q.Max = f.MinItems, f.MaxItems
 		case f.Type == "integer":
@@ -212,37 +202,26 @@ func questionsOf(fields []field) []interact.Question {
 
 // preset is the field's default as an answer; a default of the wrong type is none.
 func (f field) preset() interact.Value {
-	var one any
-	if len(f.Default) == 0 || json.Unmarshal(f.Default, &one) != nil {
-		return interact.Value{}
-	}
-	var items []string
-	switch v := one.(type) {
-	case string:
-		items = []string{v}
-	case bool, float64:
-		items = []string{string(bytes.TrimSpace(f.Default))}
-	case []any:
-		for _, item := range v {
-			if s, ok := item.(string); ok {
-				items = append(items, s)
-			}
-		}
-	}
-	options := f.options()
-	if len(options) == 0 {
-		if len(items) != 1 {
+	var preset interact.Value
+	switch jsontext.Value(f.Default).Kind() {
+	case jsontext.KindString, jsontext.KindBeginArray:
+		if json.Unmarshal(f.Default, &preset) != nil {
 			return interact.Value{}
 		}
-		return interact.TextValue(items[0])
+	case jsontext.KindTrue, jsontext.KindFalse, jsontext.KindNumber:
+		preset = interact.TextValue(string(bytes.TrimSpace(f.Default)))
 	}
-	known := slices.DeleteFunc(items, func(item string) bool {
-		return !slices.ContainsFunc(options, func(o interact.Option) bool { return o.Value == item })
+	options := f.options()
+	preset.Items = slices.DeleteFunc(preset.Items, func(item string) bool {
+		return len(options) > 0 && !slices.ContainsFunc(options, func(o interact.Option) bool { return o.Value == item })
 	})
-	if len(known) == 0 {
-		return interact.Value{}
+	switch n := len(preset.Items); {
+	case n > 0 && len(options) > 0:
+		return interact.ListValue(preset.Items...)
+	case n == 1:
+		return interact.TextValue(preset.Items[0])
 	}
-	return interact.ListValue(known...)
+	return interact.Value{}
 }
 
 // contentOf turns the answers back into what the schema wants. A field left empty is left out.
@@ -269,13 +248,24 @@ func contentOf(fields []field, a interact.Answer) (map[string]any, error) {
 	return content, nil
 }
 
+// integer reads a whole number, which may be written as 1e3 or 5.0. JSON has no limit for one, but its readers do.
+func integer(text string) (int64, error) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n, nil
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err == nil && (n != math.Trunc(n) || math.Abs(n) > 1<<53) {
+		err = fmt.Errorf("%s is no whole number that fits", text)
+	}
+	return int64(n), err
+}
+
 func (f field) value(text string) (any, error) {
 	switch f.Type {
 	case "boolean":
 		return strconv.ParseBool(text)
 	case "integer":
-		n, err := strconv.ParseFloat(text, 64)
-		return int64(n), err
+		return integer(text)
 	case "number":
 		return strconv.ParseFloat(text, 64)
 	}

@@ -6,33 +6,22 @@ import (
 	"strings"
 
 	"nod/interact"
+	"nod/policy"
 )
 
-// gemini is what nod reads of Gemini CLI's hook payloads
+// gemini is what nod reads of Gemini CLI's hook payloads, whose fields have the names that Claude Code gave them
 // (https://github.com/google-gemini/gemini-cli/blob/main/docs/hooks/reference.md).
-type gemini struct {
-	SessionID        string          `json:"session_id"`
-	CWD              string          `json:"cwd"`
-	ToolName         string          `json:"tool_name"`
-	ToolInput        json.RawMessage `json:"tool_input"`
-	NotificationType string          `json:"notification_type"`
-	Message          string          `json:"message"`
-}
+type gemini struct{ claude }
 
-func readGemini(c Call) (step, error) {
-	var p gemini
-	if err := json.Unmarshal(c.Payload, &p); err != nil {
-		return step{}, err
-	}
+func (p gemini) step(c Call) (step, error) {
 	s := step{session: p.SessionID, cwd: p.CWD}
 	switch c.Event {
 	case "BeforeTool":
 		return p.beforeTool(s, c.Gate)
 	case "AfterTool":
-		s.over = claude{ToolName: p.ToolName, ToolInput: p.ToolInput}.sameCall
+		s.over = p.sameCall
 	case "AfterAgent":
-		s.over = everything
-		s.notice, s.noticeKind = notice(p.CWD, "finished"), "stop"
+		s.finished()
 	case "BeforeAgent", "SessionEnd":
 		s.over = everything
 	case "Notification":
@@ -50,26 +39,20 @@ func (p gemini) beforeTool(s step, gate bool) (step, error) {
 	if p.ToolName == "ask_user" {
 		return p.askUser(s)
 	}
-	a := claude{ToolName: p.ToolName, ToolInput: p.ToolInput}.approve()
+	s.ask = p.approve()
 	if !gate {
-		s.judge = &a
-		s.reply = func(a interact.Answer) any {
-			if a.Outcome == interact.Denied {
-				return geminiDeny(a.Refusal())
-			}
-			return nil
-		}
-		return s, nil
+		s.judge = []policy.Effect{policy.Deny}
 	}
-	s.ask = a
-	s.reply = func(a interact.Answer) any {
-		switch a.Outcome {
-		case interact.Allowed:
-			return map[string]string{"decision": "allow"}
-		case interact.Denied:
-			return geminiDeny(a.Refusal())
+	s.reply = func(a interact.Answer) (any, error) {
+		switch {
+		case a.Outcome == interact.Denied:
+			return geminiDeny(a.Refusal()), nil
+		case !gate:
+			return nil, nil
+		case a.Outcome == interact.Allowed:
+			return map[string]string{"decision": "allow"}, nil
 		}
-		return geminiDeny(a.Undecided())
+		return geminiDeny(a.Undecided()), nil
 	}
 	return s, nil
 }
@@ -81,22 +64,13 @@ func (p gemini) askUser(s step) (step, error) {
 	if err := json.Unmarshal(p.ToolInput, &in); err != nil {
 		return step{}, err
 	}
-	f, err := form(in.Questions)
-	if err != nil {
-		return step{}, err
-	}
-	s.ask = f
-	s.reply = func(a interact.Answer) any {
-		if a.Outcome != interact.Answered {
-			return nil
-		}
+	return s.asks(in.Questions, func(picks [][]string) (any, error) {
 		lines := []string{"This is not a refusal: the person has answered in another window."}
-		for i, pick := range picks(in.Questions, a) {
+		for i, pick := range picks {
 			lines = append(lines, fmt.Sprintf("%s: %s", in.Questions[i].Question, strings.Join(pick, ", ")))
 		}
-		return geminiDeny(strings.Join(lines, "\n"))
-	}
-	return s, nil
+		return geminiDeny(strings.Join(lines, "\n")), nil
+	})
 }
 
 func geminiDeny(reason string) any {

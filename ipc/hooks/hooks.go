@@ -7,6 +7,7 @@
 package hooks
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,9 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"nod/interact"
 	"nod/policy"
@@ -31,10 +35,10 @@ const noticeEvery = 30 * time.Second
 // ErrUnknownAgent says that nod has no hooks for an agent of this name.
 var ErrUnknownAgent = errors.New("nod knows no hooks of this agent")
 
-// Broker is what the hooks need of [interact.Broker].
+// Broker is all that the hooks can do with [interact.Broker].
 type Broker interface {
 	Do(ctx context.Context, r interact.Request) (interact.Answer, error)
-	Evaluate(who interact.Requester, a interact.Approve) (policy.Decision, error)
+	Judge(ctx context.Context, r interact.Request, effects ...policy.Effect) (interact.Answer, error)
 	WithdrawWhere(owner interact.Requester, over func(interact.Request) bool)
 }
 
@@ -62,37 +66,78 @@ type Hooks struct {
 
 	mu       sync.Mutex // guards all below
 	noticed  map[noticeKey]time.Time
-	contacts map[string]Contact // by agent
+	contacts map[string]interact.Contact // by agent
 }
 
 type noticeKey struct{ agent, session, kind string }
 
 // New returns hooks that ask through cfg.Broker.
 func New(cfg Config) *Hooks {
-	return &Hooks{cfg: cfg, noticed: map[noticeKey]time.Time{}, contacts: map[string]Contact{}}
+	return &Hooks{cfg: cfg, noticed: map[noticeKey]time.Time{}, contacts: map[string]interact.Contact{}}
 }
 
 // step is what one call of a hook amounts to.
 type step struct {
 	session, cwd string
 	ask          interact.Body               // goes before the policy and the human
-	judge        *interact.Approve           // goes before the policy alone
+	judge        []policy.Effect             // not nil: ask goes before the policy alone, for these decisions
 	over         func(interact.Request) bool // these were answered elsewhere
 	notice       *interact.Notify
 	noticeKind   string
-	opens        string                    // an address that an allow opens
-	reply        func(interact.Answer) any // what the agent reads; nil: nothing
+	opens        string                             // an address that an allow opens
+	reply        func(interact.Answer) (any, error) // what the agent reads; nil: nothing
 }
 
-// read turns a payload into a step. An error means that the payload is not what it should be.
-type read func(c Call) (step, error)
+// agents turn a call into a step. An error means that the payload is not what it should be.
+var agents = map[string]func(Call) (step, error){
+	"claude-code": reads(claude.step),
+	"codex":       reads(codex.step),
+	"gemini-cli":  reads(gemini.step),
+	"opencode":    reads(opencode.step),
+	"generic":     reads(claude.genericStep),
+}
 
-var agents = map[string]read{
-	"claude-code": readClaude,
-	"codex":       readCodex,
-	"gemini-cli":  readGemini,
-	"opencode":    readOpencode,
-	"generic":     readGeneric,
+// reads decodes the payload of a call for the agent that it came from. Names count byte for byte, and those of the
+// payload itself appear once: two readers must not understand a call in two ways. What a tool's input says twice is for
+// the policy and the person to see: no agent may be let through for it.
+func reads[P any](stepOf func(P, Call) (step, error)) func(Call) (step, error) {
+	return func(c Call) (step, error) {
+		var payload P
+		if err := namedOnce(c.Payload); err != nil {
+			return step{}, err
+		}
+		if err := jsonv2.Unmarshal(c.Payload, &payload, lenient); err != nil {
+			return step{}, err
+		}
+		return stepOf(payload, c)
+	}
+}
+
+// lenient reads what JavaScript writes: half a surrogate pair as it is, after which two names may look the same.
+var lenient = jsonv2.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+
+// namedOnce returns an error when a name appears twice in the object that payload is, whatever is in its values.
+func namedOnce(payload []byte) error {
+	d := jsontext.NewDecoder(bytes.NewReader(payload), lenient)
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for d.StackDepth() > 0 && d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		key := name.String()
+		if seen[key] {
+			return fmt.Errorf("%q appears twice", key)
+		}
+		seen[key] = true
+		if err := d.SkipValue(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Handle answers one call. An empty reply is "no decision". The error is [ErrUnknownAgent] or ctx's.
@@ -101,10 +146,13 @@ func (h *Hooks) Handle(ctx context.Context, c Call) ([]byte, error) {
 	if !known {
 		return nil, fmt.Errorf("%w: %q", ErrUnknownAgent, c.Agent)
 	}
-	h.met(c.Agent)
+	h.note(c.Agent, (*interact.Contact).Called)
 	s, err := read(c)
 	if err != nil {
 		h.cfg.Log.Warn("hook: payload not understood", "agent", c.Agent, "event", c.Event, "err", err)
+		if c.Gate { // the agent goes on after silence
+			return Refuse(c.Agent, c.Event, "nod could not read this call, so it is denied. The person has not refused.")
+		}
 		return nil, nil
 	}
 	who := c.Who
@@ -126,7 +174,7 @@ func (h *Hooks) run(ctx context.Context, who interact.Requester, s step) ([]byte
 	}
 	a, err := h.answer(ctx, who, s)
 	if s.notice == nil {
-		h.count(who.Agent, a)
+		h.note(who.Agent, func(c *interact.Contact) { c.Count(a) })
 	}
 	if err != nil || s.reply == nil {
 		return nil, err
@@ -137,44 +185,41 @@ func (h *Hooks) run(ctx context.Context, who interact.Requester, s step) ([]byte
 			return nil, nil
 		}
 	}
-	reply := s.reply(a)
+	reply, err := s.reply(a)
+	if err != nil {
+		h.cfg.Log.Error("hook: the answer has no form that the agent understands",
+			"agent", who.Agent, "outcome", a.Outcome, "err", err)
+		if reply, err = s.reply(untranslated); err != nil {
+			return nil, err
+		}
+	}
 	if reply == nil {
 		return nil, nil
 	}
 	return json.Marshal(reply)
 }
 
+// untranslated takes the place of an answer that cannot be put into the agent's words.
+var untranslated = interact.Answer{Outcome: interact.Unavailable, Reason: "nod could not pass the answer on"}
+
 // answer returns the zero answer, which no reply takes for a decision, when there is none.
 func (h *Hooks) answer(ctx context.Context, who interact.Requester, s step) (interact.Answer, error) {
-	switch {
-	case s.judge != nil:
-		d, err := h.cfg.Broker.Evaluate(who, *s.judge)
-		if err != nil {
-			h.cfg.Log.Warn("hook: not judged", "agent", who.Agent, "err", err)
-			return interact.Answer{}, nil
-		}
-		return judged(d), nil
-	case s.ask != nil:
-		r := interact.Request{Requester: who, Body: s.ask, Timeout: min(h.cfg.Timeout(), MaxWait)}
-		a, err := h.cfg.Broker.Do(ctx, r)
-		if err != nil && ctx.Err() == nil {
-			h.cfg.Log.Warn("hook: not asked", "agent", who.Agent, "err", err)
-			return interact.Answer{}, nil
-		}
-		return a, err
+	if s.ask == nil {
+		return interact.Answer{}, nil
 	}
-	return interact.Answer{}, nil
-}
-
-// judged is what a decision of the policy says without a human.
-func judged(d policy.Decision) interact.Answer {
-	switch d.Effect {
-	case policy.Allow:
-		return interact.Answer{Outcome: interact.Allowed, By: interact.ByPolicy, Rule: d.Rule, Reason: d.Reason}
-	case policy.Deny:
-		return interact.Answer{Outcome: interact.Denied, By: interact.ByPolicy, Rule: d.Rule, Reason: d.Reason}
+	r := interact.Request{Requester: who, Body: s.ask, Timeout: min(h.cfg.Timeout(), MaxWait)}
+	var a interact.Answer
+	var err error
+	if s.judge != nil {
+		a, err = h.cfg.Broker.Judge(ctx, r, s.judge...)
+	} else {
+		a, err = h.cfg.Broker.Do(ctx, r)
 	}
-	return interact.Answer{}
+	if err != nil && ctx.Err() == nil {
+		h.cfg.Log.Warn("hook: not asked", "agent", who.Agent, "err", err)
+		return interact.Answer{}, nil
+	}
+	return a, err
 }
 
 // mayNotice lets one notice of a kind through per session and while.
@@ -195,21 +240,29 @@ func (h *Hooks) mayNotice(who interact.Requester, kind string) bool {
 	return true
 }
 
+// answered makes a reply to what the person has answered, and to nothing else.
+func answered(reply func(interact.Answer) (any, error)) func(interact.Answer) (any, error) {
+	return func(a interact.Answer) (any, error) {
+		if a.Outcome != interact.Answered {
+			return nil, nil
+		}
+		return reply(a)
+	}
+}
+
+// finished says that the agent's turn is over: nothing of the session's is pending any more.
+func (s *step) finished() {
+	s.over = everything
+	s.notice, s.noticeKind = notice(s.cwd, "finished"), "stop"
+}
+
 // everything picks all requests of a session.
 func everything(interact.Request) bool { return true }
 
-// project names the folder an agent works in, for a notice.
-func project(cwd string) string {
-	if !filepath.IsAbs(cwd) || filepath.Dir(cwd) == cwd {
-		return ""
-	}
-	return filepath.Base(cwd)
-}
-
-// notice makes a notice of what happened in the folder cwd.
+// notice makes a notice of what happened in the folder cwd, under the folder's name.
 func notice(cwd, what string) *interact.Notify {
-	if p := project(cwd); p != "" {
-		what = p + ": " + what
+	if filepath.IsAbs(cwd) && filepath.Dir(cwd) != cwd {
+		what = filepath.Base(cwd) + ": " + what
 	}
 	return &interact.Notify{Message: cut(what, 500)}
 }
@@ -235,9 +288,9 @@ func Refuse(agent, event, reason string) ([]byte, error) {
 	case agent == "gemini-cli", agent == "opencode":
 		return nil, nil
 	case event == "PermissionRequest":
-		reply = claude{}.permission(decision{Behavior: "deny", Message: reason})
+		reply = permission(&decision{Behavior: "deny", Message: reason})
 	case event == "PreToolUse":
-		reply = claude{}.preTool(decision{Behavior: "deny", Message: reason})
+		reply = preTool(&decision{Behavior: "deny", Message: reason})
 	default:
 		return nil, nil
 	}

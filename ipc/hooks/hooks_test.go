@@ -1,6 +1,7 @@
 package hooks_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,6 +27,7 @@ type rig struct {
 	policy *interacttest.Policy
 	broker *interact.Broker
 	opened []string
+	log    strings.Builder
 }
 
 func newRig(t *testing.T, answer interact.Answer) *rig {
@@ -36,7 +38,7 @@ func newRig(t *testing.T, answer interact.Answer) *rig {
 	r.broker = interacttest.Broker(r.human, r.policy)
 	t.Cleanup(r.broker.Close)
 	r.Hooks = hooks.New(hooks.Config{
-		Broker: r.broker, Timeout: func() time.Duration { return time.Hour }, Log: slog.New(slog.DiscardHandler),
+		Broker: r.broker, Timeout: func() time.Duration { return time.Hour }, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
 		OpenURL: func(url string) error { r.opened = append(r.opened, url); return nil },
 	})
 	return r
@@ -92,7 +94,8 @@ func TestReplies(t *testing.T) {
 	list := interact.ListValue
 	const (
 		permissionAllow = `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`
-		permissionDeny  = `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"not now"}}}`
+		permissionDeny  = `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny",` +
+			`"message":"not now"}}}`
 	)
 	tests := []struct {
 		agent, file string
@@ -103,22 +106,33 @@ func TestReplies(t *testing.T) {
 	}{
 		{agent: "claude-code", file: "07-PermissionRequest-Bash", human: allow, want: permissionAllow, prompts: 1},
 		{agent: "claude-code", file: "07-PermissionRequest-Bash", human: deny, want: permissionDeny, prompts: 1},
-		{agent: "claude-code", file: "07-PermissionRequest-Bash", human: interact.Answer{Outcome: interact.Denied}, prompts: 1,
-			want: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"the person denied this and gave no reason"}}}`},
+		{agent: "claude-code", file: "07-PermissionRequest-Bash", human: interact.Answer{Outcome: interact.Denied},
+			prompts: 1,
+			want: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny",` +
+				`"message":"the person denied this and gave no reason"}}}`},
 		{agent: "claude-code", file: "07-PermissionRequest-Bash", human: dismiss, want: "", prompts: 1},
-		{agent: "claude-code", file: "07-PermissionRequest-Bash", human: interact.Answer{Outcome: interact.Allowed, Suggestion: 1}, prompts: 1,
-			want: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedPermissions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"mkdir -p build"},{"toolName":"Bash","ruleContent":"rm -rf build/cache"}],"behavior":"allow","destination":"localSettings"}]}}}`},
+		{agent: "claude-code", file: "07-PermissionRequest-Bash",
+			human: interact.Answer{Outcome: interact.Allowed, Suggestion: 1}, prompts: 1,
+			want: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow",` +
+				`"updatedPermissions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"mkdir -p build"},` +
+				`{"toolName":"Bash","ruleContent":"rm -rf build/cache"}],"behavior":"allow","destination":"localSettings"}]}}}`},
 		{agent: "claude-code", file: "06-PreToolUse-Bash", human: allow, want: "", prompts: 0},
 		{agent: "claude-code", file: "06-PreToolUse-Bash", human: allow, call: headless, prompts: 1,
 			want: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`},
 		{agent: "claude-code", file: "06-PreToolUse-Bash", human: deny, call: headless, prompts: 1,
-			want: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"not now"}}`},
+			want: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",` +
+				`"permissionDecisionReason":"not now"}}`},
 		{agent: "claude-code", file: "06-PreToolUse-Bash", human: dismiss, call: headless, want: "", prompts: 1},
-		{agent: "claude-code", file: "18-PreToolUse-AskUserQuestion", human: answered(list("SQLite"), list("Auth")), want: "", prompts: 0},
-		{agent: "claude-code", file: "18-PreToolUse-AskUserQuestion", human: answered(list("SQLite"), list("Auth", "Search")), call: mode("plan"), prompts: 1,
-			want: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"answers":{"Which database?":"SQLite","Which features?":"Auth, Search"},"questions":[…]}}}`},
-		{agent: "claude-code", file: "19-PermissionRequest-AskUserQuestion", human: answered(list("My own"), list("Auth")), prompts: 1,
-			want: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{"answers":{"Which database?":"My own","Which features?":"Auth"},"questions":[…]}}}}`},
+		{agent: "claude-code", file: "18-PreToolUse-AskUserQuestion", human: answered(list("SQLite"), list("Auth")),
+			want: "", prompts: 0},
+		{agent: "claude-code", file: "18-PreToolUse-AskUserQuestion",
+			human: answered(list("SQLite"), list("Auth", "Search")), call: mode("plan"), prompts: 1,
+			want: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow",` +
+				`"updatedInput":{"answers":{"Which database?":"SQLite","Which features?":"Auth, Search"},"questions":[…]}}}`},
+		{agent: "claude-code", file: "19-PermissionRequest-AskUserQuestion", human: answered(list("My own"), list("Auth")),
+			prompts: 1,
+			want: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow",` +
+				`"updatedInput":{"answers":{"Which database?":"My own","Which features?":"Auth"},"questions":[…]}}}}`},
 		{agent: "claude-code", file: "19-PermissionRequest-AskUserQuestion", human: dismiss, want: "", prompts: 1},
 		{agent: "claude-code", file: "08-PostToolUse-Bash", want: ""},
 		{agent: "claude-code", file: "00-SessionStart", want: ""},
@@ -129,16 +143,21 @@ func TestReplies(t *testing.T) {
 		{agent: "codex", file: "06-PreToolUse-request_user_input", human: allow, want: "", prompts: 0},
 		{agent: "codex", file: "07-Stop", want: `{}`},
 		{agent: "gemini-cli", file: "00-BeforeTool-run_shell_command", human: allow, want: "", prompts: 0},
-		{agent: "gemini-cli", file: "00-BeforeTool-run_shell_command", human: allow, call: gate, want: `{"decision":"allow"}`, prompts: 1},
-		{agent: "gemini-cli", file: "00-BeforeTool-run_shell_command", human: deny, call: gate, want: `{"decision":"deny","reason":"not now"}`, prompts: 1},
+		{agent: "gemini-cli", file: "00-BeforeTool-run_shell_command", human: allow, call: gate,
+			want: `{"decision":"allow"}`, prompts: 1},
+		{agent: "gemini-cli", file: "00-BeforeTool-run_shell_command", human: deny, call: gate,
+			want: `{"decision":"deny","reason":"not now"}`, prompts: 1},
 		{agent: "gemini-cli", file: "00-BeforeTool-run_shell_command", human: dismiss, call: gate, prompts: 1,
 			want: `{"decision":"deny","reason":"nobody decided: the person closed the prompt and has not refused"}`},
 		{agent: "gemini-cli", file: "06-BeforeTool-ask_user", human: answered(list("SQLite")), prompts: 1,
-			want: `{"decision":"deny","reason":"This is not a refusal: the person has answered in another window.\nWhich db?: SQLite"}`},
+			want: `{"decision":"deny","reason":` +
+				`"This is not a refusal: the person has answered in another window.\nWhich db?: SQLite"}`},
 		{agent: "gemini-cli", file: "06-BeforeTool-ask_user", human: dismiss, want: "", prompts: 1},
 		{agent: "opencode", file: "00-permission.asked", human: allow, want: `{"reply":"once"}`, prompts: 1},
-		{agent: "opencode", file: "00-permission.asked", human: interact.Answer{Outcome: interact.Allowed, Suggestion: 1}, want: `{"reply":"always"}`, prompts: 1},
-		{agent: "opencode", file: "00-permission.asked", human: deny, want: `{"reply":"reject","message":"not now"}`, prompts: 1},
+		{agent: "opencode", file: "00-permission.asked", human: interact.Answer{Outcome: interact.Allowed, Suggestion: 1},
+			want: `{"reply":"always"}`, prompts: 1},
+		{agent: "opencode", file: "00-permission.asked", human: deny, want: `{"reply":"reject","message":"not now"}`,
+			prompts: 1},
 		{agent: "opencode", file: "00-permission.asked", human: dismiss, want: "", prompts: 1},
 		{agent: "opencode", file: "02-question.asked", human: answered(list("PG")), want: `{"answers":[["PG"]]}`, prompts: 1},
 		{agent: "generic", file: "06-PreToolUse-Bash", human: allow, prompts: 1,
@@ -171,7 +190,8 @@ func gate(c *hooks.Call)     { c.Gate = true }
 
 func mode(name string) func(*hooks.Call) {
 	return func(c *hooks.Call) {
-		c.Payload = []byte(strings.Replace(string(c.Payload), `"permission_mode": "default"`, `"permission_mode": "`+name+`"`, 1))
+		c.Payload = []byte(strings.Replace(string(c.Payload), `"permission_mode": "default"`,
+			`"permission_mode": "`+name+`"`, 1))
 	}
 }
 
@@ -186,19 +206,24 @@ func elide(reply string) string {
 
 // What the policy says counts before any prompt.
 func TestPolicySpeaksBeforeThePrompt(t *testing.T) {
+	const (
+		permissionAllow = `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`
+		preTool         = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":`
+		preToolReason   = `"permissionDecisionReason":"the test says so"}}`
+	)
 	tests := []struct {
 		agent, file, tool string
 		effect            policy.Effect
 		want              string
 	}{
-		{"claude-code", "06-PreToolUse-Bash", "Bash", policy.Allow,
-			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"the test says so"}}`},
-		{"claude-code", "06-PreToolUse-Bash", "Bash", policy.Deny,
-			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"the test says so"}}`},
+		{"claude-code", "06-PreToolUse-Bash", "Bash", policy.Allow, preTool + `"allow",` + preToolReason},
+		{"claude-code", "06-PreToolUse-Bash", "Bash", policy.Deny, preTool + `"deny",` + preToolReason},
+		{"claude-code", "07-PermissionRequest-Bash", "Bash", policy.Allow, permissionAllow},
 		{"codex", "02-PreToolUse-Bash", "Bash", policy.Allow, ""},
-		{"codex", "02-PreToolUse-Bash", "Bash", policy.Deny,
-			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"the test says so"}}`},
-		{"gemini-cli", "00-BeforeTool-run_shell_command", "run_shell_command", policy.Deny, `{"decision":"deny","reason":"the test says so"}`},
+		{"codex", "02-PreToolUse-Bash", "Bash", policy.Deny, preTool + `"deny",` + preToolReason},
+		{"codex", "05-PermissionRequest-Bash", "Bash", policy.Allow, permissionAllow},
+		{"gemini-cli", "00-BeforeTool-run_shell_command", "run_shell_command", policy.Deny,
+			`{"decision":"deny","reason":"the test says so"}`},
 		{"gemini-cli", "00-BeforeTool-run_shell_command", "run_shell_command", policy.Allow, ""},
 		{"opencode", "00-permission.asked", "bash", policy.Allow, `{"reply":"once"}`},
 		{"opencode", "00-permission.asked", "bash", policy.Deny, `{"reply":"reject","message":"the test says so"}`},
@@ -220,16 +245,20 @@ func TestPolicySpeaksBeforeThePrompt(t *testing.T) {
 // Nothing that nod does not know may become an error, a prompt or an allow.
 func TestTheUnknownIsNoDecision(t *testing.T) {
 	payloads := map[string]string{
-		"unknown event":   `{"session_id":"s","hook_event_name":"Brandnew","tool_name":"Bash","tool_input":{}}`,
-		"not JSON":        `hello`,
-		"an array":        `[]`,
-		"wrong types":     `{"session_id":1}`,
-		"empty":           ``,
-		"no tool":         `{"session_id":"s"}`,
-		"no input":        `{"session_id":"s","tool_name":"Bash"}`,
-		"questions gone":  `{"session_id":"s","tool_name":"AskUserQuestion","tool_input":{"questions":[]}}`,
-		"twin questions":  `{"session_id":"s","tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"?"},{"question":"?"}]}}`,
-		"session too big": `{"session_id":"` + strings.Repeat("s", 500) + `","tool_name":"Bash","tool_input":{}}`,
+		"unknown event":  `{"session_id":"s","hook_event_name":"Brandnew","tool_name":"Bash","tool_input":{}}`,
+		"not JSON":       `hello`,
+		"an array":       `[]`,
+		"wrong types":    `{"session_id":1}`,
+		"empty":          ``,
+		"no tool":        `{"session_id":"s"}`,
+		"no input":       `{"session_id":"s","tool_name":"Bash"}`,
+		"questions gone": `{"session_id":"s","tool_name":"AskUserQuestion","tool_input":{"questions":[]}}`,
+		"twin questions": `{"session_id":"s","tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"?"},` +
+			`{"question":"?"}]}}`,
+		"input twice": `{"session_id":"s","tool_name":"Bash","tool_input":{"command":"rm a"},` +
+			`"tool_input":{"command":"ls"}}`,
+		"names in capitals": `{"session_id":"s","Tool_Name":"Bash","TOOL_INPUT":{"command":"ls"}}`,
+		"session too big":   `{"session_id":"` + strings.Repeat("s", 500) + `","tool_name":"Bash","tool_input":{}}`,
 	}
 	for _, agent := range []string{"claude-code", "codex", "gemini-cli", "generic"} {
 		for name, payload := range payloads {
@@ -252,7 +281,8 @@ func TestTheUnknownIsNoDecision(t *testing.T) {
 
 func TestUnknownAgent(t *testing.T) {
 	r := newRig(t, allow)
-	if _, err := r.Handle(t.Context(), hooks.Call{Agent: "nobody", Payload: []byte(`{}`)}); !errors.Is(err, hooks.ErrUnknownAgent) {
+	_, err := r.Handle(t.Context(), hooks.Call{Agent: "nobody", Payload: []byte(`{}`)})
+	if !errors.Is(err, hooks.ErrUnknownAgent) {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -263,7 +293,8 @@ func TestAnsweredInTheTerminal(t *testing.T) {
 		agent, asks string
 		over        []string
 	}{
-		{"claude-code", "07-PermissionRequest-Bash", []string{"08-PostToolUse-Bash", "23-Stop", "24-SessionEnd", "01-UserPromptSubmit"}},
+		{"claude-code", "07-PermissionRequest-Bash", []string{"08-PostToolUse-Bash", "23-Stop", "24-SessionEnd",
+			"01-UserPromptSubmit"}},
 		{"claude-code", "19-PermissionRequest-AskUserQuestion", []string{"20-PostToolUse-AskUserQuestion"}},
 		{"claude-code", "16-PermissionRequest-WebFetch", []string{"17-PostToolUseFailure-WebFetch"}},
 		{"opencode", "00-permission.asked", []string{"01-permission.replied"}},
@@ -329,8 +360,8 @@ func TestNoticesAreFew(t *testing.T) {
 		r := newRig(t, interact.Answer{})
 		stop := call(t, "claude-code", "23-Stop")
 		count := func() int {
-			own := r.broker.Own(interact.Requester{})
-			return len(slices.DeleteFunc(own, func(rec interact.Record) bool { return rec.Request.Body.Kind() != interact.KindNotify }))
+			isOther := func(rec interact.Record) bool { return rec.Request.Body.Kind() != interact.KindNotify }
+			return len(slices.DeleteFunc(r.broker.Own(interact.Requester{}), isOther))
 		}
 		for range 5 {
 			handle(t, r, stop)
@@ -357,11 +388,14 @@ func TestElicitation(t *testing.T) {
 		"colour":{"type":"string","oneOf":[{"const":"#f00","title":"Red"}]},
 		"tags":{"type":"array","minItems":1,"maxItems":2,"items":{"type":"string","enum":["a","b"]}},
 		"more":{"type":"array","items":{"anyOf":[{"const":"x","title":"X"}]},"default":["x"]}}}`
-	payload := []byte(`{"session_id":"s","cwd":"/p","mcp_server_name":"crm","message":"Who?","mode":"form","requested_schema":` + schema + `}`)
+	payload := []byte(`{"session_id":"s","cwd":"/p","mcp_server_name":"crm","message":"Who?","mode":"form",` +
+		`"requested_schema":` + schema + `}`)
 	text, list := interact.TextValue, interact.ListValue
-	r := newRig(t, answered(text("Ada"), text("a@b.c"), text("36"), text("0.5"), list("true"), list("h"), list("#f00"), list("a", "b"), list()))
+	r := newRig(t, answered(text("Ada"), text("a@b.c"), text("36"), text("0.5"), list("true"), list("h"), list("#f00"),
+		list("a", "b"), list()))
 	got := handle(t, r, hooks.Call{Agent: "claude-code", Event: "Elicitation", Payload: payload})
-	want := `{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"accept","content":{"age":36,"colour":"#f00","level":"h","mail":"a@b.c","name":"Ada","ok":true,"share":0.5,"tags":["a","b"]}}}`
+	want := `{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"accept","content":{"age":36,` +
+		`"colour":"#f00","level":"h","mail":"a@b.c","name":"Ada","ok":true,"share":0.5,"tags":["a","b"]}}}`
 	if got != want {
 		t.Errorf("reply\n got %s\nwant %s", got, want)
 	}
@@ -384,9 +418,46 @@ func TestElicitation(t *testing.T) {
 	}
 }
 
+// A number that the agent could not read as the person meant it is not passed on, and the log says so.
+func TestElicitationOfWholeNumbers(t *testing.T) {
+	payload := []byte(`{"mode":"form","requested_schema":{"properties":{"n":{"type":"integer"}}}}`)
+	for typed, want := range map[string]string{
+		"42": "42", "-1": "-1", "1e3": "1000", "5.0": "5", "9007199254740993": "9007199254740993", "1e300": "", "-1e19": "",
+	} {
+		r := newRig(t, answered(interact.TextValue(typed)))
+		if want != "" {
+			want = `{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"accept","content":{"n":` + want + `}}}`
+		}
+		if got := handle(t, r, hooks.Call{Agent: "claude-code", Event: "Elicitation", Payload: payload}); got != want {
+			t.Errorf("%s: %s, want %s", typed, got, want)
+		}
+		if logged := strings.Contains(r.log.String(), "no form that the agent understands"); logged != (want == "") {
+			t.Errorf("%s: logged %q", typed, r.log.String())
+		}
+	}
+}
+
+// A grant is used by what the agent is really told: Codex and Gemini take no allow from a hook that comes before
+// their own rules.
+func TestOnlyAnAllowThatIsGivenIsUsed(t *testing.T) {
+	for agent, uses := range map[string]int{"claude-code": 1, "codex": 0, "gemini-cli": 0} {
+		r := newRig(t, interact.Answer{})
+		r.policy.Set("Bash", policy.Allow)
+		event := map[string]string{"gemini-cli": "BeforeTool"}[agent]
+		got := handle(t, r, hooks.Call{
+			Agent: agent, Event: cmp.Or(event, "PreToolUse"),
+			Payload: []byte(`{"tool_name":"Bash","tool_input":{"command":"ls"}}`),
+		})
+		if n := len(r.policy.Uses()); n != uses || (got != "") != (uses > 0) {
+			t.Errorf("%s: %d uses, reply %q", agent, n, got)
+		}
+	}
+}
+
 func TestElicitationOfAnAddress(t *testing.T) {
 	payload := func(url string) hooks.Call {
-		return hooks.Call{Agent: "claude-code", Event: "Elicitation", Payload: []byte(`{"session_id":"s","mode":"url","mcp_server_name":"crm","message":"Log in","url":"` + url + `"}`)}
+		return hooks.Call{Agent: "claude-code", Event: "Elicitation",
+			Payload: []byte(`{"session_id":"s","mode":"url","mcp_server_name":"crm","message":"Log in","url":"` + url + `"}`)}
 	}
 	tests := []struct {
 		url    string
@@ -416,14 +487,16 @@ func TestElicitationOfAnAddress(t *testing.T) {
 func TestARuleOpensNoAddress(t *testing.T) {
 	r := newRig(t, interact.Answer{})
 	r.policy.Set("open_url", policy.Allow)
-	got := handle(t, r, hooks.Call{Agent: "claude-code", Event: "Elicitation", Payload: []byte(`{"mode":"url","url":"https://example.com"}`)})
+	got := handle(t, r, hooks.Call{Agent: "claude-code", Event: "Elicitation",
+		Payload: []byte(`{"mode":"url","url":"https://example.com"}`)})
 	if got != "" || len(r.opened) != 0 {
 		t.Errorf("reply %q, opened %v", got, r.opened)
 	}
 }
 
 func TestRecommendedLabelsBecomeBadges(t *testing.T) {
-	payload := []byte(`{"session_id":"s","tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"?","options":[{"label":"A (Recommended)"},{"label":"B"}]}]}}`)
+	payload := []byte(`{"session_id":"s","tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"?",` +
+		`"options":[{"label":"A (Recommended)"},{"label":"B"}]}]}}`)
 	r := newRig(t, answered(interact.ListValue("A (Recommended)")))
 	got := handle(t, r, hooks.Call{Agent: "claude-code", Event: "PermissionRequest", Payload: payload})
 	if !strings.Contains(got, `"answers":{"?":"A (Recommended)"}`) {
@@ -460,4 +533,37 @@ func FuzzHandle(f *testing.F) {
 			t.Fatalf("a dismissed prompt became %s", reply)
 		}
 	})
+}
+
+// An input that says something twice, as JavaScript may write it with half surrogate pairs, gets nobody past the rules
+// or the person.
+func TestAnInputThatSaysSomethingTwiceIsAskedAbout(t *testing.T) {
+	for agent, event := range map[string]string{
+		"claude-code": "PreToolUse", "generic": "PreToolUse", "codex": "PermissionRequest", "gemini-cli": "BeforeTool",
+	} {
+		for _, input := range []string{`{"command":"rm a","command":"ls"}`, `{"command":"rm a","a\ud800":1,"a\ud801":2}`} {
+			r := newRig(t, deny)
+			payload := `{"hook_event_name":"` + event + `","session_id":"s","tool_name":"t","tool_input":` + input + `}`
+			reply := handle(t, r, hooks.Call{
+				Agent: agent, Event: event, Payload: []byte(payload), Headless: true, Gate: agent == "gemini-cli",
+			})
+			if len(r.human.Shown()) != 1 || !strings.Contains(reply, "deny") {
+				t.Errorf("%s: %s: %d prompts, reply %q", agent, input, len(r.human.Shown()), reply)
+			}
+		}
+	}
+}
+
+// Where nod alone decides, what it cannot read is denied: the agent goes on after silence.
+func TestTheGateDeniesWhatItCannotRead(t *testing.T) {
+	for _, payload := range []string{
+		``, `[]`, `{"tool_name":5}`, `{"tool_name":"a","tool_name":"b"}`, `{"session_id":"s"} x`,
+		`{"tool_name":"t","tool_input":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`,
+	} {
+		r := newRig(t, allow)
+		reply := handle(t, r, hooks.Call{Agent: "gemini-cli", Event: "BeforeTool", Payload: []byte(payload), Gate: true})
+		if !strings.Contains(reply, `"decision":"deny"`) {
+			t.Errorf("%.60s: %q", payload, reply)
+		}
+	}
 }

@@ -22,17 +22,15 @@ type opencode struct {
 	} `json:"properties"`
 }
 
-func readOpencode(c Call) (step, error) {
-	var p opencode
-	if err := json.Unmarshal(c.Payload, &p); err != nil {
-		return step{}, err
-	}
+func (p opencode) step(c Call) (step, error) {
 	s := step{session: p.Properties.SessionID, cwd: p.CWD}
 	switch c.Event {
 	case "permission.asked":
 		return p.permission(s)
 	case "question.asked":
-		return p.question(s)
+		return s.asks(p.Properties.Questions, func(picks [][]string) (any, error) {
+			return map[string][][]string{"answers": picks}, nil
+		})
 	case "permission.replied":
 		s.over = func(r interact.Request) bool {
 			a, ok := r.Body.(interact.Approve)
@@ -41,8 +39,7 @@ func readOpencode(c Call) (step, error) {
 	case "question.replied", "question.rejected":
 		s.over = func(r interact.Request) bool { return r.Body.Kind() == interact.KindForm }
 	case "session.idle":
-		s.over = everything
-		s.notice, s.noticeKind = notice(p.CWD, "finished"), "stop"
+		s.finished()
 	}
 	return s, nil
 }
@@ -68,35 +65,20 @@ func (p opencode) permission(s step) (step, error) {
 		a.Suggestions = []string{"allow " + p.Properties.Permission + " " + string(always) + " · until opencode ends"}
 	}
 	s.ask = a
-	s.reply = func(a interact.Answer) any {
+	s.reply = func(a interact.Answer) (any, error) {
 		type reply struct {
 			Reply   string `json:"reply"`
 			Message string `json:"message,omitempty"`
 		}
 		switch {
 		case a.Outcome == interact.Allowed && a.Suggestion > 0:
-			return reply{Reply: "always"}
+			return reply{Reply: "always"}, nil
 		case a.Outcome == interact.Allowed:
-			return reply{Reply: "once"}
+			return reply{Reply: "once"}, nil
 		case a.Outcome == interact.Denied:
-			return reply{Reply: "reject", Message: a.Refusal()}
+			return reply{Reply: "reject", Message: a.Refusal()}, nil
 		}
-		return nil
-	}
-	return s, nil
-}
-
-func (p opencode) question(s step) (step, error) {
-	f, err := form(p.Properties.Questions)
-	if err != nil {
-		return step{}, err
-	}
-	s.ask = f
-	s.reply = func(a interact.Answer) any {
-		if a.Outcome != interact.Answered {
-			return nil
-		}
-		return map[string][][]string{"answers": picks(p.Properties.Questions, a)}
+		return nil, nil
 	}
 	return s, nil
 }

@@ -13,7 +13,7 @@ func TestOpencodeCommandIsAllOfTheInput(t *testing.T) {
 		`{"filepath":"/src/x.go"}`: `{"filepath":"/src/x.go","patterns":["ls *"]}`,
 	} {
 		payload := `{"properties":{"id":"p","permission":"bash","patterns":["ls *"],"metadata":` + metadata + `}}`
-		s, err := readOpencode(Call{Event: "permission.asked", Payload: []byte(payload)})
+		s, err := agents["opencode"](Call{Event: "permission.asked", Payload: []byte(payload)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,6 +28,17 @@ type option struct {
 	Preview     string `json:"preview"`
 }
 
+// asks has the step ask questions. What reply makes of the picks for each, in order, is what the agent reads.
+func (s step) asks(questions []question, reply func(picks [][]string) (any, error)) (step, error) {
+	f, err := form(questions)
+	if err != nil {
+		return step{}, err
+	}
+	s.ask = f
+	s.reply = answered(func(a interact.Answer) (any, error) { return reply(picks(questions, a)) })
+	return s, nil
+}
+
 // form makes one form of an agent's questions. The answers come back under "0", "1", … in their order.
 func form(questions []question) (interact.Form, error) {
 	if len(questions) == 0 {
@@ -84,12 +95,9 @@ func picks(questions []question, a interact.Answer) [][]string {
 // distinct reports whether every question has a text of its own: agents that key answers by the text would
 // mix up two that are the same.
 func distinct(questions []question) bool {
-	seen := map[string]bool{}
+	texts := map[string]bool{}
 	for _, q := range questions {
-		if seen[q.Question] {
-			return false
-		}
-		seen[q.Question] = true
+		texts[q.Question] = true
 	}
-	return true
+	return len(texts) == len(questions)
 }

@@ -12,10 +12,10 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -23,72 +23,75 @@ import (
 	"nod/interact"
 )
 
-// Hold is how long a tool waits for the human when its caller says nothing: below the 60 seconds after which
+// defaultHold is how long a tool waits for the human when its caller says nothing: below the 60 seconds after which
 // many clients give up.
-const Hold = 50 * time.Second
+const defaultHold = 50 * time.Second
 
 // progressEvery is how often a waiting tool says that it still waits, to clients that want to know.
 const progressEvery = 15 * time.Second
 
-// Backend puts requests before the human: the broker itself, or a client of it in another process.
-type Backend interface {
-	// Ask waits at most hold for the answer, after which the request stays open. When ctx ends first, the
-	// request is withdrawn.
-	Ask(ctx context.Context, r interact.Request, hold time.Duration) (State, error)
-	// Wait waits at most hold for the answer of a request that is open, and withdraws nothing.
-	Wait(ctx context.Context, who interact.Requester, id interact.ID, hold time.Duration) (State, error)
+const instructions = `nod puts questions and approvals before the human at this desktop, in a window.
+When a result says that it is pending, call interact_wait with its id: the question is still on the screen, ` +
+	`so do not ask it again.
+A time-out means that the human is away, not that the human refused.`
+
+// Handler serves the tools over streamable HTTP. describe says who is on the other end of a request.
+func Handler(
+	b *interact.Broker, describe func(*http.Request) interact.Requester, version string, log *slog.Logger,
+) http.Handler {
+	// Made when it is first needed, which in most runs is never.
+	server := sync.OnceValue(func() *mcp.Server { return newServer(b, version, log) })
+	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server() },
+		&mcp.StreamableHTTPOptions{Stateless: true, Logger: log, MaxRequestBodyBytes: 1 << 20})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Each request stands for itself, with the requester that this very connection proves: a session would lend
+		// the first caller's name to all who learn its id.
+		ctx := context.WithValue(r.Context(), callerKey{}, caller{who: describe(r), gone: r.Context()})
+		inner.ServeHTTP(w, r.WithContext(ctx))
+	})
 }
 
-// State is how a request stands. Its Answer has no Outcome while nobody has answered.
-type State struct {
-	ID     interact.ID
-	Body   interact.Body
-	Answer interact.Answer
+// newServer returns a server whose tools ask through b.
+func newServer(b *interact.Broker, version string, log *slog.Logger) *mcp.Server {
+	return serve(version, log, func(t tool) mcp.ToolHandler {
+		return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			from, _ := ctx.Value(callerKey{}).(caller)
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			if from.gone != nil { // a caller that hangs up has withdrawn what it asked; the SDK goes on
+				defer context.AfterFunc(from.gone, cancel)()
+			}
+			stop := reportProgress(ctx, req)
+			defer stop()
+			return t.run(ctx, call{broker: b, who: requester(from.who, req)}, req.Params.Arguments), nil
+		}
+	})
 }
 
-// NewServer returns an MCP server whose tools ask through b, for the process that who describes.
-func NewServer(b Backend, who interact.Requester, version string, log *slog.Logger) *mcp.Server {
-	return newServer(context.Background(), b, who, version, log)
-}
-
-// newServer returns a server whose calls end with life at the latest.
-func newServer(life context.Context, b Backend, who interact.Requester, version string, log *slog.Logger) *mcp.Server {
+// serve returns a server with nod's tools, each of which handle handles.
+func serve(version string, log *slog.Logger, handle func(tool) mcp.ToolHandler) *mcp.Server {
 	s := mcp.NewServer(
 		&mcp.Implementation{Name: "nod", Title: "nod", Version: version},
 		&mcp.ServerOptions{Instructions: instructions, Logger: log},
 	)
-	for _, t := range tools {
-		s.AddTool(t.describe(), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			ctx, cancel := context.WithCancel(ctx)
-			defer cancel()
-			defer context.AfterFunc(life, cancel)()
-			c := call{backend: b, who: caller(who, req), req: req, args: parseArguments(req.Params.Arguments)}
-			stop := c.reportProgress(ctx)
-			defer stop()
-			return result(t.run(ctx, c)), nil
-		})
+	for _, t := range tools() {
+		s.AddTool(&t.Tool, handle(t))
 	}
 	return s
 }
 
-const instructions = `nod puts questions and approvals before the human at this desktop, in a window.
-When a result says that it is pending, call interact_wait with its id: the question is still on the screen, so do not ask it again.
-A time-out means that the human is away, not that the human refused.`
+// callerKey finds the caller of an HTTP request in its context.
+type callerKey struct{}
 
-// Handler serves the tools over streamable HTTP. describe says who is on the other end of a request.
-func Handler(b Backend, describe func(*http.Request) interact.Requester, version string, log *slog.Logger) http.Handler {
-	// One server for each request, with the requester that this very connection proves (a session would lend
-	// the first caller's name to all who learn its id), and gone with it: a caller that hangs up has
-	// withdrawn what it asked.
-	server := func(r *http.Request) *mcp.Server { return newServer(r.Context(), b, describe(r), version, log) }
-	return mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
-		Stateless: true, Logger: log, MaxRequestBodyBytes: 1 << 20,
-	})
+// caller is who is on the other end of an HTTP request.
+type caller struct {
+	who  interact.Requester
+	gone context.Context // ends when the caller hangs up
 }
 
-// caller completes who with what the client calls itself: at the start of its session or, where a request
+// requester completes who with what the client calls itself: at the start of its session or, where a request
 // stands alone, in its User-Agent.
-func caller(who interact.Requester, req *mcp.CallToolRequest) interact.Requester {
+func requester(who interact.Requester, req *mcp.CallToolRequest) interact.Requester {
 	if p := req.Session.InitializeParams(); p != nil && p.ClientInfo != nil && who.Agent == "" {
 		who.Agent = agentName(p.ClientInfo.Name)
 	}
@@ -104,8 +107,8 @@ func caller(who interact.Requester, req *mcp.CallToolRequest) interact.Requester
 
 // agentName is the name under which the rules know an MCP client.
 func agentName(client string) string {
-	for prefix, agent := range map[string]string{"claude-code": "claude-code", "codex": "codex", "gemini-cli": "gemini-cli", "opencode": "opencode"} {
-		if strings.HasPrefix(client, prefix) {
+	for _, agent := range []string{"claude-code", "codex", "gemini-cli", "opencode"} {
+		if strings.HasPrefix(client, agent) {
 			return agent
 		}
 	}
@@ -115,34 +118,15 @@ func agentName(client string) string {
 	return client
 }
 
-// call is one call of a tool.
-type call struct {
-	backend Backend
-	who     interact.Requester
-	req     *mcp.CallToolRequest
-	args    *arguments
-}
-
-// ask puts body before the human, for as long as the arguments say.
-func (c call) ask(ctx context.Context, body interact.Body) (State, error) {
-	r := interact.Request{Requester: c.who, Body: body, Timeout: c.args.seconds("timeout", 0)}
-	hold := c.args.seconds("hold", Hold)
-	if c.args.err != nil {
-		return State{}, c.args.err
-	}
-	return c.backend.Ask(ctx, r, hold)
-}
-
 // reportProgress tells a client that asked for it that the human still thinks, so that it does not give up.
-func (c call) reportProgress(ctx context.Context) (stop func()) {
-	token := c.req.Params.GetProgressToken()
+func reportProgress(ctx context.Context, req *mcp.CallToolRequest) (stop func()) {
+	token := req.Params.GetProgressToken()
 	if token == nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	var reports sync.WaitGroup
+	reports.Go(func() {
 		tick := time.NewTicker(progressEvery)
 		defer tick.Stop()
 		for n := 1.0; ; n++ {
@@ -152,90 +136,51 @@ func (c call) reportProgress(ctx context.Context) (stop func()) {
 			case <-tick.C:
 			}
 			p := &mcp.ProgressNotificationParams{ProgressToken: token, Progress: n, Message: "waiting for the human"}
-			if c.req.Session.NotifyProgress(ctx, p) != nil {
+			if req.Session.NotifyProgress(ctx, p) != nil {
 				return // the client is gone; the call itself will notice
 			}
 		}
-	}()
-	return func() { cancel(); <-done }
+	})
+	return func() { cancel(); reports.Wait() }
 }
 
-// Broker is the [Backend] in the process that has the windows.
-type Broker struct{ *interact.Broker }
+// call is one call of a tool.
+type call struct {
+	broker *interact.Broker
+	who    interact.Requester
+}
 
-// Ask implements [Backend].
-func (b Broker) Ask(ctx context.Context, r interact.Request, hold time.Duration) (State, error) {
-	t, err := b.Begin(ctx, r)
+// ask puts body before the human, for as long as the caller says. Then the request stays open; when ctx ends first, it
+// is withdrawn.
+func (c call) ask(ctx context.Context, body interact.Body, t timing) (*interact.Ticket, error) {
+	timeout, err := seconds("timeout", &t.Timeout, 0)
 	if err != nil {
-		return State{}, err
+		return nil, err
 	}
-	defer t.Release()
-	s, err := wait(ctx, t, hold)
-	if err == nil && s.Answer.Outcome == "" {
-		t.Detach()
-	}
-	return s, err
-}
-
-// Wait implements [Backend].
-func (b Broker) Wait(ctx context.Context, who interact.Requester, id interact.ID, hold time.Duration) (State, error) {
-	t, err := b.Lookup(who, id)
+	hold, err := seconds("hold", t.Hold, defaultHold)
 	if err != nil {
-		return State{}, err
+		return nil, err
 	}
-	return wait(ctx, t, hold)
+	ticket, err := c.broker.Begin(ctx, interact.Request{Requester: c.who, Body: body, Timeout: timeout})
+	if err != nil {
+		return nil, err
+	}
+	defer ticket.Release()
+	if err := wait(ctx, ticket, hold); err != nil {
+		return nil, err
+	}
+	if _, answered := ticket.Answer(); !answered {
+		ticket.Detach()
+	}
+	return ticket, nil
 }
 
-func wait(ctx context.Context, t *interact.Ticket, hold time.Duration) (State, error) {
+// wait waits at most hold for the answer. The error is ctx's.
+func wait(ctx context.Context, t *interact.Ticket, hold time.Duration) error {
 	held, cancel := context.WithTimeout(ctx, hold)
 	defer cancel()
-	s := State{ID: t.ID(), Body: t.Request().Body}
-	a, err := t.Wait(held)
-	switch {
-	case err == nil:
-		s.Answer = a
-	case ctx.Err() != nil:
-		return State{}, ctx.Err()
+	if _, err := t.Wait(held); err != nil {
+		return ctx.Err() // none when only hold is over
 	}
-	return s, nil
-}
-
-// Error is a refusal or a failure with a stable code, as the model reads it.
-type Error struct{ Code, Message string }
-
-func (e *Error) Error() string { return e.Code + ": " + e.Message }
-
-// The codes of [Error].
-const (
-	codeArgument     = "INVALID_PATH" // a string argument is missing or is no string
-	codeParam        = "INTERACT_INVALID_PARAM"
-	codeUnsupported  = "INTERACT_NOT_SUPPORTED"
-	codeTimeout      = "INTERACT_TIMEOUT"
-	codeCancelled    = "INTERACT_CANCELLED"
-	codeBusy         = "RATE_LIMITED"
-	codeNotFound     = "NOT_FOUND"
-	codeInternal     = "INTERNAL"
-	messageCancelled = "the call was cancelled"
-)
-
-// coded puts a code on an error.
-func coded(err error) *Error {
-	var known *Error
-	var param *interact.ParamError
-	var busy *interact.BusyError
-	switch {
-	case errors.As(err, &known):
-		return known
-	case errors.As(err, &param) && param.Missing:
-		return &Error{codeArgument, param.Error()}
-	case errors.As(err, &param):
-		return &Error{codeParam, param.Error()}
-	case errors.As(err, &busy):
-		return &Error{codeBusy, busy.Error()}
-	case errors.Is(err, interact.ErrNotFound):
-		return &Error{codeNotFound, "no request of yours has this id"}
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return &Error{codeCancelled, messageCancelled}
-	}
-	return &Error{codeInternal, err.Error()}
+	return nil
 }

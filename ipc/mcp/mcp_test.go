@@ -1,22 +1,24 @@
-package mcp_test
+package mcp
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"nod/interact"
 	"nod/interact/interacttest"
-	"nod/ipc/mcp"
 	"nod/policy"
 )
 
@@ -24,9 +26,10 @@ import (
 func client(t *testing.T, p interact.Prompter, o *sdk.ClientOptions) (*sdk.ClientSession, *interact.Broker) {
 	t.Helper()
 	b := interacttest.Broker(p, &interacttest.Policy{})
-	server := mcp.NewServer(mcp.Broker{Broker: b}, interact.Requester{CWD: "/src"}, "test", slog.New(slog.DiscardHandler))
+	server := newServer(b, "test", slog.New(slog.DiscardHandler))
+	ctx := context.WithValue(t.Context(), callerKey{}, caller{who: interact.Requester{CWD: "/src"}})
 	here, there := sdk.NewInMemoryTransports()
-	ss, err := server.Connect(t.Context(), there, nil)
+	ss, err := server.Connect(ctx, there, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +51,35 @@ func callTool(t *testing.T, cs *sdk.ClientSession, name, args string) *sdk.CallT
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !r.IsError && r.StructuredContent != nil {
+		fits(t, cs, name, r)
+	}
 	return r
+}
+
+// fits checks a result as clients do: against the schema that the tool announces.
+func fits(t *testing.T, cs *sdk.ClientSession, name string, r *sdk.CallToolResult) {
+	t.Helper()
+	list, err := cs.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(list.Tools, func(tool *sdk.Tool) bool { return tool.Name == name })
+	text, err := json.Marshal(list.Tools[i].OutputSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := resolved.Validate(r.StructuredContent); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
 }
 
 func structured(t *testing.T, r *sdk.CallToolResult) string {
@@ -80,31 +111,95 @@ func TestTools(t *testing.T) {
 		tool, args string
 		want       string // structured content
 	}{
-		"ask":              {answered(interact.Answer{Text: "42"}), "interact_ask", `{"question":"?"}`, `{"answer":"42"}`},
-		"ask options":      {answered(interact.Answer{Text: "B"}), "interact_ask", `{"question":"?","options":["A","B"]}`, `{"answer":"B"}`},
-		"ask dismissed":    {says(interact.Answer{Outcome: interact.Dismissed}), "interact_ask", `{"question":"?"}`, `{"code":"INTERACT_CANCELLED","message":"nobody decided: the person closed the prompt and has not refused"}`},
-		"ask no screen":    {&interacttest.Prompter{Answer: noScreen}, "interact_ask", `{"question":"?"}`, `{"code":"INTERACT_NOT_SUPPORTED","message":"nobody can be asked"}`},
-		"ask nothing":      {nil, "interact_ask", `{}`, `{"code":"INVALID_PATH","message":"question: want a string"}`},
-		"ask blank":        {nil, "interact_ask", `{"question":" "}`, `{"code":"INVALID_PATH","message":"question: want a text that is not blank"}`},
-		"ask a number":     {nil, "interact_ask", `{"question":1}`, `{"code":"INVALID_PATH","message":"question: want a string"}`},
-		"ask bad options":  {nil, "interact_ask", `{"question":"?","options":"yes"}`, `{"code":"INVALID_PATH","message":"options: want an array of strings"}`},
-		"ask bad timeout":  {nil, "interact_ask", `{"question":"?","timeout":-1}`, `{"code":"INTERACT_INVALID_PARAM","message":"timeout: want 0 to 86400 seconds"}`},
-		"confirm yes":      {answered(interact.Answer{Confirmed: true}), "interact_confirm", `{"message":"?"}`, `{"confirmed":true}`},
-		"confirm no":       {answered(interact.Answer{}), "interact_confirm", `{"message":"?","default":true}`, `{"confirmed":false}`},
-		"confirm bad":      {nil, "interact_confirm", `{"message":"?","default":"yes"}`, `{"code":"INTERACT_INVALID_PARAM","message":"default: want true or false"}`},
-		"notify":           {nil, "interact_notify", `{"message":"!"}`, `{"sent":true}`},
-		"notify bad level": {nil, "interact_notify", `{"message":"!","level":"loud"}`, "{\"code\":\"INTERACT_INVALID_PARAM\",\"message\":\"level: `level` must be \\\"info\\\", \\\"warning\\\", or \\\"error\\\", got \\\"loud\\\"\"}"},
-		"form one":         {answered(values("q", interact.ListValue("A"))), "interactive_form_question", `{"questions":[{"id":"q","question":"?","options":["A","B"]}]}`, `{"answer":["A"]}`},
-		"form text":        {answered(values("q", interact.TextValue("x"))), "interactive_form_question", `{"questions":[{"id":"q","question":"?","input_type":"textarea"}]}`, `{"answer":"x"}`},
-		"form no id":       {nil, "interactive_form_question", `{"questions":[{"question":"?"}]}`, `{"code":"INVALID_PATH","message":"questions[0].id: want a text that is not blank"}`},
-		"form bad id":      {nil, "interactive_form_question", `{"questions":[{"id":1,"question":"?"}]}`, `{"code":"INVALID_PATH","message":"questions[0].id: is of the wrong type"}`},
-		"form nothing":     {nil, "interactive_form_question", `{"questions":[]}`, `{"code":"INTERACT_INVALID_PARAM","message":"questions: want a non-empty array of questions"}`},
-		"form not waited":  {nil, "interactive_form_question", `{"questions":[{"id":"q","question":"?"}],"wait":false}`, `{"status":"waiting_for_user_response","id":"…"}`},
-		"approve":          {says(interact.Answer{Outcome: interact.Allowed}), "ask_user_approval", `{"tool":"Bash","input":{"command":"ls"}}`, `{"by":"human","decision":"allow","reason":""}`},
-		"approve denied":   {says(interact.Answer{Outcome: interact.Denied, Reason: "no"}), "ask_user_approval", `{"tool":"Bash","input":{}}`, `{"by":"human","decision":"deny","reason":"no"}`},
-		"approve closed":   {says(interact.Answer{Outcome: interact.Dismissed}), "ask_user_approval", `{"tool":"Bash","input":{}}`, `{"by":"human","decision":"deny","reason":"nobody decided: the person closed the prompt and has not refused"}`},
-		"approve no input": {nil, "ask_user_approval", `{"tool":"Bash","input":"x"}`, `{"code":"INTERACT_INVALID_PARAM","message":"input: want a JSON object"}`},
-		"wait for nothing": {nil, "interact_wait", `{"id":"nope"}`, `{"code":"NOT_FOUND","message":"no request of yours has this id"}`},
+		"ask": {answered(interact.Answer{Text: "42"}), "interact_ask", `{"question":"?"}`, `{"answer":"42"}`},
+		"ask options": {
+			answered(interact.Answer{Text: "B"}), "interact_ask", `{"question":"?","options":["A","B"]}`, `{"answer":"B"}`,
+		},
+		"ask dismissed": {
+			says(interact.Answer{Outcome: interact.Dismissed}), "interact_ask", `{"question":"?"}`,
+			`{"code":"INTERACT_CANCELLED","message":"nobody decided: the person closed the prompt and has not refused"}`,
+		},
+		"ask no screen": {
+			&interacttest.Prompter{Answer: noScreen}, "interact_ask", `{"question":"?"}`,
+			`{"code":"INTERACT_NOT_SUPPORTED","message":"nobody decided: nobody can be asked"}`,
+		},
+		"ask nothing": {
+			nil, "interact_ask", `{}`, `{"code":"INVALID_PATH","message":"question: want a text that is not blank"}`,
+		},
+		"ask blank": {
+			nil, "interact_ask", `{"question":" "}`,
+			`{"code":"INVALID_PATH","message":"question: want a text that is not blank"}`,
+		},
+		"ask a number": {
+			nil, "interact_ask", `{"question":1}`, `{"code":"INVALID_PATH","message":"question: want a string, got a number"}`,
+		},
+		"ask bad options": {
+			nil, "interact_ask", `{"question":"?","options":"yes"}`,
+			`{"code":"INVALID_PATH","message":"options: want an array, got a string"}`,
+		},
+		"ask bad timeout": {
+			nil, "interact_ask", `{"question":"?","timeout":-1}`,
+			`{"code":"INTERACT_INVALID_PARAM","message":"timeout: want 0 to 86400 seconds"}`,
+		},
+		"confirm yes": {
+			answered(interact.Answer{Confirmed: true}), "interact_confirm", `{"message":"?"}`, `{"confirmed":true}`,
+		},
+		"confirm no": {
+			answered(interact.Answer{}), "interact_confirm", `{"message":"?","default":true}`, `{"confirmed":false}`,
+		},
+		"confirm bad": {
+			nil, "interact_confirm", `{"message":"?","default":"yes"}`,
+			`{"code":"INTERACT_INVALID_PARAM","message":"default: want true or false, got a string"}`,
+		},
+		"notify": {nil, "interact_notify", `{"message":"!"}`, `{"sent":true}`},
+		"notify bad level": {
+			nil, "interact_notify", `{"message":"!","level":"loud"}`,
+			"{\"code\":\"INTERACT_INVALID_PARAM\",\"message\":" +
+				"\"level: `level` must be \\\"info\\\", \\\"warning\\\", or \\\"error\\\", got \\\"loud\\\"\"}",
+		},
+		"form one": {
+			answered(values("q", interact.ListValue("A"))), "interactive_form_question",
+			`{"questions":[{"id":"q","question":"?","options":["A","B"]}]}`, `{"answer":["A"]}`,
+		},
+		"form text": {
+			answered(values("q", interact.TextValue("x"))), "interactive_form_question",
+			`{"questions":[{"id":"q","question":"?","input_type":"textarea"}]}`, `{"answer":"x"}`,
+		},
+		"form no id": {
+			nil, "interactive_form_question", `{"questions":[{"question":"?"}]}`,
+			`{"code":"INVALID_PATH","message":"questions[0].id: want a text that is not blank"}`,
+		},
+		"form bad id": {
+			nil, "interactive_form_question", `{"questions":[{"id":1,"question":"?"}]}`,
+			`{"code":"INVALID_PATH","message":"questions[0].id: want a string, got a number"}`,
+		},
+		"form nothing": {
+			nil, "interactive_form_question", `{"questions":[]}`,
+			`{"code":"INTERACT_INVALID_PARAM","message":"questions: want at least one question"}`,
+		},
+		"form not waited": {
+			nil, "interactive_form_question", `{"questions":[{"id":"q","question":"?"}],"wait":false}`,
+			`{"status":"waiting_for_user_response","id":"…"}`,
+		},
+		"approve": {
+			says(interact.Answer{Outcome: interact.Allowed}), "ask_user_approval", `{"tool":"Bash","input":{"command":"ls"}}`,
+			`{"by":"human","decision":"allow","reason":""}`,
+		},
+		"approve denied": {
+			says(interact.Answer{Outcome: interact.Denied, Reason: "no"}), "ask_user_approval", `{"tool":"Bash","input":{}}`,
+			`{"by":"human","decision":"deny","reason":"no"}`,
+		},
+		"approve closed": {
+			says(interact.Answer{Outcome: interact.Dismissed}), "ask_user_approval", `{"tool":"Bash","input":{}}`,
+			`{"by":"human","decision":"deny","reason":"nobody decided: the person closed the prompt and has not refused"}`,
+		},
+		"approve no input": {
+			nil, "ask_user_approval", `{"tool":"Bash","input":"x"}`,
+			`{"code":"INTERACT_INVALID_PARAM","message":"input: want a JSON object"}`,
+		},
+		"wait for nothing": {
+			nil, "interact_wait", `{"id":"nope"}`, `{"code":"NOT_FOUND","message":"no request of yours has this id"}`,
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -145,11 +240,24 @@ func TestPermissionPrompt(t *testing.T) {
 		args  string
 		want  string
 	}{
-		"allow":     {says(interact.Answer{Outcome: interact.Allowed}), args, `{"behavior":"allow","updatedInput":{"command":"ls  -l"}}`},
-		"deny":      {says(interact.Answer{Outcome: interact.Denied, Reason: "no"}), args, `{"behavior":"deny","message":"no"}`},
-		"dismiss":   {says(interact.Answer{Outcome: interact.Dismissed, Reason: "later"}), args, `{"behavior":"deny","message":"nobody decided: later"}`},
-		"no screen": {&interacttest.Prompter{Answer: noScreen}, args, `{"behavior":"deny","message":"nobody decided: nobody can be asked"}`},
-		"no tool":   {&interacttest.Prompter{}, `{"input":{}}`, `{"behavior":"deny","message":"nobody decided: tool_name: want a string"}`},
+		"allow": {
+			says(interact.Answer{Outcome: interact.Allowed}), args, `{"behavior":"allow","updatedInput":{"command":"ls  -l"}}`,
+		},
+		"deny": {
+			says(interact.Answer{Outcome: interact.Denied, Reason: "no"}), args, `{"behavior":"deny","message":"no"}`,
+		},
+		"dismiss": {
+			says(interact.Answer{Outcome: interact.Dismissed, Reason: "later"}), args,
+			`{"behavior":"deny","message":"nobody decided: later"}`,
+		},
+		"no screen": {
+			&interacttest.Prompter{Answer: noScreen}, args,
+			`{"behavior":"deny","message":"nobody decided: nobody can be asked"}`,
+		},
+		"no tool": {
+			&interacttest.Prompter{}, `{"input":{}}`,
+			`{"behavior":"deny","message":"nobody decided: tool_name: want a string"}`,
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -220,24 +328,33 @@ func TestFormSpellings(t *testing.T) {
 // A question outlives the call: pending, then the answer, however late.
 func TestHoldAndWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		human := &interacttest.Prompter{Delay: 2 * time.Minute, Answer: interacttest.Always(interact.Answer{Outcome: interact.Answered, Text: "42"})}
-		b := interacttest.Broker(human, &interacttest.Policy{})
-		defer b.Close()
-		backend, who := mcp.Broker{Broker: b}, interact.Requester{}
-		r := interact.Request{Body: interact.Ask{Question: "?"}}
-		s, err := backend.Ask(t.Context(), r, mcp.Hold)
-		if err != nil || s.Answer.Outcome != "" || s.ID == "" {
-			t.Fatalf("first: %+v, %v", s, err)
+		human := &interacttest.Prompter{
+			Delay: 2 * time.Minute, Answer: interacttest.Always(interact.Answer{Outcome: interact.Answered, Text: "42"}),
 		}
-		if again, err := backend.Ask(t.Context(), r, time.Second); err != nil || again.ID != s.ID {
-			t.Errorf("asked again: %+v, %v", again, err)
+		cs, _ := client(t, human, nil)
+		started := time.Now()
+		first := callTool(t, cs, "interact_ask", `{"question":"?"}`)
+		if took := time.Since(started); took != defaultHold || hideID(structured(t,
+			first)) != `{"status":"pending","id":"…"}` {
+			t.Fatalf("first: %s after %v", structured(t, first), took)
 		}
-		if s, err = backend.Wait(t.Context(), who, s.ID, 10*time.Second); err != nil || s.Answer.Outcome != "" {
-			t.Errorf("still: %+v, %v", s, err)
+		if again := callTool(t, cs, "interact_ask", `{"question":"?","hold":1}`); structured(t, again) != structured(t,
+			first) {
+			t.Errorf("asked again: %s", structured(t, again))
+		}
+		var pending struct{ ID string }
+		if err := json.Unmarshal([]byte(structured(t, first)), &pending); err != nil {
+			t.Fatal(err)
+		}
+		wait := func(hold int) string {
+			return structured(t, callTool(t, cs, "interact_wait", fmt.Sprintf(`{"id":%q,"hold":%d}`, pending.ID, hold)))
+		}
+		if still := wait(10); still != structured(t, first) {
+			t.Errorf("still: %s", still)
 		}
 		time.Sleep(time.Hour) // the answer comes while nobody waits
-		if s, err = backend.Wait(t.Context(), who, s.ID, 0); err != nil || s.Answer.Text != "42" {
-			t.Errorf("late: %+v, %v", s, err)
+		if late := wait(0); late != `{"answer":"42"}` {
+			t.Errorf("late: %s", late)
 		}
 		if n := len(human.Shown()); n != 1 {
 			t.Errorf("%d prompts, want 1", n)
@@ -281,10 +398,13 @@ func TestCancellationClosesThePrompt(t *testing.T) {
 func TestProgressWhileTheHumanThinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		progress := make(chan float64, 10)
-		o := &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+		o := &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context,
+			r *sdk.ProgressNotificationClientRequest) {
 			progress <- r.Params.Progress
 		}}
-		human := &interacttest.Prompter{Delay: 40 * time.Second, Answer: interacttest.Always(interact.Answer{Outcome: interact.Answered, Text: "x"})}
+		human := &interacttest.Prompter{
+			Delay: 40 * time.Second, Answer: interacttest.Always(interact.Answer{Outcome: interact.Answered, Text: "x"}),
+		}
 		cs, _ := client(t, human, o)
 		p := &sdk.CallToolParams{Name: "interact_ask", Arguments: json.RawMessage(`{"question":"?"}`)}
 		p.SetProgressToken("tok")
@@ -311,7 +431,8 @@ func TestDescriptions(t *testing.T) {
 		if tool.Annotations == nil || !tool.Annotations.ReadOnlyHint || *tool.Annotations.DestructiveHint {
 			t.Errorf("%s: annotations %+v", tool.Name, tool.Annotations)
 		}
-		if tool.InputSchema == nil || tool.Description == "" || (tool.OutputSchema == nil) != (tool.Name == "approval_prompt") {
+		if tool.InputSchema == nil || tool.Description == "" ||
+			(tool.OutputSchema == nil) != (tool.Name == "approval_prompt") {
 			t.Errorf("%s: incomplete", tool.Name)
 		}
 	}
@@ -325,9 +446,11 @@ func TestHTTP(t *testing.T) {
 	who := func(*http.Request) interact.Requester {
 		return interact.Requester{Process: interact.Process{PID: 4711, Exe: "/bin/agent"}}
 	}
-	server := httptest.NewServer(mcp.Handler(mcp.Broker{Broker: b}, who, "test", slog.New(slog.DiscardHandler)))
+	server := httptest.NewServer(Handler(b, who, "test", slog.New(slog.DiscardHandler)))
 	defer server.Close()
-	cs, err := sdk.NewClient(&sdk.Implementation{Name: "x", Version: "1"}, nil).Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: server.URL}, nil)
+	cs, err := sdk.NewClient(&sdk.Implementation{Name: "x", Version: "1"}, nil).Connect(
+		t.Context(), &sdk.StreamableClientTransport{Endpoint: server.URL}, nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +466,8 @@ func TestHTTP(t *testing.T) {
 func TestHangUpOverHTTPClosesThePrompt(t *testing.T) {
 	b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
 	defer b.Close()
-	server := httptest.NewServer(mcp.Handler(mcp.Broker{Broker: b}, func(*http.Request) interact.Requester { return interact.Requester{} }, "test", slog.New(slog.DiscardHandler)))
+	server := httptest.NewServer(Handler(b, func(*http.Request) interact.Requester { return interact.Requester{} },
+		"test", slog.New(slog.DiscardHandler)))
 	defer server.Close()
 	changes, stop := b.Changes()
 	defer stop()
@@ -375,17 +499,20 @@ func TestProxy(t *testing.T) {
 	human := answered(interact.Answer{Text: "42"})
 	b := interacttest.Broker(human, &interacttest.Policy{})
 	defer b.Close()
-	server := httptest.NewServer(mcp.Handler(mcp.Broker{Broker: b}, func(*http.Request) interact.Requester { return interact.Requester{} }, "test", slog.New(slog.DiscardHandler)))
+	server := httptest.NewServer(Handler(b, func(*http.Request) interact.Requester { return interact.Requester{} },
+		"test", slog.New(slog.DiscardHandler)))
 	defer server.Close()
 	away := false
 	connect := func(ctx context.Context, name string, o *sdk.ClientOptions) (*sdk.ClientSession, error) {
 		if away {
 			return nil, errors.New("nod-desktop is not running")
 		}
-		return sdk.NewClient(&sdk.Implementation{Name: name, Version: "1"}, o).Connect(ctx, &sdk.StreamableClientTransport{Endpoint: server.URL}, nil)
+		return sdk.NewClient(&sdk.Implementation{Name: name, Version: "1"}, o).Connect(
+			ctx, &sdk.StreamableClientTransport{Endpoint: server.URL}, nil,
+		)
 	}
 	here, there := sdk.NewInMemoryTransports()
-	ss, err := mcp.NewProxy(connect, "test", slog.New(slog.DiscardHandler)).Connect(t.Context(), there, nil)
+	ss, err := NewProxy(connect, "test", slog.New(slog.DiscardHandler)).Connect(t.Context(), there, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -407,13 +534,16 @@ func TestProxy(t *testing.T) {
 			t.Errorf("%s, away: %s", tool, got)
 		}
 	}
-	if got := textOf(callTool(t, cs, "approval_prompt", `{"tool_name":"T","input":{}}`)); got != `{"behavior":"deny","message":"nobody decided: nod-desktop is not running"}` {
+	if got := textOf(callTool(t, cs, "approval_prompt",
+		`{"tool_name":"T","input":{}}`)); got != `{"behavior":"deny",`+
+		`"message":"nobody decided: nod-desktop is not running"}` {
 		t.Errorf("approval_prompt, away: %s", got)
 	}
 }
 
 func FuzzArguments(f *testing.F) {
-	for _, s := range []string{`{"questions":[{"id":"q","question":"?","options":["A",{"label":"B"}]}]}`, `{"question":"?","hold":0}`, `[]`, `{"input":{},"tool":"T","hold":0}`} {
+	for _, s := range []string{`{"questions":[{"id":"q","question":"?","options":["A",{"label":"B"}]}]}`,
+		`{"question":"?","hold":0}`, `[]`, `{"input":{},"tool":"T","hold":0}`} {
 		f.Add("interact_ask", s)
 		f.Add("interactive_form_question", s)
 		f.Add("ask_user_approval", s)
@@ -424,7 +554,8 @@ func FuzzArguments(f *testing.F) {
 		}
 		cs, _ := client(t, says(interact.Answer{Outcome: interact.Dismissed}), nil)
 		r, err := cs.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
-		if err == nil && (strings.Contains(structured(t, r), `"allow"`) || strings.Contains(textOf(r), `"allow"`)) && !strings.Contains(args, "allow") {
+		if err == nil && (strings.Contains(structured(t, r), `"allow"`) || strings.Contains(textOf(r), `"allow"`)) &&
+			!strings.Contains(args, "allow") {
 			t.Fatalf("a dismissed prompt became %s", structured(t, r))
 		}
 	})

@@ -1,4 +1,4 @@
-package mcp_test
+package mcp
 
 import (
 	"io"
@@ -10,14 +10,14 @@ import (
 
 	"nod/interact"
 	"nod/interact/interacttest"
-	"nod/ipc/mcp"
 )
 
 // overHTTP serves tools that ask p, and returns how to post a message to them.
 func overHTTP(t *testing.T, p interact.Prompter) (post func(body string, header ...string) (status int, reply string)) {
 	t.Helper()
 	b := interacttest.Broker(p, &interacttest.Policy{})
-	server := httptest.NewServer(mcp.Handler(mcp.Broker{Broker: b}, func(*http.Request) interact.Requester { return interact.Requester{} }, "test", slog.New(slog.DiscardHandler)))
+	nobody := func(*http.Request) interact.Requester { return interact.Requester{} }
+	server := httptest.NewServer(Handler(b, nobody, "test", slog.New(slog.DiscardHandler)))
 	t.Cleanup(func() {
 		b.Close()
 		server.Close()
@@ -65,9 +65,12 @@ func TestProtocolVersions(t *testing.T) {
 // The newest protocol has no handshake: each request says which version it is in.
 func TestNewestProtocol(t *testing.T) {
 	post := overHTTP(t, answered(interact.Answer{Text: "42"}))
-	status, reply := post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"interact_ask","arguments":{"question":"?"},
-		"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},
-		"io.modelcontextprotocol/clientCapabilities":{}}}}`, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "interact_ask")
+	status, reply := post(`{"jsonrpc":"2.0","id":1,"method":"tools/call",
+		"params":{"name":"interact_ask","arguments":{"question":"?"},
+		"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
+		"io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},
+		"io.modelcontextprotocol/clientCapabilities":{}}}}`,
+		"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "interact_ask")
 	if status != http.StatusOK || !strings.Contains(reply, `"answer":"42"`) {
 		t.Errorf("status %d: %s", status, reply)
 	}
@@ -76,7 +79,9 @@ func TestNewestProtocol(t *testing.T) {
 func TestProtocolHeaderIsChecked(t *testing.T) {
 	post := overHTTP(t, answered(interact.Answer{Text: "42"}))
 	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
-	for version, want := range map[string]int{"2025-06-18": http.StatusOK, "2025-11-25": http.StatusOK, "1999-01-01": http.StatusBadRequest} {
+	for version, want := range map[string]int{
+		"2025-06-18": http.StatusOK, "2025-11-25": http.StatusOK, "1999-01-01": http.StatusBadRequest,
+	} {
 		if status, reply := post(list, "MCP-Protocol-Version", version); status != want {
 			t.Errorf("%s: status %d: %s, want %d", version, status, reply, want)
 		}

@@ -2,10 +2,11 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"nod/ipc/api"
 )
 
 // Connect opens a session with the running nod-desktop's MCP endpoint, in the name of the given client. Its
@@ -15,16 +16,11 @@ type Connect func(ctx context.Context, clientName string, o *mcp.ClientOptions) 
 // NewProxy returns an MCP server with nod's tools that passes every call on to nod-desktop. It looks for
 // nod-desktop anew at each call, so that nod may come and go while the client's session lasts.
 func NewProxy(connect Connect, version string, log *slog.Logger) *mcp.Server {
-	s := mcp.NewServer(
-		&mcp.Implementation{Name: "nod", Title: "nod", Version: version},
-		&mcp.ServerOptions{Instructions: instructions, Logger: log},
-	)
-	for _, t := range tools {
-		s.AddTool(t.describe(), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	return serve(version, log, func(tool) mcp.ToolHandler {
+		return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return pass(ctx, connect, req), nil
-		})
-	}
-	return s
+		}
+	})
 }
 
 // pass hands one call over and its result back.
@@ -45,7 +41,10 @@ func pass(ctx context.Context, connect Connect, req *mcp.CallToolRequest) *mcp.C
 		return absent(req, err)
 	}
 	defer there.Close()
-	params := &mcp.CallToolParams{Name: req.Params.Name, Arguments: orEmpty(req.Params.Arguments)}
+	params := &mcp.CallToolParams{Name: req.Params.Name}
+	if len(req.Params.Arguments) > 0 {
+		params.Arguments = req.Params.Arguments
+	}
 	if token != nil {
 		params.SetProgressToken("nod")
 	}
@@ -56,20 +55,13 @@ func pass(ctx context.Context, connect Connect, req *mcp.CallToolRequest) *mcp.C
 	return r
 }
 
-func orEmpty(raw json.RawMessage) json.RawMessage {
-	if len(raw) == 0 {
-		return json.RawMessage("{}")
-	}
-	return raw
-}
-
 // absent is the result of a call that nobody took.
 func absent(req *mcp.CallToolRequest, err error) *mcp.CallToolResult {
 	switch req.Params.Name {
 	case "interact_notify":
-		return result(map[string]bool{"sent": false}, nil)
+		return result(reply{Sent: new(bool)}, nil)
 	case "approval_prompt":
 		return result(verdict{Behavior: "deny", Message: "nobody decided: " + err.Error()}, nil)
 	}
-	return result(nil, &Error{codeUnsupported, err.Error()})
+	return result(nil, &Error{api.CodeNotSupported, err.Error()})
 }

@@ -1,22 +1,44 @@
 package mcp
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"nod/interact"
+	"nod/ipc/api"
 )
 
-// still is the result of a call whose question is open.
-type still struct {
-	Status string      `json:"status"`
-	ID     interact.ID `json:"id"`
+// reply is what the tools return, each some of it.
+type reply struct {
+	Answer    *api.Value           `json:"answer,omitzero" jsonschema:"a string; of a form's single choice an array"`
+	Answers   map[string]api.Value `json:"answers,omitempty" jsonschema:"of several questions, by their ids"`
+	Confirmed *bool                `json:"confirmed,omitzero"`
+	Sent      *bool                `json:"sent,omitzero"`
+	Decision  api.Decision         `json:"decision,omitzero" jsonschema:"allow or deny"`
+	Reason    *string              `json:"reason,omitzero"`
+	By        api.By               `json:"by,omitzero"`
+	Status    string               `json:"status,omitzero" jsonschema:"\"pending\" when nobody has answered yet"`
+	ID        interact.ID          `json:"id,omitzero" jsonschema:"for interact_wait"`
 }
 
-// deferred is the result of a form that nobody waits for.
-type deferred struct{ id interact.ID }
+// replySchema describes these members of reply.
+func replySchema(members []string) *jsonschema.Schema {
+	all := schemaOf(reflect.TypeFor[reply]())
+	some := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
+	for _, name := range members {
+		some.Properties[name] = all.Properties[name]
+	}
+	return some
+}
+
+// waiting is the status of a form that nobody waits for.
+const waiting = "waiting_for_user_response"
 
 // verdict is what Claude Code's --permission-prompt-tool wants to read.
 type verdict struct {
@@ -26,86 +48,85 @@ type verdict struct {
 }
 
 // outcome turns how a request stands into the result of the tool that asked.
-func outcome(s State) (any, error) {
-	a := s.Answer
-	if a.Outcome == "" {
-		return still{Status: "pending", ID: s.ID}, nil
+func outcome(t *interact.Ticket, err error) (any, error) {
+	if err != nil {
+		return nil, err
 	}
-	if a.Outcome == interact.Unavailable {
-		return unavailable(s)
+	a, answered := t.Answer()
+	_, isNotice := t.Request().Body.(interact.Notify)
+	if !answered && !isNotice { // a notice is shown or it is not, and nobody waits
+		return reply{Status: string(api.Pending), ID: t.ID()}, nil
 	}
-	switch b := s.Body.(type) {
-	case interact.Approve:
-		return decision(a), nil
-	case interact.Confirm:
-		if a.Outcome == interact.Answered || a.Outcome == interact.TimedOut {
-			return map[string]bool{"confirmed": a.Confirmed}, nil
+	r, err := t.Request().Reply(a)
+	switch r := r.(type) {
+	case api.ApproveReply:
+		if a.Outcome == interact.Denied {
+			r.Reason = a.Refusal()
 		}
-	case interact.Ask:
-		if a.Outcome == interact.Answered {
-			return map[string]string{"answer": a.Text}, nil
-		}
-	case interact.Form:
-		if a.Outcome == interact.Answered {
-			return answers(b, a), nil
-		}
-	case interact.Notify:
-		return map[string]bool{"sent": a.Sent}, nil
+		return reply{Decision: r.Decision, Reason: &r.Reason, By: a.By}, nil
+	case api.ConfirmReply:
+		return reply{Confirmed: &r.Confirmed}, nil
+	case api.AskReply:
+		return reply{Answer: &api.Value{Items: []string{r.Answer}}}, nil
+	case api.FormReply:
+		return reply{Answer: r.Answer, Answers: r.Answers}, nil
+	case api.NotifyReply:
+		return reply{Sent: &r.Sent}, nil
 	}
-	if a.Outcome == interact.TimedOut {
-		return nil, &Error{codeTimeout, a.Reason}
-	}
-	return nil, &Error{codeCancelled, a.Undecided()}
+	return nil, err
 }
 
-func unavailable(s State) (any, error) {
-	if s.Body != nil && s.Body.Kind() == interact.KindNotify {
-		return map[string]bool{"sent": false}, nil
-	}
-	return nil, &Error{codeUnsupported, s.Answer.Reason}
+// Error is a refusal or a failure with a stable code, as the model reads it.
+type Error struct {
+	Code    api.Code `json:"code"`
+	Message string   `json:"message"`
 }
 
-func answers(f interact.Form, a interact.Answer) any {
-	if len(f.Questions) == 1 {
-		return map[string]interact.Value{"answer": a.Values[f.Questions[0].ID]}
-	}
-	return map[string]map[string]interact.Value{"answers": a.Values}
-}
+func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
 
-func decision(a interact.Answer) any {
-	d := struct {
-		Decision string      `json:"decision"`
-		Reason   string      `json:"reason"`
-		By       interact.By `json:"by,omitempty"`
-	}{Decision: "deny", Reason: a.Reason, By: a.By}
-	switch a.Outcome {
-	case interact.Allowed:
-		d.Decision = "allow"
-	case interact.Denied:
-		d.Reason = a.Refusal()
-	default:
-		d.Reason = a.Undecided()
+// coded puts a code on an error.
+func coded(err error) *Error {
+	if known, ok := errors.AsType[*Error](err); ok {
+		return known
 	}
-	return d
+	if none, ok := errors.AsType[*interact.UnansweredError](err); ok {
+		return &Error{none.Code(), none.Reason}
+	}
+	text, isText := errors.AsType[*api.DecodeError](err)
+	wrong, isWrong := errors.AsType[*interact.ParamError](err)
+	_, isBusy := errors.AsType[*interact.BusyError](err)
+	switch {
+	case isText && text.Text, isWrong && wrong.Missing:
+		return &Error{api.CodeInvalidPath, err.Error()}
+	case isText, isWrong:
+		return &Error{api.CodeInvalidParam, err.Error()}
+	case isBusy:
+		return &Error{api.CodeRateLimited, err.Error()}
+	case errors.Is(err, interact.ErrNotFound):
+		return &Error{api.CodeNotFound, "no request of yours has this id"}
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return &Error{api.CodeCancelled, "the call was cancelled"}
+	}
+	return &Error{api.CodeInternal, err.Error()}
 }
 
 // result is what goes over the wire: text for the model, the same as structured content for programs.
 func result(r any, err error) *mcp.CallToolResult {
 	if err != nil {
 		e := coded(err)
-		return &mcp.CallToolResult{
-			IsError: true, Content: text(e.Error()),
-			StructuredContent: map[string]string{"code": e.Code, "message": e.Message},
-		}
+		return &mcp.CallToolResult{IsError: true, Content: text(e.Error()), StructuredContent: e}
 	}
 	switch r := r.(type) {
-	case still:
-		return &mcp.CallToolResult{StructuredContent: r, Content: text(fmt.Sprintf(
-			"The human has not answered yet; the question is still on the screen. Call interact_wait with id %q to go on waiting. Do not ask again.", r.ID))}
-	case deferred:
-		return &mcp.CallToolResult{
-			StructuredContent: still{Status: "waiting_for_user_response", ID: r.id}, Content: text(fmt.Sprintf(
-				"The form is on the human's screen. Stop here: your task resumes with the human's next message. The answer can also be fetched with interact_wait and id %q.", r.id))}
+	case reply:
+		switch r.Status {
+		case string(api.Pending):
+			return &mcp.CallToolResult{StructuredContent: r, Content: text(fmt.Sprintf("The human has not answered yet; "+
+				"the question is still on the screen. Call interact_wait with id %q to go on waiting. Do not ask again.", r.ID))}
+		case waiting:
+			return &mcp.CallToolResult{StructuredContent: r, Content: text(fmt.Sprintf("The form is on the human's screen. "+
+				"Stop here: your task resumes with the human's next message. "+
+				"The answer can also be fetched with interact_wait and id %q.", r.ID))}
+		}
 	case verdict:
 		return &mcp.CallToolResult{Content: text(encode(r))} // this tool's result is its text, and nothing else
 	}
@@ -115,7 +136,7 @@ func result(r any, err error) *mcp.CallToolResult {
 func text(s string) []mcp.Content { return []mcp.Content{&mcp.TextContent{Text: s}} }
 
 func encode(v any) string {
-	b, err := json.Marshal(v)
+	b, err := api.Encode(v)
 	if err != nil { // none of the results above can fail
 		panic(fmt.Sprintf("mcp: encode result: %v", err))
 	}

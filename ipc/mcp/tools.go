@@ -3,176 +3,227 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"nod/interact"
+	"nod/ipc/api"
 	"nod/policy"
 )
 
 // tool is one tool: what the client is told of it, and what it does.
 type tool struct {
-	name, title, about string
-	input, output      string // JSON schemas
-	run                func(context.Context, call) (any, error)
+	mcp.Tool
+	run func(ctx context.Context, c call, arguments json.RawMessage) *mcp.CallToolResult
 }
 
-func (t tool) describe() *mcp.Tool {
+// typed makes a tool of a function, whose arguments' type is also the tool's schema. members are those of [reply] that
+// it may return; none: its result is a text and nothing else.
+//
+// It is not the SDK's AddTool, which reads the arguments into a map and writes them anew before it decodes them: the
+// human would be shown, and asked to allow, other bytes of a tool's input than the agent sent.
+func typed[In any](
+	name, title, about string, members []string, run func(context.Context, call, In) (any, error),
+) tool {
 	no := false
-	return &mcp.Tool{
-		Name: t.name, Title: t.title, Description: t.about,
-		InputSchema: json.RawMessage(t.input), OutputSchema: schemaOrNone(t.output),
+	t := tool{Tool: mcp.Tool{
+		Name: name, Title: title, Description: about, InputSchema: schemaOf(reflect.TypeFor[In]()),
 		// Asking changes nothing but what the human knows, so no client need ask before asking.
-		Annotations: &mcp.ToolAnnotations{Title: t.title, ReadOnlyHint: true, DestructiveHint: &no, OpenWorldHint: &no},
+		Annotations: &mcp.ToolAnnotations{Title: title, ReadOnlyHint: true, DestructiveHint: &no, OpenWorldHint: &no},
+	}}
+	if members != nil {
+		t.OutputSchema = replySchema(members)
+	}
+	t.run = func(ctx context.Context, c call, arguments json.RawMessage) *mcp.CallToolResult {
+		var in In
+		if len(arguments) > 0 {
+			if err := api.Decode(arguments, &in); err != nil {
+				return result(nil, err)
+			}
+		}
+		return result(run(ctx, c, in))
+	}
+	return t
+}
+
+// schemaOf describes a type. Members that it does not know are ignored: models add some.
+func schemaOf(t reflect.Type) *jsonschema.Schema {
+	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[json.RawMessage](): {Type: "object"},
+		reflect.TypeFor[api.Value]():       {},
+	}})
+	if err != nil { // the types are below
+		panic(fmt.Sprintf("mcp: schema of %s: %v", t, err))
+	}
+	relax(s)
+	return s
+}
+
+func relax(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	switch len(s.Types) { // null, and another unless that may be anything
+	case 1:
+		s.Types = nil
+	case 2:
+		s.Type, s.Types = s.Types[1], nil
+	}
+	s.AdditionalProperties = nil
+	relax(s.Items)
+	for _, member := range s.Properties {
+		relax(member)
 	}
 }
 
-func schemaOrNone(s string) any {
-	if s == "" {
-		return nil
-	}
-	return json.RawMessage(s)
+// timing says how long to wait.
+type timing struct {
+	Timeout float64  `json:"timeout,omitzero" jsonschema:"seconds until the question goes away; default: a setting"`
+	Hold    *float64 `json:"hold,omitzero" jsonschema:"seconds until this call returns \"pending\"; default 50"`
 }
 
-// The parts that schemas share.
-const (
-	timing = `"timeout":{"type":"number","minimum":0,"maximum":86400,"description":"seconds until the question is taken off the screen; 0 or absent: as the human has set it"},
-		"hold":{"type":"number","minimum":0,"maximum":86400,"description":"seconds until this call returns \"pending\" while the question stays open; default 50"}`
-	pending = `"status":{"type":"string","description":"\"pending\" when nobody has answered yet"},"id":{"type":"string","description":"for interact_wait"}`
+// The arguments of the tools.
+type (
+	askArguments struct {
+		Question string   `json:"question"`
+		Options  []string `json:"options,omitempty" jsonschema:"non-empty: a single choice"`
+		timing
+	}
+	confirmArguments struct {
+		Message string `json:"message"`
+		Default bool   `json:"default,omitzero" jsonschema:"what silence means; default false"`
+		timing
+	}
+	notifyArguments struct {
+		Message string `json:"message"`
+		Level   string `json:"level,omitzero" jsonschema:"info, warning or error; default info"`
+	}
+	formArguments struct {
+		Title     string    `json:"title,omitzero"`
+		Questions questions `json:"questions"`
+		Wait      *bool     `json:"wait,omitzero" jsonschema:"default true"`
+		timing
+	}
+	waitArguments struct {
+		ID   string   `json:"id"`
+		Hold *float64 `json:"hold,omitzero" jsonschema:"seconds, at most 86400; default 50"`
+	}
+	permissionArguments struct {
+		ToolName  string          `json:"tool_name"`
+		Input     json.RawMessage `json:"input"`
+		ToolUseID string          `json:"tool_use_id,omitzero"`
+	}
+	approveArguments struct {
+		Tool        string          `json:"tool"`
+		Input       json.RawMessage `json:"input"`
+		Class       string          `json:"class,omitzero" jsonschema:"read_only, write, execute, network or destructive"`
+		Description string          `json:"description,omitzero"`
+		timing
+	}
 )
 
-var tools = []tool{
-	{
-		name: "interact_ask", title: "Ask the human",
-		about:  "Ask the human at this desktop a question and return the answer. With options the human picks one of them or types something else; without, the answer is free text.",
-		input:  `{"type":"object","required":["question"],"properties":{"question":{"type":"string"},"options":{"type":"array","items":{"type":"string"},"description":"non-empty: a single choice"},` + timing + `}}`,
-		output: `{"type":"object","properties":{"answer":{"type":"string"},` + pending + `}}`,
-		run:    runAsk,
-	},
-	{
-		name: "interact_confirm", title: "Ask the human yes or no",
-		about:  "Ask the human at this desktop a yes/no question. Without an answer in time the default counts.",
-		input:  `{"type":"object","required":["message"],"properties":{"message":{"type":"string"},"default":{"type":"boolean","default":false,"description":"what silence means"},` + timing + `}}`,
-		output: `{"type":"object","properties":{"confirmed":{"type":"boolean"},` + pending + `}}`,
-		run:    runConfirm,
-	},
-	{
-		name: "interact_notify", title: "Tell the human",
-		about:  "Show the human a desktop notification. Returns at once.",
-		input:  `{"type":"object","required":["message"],"properties":{"message":{"type":"string"},"level":{"type":"string","enum":["info","warning","error"],"default":"info"}}}`,
-		output: `{"type":"object","properties":{"sent":{"type":"boolean"}},"required":["sent"]}`,
-		run:    runNotify,
-	},
-	{
-		name: "interactive_form_question", title: "Ask the human several questions",
-		about: "Show the human one form with one or more questions. Every choice question also offers a free text. With wait: false this returns at once, and your task resumes with the human's next message.",
-		input: `{"type":"object","required":["questions"],"properties":{"title":{"type":"string"},"questions":{"type":"array","minItems":1,"items":{"type":"object","required":["id","question"],"properties":{
-			"id":{"type":"string","description":"key of the answer"},"question":{"type":"string"},"header":{"type":"string"},
-			"input_type":{"type":"string","description":"choice or text"},
-			"options":{"type":"array","items":{"type":"object","required":["label"],"properties":{"label":{"type":"string"},"value":{"type":"string"},"description":{"type":"string"},"recommended":{"type":"boolean"}}}},
-			"multi_select":{"type":"boolean","default":false},"required":{"type":"boolean","default":true},
-			"default":{"description":"a string or an array of strings"},"placeholder":{"type":"string"}}}},
-			"wait":{"type":"boolean","default":true},` + timing + `}}`,
-		output: `{"type":"object","properties":{"answer":{"description":"of a single question: an array for a choice, a string for a text"},"answers":{"type":"object","description":"of several, by question id"},` + pending + `}}`,
-		run:    runForm,
-	},
-	{
-		name: "interact_wait", title: "Wait for the human's answer",
-		about:  "Wait for the answer to a question that was pending. The answer is never lost, however late it comes.",
-		input:  `{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"hold":{"type":"number","minimum":0,"maximum":86400,"description":"seconds; default 50"}}}`,
-		output: `{"type":"object","properties":{` + pending + `}}`,
-		run:    runWait,
-	},
-	{
-		name: "approval_prompt", title: "Permission prompt",
-		about: "For Claude Code's --permission-prompt-tool: ask the human whether a tool call may run.",
-		input: `{"type":"object","required":["tool_name","input"],"properties":{"tool_name":{"type":"string"},"input":{"type":"object"},"tool_use_id":{"type":"string"}}}`,
-		run:   runPermission,
-	},
-	{
-		name: "ask_user_approval", title: "Ask the human for approval",
-		about: "Ask the human whether a tool call may run, before running it. Run it only when the decision is \"allow\".",
-		input: `{"type":"object","required":["tool","input"],"properties":{"tool":{"type":"string"},"input":{"type":"object"},
-			"class":{"type":"string","enum":["read_only","write","execute","network","destructive","unknown"]},"description":{"type":"string"},` + timing + `}}`,
-		output: `{"type":"object","properties":{"decision":{"type":"string","enum":["allow","deny"]},"reason":{"type":"string"},"by":{"type":"string"},` + pending + `}}`,
-		run:    runApprove,
-	},
+// seconds reads a duration, from 0 to a day.
+func seconds(name string, n *float64, otherwise time.Duration) (time.Duration, error) {
+	if n == nil {
+		return otherwise, nil
+	}
+	if *n < 0 || *n > api.MaxSeconds {
+		return 0, &Error{api.CodeInvalidParam, fmt.Sprintf("%s: want 0 to %d seconds", name, api.MaxSeconds)}
+	}
+	return time.Duration(*n * float64(time.Second)), nil
 }
 
-func runAsk(ctx context.Context, c call) (any, error) {
-	return c.askAnd(ctx, interact.Ask{Question: c.args.text("question", true), Options: c.args.texts("options")})
+// tools are all that nod offers.
+func tools() []tool {
+	return []tool{
+		typed("interact_ask", "Ask the human",
+			"Ask the human at this desktop a question and return the answer. With options the human picks one of them "+
+				"or types something else; without, the answer is free text.", []string{"answer", "status", "id"}, runAsk),
+		typed("interact_confirm", "Ask the human yes or no",
+			"Ask the human at this desktop a yes/no question. Without an answer in time the default counts.",
+			[]string{"confirmed", "status", "id"}, runConfirm),
+		typed("interact_notify", "Tell the human", "Show the human a desktop notification. Returns at once.",
+			[]string{"sent"}, runNotify),
+		typed("interactive_form_question", "Ask the human several questions",
+			"Show the human one form with one or more questions. Every choice question also offers a free text. "+
+				"With wait: false this returns at once, and your task resumes with the human's next message.",
+			[]string{"answer", "answers", "status", "id"}, runForm),
+		typed("interact_wait", "Wait for the human's answer",
+			"Wait for the answer to a question that was pending. The answer is never lost, however late it comes.",
+			[]string{"answer", "answers", "confirmed", "decision", "reason", "by", "status", "id"}, runWait),
+		typed("approval_prompt", "Permission prompt",
+			"For Claude Code's --permission-prompt-tool: ask the human whether a tool call may run.", nil, runPermission),
+		typed("ask_user_approval", "Ask the human for approval",
+			"Ask the human whether a tool call may run, before running it. Run it only when the decision is \"allow\".",
+			[]string{"decision", "reason", "by", "status", "id"}, runApprove),
+	}
 }
 
-func runConfirm(ctx context.Context, c call) (any, error) {
-	return c.askAnd(ctx, interact.Confirm{Message: c.args.text("message", true), Default: c.args.flag("default", false)})
+func runAsk(ctx context.Context, c call, in askArguments) (any, error) {
+	return outcome(c.ask(ctx, interact.Ask{Question: in.Question, Options: in.Options}, in.timing))
 }
 
-func runNotify(ctx context.Context, c call) (any, error) {
-	s, err := c.ask(ctx, interact.Notify{Message: c.args.text("message", true), Level: interact.Level(c.args.text("level", false))})
+func runConfirm(ctx context.Context, c call, in confirmArguments) (any, error) {
+	return outcome(c.ask(ctx, interact.Confirm{Message: in.Message, Default: in.Default}, in.timing))
+}
+
+func runNotify(ctx context.Context, c call, in notifyArguments) (any, error) {
+	return outcome(c.ask(ctx, interact.Notify{Message: in.Message, Level: in.Level}, timing{}))
+}
+
+func runForm(ctx context.Context, c call, in formArguments) (any, error) {
+	isWaiting := in.Wait == nil || *in.Wait
+	if !isWaiting {
+		in.Hold = new(float64)
+	}
+	t, err := c.ask(ctx, interact.Form{Title: in.Title, Questions: in.Questions.form()}, in.timing)
+	r, err := outcome(t, err)
+	if pending, ok := r.(reply); ok && !isWaiting && pending.Status != "" {
+		return reply{Status: waiting, ID: pending.ID}, nil
+	}
+	return r, err
+}
+
+func runWait(ctx context.Context, c call, in waitArguments) (any, error) {
+	hold, err := seconds("hold", in.Hold, defaultHold)
 	if err != nil {
 		return nil, err
 	}
-	return map[string]bool{"sent": s.Answer.Sent}, nil
-}
-
-func runForm(ctx context.Context, c call) (any, error) {
-	form := interact.Form{Title: c.args.text("title", false), Questions: c.args.questions()}
-	wait := c.args.flag("wait", true)
-	if !wait {
-		c.args.set("hold", "0")
-	}
-	s, err := c.ask(ctx, form)
+	ticket, err := c.broker.Lookup(c.who, interact.ID(in.ID))
 	if err != nil {
 		return nil, err
 	}
-	if !wait && s.Answer.Outcome == "" {
-		return deferred{s.ID}, nil
-	}
-	return outcome(s)
+	return outcome(ticket, wait(ctx, ticket, hold))
 }
 
-func runWait(ctx context.Context, c call) (any, error) {
-	id := c.args.text("id", true)
-	hold := c.args.seconds("hold", Hold)
-	if c.args.err != nil {
-		return nil, c.args.err
-	}
-	s, err := c.backend.Wait(ctx, c.who, interact.ID(id), hold)
-	if err != nil {
-		return nil, err
-	}
-	return outcome(s)
-}
-
-func runApprove(ctx context.Context, c call) (any, error) {
-	return c.askAnd(ctx, interact.Approve{
-		Tool: c.args.text("tool", true), Input: c.args.object("input"),
-		Class: policy.Class(c.args.text("class", false)), Description: c.args.text("description", false),
-	})
+func runApprove(ctx context.Context, c call, in approveArguments) (any, error) {
+	return outcome(c.ask(ctx, interact.Approve{
+		Tool: in.Tool, Input: in.Input, Class: policy.Class(in.Class), Description: in.Description,
+	}, in.timing))
 }
 
 // runPermission waits for as long as the request lives: Claude Code has no other way to get the answer. Its
 // answer is always a verdict, for an error here would end the agent's turn.
-func runPermission(ctx context.Context, c call) (any, error) {
-	input := c.args.object("input")
-	body := interact.Approve{Tool: c.args.text("tool_name", true), Input: input, ToolUseID: c.args.text("tool_use_id", false)}
-	c.args.set("hold", "86400")
-	s, err := c.ask(ctx, body)
-	switch {
-	case err != nil:
-		return verdict{Behavior: "deny", Message: "nobody decided: " + coded(err).Message}, nil
-	case s.Answer.Outcome == interact.Allowed:
-		return verdict{Behavior: "allow", UpdatedInput: input}, nil
-	case s.Answer.Outcome == interact.Denied:
-		return verdict{Behavior: "deny", Message: s.Answer.Refusal()}, nil
+func runPermission(ctx context.Context, c call, in permissionArguments) (any, error) {
+	if in.ToolName == "" {
+		return verdict{Behavior: "deny", Message: "nobody decided: tool_name: want a string"}, nil
 	}
-	return verdict{Behavior: "deny", Message: s.Answer.Undecided()}, nil
-}
-
-func (c call) askAnd(ctx context.Context, body interact.Body) (any, error) {
-	s, err := c.ask(ctx, body)
+	hold := float64(api.MaxSeconds)
+	body := interact.Approve{Tool: in.ToolName, Input: in.Input, ToolUseID: in.ToolUseID}
+	t, err := c.ask(ctx, body, timing{Hold: &hold})
 	if err != nil {
-		return nil, err
+		return verdict{Behavior: "deny", Message: "nobody decided: " + coded(err).Message}, nil
 	}
-	return outcome(s)
+	switch a, _ := t.Answer(); a.Outcome {
+	case interact.Allowed:
+		return verdict{Behavior: "allow", UpdatedInput: in.Input}, nil
+	case interact.Denied:
+		return verdict{Behavior: "deny", Message: a.Refusal()}, nil
+	default:
+		return verdict{Behavior: "deny", Message: a.Undecided()}, nil
+	}
 }

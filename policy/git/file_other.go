@@ -7,8 +7,6 @@ import (
 	"os"
 )
 
-func openFile(path string) (*os.File, error) { return os.Open(path) }
-
 func isPassable(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

@@ -2,26 +2,28 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"nod/ownfile"
 )
 
-// place is a repository with what the rest of the package needs to know of it.
+// place is a repository. Its paths have their links resolved.
 type place struct {
-	Repository
-	common string // the folder that linked work trees share; Dir for the main one
+	found  bool
+	top    string // the work tree; empty for a bare repository
+	dir    string // the repository itself: .git, or where a .git file leads
+	common string // the folder that linked work trees share; dir for the main one
 }
 
-func (p *place) isLinked() bool { return p.common != p.Dir }
+func (p *place) isLinked() bool { return p.common != p.dir }
 
 // base is the folder in which git runs.
 func (p *place) base() string {
-	if p.Bare {
-		return p.Dir
-	}
-	return p.Top
+	return cmp.Or(p.top, p.dir)
 }
 
 const (
@@ -47,11 +49,11 @@ func find(folder string) (p place, problem string) {
 		}
 		foreign = foreign || device(info) != start
 		p, problem = at(level)
-		if p.Found && foreign {
+		if p.found && foreign {
 			return p, "The repository in " + show(level) + " is on another file system, so git may not find it."
 		}
 		above := filepath.Dir(level)
-		if p.Found || problem != "" || above == level {
+		if p.found || problem != "" || above == level {
 			return p, problem
 		}
 		level = above
@@ -68,15 +70,15 @@ func at(folder string) (p place, problem string) {
 		if dir, ok := pointer(dotGit, "gitdir: "); ok {
 			p, problem = enter(join(folder, dir), folder)
 		}
-		if !p.Found && problem == "" {
+		if !p.found && problem == "" {
 			problem = "The file " + show(dotGit) + " does not lead to a repository."
 		}
 		return p, problem
 	case err == nil:
-		if p, problem = enter(dotGit, folder); p.Found || problem != "" {
+		if p, problem = enter(dotGit, folder); p.found || problem != "" {
 			return p, problem
 		}
-	case !isMissing(err):
+	case !ownfile.IsMissing(err):
 		return p, "The file " + show(dotGit) + " cannot be read."
 	}
 	return enter(folder, "")
@@ -84,7 +86,7 @@ func at(folder string) (p place, problem string) {
 
 // pointer reads the path in a .git or commondir file.
 func pointer(file, prefix string) (path string, ok bool) {
-	data, err := readFile(file, maxPointer)
+	data, err := ownfile.ReadBehind(file, maxPointer)
 	if err != nil || bytes.IndexByte(data, 0) >= 0 {
 		return "", false
 	}
@@ -98,7 +100,7 @@ func enter(dir, top string) (p place, problem string) {
 	if is, problem := isHead(join(dir, "HEAD")); !is {
 		return p, problem
 	}
-	p = place{Repository{Top: top, Dir: dir, Bare: top == ""}, dir}
+	p = place{top: top, dir: dir, common: dir}
 	commonDir := join(dir, "commondir")
 	if _, err := os.Lstat(commonDir); err == nil {
 		common, ok := pointer(commonDir, "")
@@ -107,8 +109,8 @@ func enter(dir, top string) (p place, problem string) {
 		}
 		p.common = join(dir, common)
 	}
-	p.Found = isPassable(join(p.common, "objects")) && isPassable(join(p.common, "refs"))
-	if !p.Found {
+	p.found = isPassable(join(p.common, "objects")) && isPassable(join(p.common, "refs"))
+	if !p.found {
 		return place{}, ""
 	}
 	return p, p.resolve()
@@ -116,12 +118,9 @@ func enter(dir, top string) (p place, problem string) {
 
 // resolve makes the paths those that links lead to.
 func (p *place) resolve() (problem string) {
-	if p.isPlain() {
-		return ""
-	}
-	dir, err := filepath.EvalSymlinks(p.Dir)
+	dir, err := filepath.EvalSymlinks(p.dir)
 	if err != nil {
-		return "The folder " + show(p.Dir) + " cannot be read."
+		return "The folder " + show(p.dir) + " cannot be read."
 	}
 	common := dir
 	if p.isLinked() {
@@ -129,17 +128,8 @@ func (p *place) resolve() (problem string) {
 			return "The folder " + show(p.common) + " cannot be read."
 		}
 	}
-	p.Dir, p.common = dir, common
+	p.dir, p.common = dir, common
 	return ""
-}
-
-// isPlain knows the usual repository: a folder .git in a folder whose links are resolved.
-func (p *place) isPlain() bool {
-	if p.isLinked() || p.Bare || filepath.Dir(p.Dir) != p.Top {
-		return false
-	}
-	info, err := os.Lstat(p.Dir)
-	return err == nil && info.IsDir()
 }
 
 // isHead accepts what git accepts as HEAD (validate_headref in refs.c): a link into refs/, "ref: refs/…" or an
@@ -149,10 +139,10 @@ func isHead(path string) (is bool, problem string) {
 	switch {
 	case err == nil:
 		return strings.HasPrefix(target, "refs/"), ""
-	case isMissing(err):
+	case ownfile.IsMissing(err):
 		return false, ""
 	}
-	data, err := readFile(path, maxPointer)
+	data, err := ownfile.ReadBehind(path, maxPointer)
 	if err != nil {
 		return false, "The file " + show(path) + " cannot be read."
 	}

@@ -20,15 +20,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-)
 
-// Repository is what git, started in a folder, would work on.
-type Repository struct {
-	Found bool
-	Top   string // the work tree; empty when Bare
-	Dir   string // the repository itself: .git, or where a .git file leads
-	Bare  bool   // the folder, or one above it, is itself a repository
-}
+	"nod/ownfile"
+)
 
 // Limits of what one look reads. Beyond them there is a problem.
 const (
@@ -40,20 +34,19 @@ const (
 
 // Inspect looks at the repository that git would use in folder, for a person whose home folder is home. The problem
 // is one sentence that names a key and its file, or what else keeps git from only reading; empty when git only
-// reads. Without a repository there is none, either, unless something that looks like one is broken. Paths have
-// their links resolved.
+// reads. Without a repository there is none, either, unless something that looks like one is broken.
 //
 // Every include counts, whatever its condition, and so does every value of a key, not only the last: better asked
 // once too often.
-func Inspect(folder, home string) (repo Repository, problem string) {
+func Inspect(folder, home string) (found bool, problem string) {
 	p, problem := find(folder)
-	if problem != "" || !p.Found {
-		return p.Repository, problem
+	if problem != "" || !p.found {
+		return p.found, problem
 	}
 	in := &inspection{home: home, first: p, files: map[source]bool{}, at: here{place: p}}
 	in.readPersonal()
 	in.look(p)
-	return p.Repository, in.problem
+	return true, in.problem
 }
 
 // inspection is one look at a repository and its submodules. It ends with the first problem.
@@ -128,33 +121,33 @@ func (in *inspection) look(p place) {
 	}
 	in.at = here{place: p}
 	in.read(join(p.common, "config"), true, 0)
-	in.read(join(p.Dir, "config.worktree"), true, 0)
+	in.read(join(p.dir, "config.worktree"), true, 0)
 	in.judgeWorkTrees()
 	in.judgeHooks()
-	if in.problem == "" && !p.Bare {
+	if in.problem == "" && p.top != "" {
 		in.lookBelow(p)
 	}
 }
 
 func (in *inspection) lookBelow(p place) {
-	paths, err := submodules(p.Dir)
+	paths, err := submodules(p.dir)
 	if err != nil {
-		in.fail("The file " + in.show(join(p.Dir, "index")) + " cannot be read.")
+		in.fail("The file " + in.show(join(p.dir, "index")) + " cannot be read.")
 		return
 	}
 	for _, path := range paths {
-		folder, err := filepath.EvalSymlinks(join(p.Top, path))
-		if isMissing(err) {
+		folder, err := filepath.EvalSymlinks(join(p.top, path))
+		if ownfile.IsMissing(err) {
 			continue
 		}
 		sub, problem := at(folder)
 		if err != nil || problem != "" {
-			in.fail("The submodule " + in.show(join(p.Top, path)) + " cannot be read.")
+			in.fail("The submodule " + in.show(join(p.top, path)) + " cannot be read.")
 		}
 		if in.problem != "" {
 			return
 		}
-		if sub.Found {
+		if sub.found {
 			in.look(sub)
 		}
 	}
@@ -167,9 +160,9 @@ func (in *inspection) read(path string, own bool, depth int) {
 		return
 	}
 	in.files[from] = true
-	data, err := readFile(path, maxConfig)
+	data, err := ownfile.ReadBehind(path, maxConfig)
 	switch {
-	case isMissing(err):
+	case ownfile.IsMissing(err):
 	case err != nil:
 		in.fail("The file " + in.show(path) + " cannot be read.")
 	case len(in.files) > maxFiles || depth > maxDepth:
@@ -221,7 +214,7 @@ func (in *inspection) include(e *entry, path string, own bool, depth int) {
 	}
 	file := join(folderOf(path), value)
 	clean := filepath.Clean(file)
-	own = own || isWithin(in.first.Top, clean) || isWithin(in.first.common, clean)
+	own = own || isWithin(in.first.top, clean) || isWithin(in.first.common, clean)
 	in.read(file, own, depth+1)
 }
 
@@ -259,16 +252,16 @@ func (in *inspection) isOwnFile(e *entry, word string) bool {
 	}
 	path := join(in.at.base(), value)
 	real, err := filepath.EvalSymlinks(path)
-	if isMissing(err) {
+	if ownfile.IsMissing(err) {
 		real, err = filepath.Clean(path), nil
 	}
 	return err == nil && strings.Contains(strings.ToLower(filepath.Base(real)), word) &&
-		(isWithin(in.at.Top, real) || isWithin(in.at.common, real)) && isPlainOrMissing(real)
+		(isWithin(in.at.top, real) || isWithin(in.at.common, real)) && isPlainOrMissing(real)
 }
 
 func isPlainOrMissing(path string) bool {
 	info, err := os.Lstat(path)
-	return isMissing(err) || err == nil && info.Mode().IsRegular()
+	return ownfile.IsMissing(err) || err == nil && info.Mode().IsRegular()
 }
 
 // judgeWorkTrees refuses a work tree that is not where .git was found. In a linked work tree git ignores the key,
@@ -278,9 +271,9 @@ func (in *inspection) judgeWorkTrees() {
 		return
 	}
 	for _, value := range in.at.workTrees {
-		real, err := filepath.EvalSymlinks(join(in.at.Dir, value))
-		if err != nil || real != in.at.Top {
-			in.fail("The key core.worktree of " + in.show(in.at.Dir) + " makes git work on " + show(value) + ".")
+		real, err := filepath.EvalSymlinks(join(in.at.dir, value))
+		if err != nil || real != in.at.top {
+			in.fail("The key core.worktree of " + in.show(in.at.dir) + " makes git work on " + show(value) + ".")
 		}
 	}
 }
@@ -306,7 +299,7 @@ func (in *inspection) judgeHooks() {
 	for _, folder := range folders {
 		hook := join(join(in.at.base(), folder), readingHook)
 		info, err := os.Stat(hook)
-		if isMissing(err) || err == nil && (info.IsDir() || info.Mode()&0o111 == 0) {
+		if ownfile.IsMissing(err) || err == nil && (info.IsDir() || info.Mode()&0o111 == 0) {
 			continue
 		}
 		in.fail("The hook " + in.show(hook) + " is a program that git runs.")
@@ -316,7 +309,7 @@ func (in *inspection) judgeHooks() {
 // show names a file as a person would: from the work tree or the home folder on.
 func (in *inspection) show(path string) string {
 	path = filepath.Clean(path)
-	if top := in.first.Top; isWithin(top, path) && path != top {
+	if top := in.first.top; isWithin(top, path) && path != top {
 		return show(strings.TrimPrefix(path[len(top):], "/"))
 	}
 	if isWithin(in.home, path) && path != in.home {

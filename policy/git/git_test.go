@@ -99,7 +99,7 @@ func (s *sandbox) repository(name string) {
 	s.git(name, "commit", "-qam", "two")
 }
 
-func (s *sandbox) inspect(folder string) (Repository, string) {
+func (s *sandbox) inspect(folder string) (bool, string) {
 	return Inspect(s.path(folder), s.home)
 }
 
@@ -450,21 +450,21 @@ func TestRepository(t *testing.T) {
 	for _, folder := range []string{
 		"project", "project/sub", "linked", "linked/a/b", "project/bare", "project/bare/refs",
 	} {
-		repo, problem := s.inspect(folder)
-		if problem != "" || !repo.Found {
+		repo, problem := find(s.path(folder))
+		if problem != "" || !repo.found {
 			t.Errorf("%s: %+v, %q", folder, repo, problem)
 		}
 		dir := strings.TrimSpace(s.git(folder, "rev-parse", "--absolute-git-dir"))
 		bare := strings.TrimSpace(s.git(folder, "rev-parse", "--is-bare-repository"))
-		if repo.Bare != (bare == "true") || repo.Dir != dir {
+		if (repo.top == "") != (bare == "true") || repo.dir != dir {
 			t.Errorf("%s: %+v, but git says %s, bare: %s", folder, repo, dir, bare)
 		}
-		if !repo.Bare && repo.Top != strings.TrimSpace(s.git(folder, "rev-parse", "--show-toplevel")) {
+		if repo.top != "" && repo.top != strings.TrimSpace(s.git(folder, "rev-parse", "--show-toplevel")) {
 			t.Errorf("%s: %+v", folder, repo)
 		}
 	}
-	if repo, problem := s.inspect("outside"); repo.Found || problem != "" {
-		t.Errorf("outside: %+v, %q", repo, problem)
+	if found, problem := s.inspect("outside"); found || problem != "" {
+		t.Errorf("outside: %v, %q", found, problem)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"strings"
+
+	"nod/ownfile"
 )
 
 const (
@@ -19,8 +21,8 @@ var errIndex = errors.New("not an index")
 // submodules returns the paths, relative to the work tree, of the repositories in an index: those in which git
 // runs itself again. It does not ask .gitmodules, and nor does this.
 func submodules(dir string) ([]string, error) {
-	data, err := readFile(join(dir, "index"), maxIndex)
-	if isMissing(err) {
+	data, err := ownfile.ReadBehind(join(dir, "index"), maxIndex)
+	if ownfile.IsMissing(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -38,7 +40,7 @@ func submodules(dir string) ([]string, error) {
 		if !strings.HasPrefix(name.Name(), "sharedindex.") {
 			continue
 		}
-		data, err := readFile(join(dir, name.Name()), maxIndex)
+		data, err := ownfile.ReadBehind(join(dir, name.Name()), maxIndex)
 		if err != nil {
 			return nil, err
 		}

@@ -106,16 +106,18 @@ func judge(e *entry, own bool) (says string) {
 		return r.says
 	case !own, harmless()[pattern]:
 		return ""
-	case harmless()[section], soundsLikeProgram.MatchString(e.name) && !forOthers[e.section]:
+	case harmless()[section], soundsLikeProgram(e.name) && !forOthers[e.section]:
 		return isUnknown
 	}
 	return ""
 }
 
-// soundsLikeProgram matches how git calls keys that name programs. A section that git does not know is some other
-// tool's and nothing to git; but a later git may know it, and hold programs in it.
-var soundsLikeProgram = regexp.MustCompile(
-	`(cmd|command|program|hook|exec|textconv|clean|smudge|process|driver|helper|editor|pager)$`)
+// soundsLikeProgram reports whether a key ends as those of git that name programs. A section that git does not know
+// is some other tool's and nothing to git; but a later git may know it, and hold programs in it.
+func soundsLikeProgram(name string) bool {
+	ends := strings.Fields("cmd command program hook exec textconv clean smudge process driver helper editor pager")
+	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) })
+}
 
 // forOthers are the sections with programs that git runs only while it writes, fetches or waits for a person.
 var forOthers = map[string]bool{
@@ -157,9 +159,9 @@ const readingHook = "post-index-change" // the one hook that reading runs: statu
 func isOtherEvent(e *entry) bool { return e.hasValue && e.value != readingHook }
 
 // checksSignature matches the placeholders for which git runs gpg.
-var checksSignature = regexp.MustCompile(`%[-+ ]?G|(?i:signature)`)
+var checksSignature = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%[-+ ]?G|(?i:signature)`) })
 
-func isUnsigned(e *entry) bool { return !checksSignature.MatchString(e.value) }
+func isUnsigned(e *entry) bool { return !checksSignature().MatchString(e.value) }
 
 func isNoRemerge(e *entry) bool { return e.value != "r" && e.value != "remerge" }
 

@@ -18,87 +18,81 @@ func readClaude(f File) ([]*entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("not JSON: %w", err)
 	}
-	permissions, err := member(root, "permissions")
-	if err != nil || permissions == nil {
+	settings, err := members(f.Text, root, "")
+	if err != nil {
 		return nil, err
 	}
-	object, ok := permissions.Value.(*hujson.Object)
-	if !ok {
-		return nil, fmt.Errorf("permissions: want an object")
+	i := slices.IndexFunc(settings, func(m member) bool { return m.name == "permissions" })
+	if i < 0 {
+		return nil, nil
+	}
+	permissions, err := members(f.Text, settings[i].value, "permissions.")
+	if err != nil {
+		return nil, err
 	}
 	var entries []*entry
-	seen := map[string]bool{}
-	for _, m := range object.Members {
-		name, _ := m.Name.Value.(hujson.Literal)
-		key := name.String()
-		if seen[key] {
-			return nil, fmt.Errorf("line %d: permissions.%s is there twice", lineAt(f.Text, m.Name.StartOffset), key)
-		}
-		seen[key] = true
-		effect := policy.Effect(key)
+	for _, m := range permissions {
+		effect := policy.Effect(m.name)
 		if effect != policy.Allow && effect != policy.Ask && effect != policy.Deny {
 			entries = append(entries, &entry{
-				text: "permissions." + key, line: lineAt(f.Text, m.Name.StartOffset), effect: policy.Allow, rank: sameRank,
+				text: "permissions." + m.name, line: m.line, effect: policy.Allow, rank: sameRank,
 				reason: "this is no rule: it holds in Claude Code only",
 			})
 			continue
 		}
-		found, err := claudeList(f, effect, m.Value)
-		if err != nil {
-			return nil, err
+		list, ok := m.value.Value.(*hujson.Array)
+		if !ok {
+			return nil, fmt.Errorf("line %d: permissions.%s: want a list", m.line, effect)
 		}
-		entries = append(entries, found...)
+		for _, item := range list.Elements {
+			line := lineAt(f.Text, item)
+			literal, ok := item.Value.(hujson.Literal)
+			if !ok || literal.Kind() != '"' {
+				return nil, fmt.Errorf("line %d: permissions.%s: want texts", line, effect)
+			}
+			e := &entry{text: fmt.Sprintf("%s %s", effect, literal.String()), line: line, effect: effect, rank: sameRank}
+			e.readClaudeRule(literal.String(), f.Project)
+			entries = append(entries, e)
+		}
 	}
 	return entries, nil
 }
 
-// member returns a field of an object, or nil. Of a field that is there twice nobody knows which counts.
-func member(v hujson.Value, name string) (*hujson.Value, error) {
+// member is a field of an object.
+type member struct {
+	name  string
+	value hujson.Value
+	line  int
+}
+
+// members lists the fields of an object. Of a field that is there twice nobody knows which counts.
+func members(text []byte, v hujson.Value, under string) ([]member, error) {
 	object, ok := v.Value.(*hujson.Object)
 	if !ok {
-		return nil, fmt.Errorf("want a JSON object")
+		return nil, fmt.Errorf("line %d: want a JSON object", lineAt(text, v))
 	}
-	var found *hujson.Value
-	for i := range object.Members {
-		literal, _ := object.Members[i].Name.Value.(hujson.Literal)
-		if literal.String() != name {
-			continue
+	var list []member
+	seen := map[string]bool{}
+	for _, m := range object.Members {
+		name, line := m.Name.Value.(hujson.Literal).String(), lineAt(text, m.Name)
+		if seen[name] {
+			return nil, fmt.Errorf("line %d: %s%s is there twice", line, under, name)
 		}
-		if found != nil {
-			return nil, fmt.Errorf("%s is there twice", name)
-		}
-		found = &object.Members[i].Value
+		seen[name] = true
+		list = append(list, member{name, m.Value, line})
 	}
-	return found, nil
+	return list, nil
 }
 
-func lineAt(text []byte, offset int) int {
-	return 1 + bytes.Count(text[:min(max(offset, 0), len(text))], []byte("\n"))
-}
-
-func claudeList(f File, effect policy.Effect, v hujson.Value) ([]*entry, error) {
-	list, ok := v.Value.(*hujson.Array)
-	if !ok {
-		return nil, fmt.Errorf("line %d: permissions.%s: want a list", lineAt(f.Text, v.StartOffset), effect)
-	}
-	var entries []*entry
-	for _, item := range list.Elements {
-		line := lineAt(f.Text, item.StartOffset)
-		literal, ok := item.Value.(hujson.Literal)
-		if !ok || literal.Kind() != '"' {
-			return nil, fmt.Errorf("line %d: permissions.%s: want texts", line, effect)
-		}
-		e := &entry{text: fmt.Sprintf("%s %s", effect, literal.String()), line: line, effect: effect, rank: sameRank}
-		e.readClaudeRule(literal.String(), f.Project)
-		entries = append(entries, e)
-	}
-	return entries, nil
+func lineAt(text []byte, v hujson.Value) int {
+	return 1 + bytes.Count(text[:v.StartOffset], []byte("\n"))
 }
 
 // The tools of Claude Code that its rules for reading and for editing files hold for.
 var (
 	claudeReads = []string{"Read", "Grep", "Glob"}
 	claudeEdits = []string{"Edit", "Write", "MultiEdit", "NotebookEdit"}
+	claudeFiles = slices.Concat(claudeReads, claudeEdits)
 )
 
 // readClaudeRule translates "Tool" or "Tool(what)".
@@ -140,7 +134,7 @@ func (e *entry) readClaudeNarrow(tool, what, project string) {
 		e.readClaudePath("Read", what, project)
 	case e.effect != policy.Allow && slices.Contains(claudeEdits, tool):
 		e.readClaudePath("Edit", what, project)
-	case slices.Contains(claudeReads, tool), slices.Contains(claudeEdits, tool):
+	case slices.Contains(claudeFiles, tool):
 		e.reason = "Claude Code itself heeds only Read(…) and Edit(…) for paths"
 	case tool == "WebFetch" && strings.HasPrefix(what, "domain:"):
 		e.readClaudeDomain(strings.TrimPrefix(what, "domain:"), project)
@@ -183,7 +177,7 @@ func (e *entry) readClaudeDomain(host, project string) {
 }
 
 // projectDeny is why a deny of a project is left out.
-const projectDeny = "it holds for the sessions of a project wherever they work, and nod knows only the folder of each call; Claude Code keeps to it itself"
+const projectDeny = ofProject + "; Claude Code keeps to it itself"
 
 // readClaudeTool translates the name of a tool alone. What a project says holds for its sessions, wherever
 // they work; nod knows the folder of each call only, so a deny would be narrower.
@@ -216,18 +210,16 @@ func claudeGroup(tool string, effect policy.Effect) []string {
 	return []string{tool}
 }
 
-// claudeMeans is every tool that a deny of one may hold for: Monitor follows the rules of Bash, and Agent was
-// called Task before.
+// claudeMeaning is every tool that a deny of one may hold for, where that is not itself alone: Monitor follows the
+// rules of Bash, and Agent was called Task before.
+var claudeMeaning = map[string][]string{
+	"Edit": claudeEdits, "Read": claudeReads, "Bash": {"Bash", "Monitor"},
+	"Agent": {"Agent", "Task"}, "Task": {"Agent", "Task"},
+}
+
 func claudeMeans(tool string) []string {
-	switch tool {
-	case "Edit":
-		return claudeEdits
-	case "Read":
-		return claudeReads
-	case "Bash":
-		return []string{"Bash", "Monitor"}
-	case "Agent", "Task":
-		return []string{"Agent", "Task"}
+	if tools := claudeMeaning[tool]; tools != nil {
+		return tools
 	}
 	return []string{tool}
 }
@@ -300,7 +292,7 @@ func narrowPath(p, project string) (path, cwd string) {
 	if !strings.Contains(p, "/") {
 		p = "**/" + p
 	}
-	return below(project, p), escapeGlob(filepath.ToSlash(project))
+	return below(project, p), policy.EscapeGlob(filepath.ToSlash(project))
 }
 
 // inside is the pattern of a project's folder and all in it, or nothing when there is no project.
@@ -312,13 +304,8 @@ func inside(project string) string {
 }
 
 func below(project, p string) string {
-	return strings.TrimSuffix(escapeGlob(filepath.ToSlash(project)), "/") + "/" + p
+	return strings.TrimSuffix(policy.EscapeGlob(filepath.ToSlash(project)), "/") + "/" + p
 }
-
-var globEscaper = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`)
-
-// escapeGlob makes a pattern that matches exactly s.
-func escapeGlob(s string) string { return globEscaper.Replace(s) }
 
 func (e *entry) add(name string, r policy.Rule) {
 	e.rules, e.names = append(e.rules, r), append(e.names, name)
@@ -333,7 +320,7 @@ func claudeTouches(tool, what string) func(policy.Rule) bool {
 	if strings.Contains(tool, "*") {
 		return always
 	}
-	files := slices.Contains(claudeReads, tool) || slices.Contains(claudeEdits, tool)
+	files := slices.Contains(claudeFiles, tool)
 	word, _, _ := strings.Cut(what, " ")
 	word, _, _ = strings.Cut(word, "*")
 	word = strings.TrimSuffix(word, ":")
@@ -344,7 +331,7 @@ func claudeTouches(tool, what string) func(policy.Rule) bool {
 		case tool == "Bash" && (r.Tool == "Bash" || r.Tool == "Monitor"):
 			return r.Command == "" || strings.Contains(r.Command, word)
 		case files:
-			return r.Tool == "Bash" || r.Tool == "Monitor" || slices.Contains(claudeReads, r.Tool) || slices.Contains(claudeEdits, r.Tool)
+			return r.Tool == "Bash" || r.Tool == "Monitor" || slices.Contains(claudeFiles, r.Tool)
 		case strings.HasPrefix(tool, "mcp__"):
 			return r.Tool == tool || strings.HasPrefix(r.Tool, tool+"__")
 		}

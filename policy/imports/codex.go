@@ -1,7 +1,6 @@
 package imports
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,25 +38,25 @@ func (e *entry) readCodexStatement(statement syntax.Stmt, project string) {
 		return
 	}
 	name, ok := call.Fn.(*syntax.Ident)
-	if ok && name.Name == "network_rule" && keyword(call, "decision") == "allow" {
+	given := codexArguments(call)
+	decision := literalText(given["decision"])
+	if ok && name.Name == "network_rule" && decision == "allow" {
 		e.touches = nil
 	}
 	if !ok || name.Name != "prefix_rule" {
 		return
 	}
-	switch decision := keyword(call, "decision"); decision {
-	case "", "allow": // Codex takes a missing decision for allow
-		e.effect, e.reason = policy.Allow, ""
-	case "prompt":
-		e.effect, e.reason = policy.Ask, ""
-	case "forbidden":
-		e.effect, e.reason = policy.Deny, ""
-	default:
+	if given["decision"] == nil {
+		decision = "allow" // as Codex takes it
+	}
+	effect, known := codexDecisions[decision]
+	if !known {
 		e.reason = fmt.Sprintf("decision %q: Codex knows allow, prompt and forbidden", decision)
 		return
 	}
-	prefixes, problem := codexPrefixes(call)
-	if e.reason = problem; problem != "" {
+	var prefixes []string
+	e.effect = effect
+	if prefixes, e.reason = codexPrefixes(given); e.reason != "" {
 		return
 	}
 	e.touches = func(r policy.Rule) bool {
@@ -66,17 +65,21 @@ func (e *entry) readCodexStatement(statement syntax.Stmt, project string) {
 	e.addRun("codex", "", project, prefixes...)
 }
 
+var codexDecisions = map[string]policy.Effect{"allow": policy.Allow, "prompt": policy.Ask, "forbidden": policy.Deny}
+
 // maxPrefixes is how many commands one pattern may stand for.
 const maxPrefixes = 50
 
 // codexPrefixes are the beginnings of commands that a pattern stands for: each of its elements is a word, or a list
 // of words of which any may be there.
-func codexPrefixes(call *syntax.CallExpr) (prefixes []string, problem string) {
+func codexPrefixes(given map[string]syntax.Expr) (prefixes []string, problem string) {
 	const unread = "nod reads patterns of plain words only"
-	if len(call.Args) > 0 && slices.ContainsFunc(call.Args, func(a syntax.Expr) bool { return !isCodexField(a) }) {
-		return nil, unread
+	for name := range given {
+		if !slices.Contains([]string{"pattern", "decision", "match", "not_match", "justification"}, name) {
+			return nil, unread
+		}
 	}
-	list, ok := argument(call, "pattern").(*syntax.ListExpr)
+	list, ok := given["pattern"].(*syntax.ListExpr)
 	if !ok || len(list.List) == 0 {
 		return nil, unread
 	}
@@ -104,26 +107,19 @@ func codexPrefixes(call *syntax.CallExpr) (prefixes []string, problem string) {
 	return prefixes, ""
 }
 
-// isCodexField reports whether an argument is one that nod knows prefix_rule to take.
-func isCodexField(arg syntax.Expr) bool {
-	pair, ok := arg.(*syntax.BinaryExpr)
-	if !ok || pair.Op != syntax.EQ {
-		return false
-	}
-	key, ok := pair.X.(*syntax.Ident)
-	return ok && slices.Contains([]string{"pattern", "decision", "match", "not_match", "justification"}, key.Name)
-}
-
-// argument returns what a call gives a parameter, or nil.
-func argument(call *syntax.CallExpr, name string) syntax.Expr {
+// codexArguments are what a call gives its parameters, by their names; "" is one without a name, or given twice.
+func codexArguments(call *syntax.CallExpr) map[string]syntax.Expr {
+	given := map[string]syntax.Expr{}
 	for _, arg := range call.Args {
+		name, value := "", arg
 		if pair, ok := arg.(*syntax.BinaryExpr); ok && pair.Op == syntax.EQ {
-			if key, ok := pair.X.(*syntax.Ident); ok && key.Name == name {
-				return pair.Y
+			if key, ok := pair.X.(*syntax.Ident); ok && given[key.Name] == nil {
+				name, value = key.Name, pair.Y
 			}
 		}
+		given[name] = value
 	}
-	return nil
+	return given
 }
 
 // literalText is the text that an expression is, or nothing.
@@ -133,15 +129,6 @@ func literalText(e syntax.Expr) string {
 		return text
 	}
 	return ""
-}
-
-// keyword returns the text that a call gives a parameter, "?" when it is no literal, or "" when it is missing.
-func keyword(call *syntax.CallExpr, name string) string {
-	value := argument(call, name)
-	if value == nil {
-		return ""
-	}
-	return cmp.Or(literalText(value), "?")
 }
 
 // sourceLines returns what stands from start to end, in one line.

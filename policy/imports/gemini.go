@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,6 +19,10 @@ func readGemini(f File) ([]*entry, error) {
 	if err := toml.Unmarshal(f.Text, &tables); err != nil {
 		return nil, fmt.Errorf("not TOML: %w", err)
 	}
+	rules, err := ruleTables(tables["rule"]) // a struct would take [[Rule]] for [[rule]], too
+	if err != nil {
+		return nil, err
+	}
 	lines := ruleLines(f.Text)
 	var entries []*entry
 	for _, key := range slices.Sorted(maps.Keys(tables)) {
@@ -27,10 +32,6 @@ func readGemini(f File) ([]*entry, error) {
 				reason: "nod knows the rules in Gemini CLI's policies only",
 			})
 		}
-	}
-	rules, err := ruleTables(tables["rule"])
-	if err != nil {
-		return nil, err
 	}
 	for i, rule := range rules {
 		e := &entry{line: 1}
@@ -63,36 +64,27 @@ func ruleLines(text []byte) []int {
 	return lines
 }
 
-func ruleTables(v any) ([]map[string]any, error) {
-	if v == nil {
-		return nil, nil
-	}
+func ruleTables(v any) (rules []map[string]any, err error) {
 	items, ok := v.([]any)
-	if !ok {
-		return nil, fmt.Errorf("rule: want [[rule]]")
-	}
-	var rules []map[string]any
 	for _, item := range items {
-		rule, ok := item.(map[string]any)
-		if !ok {
-			return nil, fmt.Errorf("rule: want [[rule]]")
-		}
-		rules = append(rules, rule)
+		rule, isTable := item.(map[string]any)
+		rules, ok = append(rules, rule), ok && isTable
+	}
+	if v != nil && !ok {
+		return nil, errors.New("rule: want [[rule]]")
 	}
 	return rules, nil
 }
 
+var geminiDecisions = map[string]policy.Effect{"allow": policy.Allow, "deny": policy.Deny, "ask_user": policy.Ask}
+
 func (e *entry) readGeminiRule(rule map[string]any, project string) error {
-	switch rule["decision"] {
-	case "allow":
-		e.effect = policy.Allow
-	case "deny":
-		e.effect = policy.Deny
-	case "ask_user":
-		e.effect = policy.Ask
-	default:
+	decision, _ := rule["decision"].(string)
+	effect, known := geminiDecisions[decision]
+	if !known {
 		return fmt.Errorf("decision %v: want allow, deny or ask_user", rule["decision"])
 	}
+	e.effect = effect
 	priority, ok := rule["priority"].(int64)
 	if !ok || priority < 0 || priority > 999 {
 		return fmt.Errorf("priority %v: want a number from 0 to 999", rule["priority"])

@@ -113,7 +113,8 @@ func settle(entries []*entry) {
 			continue
 		}
 		for _, allow := range entries {
-			if allow.effect == policy.Allow && allow.rank >= deny.rank && slices.ContainsFunc(allow.rules, deny.touches) && allow.rank != sameRank {
+			if allow.effect == policy.Allow && allow.rank >= deny.rank && allow.rank != sameRank &&
+				slices.ContainsFunc(allow.rules, deny.touches) {
 				allow.leave("it conflicts with %s:%d, which it wins over there; in nod the strictest rule wins", deny)
 				deny.leave("it conflicts with %s:%d, which wins over it there; in nod the strictest rule wins", allow)
 			}
@@ -166,17 +167,10 @@ func saysTheSame(a, b policy.Rule) bool {
 
 // freeID makes a readable id that no rule has.
 func freeID(name string, taken []policy.Rule) string {
-	name = strings.Map(func(r rune) rune {
-		switch {
-		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
-			return r
-		case 'A' <= r && r <= 'Z':
-			return r + 'a' - 'A'
-		}
-		return '-'
-	}, name)
-	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '-' })
-	name = strings.Join(parts, "-")
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return !('a' <= r && r <= 'z' || '0' <= r && r <= '9')
+	})
+	name = strings.Join(words, "-")
 	name = strings.TrimRight(name[:min(len(name), 48)], "-")
 	for n := 1; ; n++ {
 		id := fmt.Sprintf("%s-%d", name, n)
@@ -188,9 +182,10 @@ func freeID(name string, taken []policy.Rule) string {
 
 // The reasons that several agents' files share.
 const (
-	prefixAllow = "nod lets commands pass that surely only read, and asks once for others: allow this one for always when it comes"
-	prefixDeny  = "nod's rules cannot name this: nod asks about it anyway, unless a rule or an earlier answer allows it"
-	ofProject   = "it holds for the sessions of a project wherever they work, and nod knows only the folder of each call"
+	prefixAllow = "nod lets commands pass that surely only read, and asks once for others: " +
+		"allow this one for always when it comes"
+	prefixDeny = "nod's rules cannot name this: nod asks about it anyway, unless a rule or an earlier answer allows it"
+	ofProject  = "it holds for the sessions of a project wherever they work, and nod knows only the folder of each call"
 )
 
 // runNote says how a rule for commands differs from where it comes from.
@@ -247,7 +242,8 @@ func takesFrom(prefix string, r policy.Rule) bool {
 		if strings.HasPrefix(run+" ", prefix) || strings.HasPrefix(prefix+" ", run) {
 			return true
 		}
-		around := policy.Rule{ID: "x", Effect: policy.Allow, Run: r.Run, Examples: policy.Examples{NoMatch: []string{prefix + " " + run}}}
+		examples := policy.Examples{NoMatch: []string{prefix + " " + run}}
+		around := policy.Rule{ID: "x", Effect: policy.Allow, Run: r.Run, Examples: examples}
 		return around.CheckExamples() != nil
 	})
 }

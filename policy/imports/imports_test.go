@@ -1,7 +1,6 @@
 package imports
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,7 +17,10 @@ func summary(r Result) string {
 	var b strings.Builder
 	for _, rule := range r.Rules {
 		fmt.Fprintf(&b, "%s: %s", rule.ID, rule.Effect)
-		for _, f := range [][2]string{{"tool", rule.Tool}, {"class", string(rule.Class)}, {"path", rule.Path}, {"command", rule.Command}, {"host", rule.Host}, {"cwd", rule.CWD}} {
+		for _, f := range [][2]string{
+			{"tool", rule.Tool}, {"class", string(rule.Class)}, {"path", rule.Path}, {"command", rule.Command},
+			{"host", rule.Host}, {"cwd", rule.CWD},
+		} {
 			if f[1] != "" {
 				fmt.Fprintf(&b, " %s=%s", f[0], f[1])
 			}
@@ -106,32 +108,58 @@ func TestClaudeRules(t *testing.T) {
 			"left 1: allow Bash\nleft 1: allow Bash(go test:*)\nleft 1: deny Bash(rm*)\n"},
 		{"and those that hold its word", `{"allow":["Bash(make && rm x)","Bash(make)"],"ask":["Bash(rm*)"]}`,
 			"claude-bash-make-1: allow tool=Bash command=make\nleft 1: allow Bash(make && rm x)\nleft 1: ask Bash(rm*)\n"},
-		{"a deny by leading words stands beside them", `{"allow":["Bash"],"deny":["Bash(rm:*)"],"ask":["Bash(git push *)","Bash(python:*)"]}`,
-			"claude-bash-1: allow tool=Bash\nclaude-run-rm-1: deny run=rm\nclaude-run-git-push-1: ask run=git push\nclaude-run-python-1: ask run=python\n"},
-		{"leading words", `{"allow":["Bash(go test:*)","Bash(npm run lint *)","Bash(./gradlew test:*)","Bash(git commit:*)"]}`,
+		{"a deny by leading words stands beside them",
+			`{"allow":["Bash"],"deny":["Bash(rm:*)"],"ask":["Bash(git push *)","Bash(python:*)"]}`,
+			"claude-bash-1: allow tool=Bash\nclaude-run-rm-1: deny run=rm\nclaude-run-git-push-1: ask run=git push\n" +
+				"claude-run-python-1: ask run=python\n"},
+		{"leading words",
+			`{"allow":["Bash(go test:*)","Bash(npm run lint *)","Bash(./gradlew test:*)","Bash(git commit:*)"]}`,
 			"claude-run-go-test-1: allow tool=Bash run=go test\nclaude-run-npm-run-lint-1: allow tool=Bash run=npm run lint\n" +
-				"claude-run-gradlew-test-1: allow tool=Bash run=./gradlew test\nclaude-run-git-commit-1: allow tool=Bash run=git commit\n"},
+				"claude-run-gradlew-test-1: allow tool=Bash run=./gradlew test\n" +
+				"claude-run-git-commit-1: allow tool=Bash run=git commit\n"},
 		{"what rules would say more widely, or need not say",
-			`{"allow":["Bash(:*)","Bash(python:*)","Bash(bash -c:*)","Bash(npx:*)","Bash(sudo:*)","Bash(go test -race:*)","Bash(CI=1 make:*)","Bash(go test && x:*)","Bash(ls:*)","Bash(go  test:*)","Bash(a*:*)"]}`,
-			"left 1: allow Bash(:*)\nleft 1: allow Bash(python:*)\nleft 1: allow Bash(bash -c:*)\nleft 1: allow Bash(npx:*)\nleft 1: allow Bash(sudo:*)\n" +
-				"left 1: allow Bash(go test -race:*)\nleft 1: allow Bash(CI=1 make:*)\nleft 1: allow Bash(go test && x:*)\nleft 1: allow Bash(ls:*)\nleft 1: allow Bash(go  test:*)\nleft 1: allow Bash(a*:*)\n"},
+			`{"allow":["Bash(:*)","Bash(python:*)","Bash(bash -c:*)","Bash(npx:*)","Bash(sudo:*)",` +
+				`"Bash(go test -race:*)","Bash(CI=1 make:*)","Bash(go test && x:*)","Bash(ls:*)","Bash(go  test:*)","Bash(a*:*)"]}`,
+			"left 1: allow Bash(:*)\nleft 1: allow Bash(python:*)\nleft 1: allow Bash(bash -c:*)\n" +
+				"left 1: allow Bash(npx:*)\nleft 1: allow Bash(sudo:*)\n" +
+				"left 1: allow Bash(go test -race:*)\nleft 1: allow Bash(CI=1 make:*)\nleft 1: allow Bash(go test && x:*)\n" +
+				"left 1: allow Bash(ls:*)\nleft 1: allow Bash(go  test:*)\nleft 1: allow Bash(a*:*)\n"},
 		{"an exact command that is denied", `{"deny":["Bash(make)"]}`, "left 1: deny Bash(make)\n"},
-		{"a relative allow of the user", `{"allow":["Read(src/**)","Edit(/src/**)"]}`, "left 1: allow Read(src/**)\nleft 1: allow Edit(/src/**)\n"},
+		{
+			"a relative allow of the user", `{"allow":["Read(src/**)","Edit(/src/**)"]}`,
+			"left 1: allow Read(src/**)\nleft 1: allow Edit(/src/**)\n",
+		},
 		{"a relative deny of the user", `{"deny":["Read(./secrets/)"]}`, "claude-read-secrets-1: deny path=**/secrets/\n"},
 		{"a server", `{"deny":["mcp__db"]}`, "claude-mcp-db-1: deny tool=mcp__db__*\n"},
-		{"hosts", `{"allow":["WebFetch(domain:example.com)","WebFetch(domain:*.go.dev)","WebFetch(domain:Example.org)","WebFetch(domain:*)","WebFetch(domain:)"]}`,
-			"claude-fetch-example-com-1: allow tool=WebFetch host=example.com\nclaude-fetch-go-dev-1: allow tool=WebFetch host=*.go.dev\n" +
+		{"hosts",
+			`{"allow":["WebFetch(domain:example.com)","WebFetch(domain:*.go.dev)",` +
+				`"WebFetch(domain:Example.org)","WebFetch(domain:*)","WebFetch(domain:)"]}`,
+			"claude-fetch-example-com-1: allow tool=WebFetch host=example.com\n" +
+				"claude-fetch-go-dev-1: allow tool=WebFetch host=*.go.dev\n" +
 				"left 1: allow WebFetch(domain:Example.org)\nleft 1: allow WebFetch(domain:*)\nleft 1: allow WebFetch(domain:)\n"},
 		{"a host that is denied, with all below", `{"deny":["WebFetch(domain:example.com)"]}`,
-			"claude-fetch-example-com-1: deny tool=WebFetch host=example.com\nclaude-fetch-example-com-2: deny tool=WebFetch host=*.example.com\n"},
-		{"every edit", `{"ask":["Edit"]}`, "claude-edit-1: ask tool=Edit\nclaude-write-1: ask tool=Write\nclaude-multiedit-1: ask tool=MultiEdit\nclaude-notebookedit-1: ask tool=NotebookEdit\n"},
+			"claude-fetch-example-com-1: deny tool=WebFetch host=example.com\n" +
+				"claude-fetch-example-com-2: deny tool=WebFetch host=*.example.com\n"},
+		{"every edit", `{"ask":["Edit"]}`, "claude-edit-1: ask tool=Edit\nclaude-write-1: ask tool=Write\n" +
+			"claude-multiedit-1: ask tool=MultiEdit\nclaude-notebookedit-1: ask tool=NotebookEdit\n"},
 		{"no commands", `{"deny":["Bash"]}`, "claude-bash-1: deny tool=Bash\nclaude-monitor-1: deny tool=Monitor\n"},
-		{"a tool that got another name", `{"allow":["Task"],"deny":["Agent(Explore)"]}`, "left 1: allow Task\nleft 1: deny Agent(Explore)\n"},
-		{"a tool that follows the rules of another", `{"allow":["Monitor"],"deny":["Bash(rm*)"]}`, "left 1: allow Monitor\nleft 1: deny Bash(rm*)\n"},
+		{
+			"a tool that got another name", `{"allow":["Task"],"deny":["Agent(Explore)"]}`,
+			"left 1: allow Task\nleft 1: deny Agent(Explore)\n",
+		},
+		{
+			"a tool that follows the rules of another", `{"allow":["Monitor"],"deny":["Bash(rm*)"]}`,
+			"left 1: allow Monitor\nleft 1: deny Bash(rm*)\n",
+		},
 		{"what Claude Code does not heed", `{"allow":["Write(~/x)"]}`, "left 1: allow Write(~/x)\n"},
-		{"patterns nod reads otherwise", `{"allow":["Read(~/a/../**)","Read(//)","Read(~/[a])","Read(~/a//b)","Read(~bob/x)"]}`,
-			"left 1: allow Read(~/a/../**)\nleft 1: allow Read(//)\nleft 1: allow Read(~/[a])\nleft 1: allow Read(~/a//b)\nleft 1: allow Read(~bob/x)\n"},
-		{"a broken deny stops every allow", `{"allow":["WebSearch"],"deny":["Bash(rm"]}`, "left 1: allow WebSearch\nleft 1: deny Bash(rm\n"},
+		{"patterns nod reads otherwise",
+			`{"allow":["Read(~/a/../**)","Read(//)","Read(~/[a])","Read(~/a//b)","Read(~bob/x)"]}`,
+			"left 1: allow Read(~/a/../**)\nleft 1: allow Read(//)\nleft 1: allow Read(~/[a])\nleft 1: allow Read(~/a//b)\n" +
+				"left 1: allow Read(~bob/x)\n"},
+		{
+			"a broken deny stops every allow", `{"allow":["WebSearch"],"deny":["Bash(rm"]}`,
+			"left 1: allow WebSearch\nleft 1: deny Bash(rm\n",
+		},
 		{"said twice", `{"allow":["WebSearch","WebSearch"]}`, "claude-websearch-1: allow tool=WebSearch\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -148,15 +176,28 @@ func TestClaudeRules(t *testing.T) {
 
 func TestCodexRules(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
-		{"allow", `prefix_rule(pattern=["go","test"], decision="allow", justification="fine")`, "codex-run-go-test-1: allow run=go test\n"},
-		{"nothing said is allow", `prefix_rule(pattern=["npm","run",["lint","test"]])`, "codex-run-npm-run-lint-1: allow run=npm run lint|npm run test\n"},
-		{"with a flag", `prefix_rule(pattern=["go","test","-race"])`, "left 1: prefix_rule(pattern=[\"go\",\"test\",\"-race\"])\n"},
+		{
+			"allow", `prefix_rule(pattern=["go","test"], decision="allow", justification="fine")`,
+			"codex-run-go-test-1: allow run=go test\n",
+		},
+		{
+			"nothing said is allow", `prefix_rule(pattern=["npm","run",["lint","test"]])`,
+			"codex-run-npm-run-lint-1: allow run=npm run lint|npm run test\n",
+		},
+		{
+			"with a flag", `prefix_rule(pattern=["go","test","-race"])`,
+			"left 1: prefix_rule(pattern=[\"go\",\"test\",\"-race\"])\n",
+		},
 		{"an interpreter", `prefix_rule(pattern=["python3"])`, "left 1: prefix_rule(pattern=[\"python3\"])\n"},
 		{"words with blanks", `prefix_rule(pattern=["go test"])`, "left 1: prefix_rule(pattern=[\"go test\"])\n"},
 		{"computed", `prefix_rule(pattern=["go"]+["test"])`, "left 1: prefix_rule(pattern=[\"go\"]+[\"test\"])\n"},
 		{"nothing", `prefix_rule(pattern=[])`, "left 1: prefix_rule(pattern=[])\n"},
-		{"a field nod does not know", `prefix_rule(pattern=["make"], when="x")`, "left 1: prefix_rule(pattern=[\"make\"], when=\"x\")\n"},
-		{"a deny that cannot be read takes back", "prefix_rule(pattern=['make'])\nprefix_rule(pattern=X, decision='forbidden')",
+		{
+			"a field nod does not know", `prefix_rule(pattern=["make"], when="x")`,
+			"left 1: prefix_rule(pattern=[\"make\"], when=\"x\")\n",
+		},
+		{"a deny that cannot be read takes back", "prefix_rule(pattern=['make'])\n" +
+			"prefix_rule(pattern=X, decision='forbidden')",
 			"left 1: prefix_rule(pattern=['make'])\nleft 2: prefix_rule(pattern=X, decision='forbidden')\n"},
 		{"both hold", "prefix_rule(pattern=['make'])\nprefix_rule(pattern=['make','install'], decision='forbidden')",
 			"codex-run-make-1: allow run=make\ncodex-run-make-install-1: deny run=make install\n"},
@@ -177,24 +218,38 @@ func TestGeminiRules(t *testing.T) {
 	const head = "[[rule]]\npriority = 10\n"
 	for _, tt := range []struct{ name, text, want string }{
 		{"everything", head + "toolName='*'\ndecision='allow'", "left 1: decision=allow priority=10 toolName=*\n"},
-		{"a shell without its checks", head + "toolName='run_shell_command'\ndecision='allow'", "left 1: decision=allow priority=10 toolName=run_shell_command\n"},
-		{"leading words", head + "toolName='run_shell_command'\ncommandPrefix=['go test','npm run lint']\ndecision='allow'\n[[rule]]\npriority=9\n" +
+		{
+			"a shell without its checks", head + "toolName='run_shell_command'\ndecision='allow'",
+			"left 1: decision=allow priority=10 toolName=run_shell_command\n",
+		},
+		{"leading words", head + "toolName='run_shell_command'\ncommandPrefix=['go test','npm run lint']\n" +
+			"decision='allow'\n[[rule]]\npriority=9\n" +
 			"toolName='run_shell_command'\ncommandPrefix='rm'\ndecision='deny'",
 			"gemini-run-go-test-1: allow tool=run_shell_command run=go test|npm run lint\ngemini-run-rm-1: deny run=rm\n"},
-		{"leading words that win over a deny", head + "toolName='run_shell_command'\ncommandPrefix='npm run'\ndecision='allow'\n[[rule]]\npriority=9\n" +
+		{"leading words that win over a deny", head + "toolName='run_shell_command'\ncommandPrefix='npm run'\n" +
+			"decision='allow'\n[[rule]]\npriority=9\n" +
 			"toolName='run_shell_command'\ncommandPrefix='npm'\ndecision='deny'",
-			"left 1: commandPrefix=npm run decision=allow priority=10 toolName=run_shell_command\nleft 6: commandPrefix=npm decision=deny priority=9 toolName=run_shell_command\n"},
+			"left 1: commandPrefix=npm run decision=allow priority=10 toolName=run_shell_command\n" +
+				"left 6: commandPrefix=npm decision=deny priority=9 toolName=run_shell_command\n"},
 		{"all of an interpreter", head + "toolName='run_shell_command'\ncommandPrefix='node'\ndecision='allow'",
 			"left 1: commandPrefix=node decision=allow priority=10 toolName=run_shell_command\n"},
 		{"a regular expression", head + "toolName='run_shell_command'\ncommandRegex='go .*'\ndecision='allow'",
 			"left 1: commandRegex=go .* decision=allow priority=10 toolName=run_shell_command\n"},
-		{"a mode", head + "toolName='glob'\ndecision='deny'\nmodes=['plan']", "left 1: decision=deny modes=[plan] priority=10 toolName=glob\n"},
-		{"an old name", head + "toolName='grep_search'\ndecision='deny'", "gemini-grep-search-1: deny tool=grep_search\ngemini-search-file-content-1: deny tool=search_file_content\n"},
-		{"a deny of everything wins there", head + "toolName='*'\ndecision='deny'\n[[rule]]\ntoolName='glob'\ndecision='allow'\npriority=9",
+		{
+			"a mode", head + "toolName='glob'\ndecision='deny'\nmodes=['plan']",
+			"left 1: decision=deny modes=[plan] priority=10 toolName=glob\n",
+		},
+		{
+			"an old name", head + "toolName='grep_search'\ndecision='deny'",
+			"gemini-grep-search-1: deny tool=grep_search\ngemini-search-file-content-1: deny tool=search_file_content\n",
+		},
+		{"a deny of everything wins there", head + "toolName='*'\ndecision='deny'\n[[rule]]\ntoolName='glob'\n" +
+			"decision='allow'\npriority=9",
 			"gemini-1: deny tool=*\ngemini-glob-1: allow tool=glob\n"},
 		{"or not", head + "toolName='*'\ndecision='deny'\n[[rule]]\ntoolName='glob'\ndecision='allow'\npriority=10",
 			"left 1: decision=deny priority=10 toolName=*\nleft 5: decision=allow priority=10 toolName=glob\n"},
-		{"a server", head + "mcpName='db'\ntoolName='drop'\ndecision='deny'\n[[rule]]\ntoolName='glob'\ndecision='allow'\npriority=9",
+		{"a server", head + "mcpName='db'\ntoolName='drop'\ndecision='deny'\n[[rule]]\ntoolName='glob'\n" +
+			"decision='allow'\npriority=9",
 			"left 1: decision=deny mcpName=db priority=10 toolName=drop\nleft 6: decision=allow priority=9 toolName=glob\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -261,7 +316,9 @@ func TestNeverWider(t *testing.T) {
 		{"WebFetch", `{"url":"https://example.com"}`, "/w/shop", policy.Ask},
 		{"mcp__github__delete_repo", `{}`, "/w/shop", policy.Ask},
 	} {
-		d := policy.Decide(policy.Call{Agent: "claude-code", Tool: tt.tool, Input: json.RawMessage(tt.input), CWD: tt.cwd}, p, time.Time{})
+		input := policy.ReadInput([]byte(tt.input))
+		call := policy.Call{Agent: "claude-code", Tool: tt.tool, Input: input, CWD: tt.cwd}
+		d := policy.Decide(call, p, time.Time{})
 		if d.Effect != tt.want {
 			t.Errorf("%s %s in %s: %s (%s), want %s", tt.tool, tt.input, tt.cwd, d.Effect, d.Reason, tt.want)
 		}
@@ -310,12 +367,14 @@ func fuzzRead(f *testing.F, agent, sample string) {
 		if err != nil {
 			t.Fatalf("nod refuses the rules: %v", err)
 		}
-		stranger := policy.Call{Agent: "stranger", Tool: "Edit", Input: json.RawMessage(`{"file_path":"/w/shop/src/a"}`), CWD: "/w/shop"}
+		input := policy.ReadInput([]byte(`{"file_path":"/w/shop/src/a"}`))
+		stranger := policy.Call{Agent: "stranger", Tool: "Edit", Input: input, CWD: "/w/shop"}
 		if d := policy.Decide(stranger, p, time.Time{}); d.Effect == policy.Allow {
 			t.Errorf("another agent is allowed: %s", d.Reason)
 		}
 		for _, r := range got.Rules {
-			if r.Effect == policy.Allow && len(r.Run) == 0 && (agent == "codex" || strings.ContainsAny(r.Tool, "*?") || r.Tool == "") {
+			if r.Effect == policy.Allow && len(r.Run) == 0 &&
+				(agent == "codex" || strings.ContainsAny(r.Tool, "*?") || r.Tool == "") {
 				t.Errorf("allows too much: %+v", r)
 			}
 			if inProject && r.Effect == policy.Allow && !slices.Contains([]string{"/w/shop", "/w/shop/**"}, r.CWD) {

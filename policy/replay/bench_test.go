@@ -33,7 +33,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		sim, err := policy.NewSimulation(policy.Default().Policy)
+		sim, err := policy.NewSimulation(policy.Default(), policy.DefaultPlaces())
 		if err != nil {
 			b.Fatal(err)
 		}

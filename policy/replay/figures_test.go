@@ -23,7 +23,7 @@ func TestFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sim, err := policy.NewSimulation(policy.Default().Policy)
+	sim, err := policy.NewSimulation(policy.Default(), policy.DefaultPlaces())
 	if err != nil {
 		t.Fatal(err)
 	}

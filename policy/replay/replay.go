@@ -47,7 +47,15 @@ func Run(ctx context.Context, files []File, sim *policy.Simulation, o Options) (
 	if !o.Suggest {
 		return report, nil
 	}
-	with, rules, err := sim.With(first.candidates())
+	found, err := sim.Suggest(ctx, first.past, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	var rules []policy.Rule
+	for _, s := range found[:min(len(found), maxRules)] {
+		rules = append(rules, s.Rule)
+	}
+	with, err := sim.With(rules...)
 	if err != nil {
 		return nil, err
 	}
@@ -55,23 +63,19 @@ func Run(ctx context.Context, files []File, sim *policy.Simulation, o Options) (
 	if err := run(ctx, files, second, o.Progress); err != nil {
 		return nil, err
 	}
-	report.suggest(first, second, rules)
+	report.addRules(second, rules)
 	return report, nil
 }
 
 // run puts every call before the tally, in order of time.
 func run(ctx context.Context, files []File, t *tally, progress func(int64)) error {
-	m := newMerge(files, progress)
-	defer m.close()
-	for {
-		one, err := m.next()
-		if err != nil || one == nil {
-			t.skipped = m.skipped
-			return err
-		}
+	skipped, err := inOrder(files, progress, func(s *stream) error {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("replay: %w", err)
 		}
-		t.add(one.project, one.call, one.at)
-	}
+		t.add(s.project, s.call, s.at)
+		return nil
+	})
+	t.skipped = skipped
+	return err
 }

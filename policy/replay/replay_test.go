@@ -49,16 +49,22 @@ func (p past) file(name string) File {
 	}
 }
 
+func tool(second int, name string, input []byte) pastCall {
+	return pastCall{second, policy.Call{
+		Agent: "claude-code", Session: "s", CWD: "/srv/shop", Tool: name, Input: policy.ReadInput(input),
+	}}
+}
+
 func bash(second int, command string) pastCall {
 	input, _ := json.Marshal(map[string]string{"command": command})
-	return pastCall{second, policy.Call{Agent: "claude-code", Session: "s", CWD: "/srv/shop", Tool: "Bash", Input: input}}
+	return tool(second, "Bash", input)
 }
 
 func simulation(t *testing.T, rules ...policy.Rule) *policy.Simulation {
 	t.Helper()
-	p := policy.Default().Policy
+	p := policy.Default()
 	p.Rules = rules
-	sim, err := policy.NewSimulation(p)
+	sim, err := policy.NewSimulation(p, policy.DefaultPlaces())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +72,7 @@ func simulation(t *testing.T, rules ...policy.Rule) *policy.Simulation {
 }
 
 func TestRunCounts(t *testing.T) {
-	question := policy.Call{Agent: "claude-code", Tool: "AskUserQuestion", Input: json.RawMessage(`{}`)}
+	question := policy.Call{Agent: "claude-code", Tool: "AskUserQuestion", Input: policy.ReadInput(json.RawMessage(`{}`))}
 	elsewhere := bash(5, "make")
 	elsewhere.call.CWD, elsewhere.call.Agent = "/srv/web", "codex"
 	files := []File{
@@ -118,33 +124,34 @@ func TestMerge(t *testing.T) {
 		}}.file(fmt.Sprint(i)))
 	}
 	slices.Reverse(files)
-	m := newMerge(files, func(int64) {})
-	defer m.close()
-	last, n, widest := time.Time{}, 0, 0
-	for {
-		s, err := m.next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s == nil {
-			break
-		}
+	last, n := time.Time{}, 0
+	_, err := inOrder(files, func(int64) {}, func(s *stream) error {
 		if s.at.Before(last) {
-			t.Fatalf("%s comes after %s", s.at, last)
+			t.Errorf("%s comes after %s", s.at, last)
 		}
-		last, n, widest = s.at, n+1, max(widest, len(m.open))
-	}
-	if n != 9*maxOpen || widest > 6 {
-		t.Errorf("%d calls, %d transcripts open at once", n, widest)
+		last, n = s.at, n+1
+		return nil
+	})
+	if err != nil || n != 9*maxOpen {
+		t.Errorf("%d calls, %v", n, err)
 	}
 }
 
-// Even when all sessions went on at once, few files are open.
+// Files of sessions that went on one after another are open one after another; and even when all sessions went on at
+// once, few files are open.
 func TestMergeOpensFew(t *testing.T) {
+	for length, want := range map[int]int{1: 3, 1000: maxOpen} {
+		opensAtMost(t, length, want)
+	}
+}
+
+// opensAtMost replays sessions that last so many seconds, of which one begins each second.
+func opensAtMost(t *testing.T, length, want int) {
+	t.Helper()
 	open, most := 0, 0
 	var files []File
 	for i := range 3 * maxOpen {
-		f := past{calls: []pastCall{bash(i, "a"), bash(1000+i, "b")}}.file(fmt.Sprint(i))
+		f := past{calls: []pastCall{bash(i, "a"), bash(length+i, "b")}}.file(fmt.Sprint(i))
 		f.Open = func() (io.ReadCloser, error) {
 			open++
 			most = max(most, open)
@@ -156,8 +163,8 @@ func TestMergeOpensFew(t *testing.T) {
 	if err != nil || r.Calls != 6*maxOpen {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if open != 0 || most > maxOpen {
-		t.Errorf("%d stay open, %d were", open, most)
+	if open != 0 || most > want {
+		t.Errorf("%d stay open, %d were, want %d at most", open, most, want)
 	}
 }
 
@@ -192,7 +199,7 @@ func TestRunFails(t *testing.T) {
 func TestSuggest(t *testing.T) {
 	edit := func(second int, path string) pastCall {
 		input, _ := json.Marshal(map[string]string{"file_path": path, "old_string": "a", "new_string": "<b>"})
-		return pastCall{second, policy.Call{Agent: "claude-code", Session: "s", CWD: "/srv/shop", Tool: "Edit", Input: input}}
+		return tool(second, "Edit", input)
 	}
 	calls := []pastCall{
 		bash(1, "make"), bash(2, "make"), bash(3, "make"), bash(4, "make test"), bash(5, "make test"),
@@ -230,7 +237,8 @@ func TestReportIsBounded(t *testing.T) {
 	var calls []pastCall
 	for i := range maxListed + 10 {
 		input, _ := json.Marshal(map[string]string{"url": fmt.Sprint(i, strings.Repeat("x", 2*maxCallText))})
-		calls = append(calls, pastCall{i, policy.Call{Agent: fmt.Sprint("agent ", i), Tool: "frobnicate", Input: input}})
+		call := policy.Call{Agent: fmt.Sprint("agent ", i), Tool: "frobnicate", Input: policy.ReadInput(input)}
+		calls = append(calls, pastCall{i, call})
 	}
 	r, err := Run(t.Context(), []File{past{calls: calls}.file("a")}, simulation(t), Options{})
 	if err != nil {

@@ -3,6 +3,7 @@ package replay
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,9 @@ const (
 	maxListed   = 10_000 // different calls, and different projects, that a report tells apart
 	maxCallText = 500    // characters of a call in a report
 	others      = "(others)"
+	maxPast     = 50_000   // calls that rules are looked for
+	maxPastSize = 64 << 20 // bytes of their inputs
+	maxRules    = 10       // suggested: more of them nobody looks at
 )
 
 // Report is what came of a replay. Its JSON is what nod policy replay --json prints; fields are only ever added.
@@ -84,21 +88,19 @@ type tally struct {
 	projects  map[string]*Counts
 	asked     map[askedKey]*Asked
 	left      int
-	byRule    map[string]int        // calls that a rule let pass
-	wanted    map[string]*candidate // rules that would let an asked call pass; nil: not looked for
+	byRule    map[string]int // calls that a rule let pass
+	suggest   bool
+	past      []policy.Past // what was asked about, to look for rules; as much of it as there is room for
+	pastSize  int           // bytes of its inputs
 }
 
 type askedKey struct{ agent, tool, call, reason string }
 
 func newTally(sim *policy.Simulation, suggest bool) *tally {
-	t := &tally{
+	return &tally{
 		sim: sim, agents: map[string]*Counts{}, projects: map[string]*Counts{},
-		asked: map[askedKey]*Asked{}, byRule: map[string]int{},
+		asked: map[askedKey]*Asked{}, byRule: map[string]int{}, suggest: suggest,
 	}
-	if suggest {
-		t.wanted = map[string]*candidate{}
-	}
-	return t
 }
 
 // add counts one call.
@@ -117,7 +119,9 @@ func (t *tally) add(project string, c policy.Call, at time.Time) {
 		t.byRule[d.Rule]++
 	case policy.Ask:
 		t.list(c, d.Reason, again)
-		t.want(c)
+		if size := t.pastSize + len(c.Input.Raw); t.suggest && len(t.past) < maxPast && size <= maxPastSize {
+			t.past, t.pastSize = append(t.past, policy.Past{Call: c, Effect: policy.Allow}), size
+		}
 	}
 }
 
@@ -170,8 +174,8 @@ func text(c policy.Call) string {
 		FilePath           string `json:"file_path"`
 		Notebook           string `json:"notebook_path"`
 	}
-	_ = json.Unmarshal(c.Input, &in) // a field of another type is left out
-	what := []rune(strings.TrimSpace(cmp.Or(in.Command, in.FilePath, in.Notebook, in.Path, in.URL, string(c.Input))))
+	_ = json.Unmarshal(c.Input.Raw, &in) // a field of another type is left out
+	what := []rune(strings.TrimSpace(cmp.Or(in.Command, in.FilePath, in.Notebook, in.Path, in.URL, c.Input.String())))
 	if len(what) > maxCallText {
 		what = append(what[:maxCallText-1], '…')
 	}
@@ -202,4 +206,22 @@ func parts(of map[string]*Counts) []Part {
 		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
 	})
 	return list
+}
+
+// addRules puts into the report what the suggested rules did in the second run.
+func (r *Report) addRules(second *tally, rules []policy.Rule) {
+	r.Rules = &Rules{Rules: []Rule{}, Counts: second.all}
+	for _, rule := range rules {
+		n := second.byRule[rule.ID]
+		if n == 0 {
+			continue
+		}
+		spared := fmt.Sprintf("would have spared %d of %d prompts", n, r.Asked)
+		if rule.Note != "" {
+			spared += "; " + rule.Note
+		}
+		rule.Note = spared
+		r.Rules.Rules = append(r.Rules.Rules, Rule{rule, n})
+	}
+	slices.SortStableFunc(r.Rules.Rules, func(a, b Rule) int { return cmp.Compare(b.Spares, a.Spares) })
 }

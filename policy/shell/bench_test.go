@@ -11,7 +11,8 @@ func BenchmarkAnalyze(b *testing.B) {
 		{"pipeline", "grep -rn --include='*.go' foo src 2>/dev/null | sort | head -20"},
 		{"git", "git log --oneline -20 --format='%h %s'"},
 		{"refused", "rm -rf build && go test ./..."},
-		{"long", strings.Repeat("cat -n src/main.go | head -n 20; ", 24) + "echo " + strings.Repeat("'a long quoted text of words' ", 290)},
+		{"long", strings.Repeat("cat -n src/main.go | head -n 20; ", 24) + "echo " +
+			strings.Repeat("'a long quoted text of words' ", 290)},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			b.SetBytes(int64(len(bb.command)))

@@ -4,56 +4,41 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"nod/policy/invisible"
+	"nod/policy/shell/language"
 )
 
 // unreadable says why command is a text that must not even be parsed: shells, parsers and people would
 // disagree on what it says. A carriage return, for example, separates words for some and belongs to a
 // word for others.
 func unreadable(command string) string {
-	if len(command) > MaxLength {
+	if len(command) > language.MaxLength {
 		return "The command is longer than 10,000 bytes."
 	}
 	if !utf8.ValidString(command) {
 		return "The command holds bytes that are not valid UTF-8."
 	}
 	for _, r := range command {
-		if r != '\n' && r != '\t' && invisible(r) {
+		if r != '\n' && r != '\t' && (r == utf8.RuneError || invisible.Is(r)) {
 			return "The command holds a control character or one that nobody can see."
 		}
 	}
 	return ""
 }
 
-// invisible reports whether r shows nothing, or changes how the text around it is shown.
-func invisible(r rune) bool {
-	if r < utf8.RuneSelf {
-		return r < ' ' || r == 0x7f
-	}
-	switch r {
-	case utf8.RuneError, '\u2800', '\u115f', '\u1160', '\u3164', '\uffa0':
-		return true
-	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Zs,
-		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Noncharacter_Code_Point)
-}
-
 // doubtful says why a readable command holds bytes that no read-only command needs. Only printable ASCII,
 // line ends and letters pass.
 func doubtful(command string) string {
-	if ascii(command) {
-		switch {
-		case strings.ContainsRune(command, '\t'):
-			return "It holds a tab."
-		case strings.Contains(command, "\\\n"):
-			return "It joins two lines with a backslash."
-		}
-		return ""
-	}
-	if strings.ContainsRune(command, '\\') {
+	switch isASCII := ascii(command); {
+	case !isASCII && strings.ContainsRune(command, '\\'):
 		return "It holds a backslash beside letters outside ASCII, which some character sets join into one."
-	}
-	if strings.ContainsRune(command, '\t') {
+	case strings.ContainsRune(command, '\t'):
 		return "It holds a tab."
+	case strings.Contains(command, "\\\n"):
+		return "It joins two lines with a backslash."
+	case isASCII:
+		return ""
 	}
 	for _, r := range command {
 		if r >= utf8.RuneSelf && !plainLetter(r) {
@@ -69,12 +54,7 @@ func doubtful(command string) string {
 }
 
 func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // plainLetter reports whether r, outside ASCII, is a letter of a script that nod can tell from others.
@@ -99,16 +79,8 @@ func greekOrCyrillic(r rune) bool { return r >= 0x386 && r <= 0x3ce || r >= 0x41
 // lookAlike reports whether a run of letters may be read as other letters: Greek or Cyrillic, mixed with
 // another script or made only of letters that have a Latin twin.
 func lookAlike(run string) bool {
-	var foreign, other, distinct bool
-	for _, r := range run {
-		if !greekOrCyrillic(r) {
-			other = true
-			continue
-		}
-		foreign = true
-		distinct = distinct || !strings.ContainsRune(latinTwins, r)
-	}
-	return foreign && (other || !distinct)
+	mixed := strings.TrimFunc(run, greekOrCyrillic) != ""
+	return strings.ContainsFunc(run, greekOrCyrillic) && (mixed || strings.Trim(run, latinTwins) == "")
 }
 
 // latinTwins are the Greek and Cyrillic letters that look like an ASCII letter or digit.

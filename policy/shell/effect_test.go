@@ -14,10 +14,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"nod/policy/shell/language"
 )
 
 // builtins are the accepted programs that are part of the shells.
-var builtins = set("echo true false pwd cd type command printf test")
+var builtins = language.Words("echo true false pwd cd type command printf test")
 
 // TestNothingChanges runs every accepted sample with bash in a scratch folder and sees no file change, but
 // .git/index, which git refreshes when it looks.
@@ -76,9 +78,10 @@ func scratch(t testing.TB) string {
 		"home/src/x": "x\n", "tmp/.keep": "",
 		"work/a.txt": "a:1,x\nb:2,y\nfoo:3,z\n", "work/b.txt": "a:1,x\nc:4,w\n", "work/names.txt": "anna\nbob\n",
 		"work/file": "x;y\n", "work/f": "one\n", "work/x": "x\n", "work/README.md": "# read me\n",
-		"work/main.go": "package main\n\nfunc main() {}\n", "work/data.json": `{"name":"n","env":"e","items":[{"name":"x"}],"a b":1}` + "\n",
-		"work/a.bin": "\x00\x01binary text\x02", "work/src/main.go": "package src // foo\n", "work/src/a": "a\n",
-		"work/internal/x.go": "package internal // TODO\n", "work/a b": "blank\n", "work/-odd": "odd\n",
+		"work/main.go": "package main\n\nfunc main() {}\n", "work/a.bin": "\x00\x01binary text\x02",
+		"work/data.json": `{"name":"n","env":"e","items":[{"name":"x"}],"a b":1}` + "\n", "work/a b": "blank\n",
+		"work/src/main.go": "package src // foo\n", "work/src/a": "a\n",
+		"work/internal/x.go": "package internal // TODO\n", "work/-odd": "odd\n",
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -111,9 +114,9 @@ func makeRepository(t testing.TB, git, dir string) {
 
 // lacking names a program of the command that this machine does not have.
 func lacking(command string) string {
-	for _, p := range Analyze(command).Programs {
-		if _, err := exec.LookPath(p.Name); err != nil && !builtins[p.Name] {
-			return p.Name
+	for _, name := range Analyze(command).Programs {
+		if _, err := exec.LookPath(name); err != nil && !builtins.Has(name) {
+			return name
 		}
 	}
 	return ""

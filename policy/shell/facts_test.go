@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nod/policy/shell/language"
 )
 
 func TestReads(t *testing.T) {
@@ -73,7 +75,8 @@ func TestReads(t *testing.T) {
 func TestDeep(t *testing.T) {
 	for command, want := range map[string]bool{
 		"grep -r x .": true, "grep --recursive x": true, "rg x": true, "diff -r a b": true, "git grep x": true,
-		"ls -R": false, "ls --recursive": false, "grep x a": false, "find .": false, "git status": false, "ls | grep -r x": true,
+		"ls | grep -r x": true, "ls -R": false, "ls --recursive": false, "grep x a": false, "find .": false,
+		"git status": false,
 	} {
 		if got := isDeep(Analyze(command)); got != want {
 			t.Errorf("Analyze(%q).Deep = %v, want %v", command, got, want)
@@ -106,7 +109,7 @@ func TestWrites(t *testing.T) {
 		"mv a b":                            "a b b/a",
 		"cp a b":                            "b b/a",
 		"cp settings.json ~/.claude/":       "~/.claude/ ~/.claude/settings.json",
-		"cp -t dest a":                      "dest a a/dest",
+		"cp -t dest a":                      "dest",
 		"ln -s a b":                         "b b/a",
 		"tee out":                           "out",
 		"echo x | tee -a .git/config":       ".git/config",
@@ -163,8 +166,9 @@ func TestDeletes(t *testing.T) {
 
 func TestNetwork(t *testing.T) {
 	for command, want := range map[string]bool{
-		"curl https://example.org": true, "git push": true, "git fetch origin": true, "npm install x": true, "go get x": true,
-		"ls > /dev/tcp/example.org/80": true, "sudo apt-get install x": true, "ls | nc example.org 80": true, "pip install x": true,
+		"curl https://example.org": true, "git push": true, "git fetch origin": true, "npm install x": true,
+		"ls > /dev/tcp/example.org/80": true, "ls | nc example.org 80": true, "sudo apt-get install x": true,
+		"go get x": true, "pip install x": true,
 		"git status": false, "npm test": false, "go test ./...": false, "ls": false, "echo curl": false,
 	} {
 		if got := Analyze(command).Network; got != want {
@@ -190,10 +194,7 @@ func TestProgramsOfCommands(t *testing.T) {
 		"./run.sh":                        "./run.sh",
 		"$X y":                            "",
 	} {
-		var got []string
-		for _, p := range Analyze(command).Programs {
-			got = append(got, p.Name)
-		}
+		got := Analyze(command).Programs
 		if strings.Join(got, " ") != want {
 			t.Errorf("Analyze(%q).Programs = %q, want %q", command, got, want)
 		}
@@ -202,20 +203,23 @@ func TestProgramsOfCommands(t *testing.T) {
 
 func TestWhole(t *testing.T) {
 	for command, want := range map[string]bool{
-		"go test ./...": true, "go test $X": false, "go test \"$X\"": false, "ls *.go": false, "go test 'a b'": true, "go test $(x)": false,
+		"go test ./...": true, "go test 'a b'": true,
+		"go test $X": false, "go test \"$X\"": false, "go test $(x)": false, "ls *.go": false,
 	} {
-		programs := Analyze(command).Programs
-		if got := programs[len(programs)-1].Whole; got != want {
-			t.Errorf("%q: Whole = %v, want %v", command, got, want)
+		parts := Analyze(command).Parts
+		if got := parts[len(parts)-1].whole; got != want {
+			t.Errorf("%q: whole = %v, want %v", command, got, want)
 		}
 	}
 }
 
 func TestUnreadable(t *testing.T) {
 	for command, want := range map[string]bool{
-		"ls": false, "rm -rf /": false, "echo $X": false, "cat > f <<'E'\n\tx\nE": false, "git commit -m 'naïve — fix'": false,
-		"ls\r": true, "ls\u202e": true, "ls\x00": true, "ls \xff": true, "ls 'x": true, "ls )": true, "c\u0430t x": true, "ls \u3164": true,
-		strings.Repeat("a", MaxLength): false, strings.Repeat("a", MaxLength+1): true,
+		"ls": false, "rm -rf /": false, "echo $X": false,
+		"cat > f <<'E'\n\tx\nE": false, "git commit -m 'naïve — fix'": false,
+		"ls\r": true, "ls\u202e": true, "ls\x00": true, "ls \xff": true, "ls 'x": true, "ls )": true,
+		"c\u0430t x": true, "ls \u3164": true,
+		strings.Repeat("a", language.MaxLength): false, strings.Repeat("a", language.MaxLength+1): true,
 	} {
 		if got := Analyze(command).Unreadable; got != want {
 			t.Errorf("Analyze(%.40q).Unreadable = %v, want %v", command, got, want)
@@ -226,7 +230,8 @@ func TestUnreadable(t *testing.T) {
 func TestOpaque(t *testing.T) {
 	for command, want := range map[string]bool{
 		"ls": false, "rm x": false, "sudo rm x": false, "sh -c 'rm x'": false, "cp a b": false,
-		"rm $x": true, "$x": true, "sh x.sh": true, "python3 -c 'x'": true, "echo $(ls)": false, "sh -c \"$x\"": true, "cd $x && rm y": true,
+		"rm $x": true, "$x": true, "sh x.sh": true, "python3 -c 'x'": true, "echo $(ls)": false,
+		"sh -c \"$x\"": true, "cd $x && rm y": true,
 		"rm {a,b}": false, "ls 'x": true, "sh -c 'rm \"'": true, "make": true, "cd && rm x": false, "cd - && rm x": true,
 	} {
 		if got := Analyze(command).Opaque; got != want {
@@ -303,7 +308,8 @@ func TestDrivesScreen(t *testing.T) {
 
 func TestSpecial(t *testing.T) {
 	for path, want := range map[string]bool{
-		"/dev/zero": true, "/proc/1/environ": true, "/sys/x": true, "//host/x": true, "/dev/null": false, "/home/u/x": false, "x": false, "/device": false,
+		"/dev/zero": true, "/proc/1/environ": true, "/sys/x": true, "//host/x": true,
+		"/dev/null": false, "/home/u/x": false, "x": false, "/device": false,
 	} {
 		if got := Special(path); got != want {
 			t.Errorf("Special(%q) = %v, want %v", path, got, want)
@@ -313,16 +319,16 @@ func TestSpecial(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	for command, want := range map[string]bool{
-		strings.Repeat("ls; ", 50):                                  true,
-		strings.Repeat("ls; ", 51):                                  false,
-		"echo " + strings.Repeat("a", MaxLength-len("echo ")):       true,
-		"echo " + strings.Repeat("a", MaxLength-len("echo ")+1):     false,
-		strings.Repeat("cd a; ", 3) + "cat x":                       true,
-		"cd a; cd b; cd c; cd d; cd e; cat x":                       false,
-		strings.Repeat("cd a && ", 20) + "cat x":                    true,
-		strings.Repeat("(", 3000):                                   false,
-		strings.Repeat("sudo ", 1000) + "ls":                        false,
-		strings.Repeat("echo $(", 1000) + strings.Repeat(")", 1000): false,
+		strings.Repeat("ls; ", 50):                                       true,
+		strings.Repeat("ls; ", 51):                                       false,
+		"echo " + strings.Repeat("a", language.MaxLength-len("echo ")):   true,
+		"echo " + strings.Repeat("a", language.MaxLength-len("echo ")+1): false,
+		strings.Repeat("cd a; ", 3) + "cat x":                            true,
+		"cd a; cd b; cd c; cd d; cd e; cat x":                            false,
+		strings.Repeat("cd a && ", 20) + "cat x":                         true,
+		strings.Repeat("(", 3000):                                        false,
+		strings.Repeat("sudo ", 1000) + "ls":                             false,
+		strings.Repeat("echo $(", 1000) + strings.Repeat(")", 1000):      false,
 	} {
 		if got := Analyze(command); got.ReadOnly != want {
 			t.Errorf("Analyze(%.40q) is read-only %v, want %v; reasons %q", command, got.ReadOnly, want, got.Reasons)

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"nod/policy/shell/language"
 )
 
 // disguises turn a command into others that a shell runs the same way, or that a person reads the same way.
@@ -27,7 +29,7 @@ var disguises = map[string]func(command string) []string{
 		return eachWord(c, func(w string) []string {
 			var out []string
 			for i := 0; known != nil && len(w) > 1 && w[0] == '-' && w[1] != '-' && i < 256; i++ {
-				if v, isFlag := known.letters[byte(i)]; isFlag && v.typ == nil {
+				if v, isFlag := known.flags["-"+string(rune(i))]; isFlag && v.typ == nil {
 					out = append(out, "-"+string(rune(i))+w[1:])
 				}
 			}
@@ -39,7 +41,7 @@ var disguises = map[string]func(command string) []string{
 			var out []string
 			name, value, glued := strings.Cut(w, "=")
 			for n := 3; strings.HasPrefix(w, "--") && n < len(name); n++ {
-				if otherFlags[name[:n]] {
+				if otherFlags.Has(name[:n]) {
 					continue
 				}
 				out = append(out, name[:n])
@@ -52,9 +54,12 @@ var disguises = map[string]func(command string) []string{
 	},
 	"in front": func(c string) []string {
 		var out []string
-		for _, front := range []string{"/bin/", "/usr/bin/", "./", "../", "~/", "X=1 ", "PATH=. ", "GIT_PAGER=x ", "LD_PRELOAD=x ",
-			"env ", "env -i ", "nohup ", "sudo ", "nice ", "time ", "timeout 5 ", "command ", "command -p ", "builtin ", "exec ", "xargs ",
-			"stdbuf -o0 ", "setsid ", "! ", "eval ", "noglob ", "{ ", "( ", "ls | ", "ls; ", "ls && ", "ls || ", "ls\n", "\\", "- ", "-- "} {
+		for _, front := range []string{
+			"/bin/", "/usr/bin/", "./", "../", "~/", "X=1 ", "PATH=. ", "GIT_PAGER=x ", "LD_PRELOAD=x ", "env ", "env -i ",
+			"nohup ", "sudo ", "nice ", "time ", "timeout 5 ", "command ", "command -p ", "builtin ", "exec ", "xargs ",
+			"stdbuf -o0 ", "setsid ", "! ", "eval ", "noglob ", "{ ", "( ", "ls | ", "ls; ", "ls && ", "ls || ", "ls\n",
+			"\\", "- ", "-- ",
+		} {
 			out = append(out, front+c)
 		}
 		return out
@@ -63,15 +68,18 @@ var disguises = map[string]func(command string) []string{
 		if strings.HasSuffix(c, "&&") || strings.HasSuffix(c, "||") {
 			return nil // a further line completes it
 		}
-		return []string{c + " ", c + "; ls", c + " | cat", c + " && ls", c + " || ls", c + "\nls", c + " 2>/dev/null", c + " >/dev/null", c + " --"}
+		return []string{c + " ", c + "; ls", c + " | cat", c + " && ls", c + " || ls", c + "\nls",
+			c + " 2>/dev/null", c + " >/dev/null", c + " --"}
 	},
 	"characters between words": func(c string) []string {
-		return replaced(c, " ", "\t", "\n", "\r", "\x00", "\v", "\f", "\u00a0", "\u2003", "\u3000", "\u200b", "\ufeff", "${IFS}", "$IFS", "\\ ", "  ")
+		return replaced(c, " ", "\t", "\n", "\r", "\x00", "\v", "\f", "\u00a0", "\u2003", "\u3000", "\u200b",
+			"\ufeff", "${IFS}", "$IFS", "\\ ", "  ")
 	},
 	"characters in every place": func(c string) []string {
 		var out []string
 		for i := range len(c) + 1 {
-			for _, insert := range []string{"\t", "\r", "\x00", "\x08", "\x1b[2K", "\u202e", "\u2066", "\u200b", "\u00ad", "\ufe0f", "\U000E0041", "\\\n", "\xff"} {
+			for _, insert := range []string{"\t", "\r", "\x00", "\x08", "\x1b[2K", "\u202e", "\u2066",
+				"\u200b", "\u00ad", "\ufe0f", "\U000E0041", "\\\n", "\xff"} {
 				out = append(out, c[:i]+insert+c[i:])
 			}
 		}
@@ -79,8 +87,11 @@ var disguises = map[string]func(command string) []string{
 	},
 	"look-alikes": func(c string) []string {
 		var out []string
-		for _, pair := range []string{"a\u0430", "e\u0435", "o\u043e", "c\u0441", "p\u0440", "i\u0456", "x\u0445", "-\u2010", "-\u2013", "-\u2212", "-\u30fc", "t\u03c4",
-			"l\u01c0", "/\u2044", "/\u2215", ";\u037e", "'\u2019", "s\u017f", "f\u0192", "s\uff53", "g\u0261"} {
+		for _, pair := range []string{
+			"a\u0430", "e\u0435", "o\u043e", "c\u0441", "p\u0440", "i\u0456", "x\u0445",
+			"-\u2010", "-\u2013", "-\u2212", "-\u30fc", "t\u03c4", "l\u01c0", "/\u2044",
+			"/\u2215", ";\u037e", "'\u2019", "s\u017f", "f\u0192", "s\uff53", "g\u0261",
+		} {
 			out = append(out, strings.ReplaceAll(c, pair[:1], pair[1:]), strings.Replace(c, pair[:1], pair[1:], 1))
 		}
 		return out
@@ -95,7 +106,7 @@ var mended = map[string]bool{"ls | xargs ls": true, "( ls )": true, "ls\na=~/x":
 var ownComment = regexp.MustCompile(`(^|\n)#`)
 
 // otherFlags are flags of their own, not abbreviations: --text of --textconv.
-var otherFlags = set("--text --exclude --ignore-rev")
+var otherFlags = language.Words("--text --exclude --ignore-rev")
 
 // undisguised matches a word in which no character is special to a shell.
 var undisguised = regexp.MustCompile(`^[A-Za-z0-9_./-][A-Za-z0-9_./=-]*$`)

@@ -2,18 +2,24 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"nod/policy/shell/language"
 )
 
-// climbs matches a relative path that leads up to the root and into a system folder.
-var climbs = regexp.MustCompile(`(?i)^(\.\.?/+)*\.\./+(proc|dev|sys|\.vol|net)(/|$)`)
-
-// climbsByPattern matches one that leads up and then into whatever a pattern matches.
-var climbsByPattern = regexp.MustCompile(`^(\.\.?/+)*\.\./+[^/]*[*?[]`)
+// climbs matches a relative path that leads up to the root and into a system folder, or up and then into whatever a
+// pattern matches.
+var climbs = language.Compiled(`(?i)^(\.\.?/+)*\.\./+((proc|dev|sys|\.vol|net)(/|$)|[^/]*[*?[])`)
 
 // hiddenByPattern matches a pattern for hidden files: they are where secrets are kept.
-var hiddenByPattern = regexp.MustCompile(`(^|/)\.[^/]*[*?[]`)
+var hiddenByPattern = language.Compiled(`(^|/)\.[^/]*[*?[]`)
+
+// procFiles are the files below /proc that tell of the machine, not of a process.
+const procFiles language.Words = "/proc/cpuinfo /proc/filesystems /proc/loadavg /proc/meminfo /proc/uptime " +
+	"/proc/version"
+
+// systemFolders are those below the root that hold no ordinary files.
+const systemFolders language.Words = "dev proc sys .vol net"
 
 // Special reports whether path is a device or a file of the system rather than an ordinary file. [Analyze]
 // asks about such paths as the command spells them; a caller that resolves a path should ask again.
@@ -30,23 +36,23 @@ func specialPath(p string, deep bool) string {
 	if strings.HasPrefix(p, "//") {
 		return quote(p) + " may be on another machine."
 	}
-	if hiddenByPattern.MatchString(p) {
+	if hiddenByPattern().MatchString(p) {
 		return "The pattern " + quote(p) + " may match hidden files."
 	}
-	if climbs.MatchString(clean) || climbsByPattern.MatchString(clean) {
+	if climbs().MatchString(clean) {
 		return quote(p) + " may be a device or a file of the system."
 	}
 	if deep && (clean == "/" || strings.Trim(clean, "./") == "" && strings.HasPrefix(clean, "..")) {
 		return "It reads all files below " + quote(p) + "."
 	}
-	if !strings.HasPrefix(clean, "/") || procFiles[p] {
+	if !strings.HasPrefix(clean, "/") || procFiles.Has(p) {
 		return ""
 	}
 	first, _, _ := strings.Cut(clean[1:], "/")
 	switch {
 	case strings.ContainsAny(first, "*?["):
 		return "The pattern " + quote(p) + " may match devices."
-	case strings.EqualFold(first, "dev"), strings.EqualFold(first, "proc"), strings.EqualFold(first, "sys"), first == ".vol", first == "net":
+	case systemFolders.Has(strings.ToLower(first)):
 		return quote(p) + " is a device or a file of the system, not an ordinary file."
 	}
 	return ""

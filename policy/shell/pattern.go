@@ -2,10 +2,8 @@ package shell
 
 import (
 	"errors"
-	"maps"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // Pattern says which simple commands a rule or a grant covers: those with these leading words, whose flags are
@@ -61,15 +59,14 @@ func (t Pattern) String() string {
 	if t.Text != "" {
 		return t.Text
 	}
-	var settings, flags []string
-	for _, f := range t.Flags {
-		if isFlag(f) {
-			flags = append(flags, f)
-		} else {
-			settings = append(settings, f)
-		}
-	}
+	settings, flags := divide(t.Flags)
 	return strings.Join(slices.Concat(settings, t.Words, flags), " ")
+}
+
+// divide parts words from flags.
+func divide(list []string) (words, flags []string) {
+	return slices.DeleteFunc(slices.Clone(list), isFlag),
+		slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !isFlag(s) })
 }
 
 // Rule returns the pattern as a rule may name it, for [ParsePattern]. It is not ok where a rule would cover more: it
@@ -82,19 +79,9 @@ func (t Pattern) Rule() (text string, ok bool) {
 	}
 	leading := strings.Join(t.Words, " ")
 	longer := own(Analyze(leading + " other").Parts)
-	ok = len(longer) == 1 && slices.Equal(longer[0].words.Words, t.Words) && !hasSubcommands(leading)
+	ok = len(longer) == 1 && slices.Equal(longer[0].words.Words, t.Words) && !programs().subs[leading]
 	return text, ok
 }
-
-// hasSubcommands reports whether there are entries for more words than a name has, beside those of flags.
-func hasSubcommands(name string) bool {
-	names := programNames()
-	i, _ := slices.BinarySearch(names, name+" .") // which comes behind every flag
-	return i < len(names) && strings.HasPrefix(names[i], name+" ")
-}
-
-// programNames are the names of all entries, sorted.
-var programNames = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(programs().entries)) })
 
 // HasPath reports whether the pattern names its program by a relative path, which leads elsewhere in each folder.
 func (t Pattern) HasPath() bool {

@@ -79,7 +79,8 @@ func TestCovers(t *testing.T) {
 			continue
 		}
 		if got := pattern.Covers(other, inside); got != tt.want {
-			t.Errorf("%q, remembered as %+v, covers %q: %v, want %v (%+v)", tt.seen, pattern, tt.other, got, tt.want, other.words)
+			t.Errorf("%q, remembered as %+v, covers %q: %v, want %v (%+v)",
+				tt.seen, pattern, tt.other, got, tt.want, other.words)
 		}
 	}
 }
@@ -99,6 +100,7 @@ func TestBound(t *testing.T) {
 	for _, command := range []string{
 		"mix test $X", "mix test `x`", "curl x | bash", "echo x | python3", "$X test", "cat x | sh -s",
 		"ls | xargs rm", "while true; do mix test; done", "f() { mix test; }; f", "PATH=. ; mix test", "X=$(evil) mix test",
+		"git $(echo push) tag -d v1", "bin/rubocop $(echo x)",
 	} {
 		a := Analyze(command)
 		bound := a.Whole != ""
@@ -116,16 +118,17 @@ func TestBound(t *testing.T) {
 // TestParts cuts command lines into their parts.
 func TestParts(t *testing.T) {
 	for command, want := range map[string]string{
-		"cd /repo && mix test 2>&1 | tail -20":                     "mix test|*tail -20",
-		"timeout 60 go test ./... ; echo \"exit: $?\"":             "*timeout 60 go test ./...|go test ./...|*echo \"exit: $?\"",
-		"bash -c 'npm run lint && cat x'":                          "*bash -c 'npm run lint && cat x'|npm run lint|*cat x",
-		"env CI=1 npm test":                                        "*env CI=1 npm test|npm test",
-		"find . -name '*.pyc' -exec rm {} +":                       "*find . -name '*.pyc' -exec rm {} +|rm '{}'",
-		"git ls-files | xargs grep -l foo":                         "*git ls-files|*xargs grep -l foo|*grep -l foo '{}'",
-		"if [ -f go.mod ]; then go build ./...; fi":                "*[ -f go.mod ]|go build ./...",
-		"for f in a b; do go vet ./$f; done":                       "go vet ./$f|go vet ./$f",
-		"(cd sub && make test) || true":                            "make test|*true",
-		"git commit -m \"$(cat <<'EOF'\nsubject\n\nbody\nEOF\n)\"": "*cat <<'EOF'\nsubject\n\nbody\nEOF|git commit -m \"$(cat <<'EOF'\nsubject\n\nbody\nEOF\n)\"",
+		"cd /repo && mix test 2>&1 | tail -20":         "mix test|*tail -20",
+		"timeout 60 go test ./... ; echo \"exit: $?\"": "*timeout 60 go test ./...|go test ./...|*echo \"exit: $?\"",
+		"bash -c 'npm run lint && cat x'":              "*bash -c 'npm run lint && cat x'|npm run lint|*cat x",
+		"env CI=1 npm test":                            "*env CI=1 npm test|npm test",
+		"find . -name '*.pyc' -exec rm {} +":           "*find . -name '*.pyc' -exec rm {} +|rm '{}'",
+		"git ls-files | xargs grep -l foo":             "*git ls-files|*xargs grep -l foo|*grep -l foo '{}'",
+		"if [ -f go.mod ]; then go build ./...; fi":    "*[ -f go.mod ]|go build ./...",
+		"for f in a b; do go vet ./$f; done":           "go vet ./$f|go vet ./$f",
+		"(cd sub && make test) || true":                "make test|*true",
+		"git commit -m \"$(cat <<'EOF'\nsubject\n\nbody\nEOF\n)\"": "*cat <<'EOF'\nsubject\n\nbody\nEOF|" +
+			"git commit -m \"$(cat <<'EOF'\nsubject\n\nbody\nEOF\n)\"",
 	} {
 		var got []string
 		for _, p := range own(Analyze(command).Parts) {
@@ -186,7 +189,10 @@ func TestParsePattern(t *testing.T) {
 			t.Errorf("%q is taken as %+v", text, p)
 		}
 	}
-	for text, want := range map[string]string{"mix test": "mix test", "go  build": "go build", "git push --force-with-lease": "git push --force-with-lease"} {
+	for text, want := range map[string]string{
+		"mix test": "mix test", "go  build": "go build",
+		"git push --force-with-lease": "git push --force-with-lease",
+	} {
 		if p, err := ParsePattern(text); err != nil || p.String() != want {
 			t.Errorf("%q: %q, %v", text, p, err)
 		}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -8,12 +9,16 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"nod/policy/shell/language"
 )
 
 // What nod knows about programs is data: the files in the folder programs, one for each program or family. A line
 // that starts with # is a comment. The other lines start with a keyword:
 //
 //	manual   what the entries below were read from, with versions. Every entry needs one.
+//	screen   programs, without an entry, that could answer nod's own prompts, unless one of the words behind the word
+//	         unless comes first
 //	program  starts an entry: the names, divided by commas, of programs that read their words alike. A name
 //	         may have several words: "git log", "npm run".
 //	synopsis the types of the operands, in order: FILE, [FILE], FILE... ; of two types in a row the first may
@@ -25,7 +30,10 @@ import (
 //	tree     flags (as with letters or flag, without a value) with which FILE operands are whole folders, or
 //	         the word always
 //	edit     flags, without a value, with which FILE operands are changed in place
-//	never    flags that are never harmless, then a colon and the reason as a sentence for a person
+//	never    flags that are never harmless, perhaps the type of their value, which then says what they do to it,
+//	         a colon and the reason as a sentence for a person
+//	deletes  words with which it removes something
+//	keeps    flags with which it prints some of the lines that it is fed, whole, as it does without any; or none
 //	traits   any of the words in the constant block below
 //	kind     task: what it does is not all said by its words (it builds, tests, installs), so it never passes
 //	         as reading; a person may allow it with its leading words. told: it runs what it is told, so only
@@ -41,14 +49,12 @@ var programFiles embed.FS
 // A program is one entry of a data file.
 type program struct {
 	operands []operand
-	letters  map[byte]valueType // flags of one letter
-	long     map[string]valueType
-	never    map[string]string // reasons, by flag
-	trees    map[string]bool
-	edits    map[string]bool
+	flags    map[string]flag // by name, or always
 	traits   map[string]bool
 	kind     programKind
 	why      string
+	deletes  language.Words
+	keeps    language.Words
 }
 
 type programKind int
@@ -62,22 +68,31 @@ const (
 // An operand is one place in a synopsis.
 type operand struct {
 	typ    *wordType
-	limit  int      // the largest number, or 0
 	many   bool     // it may be repeated
 	unless []string // flags that stand for it
 }
 
-// A valueType is the type of a flag's value.
-type valueType struct {
-	typ      *wordType // nil: it has none
-	limit    int
-	second   *wordType // of flags with two values, such as jq --arg NAME VALUE
-	optional bool      // only behind =
+// A flag is what an entry says of one.
+type flag struct {
+	typ, second *wordType // of its value, or values, such as jq --arg NAME VALUE; nil: it has none
+	optional    bool      // its value stands only behind =
+	tree, edit  bool      // FILE operands are whole folders, or are changed in place
+	never       string    // why it is never harmless
+}
+
+// always, in place of the flags of a tree line, means without any flag.
+const always = "always"
+
+// flag finds a flag that may be harmless.
+func (p *program) flag(name string) (flag, bool) {
+	f, ok := p.flags[name]
+	return f, ok && f.never == ""
 }
 
 // The traits of programs.
 const (
 	traitNumbers = "numbers"     // -5 is a flag
+	traitBundle  = "bundle"      // a first word without a dash is a bundle of flags
 	traitFirst   = "flags-first" // flags come before operands, for some systems read later ones as operands
 	traitAlone   = "alone"       // short flags stand alone: the program reads no bundles
 	traitApart   = "apart"       // a short flag's value is always the next word
@@ -88,39 +103,39 @@ const (
 	traitHere    = "here"        // without a path it reads the current folder
 	traitAtFiles = "at-files"    // a word that starts with @ is read as a file of more words
 	traitNetwork = "network"     // it reaches the network
-	traitRepo    = "repository"  // it reads the git repository that it is started in, whose configuration may name programs
+	traitRepo    = "repository"  // it reads the git repository it is started in, whose configuration may name programs
 	traitInput   = "input"       // a told program that runs its standard input when it is given no operand
+	traitCode    = "code"        // it runs code in its words, its input or a file, which nod does not read
 	traitAny     = "any-words"   // of a task: any flag that is not under never may be remembered with what is seen
 )
 
-var allTraits = set(traitNumbers + " " + traitFirst + " " + traitAlone + " " + traitApart + " " + traitDashes + " " +
-	traitRaw + " " + traitGlobs + " " + traitNamed + " " + traitHere + " " + traitAtFiles + " " + traitNetwork + " " +
-	traitRepo + " " + traitInput + " " + traitAny)
+const allTraits language.Words = traitNumbers + " " + traitBundle + " " + traitFirst + " " +
+	traitAlone + " " + traitApart + " " + traitDashes + " " + traitRaw + " " + traitGlobs + " " +
+	traitNamed + " " + traitHere + " " + traitAtFiles + " " + traitNetwork + " " + traitRepo + " " +
+	traitInput + " " + traitCode + " " + traitAny
 
 // A catalogue finds entries by name. Each is parsed when it is first needed: there are thousands, and most starts of
 // the nod command read no shell.
 type catalogue struct {
 	entries map[string]*entry
-	heads   map[string]head // by the first word of names that have several
+	subs    map[string]bool // the names that those of sub-commands start with
+	screen  map[string]language.Words
 }
 
-// head says what entries there are for names that start with a word.
-type head struct {
-	named bool // some
-	subs  bool // some of sub-commands, not only of flags
+func newCatalogue() catalogue {
+	return catalogue{map[string]*entry{}, map[string]bool{}, map[string]language.Words{}}
 }
 
 // An entry is the text of one entry.
 type entry struct {
 	file   string
 	line   int // of the first line of text
-	manual string
 	text   []string
 	parsed sync.Once
 	*program
 }
 
-// programs holds all entries. The files are part of the program and tested; a mistake in one would only make nod ask.
+// programs holds all entries. The files are part of the program, and tested to hold no mistake.
 var programs = sync.OnceValue(func() catalogue {
 	c, _ := readPrograms()
 	return c
@@ -132,37 +147,24 @@ func (c catalogue) find(name string) *program {
 	if e == nil {
 		return nil
 	}
-	e.parsed.Do(func() {
-		if p, err := e.parse(); err == nil {
-			e.program = p
-		}
-	})
+	e.parsed.Do(func() { e.program, _ = e.parse() })
 	return e.program
 }
 
 func readPrograms() (catalogue, error) {
-	c := catalogue{entries: map[string]*entry{}, heads: map[string]head{}}
+	c := newCatalogue()
 	files, err := programFiles.ReadDir("programs")
-	if err != nil {
-		return c, err
-	}
 	for _, f := range files {
-		text, err := programFiles.ReadFile(path.Join("programs", f.Name()))
-		if err != nil {
-			return c, err
-		}
-		if err := c.read(f.Name(), string(text)); err != nil {
-			return c, err
-		}
+		text, unread := programFiles.ReadFile(path.Join("programs", f.Name()))
+		err = cmp.Or(err, unread, c.read(f.Name(), string(text)))
 	}
-	return c, nil
+	return c, err
 }
 
 // read cuts a file into its entries.
 func (c catalogue) read(file, text string) error {
 	var now *entry
 	var manual string
-	inManual := false
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
@@ -171,42 +173,43 @@ func (c catalogue) read(file, text string) error {
 			continue
 		}
 		keyword, rest, _ := strings.Cut(line, " ")
-		if keyword == "manual" {
-			if inManual { // several lines are one list
-				rest = manual + "; " + rest
+		switch {
+		case keyword == "manual":
+			manual, now = rest, nil
+		case keyword == "screen":
+			names, looks, _ := strings.Cut(rest, " unless ")
+			for name := range strings.FieldsSeq(names) {
+				c.screen[name] = language.Words(strings.TrimSpace(string(c.screen[name]) + " " + looks))
 			}
-			manual, inManual, now = rest, true, nil
-			continue
-		}
-		inManual = false
-		if keyword == "program" {
-			now = &entry{file: file, line: n, manual: manual}
-			if err := c.add(now, rest); err != nil {
+		case keyword == "program":
+			now = &entry{file: file, line: n}
+			if err := c.add(now, manual, rest); err != nil {
 				return fmt.Errorf("%s:%d: %w", file, n, err)
 			}
-			continue
-		}
-		if now == nil {
+		case now == nil:
 			return fmt.Errorf("%s:%d: %s: want a line that starts with program before it", file, n, keyword)
+		default:
+			now.text = append(now.text, line)
 		}
-		now.text = append(now.text, line)
 	}
 	return nil
 }
 
 // add files an entry under its names.
-func (c catalogue) add(e *entry, names string) error {
-	if e.manual == "" {
+func (c catalogue) add(e *entry, manual, names string) error {
+	if manual == "" {
 		return errors.New("want a line that starts with manual before it")
 	}
 	for name := range strings.SplitSeq(names, ",") {
-		name = strings.Join(strings.Fields(name), " ")
+		words := strings.Fields(name)
+		name = strings.Join(words, " ")
 		if name == "" || c.entries[name] != nil {
 			return fmt.Errorf("program %q: want a name that no other entry has", name)
 		}
 		c.entries[name] = e
-		if first, second, ok := strings.Cut(name, " "); ok {
-			c.heads[first] = head{named: true, subs: c.heads[first].subs || second[0] != '-'}
+		for i := 1; i < len(words); i++ {
+			start := strings.Join(words[:i], " ")
+			c.subs[start] = c.subs[start] || !isFlag(words[i])
 		}
 	}
 	return nil
@@ -214,17 +217,11 @@ func (c catalogue) add(e *entry, names string) error {
 
 // parse reads the lines of an entry.
 func (e *entry) parse() (*program, error) {
-	p := &program{
-		letters: map[byte]valueType{}, long: map[string]valueType{}, never: map[string]string{},
-		trees: map[string]bool{}, edits: map[string]bool{}, traits: map[string]bool{},
-	}
+	p := &program{flags: map[string]flag{}, traits: map[string]bool{}}
 	for _, line := range e.text {
 		keyword, rest, _ := strings.Cut(line, " ")
-		if rest = strings.TrimSpace(rest); rest == "" {
-			return nil, fmt.Errorf("%s: program at line %d: %s: nothing follows", e.file, e.line, keyword)
-		}
-		if err := p.line(keyword, rest); err != nil {
-			return nil, fmt.Errorf("%s: program at line %d: %w", e.file, e.line, err)
+		if err := p.line(keyword, strings.TrimSpace(rest)); err != nil {
+			return nil, fmt.Errorf("%s: program at line %d: %s: %w", e.file, e.line, keyword, err)
 		}
 	}
 	return p, nil
@@ -232,45 +229,46 @@ func (e *entry) parse() (*program, error) {
 
 // line reads one line of an entry.
 func (p *program) line(keyword, rest string) error {
+	if rest == "" {
+		return errors.New("nothing follows")
+	}
 	switch keyword {
 	case "synopsis":
 		return p.synopsis(rest)
 	case "letters":
-		for i := range len(rest) {
-			if err := p.addFlag("-"+rest[i:i+1], valueType{}); err != nil {
-				return err
-			}
-		}
+		return p.addFlags("-"+strings.Join(strings.Split(rest, ""), " -"), flag{})
 	case "flag":
-		return p.flag(strings.Fields(rest))
+		return p.addFlags(rest, flag{})
 	case "tree":
-		return p.marks(p.trees, strings.Fields(rest))
+		return p.addFlags(rest, flag{tree: true})
 	case "edit":
-		return p.marks(p.edits, strings.Fields(rest))
+		return p.addFlags(rest, flag{edit: true})
 	case "never":
 		flags, reason, ok := strings.Cut(rest, ": ")
 		if !ok || !strings.HasSuffix(reason, ".") {
-			return fmt.Errorf("never: want flags, a colon and a sentence")
+			return errors.New("want flags, a colon and a sentence")
 		}
-		for f := range strings.FieldsSeq(flags) {
-			p.never[f] = reason
-		}
+		return p.addFlags(flags, flag{never: reason})
+	case "deletes":
+		p.deletes = language.Words(rest)
+	case "keeps":
+		p.keeps += language.Words(rest + " ")
 	case "traits":
 		for t := range strings.FieldsSeq(rest) {
-			if !allTraits[t] {
-				return fmt.Errorf("traits: %q is none", t)
+			if !allTraits.Has(t) {
+				return fmt.Errorf("%q is none", t)
 			}
 			p.traits[t] = true
 		}
 	case "kind":
 		kinds := map[string]programKind{"task": task, "told": told}
 		if p.kind = kinds[rest]; p.kind == understood {
-			return fmt.Errorf("kind: %q: want task or told", rest)
+			return fmt.Errorf("%q: want task or told", rest)
 		}
 	case "why":
 		p.why = rest
 	default:
-		return fmt.Errorf("%q is no keyword", keyword)
+		return errors.New("it is no keyword")
 	}
 	return nil
 }
@@ -286,90 +284,54 @@ func (p *program) synopsis(text string) error {
 			o.unless = strings.Split(unless, "/")
 		}
 		var err error
-		if o.typ, o.limit, err = parseType(name); err != nil {
-			return fmt.Errorf("synopsis: %w", err)
+		if o.typ, err = parseType(name); err != nil {
+			return err
 		}
 		if n := len(p.operands); n > 0 && p.operands[n-1].many && (o.many || n > 1 && p.operands[n-2].many) {
-			return fmt.Errorf("synopsis: nothing but one last operand may follow dots")
+			return errors.New("nothing but one last operand may follow dots")
 		}
 		p.operands = append(p.operands, o)
 	}
 	return nil
 }
 
-func (p *program) flag(words []string) error {
-	var v valueType
-	for len(words) > 0 && !strings.HasPrefix(words[len(words)-1], "-") {
-		v.second = v.typ
-		var err error
-		if v.typ, v.limit, err = parseType(words[len(words)-1]); err != nil {
-			return fmt.Errorf("flag: %w", err)
+// addFlags notes flags by their names, with the types of their values behind them.
+func (p *program) addFlags(text string, f flag) (err error) {
+	names := strings.Fields(text)
+	for last := len(names) - 1; last >= 0 && !isFlag(names[last]) && names[last] != always; last-- {
+		f.second = f.typ
+		if f.typ, err = parseType(names[last]); err != nil {
+			return err
 		}
-		words = words[:len(words)-1]
+		names = names[:last]
 	}
-	for _, name := range words {
-		own := v
+	for _, name := range names {
+		own := f
 		if base, typ, ok := strings.Cut(strings.TrimSuffix(name, "]"), "[="); ok {
-			var err error
-			if own.typ, own.limit, err = parseType(typ); err != nil {
-				return fmt.Errorf("flag %s: %w", name, err)
+			if own.typ, err = parseType(typ); err != nil {
+				return err
 			}
 			own.optional, name = true, base
 		}
-		if err := p.addFlag(name, own); err != nil {
-			return err
+		if _, twice := p.flags[name]; twice || len(name) < 2 {
+			return fmt.Errorf("%q is no flag, or is there twice", name)
 		}
+		p.flags[name] = own
 	}
 	return nil
 }
-
-// addFlag notes a flag by its name: a letter, or a whole word for all others.
-func (p *program) addFlag(name string, v valueType) error {
-	_, isLetter := p.letters[name[len(name)-1]]
-	_, isLong := p.long[name]
-	switch {
-	case len(name) < 2 || name[0] != '-':
-		return fmt.Errorf("%q is no flag", name)
-	case isLong, isLetter && len(name) == 2:
-		return fmt.Errorf("flag %s is there twice", name)
-	case len(name) == 2 && name[0] == '-':
-		p.letters[name[1]] = v
-	default:
-		p.long[name] = v
-	}
-	return nil
-}
-
-// marks notes flags that change what FILE operands are.
-func (p *program) marks(kind map[string]bool, words []string) error {
-	for _, name := range words {
-		kind[name] = true
-		if name == always {
-			continue
-		}
-		if err := p.addFlag(name, valueType{}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// always, in place of the flags of a tree line, means without any flag.
-const always = "always"
 
 // parseType reads a type, perhaps with the largest number or the words that it allows.
-func parseType(text string) (typ *wordType, limit int, err error) {
-	name, most, bounded := strings.Cut(text, "<=")
-	if bounded {
-		if limit, err = strconv.Atoi(most); err != nil {
-			return nil, 0, fmt.Errorf("%q: want a number behind <=", text)
-		}
+func parseType(text string) (*wordType, error) {
+	if words, ok := strings.CutPrefix(text, "one("); ok && strings.HasSuffix(words, ")") {
+		return oneOf(strings.Split(strings.TrimSuffix(words, ")"), "|")), nil
 	}
-	if words, ok := strings.CutPrefix(name, "one("); ok && strings.HasSuffix(words, ")") {
-		return oneOf(strings.Split(strings.TrimSuffix(words, ")"), "|")), 0, nil
+	if limit, ok := strings.CutPrefix(text, "NUMBER<="); ok {
+		most, err := strconv.Atoi(limit)
+		return &wordType{check: number(most)}, err
 	}
-	if typ = wordTypes[name]; typ == nil {
-		return nil, 0, fmt.Errorf("%q is no type", name)
+	if typ := wordTypes[text]; typ != nil {
+		return typ, nil
 	}
-	return typ, limit, nil
+	return nil, fmt.Errorf("%q is no type", text)
 }

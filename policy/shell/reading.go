@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -36,6 +37,7 @@ type reading struct {
 	changed   bool     // a variable is set that may change what it runs
 	settings  []word   // NAME=value for the inner command
 	variables []string // names that its own flags give to values, as jq --arg does
+	seems     *reading // of a program that nod does not know: as if it were the one that its name reminds of
 }
 
 // has reports whether one of the flags is there.
@@ -43,42 +45,41 @@ func (r *reading) has(flags ...string) bool {
 	return slices.ContainsFunc(flags, func(f string) bool { return slices.Contains(r.given, f) })
 }
 
-// read works out what the words behind a program's name mean. It returns why they are not all understood, or "".
+// read works out what the words behind a program's name mean. It returns the first reason why they are not all
+// understood, or "", and goes on behind it for what else can be said of the call.
 func (r *reading) read(args []word) string {
+	var first string
 	for i := 0; i < len(args); {
 		if r.isOperand(args[i]) {
 			if typ := r.next(args[i]); typ.all != nil {
-				if problem := r.globbed(args[i:]...); problem != "" {
-					return problem
-				}
-				if problem := r.judgeOperands(); problem != "" {
-					return problem
-				}
-				return typ.all(r, args[i:])
+				return cmp.Or(first, r.globbed(args[i:]...), r.judgeOperands(), typ.all(r, args[i:]))
 			}
 		}
 		taken, problem := r.word(args, i)
-		if problem != "" {
-			return problem
+		if first = cmp.Or(first, problem); taken == 0 && r.isOperand(args[i]) {
+			r.operands = append(r.operands, args[i])
 		}
-		i += taken
+		i += max(taken, 1)
 	}
-	if problem := r.judgeOperands(); problem != "" {
-		return problem
-	}
-	return r.withoutRest()
+	return cmp.Or(first, r.judgeOperands(), r.withoutRest())
 }
 
 // withoutRest judges a call that ends before the operands that a type takes as a whole.
 func (r *reading) withoutRest() string {
 	n := len(r.program.operands)
-	if n == 0 || r.program.operands[n-1].typ.all == nil {
-		return ""
+	switch {
+	case r.program.runs():
+		return quote(r.name) + " is given no command to run."
+	case n > 0 && r.program.operands[n-1].typ.all != nil:
+		return r.program.operands[n-1].typ.all(r, nil)
 	}
-	if typ := r.program.operands[n-1].typ; !typ.runs {
-		return typ.all(r, nil)
-	}
-	return quote(r.name) + " is given no command to run."
+	return ""
+}
+
+// runs reports whether the program runs the command in its words.
+func (p *program) runs() bool {
+	n := len(p.operands)
+	return n > 0 && p.operands[n-1].typ.runs
 }
 
 // isOperand reports whether a word is no flag. Without a synopsis of its own a raw program has only operands.
@@ -91,7 +92,7 @@ func (r *reading) next(w word) *wordType {
 	all, n := r.program.operands, len(r.operands)
 	for i, o := range all {
 		if o.many && i+1 < len(all) && all[i+1].typ.all != nil && n >= i {
-			if o.typ.check(r, w, probe) == "" {
+			if try := *r; o.typ.check(&try, w) == "" {
 				return o.typ
 			}
 			return all[i+1].typ
@@ -102,9 +103,6 @@ func (r *reading) next(w word) *wordType {
 	}
 	return wordTypes["TEXT"]
 }
-
-// probe, as a limit, says that a word is only looked at.
-const probe = -1
 
 // globbed says why patterns may not stand where they do.
 func (r *reading) globbed(words ...word) string {
@@ -133,6 +131,8 @@ func (r *reading) word(args []word, i int) (taken int, problem string) {
 		return 0, r.name + " reads more words from the file " + quote(w.text) + "."
 	}
 	switch {
+	case i == 0 && p.traits[traitBundle] && (!w.known || !strings.HasPrefix(w.text, "-")):
+		return 0, r.name + " reads a first word without a dash as flags."
 	case r.isOperand(w):
 		r.operands = append(r.operands, w)
 		return 1, ""
@@ -144,49 +144,37 @@ func (r *reading) word(args []word, i int) (taken int, problem string) {
 	case !w.known:
 		return 0, "It gives " + r.name + " a flag that is known only when it runs."
 	}
-	if _, ok := p.long[w.text]; ok || strings.HasPrefix(w.text, "--") || p.traits[traitDashes] {
-		return r.long(args, i)
+	if _, ok := p.flag(w.text); ok || strings.HasPrefix(w.text, "--") || p.traits[traitDashes] {
+		return r.flags(args, i, true)
 	}
 	if p.traits[traitNumbers] && digits(w.text[1:]) {
 		r.given = append(r.given, "-number")
 		return 1, ""
 	}
-	return r.short(args, i)
+	return r.flags(args, i, false)
 }
 
-func (r *reading) long(args []word, i int) (int, string) {
-	name, value, glued := strings.Cut(args[i].text, "=")
-	v, ok := r.program.long[name]
-	if len(name) == 2 && !ok {
-		v, ok = r.program.letters[name[1]]
-	}
-	switch {
-	case !ok, glued && v.typ == nil:
-		return r.unlisted(args, i, name)
-	case v.typ == nil, v.optional && !glued:
-		r.given = append(r.given, name)
-		return 1, ""
-	case glued:
-		return 1, r.value(name, v, word{text: value, known: args[i].known, plain: args[i].plain, glob: args[i].glob})
-	}
-	return r.nextValue(name, v, args, i)
-}
-
-func (r *reading) short(args []word, i int) (int, string) {
-	text, p := args[i].text, r.program
-	for j := 1; j < len(text); j++ {
-		v, ok := p.letters[text[j]]
-		glued := j+1 < len(text)
-		name := "-" + text[j:j+1]
+// flags reads the flags in a word: a long one, or any number of one letter.
+func (r *reading) flags(args []word, i int, long bool) (int, string) {
+	own, p := args[i], r.program
+	for at := 1; at < len(own.text); at++ {
+		name, value := "-"+own.text[at:at+1], own.text[at+1:]
+		glued := value != ""
+		if long {
+			name, value, glued = strings.Cut(own.text, "=")
+		}
+		f, ok := p.flag(name)
 		switch {
-		case !ok, glued && p.traits[traitAlone] && v.typ == nil, glued && p.traits[traitApart] && v.typ != nil:
+		case !ok, glued && f.typ == nil && (long || p.traits[traitAlone]),
+			glued && f.typ != nil && !long && p.traits[traitApart]:
 			return r.unlisted(args, i, name)
-		case v.typ == nil, v.optional && !glued:
-			r.given = append(r.given, name)
-		case glued:
-			return 1, r.value(name, v, word{text: text[j+1:], known: true, plain: args[i].plain})
-		default:
-			return r.nextValue(name, v, args, i)
+		case f.typ != nil && glued:
+			return 1, r.value(name, f, word{text: value, known: true, plain: own.plain, glob: own.glob && long})
+		case f.typ != nil && !f.optional:
+			return r.nextValue(name, f, args, i)
+		}
+		if r.given = append(r.given, name); long {
+			break
 		}
 	}
 	return 1, ""
@@ -194,7 +182,7 @@ func (r *reading) short(args []word, i int) (int, string) {
 
 // nextValue takes the next word as a flag's value. A value that looks like a flag is one for a version of the
 // program that knows the flag differently; only negative numbers and messages pass.
-func (r *reading) nextValue(name string, v valueType, args []word, i int) (int, string) {
+func (r *reading) nextValue(name string, v flag, args []word, i int) (int, string) {
 	if i+1 == len(args) {
 		return 0, "The flag " + quote(args[i].text) + " of " + r.name + " lacks its value."
 	}
@@ -213,10 +201,10 @@ func (r *reading) nextValue(name string, v valueType, args []word, i int) (int, 
 	if problem := r.value(name, v, value); problem != "" {
 		return 0, problem
 	}
-	return 3, r.value(name, valueType{typ: v.second}, args[i+2])
+	return 3, r.value(name, flag{typ: v.second}, args[i+2])
 }
 
-func (r *reading) value(name string, v valueType, w word) string {
+func (r *reading) value(name string, v flag, w word) string {
 	r.given = append(r.given, name)
 	if r.values == nil {
 		r.values = map[string]string{}
@@ -228,15 +216,15 @@ func (r *reading) value(name string, v valueType, w word) string {
 	if !w.known && !v.typ.free {
 		return "The value of " + name + " is known only when it runs."
 	}
-	return r.check(w, v.typ, v.limit)
+	return r.check(w, v.typ)
 }
 
 // check judges a word by its type.
-func (r *reading) check(w word, typ *wordType, limit int) string {
+func (r *reading) check(w word, typ *wordType) string {
 	if w.hat && !typ.hats {
 		return "zsh may take " + quote(w.text) + " for a pattern."
 	}
-	return typ.check(r, w, limit)
+	return typ.check(r, w)
 }
 
 // unlisted takes a flag that the entry does not have. In a task it is for the person to see: with the word behind
@@ -244,15 +232,13 @@ func (r *reading) check(w word, typ *wordType, limit int) string {
 func (r *reading) unlisted(args []word, i int, name string) (int, string) {
 	text := args[i].text
 	reason := r.never(name, text)
+	taken := r.spoiled(name, args[i:])
 	if r.program.kind == understood {
-		if reason == "" {
-			reason = r.notKnown(text)
-		}
-		return 0, reason
+		return taken, cmp.Or(reason, r.notKnown(text))
 	}
 	if reason != "" {
 		r.fix(reason)
-		return 1, ""
+		return taken, ""
 	}
 	if text == "--help" || text == "--version" { // tells of a program that may run anyway
 		return 1, ""
@@ -268,28 +254,43 @@ func (r *reading) unlisted(args []word, i int, name string) (int, string) {
 	return 1, ""
 }
 
+// spoiled notes what a flag that is never harmless does to its value, and returns how many words both take.
+func (r *reading) spoiled(name string, args []word) int {
+	f := r.program.flags[name]
+	switch value, glued := strings.CutPrefix(args[0].text, name); {
+	case f.never == "" || f.typ == nil:
+	case f.typ.all != nil:
+		f.typ.all(r, args[1:])
+		return len(args)
+	case glued && value != "":
+		f.typ.check(r, word{text: strings.TrimPrefix(value, "="), known: args[0].known})
+	case len(args) > 1 && args[1].known:
+		f.typ.check(r, args[1])
+		return 2
+	}
+	return 1
+}
+
 // never is the reason why a flag is never harmless; name is the flag that was looked up, text the whole word.
 func (r *reading) never(name, text string) string {
-	if reason := r.program.never[name]; reason != "" {
+	if reason := r.program.flags[name].never; reason != "" {
 		return reason
 	}
 	if len(text) > 1 && text[0] == '-' && text[1] != '-' && !r.program.traits[traitDashes] &&
 		!r.program.traits[traitAlone] {
 		for i := 1; i < len(text); i++ {
-			if reason := r.program.never["-"+text[i:i+1]]; reason != "" {
+			if reason := r.program.flags["-"+text[i:i+1]].never; reason != "" {
 				return reason
 			}
 		}
 	}
 	name, _, _ = strings.Cut(text, "=")
-	return r.program.never[name]
+	return r.program.flags[name].never
 }
 
 // fix notes why a task can be remembered with exactly these words only.
 func (r *reading) fix(reason string) {
-	if r.fixed == "" {
-		r.fixed = reason
-	}
+	r.fixed = cmp.Or(r.fixed, reason)
 }
 
 // naming are parts of the names of flags whose value says what is run, read, written or reached.
@@ -320,23 +321,26 @@ func (r *reading) judgeOperands() string {
 	if r.program.kind != understood && len(r.program.operands) == 0 {
 		types = []operand{{typ: wordTypes["ARG"], many: true}}
 	}
+	var first string
 	for i, w := range r.operands {
 		o, ok := operandAt(types, i, len(r.operands))
-		if !ok {
-			return "It gives " + r.name + " more operands than nod knows to be harmless."
-		}
-		if !w.known && !r.takesUnknown(w, o.typ, r.dashes >= 0 && i >= r.dashes) {
-			return "It gives " + r.name + " a word that is known only when it runs."
-		}
-		if problem := r.check(w, o.typ, o.limit); problem != "" {
-			return problem
+		switch {
+		case !ok:
+			first = cmp.Or(first, "It gives "+r.name+" more operands than nod knows to be harmless.")
+		case !w.known && !r.takesUnknown(w, o.typ, r.dashes >= 0 && i >= r.dashes):
+			first = cmp.Or(first, "It gives "+r.name+" a word that is known only when it runs.")
+		default:
+			first = cmp.Or(first, r.check(w, o.typ))
+			if next, ok := operandAt(types, i+1, len(r.operands)+1); ok && w.glob && next.typ != o.typ {
+				first = cmp.Or(first, r.check(w, next.typ)) // all names that it matches but the first are further operands
+			}
 		}
 	}
 	r.finish()
 	if r.edits() && len(r.accesses) == 0 {
-		return quote(r.name) + " is given no file to edit."
+		first = cmp.Or(first, quote(r.name)+" is given no file to edit.")
 	}
-	return r.judgePatterns()
+	return cmp.Or(first, r.judgePatterns())
 }
 
 // takesUnknown reports whether an operand may be one that is known only when the command runs: text, where it can be
@@ -371,26 +375,22 @@ func operandAt(types []operand, i, n int) (operand, bool) {
 
 // edits reports whether the call changes its FILE operands in place.
 func (r *reading) edits() bool {
-	return slices.ContainsFunc(r.given, func(f string) bool { return r.program.edits[f] })
+	return slices.ContainsFunc(r.given, func(f string) bool { return r.program.flags[f].edit })
 }
 
 // finish works out what only the whole call shows.
 func (r *reading) finish() {
-	deep := r.program.trees[always] || slices.ContainsFunc(r.given, func(f string) bool { return r.program.trees[f] })
+	given := append([]string{always}, r.given...)
+	deep := slices.ContainsFunc(given, func(f string) bool { return r.program.flags[f].tree })
 	if r.edits() {
 		for _, a := range slices.Clone(r.accesses) {
 			r.reach(Write, a.Path)
 		}
 	}
-	if r.program.traits[traitHere] && len(r.accesses) == 0 {
-		kind := Look
-		if deep {
-			kind = Tree
-		}
-		r.accesses = append(r.accesses, Access{Path: ".", Kind: kind})
-	}
-	if deep && len(r.accesses) == 0 {
-		r.accesses = append(r.accesses, Access{Path: ".", Kind: Tree})
+	if len(r.accesses) == 0 && deep {
+		r.accesses = []Access{{Path: ".", Kind: Tree}}
+	} else if len(r.accesses) == 0 && r.program.traits[traitHere] {
+		r.accesses = []Access{{Path: ".", Kind: Look}}
 	}
 	for i := range r.accesses {
 		a := &r.accesses[i]
@@ -411,11 +411,4 @@ func (r *reading) reach(kind Kind, path string) {
 	}
 }
 
-func digits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
-}
+func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

@@ -33,9 +33,6 @@ var sandboxShells = [][]string{
 // programs and what it reads.
 func look(command string) (passes bool, programs []string, accesses []shell.Access) {
 	a := shell.Analyze(command)
-	for _, p := range a.Programs {
-		programs = append(programs, p.Name)
-	}
 	for _, p := range a.Parts {
 		accesses = append(accesses, p.Accesses...)
 		if p.Repository {
@@ -49,7 +46,7 @@ func look(command string) (passes bool, programs []string, accesses []shell.Acce
 			return false, nil, nil
 		}
 	}
-	return a.ReadOnly && len(a.Folders) == 0, programs, accesses
+	return a.ReadOnly && len(a.Folders) == 0, a.Programs, accesses
 }
 
 // plain matches commands that all shells read alike.

@@ -92,7 +92,9 @@ func unescape(s string) string {
 }
 
 // helpers are the programs that a program consists of.
-var helpers = map[string][]string{"egrep": {"grep"}, "fgrep": {"grep"}, "git": {"git"}, "zcat": {"gzip"}, "bzcat": {"bzip2"}}
+var helpers = map[string][]string{
+	"egrep": {"grep"}, "fgrep": {"grep"}, "git": {"git"}, "zcat": {"gzip"}, "bzcat": {"bzip2"},
+}
 
 // judgement holds a trace to what was said of a command.
 type judgement struct {

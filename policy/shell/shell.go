@@ -12,14 +12,12 @@
 package shell
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
-
-// MaxLength is the longest command that is looked at, in bytes.
-const MaxLength = 10_000
 
 // maxPrograms is how many programs one command may start and still be read-only.
 const maxPrograms = 50
@@ -42,9 +40,11 @@ type Analysis struct {
 	// it may run as soon as all of its parts may.
 	Whole string
 
-	Programs []Program // in the order of the command, with those that a wrapper starts
-	Deletes  bool      // something is removed
-	Network  bool      // a program that reaches the network is started
+	// Programs are the names of the programs that it starts, in the order of the command, with those that a wrapper
+	// starts. One that is known only when the command runs is empty.
+	Programs []string
+	Deletes  bool // something is removed
+	Network  bool // a program that reaches the network is started
 
 	// Opaque means that Parts lack something that is known only when the command runs: a variable, a
 	// substitution, a script that is not spelled out, or a text that could not be read at all.
@@ -56,14 +56,8 @@ type Analysis struct {
 	screen bool
 }
 
-// Program is one program that a command starts.
-type Program struct {
-	Name  string   // as the command spells it; empty when it is known only when the command runs
-	Argv  []string // its words from the name on, as far as they are literal
-	Whole bool     // Argv is all of them
-}
-
-// Analyze reads command, as given to a shell with -c. It runs nothing and opens no file.
+// Analyze reads command, as given to a shell with -c, of at most [language.MaxLength] bytes. It runs nothing and opens
+// no file.
 func Analyze(command string) Analysis { return analyze(command, syntax.LangBash) }
 
 func analyze(command string, lang syntax.LangVariant) Analysis {
@@ -102,9 +96,7 @@ func (w *walk) refuse(problem string) {
 // bind notes why the command can only be judged as a whole.
 func (w *walk) bind(problem string) {
 	w.refuse(problem)
-	if w.Whole == "" {
-		w.Whole = problem
-	}
+	w.Whole = cmp.Or(w.Whole, problem)
 }
 
 // checkPath refuses what is no ordinary file, and returns why.
@@ -126,11 +118,9 @@ func (w *walk) finish() Analysis {
 		}
 		if !p.Within && !p.Reads {
 			w.refuse(p.Why)
+			w.Whole = cmp.Or(w.Whole, p.bound)
 		}
 		w.Deletes = w.Deletes || slices.ContainsFunc(p.Accesses, func(a Access) bool { return a.Kind == Delete })
-		if p.bound != "" && w.Whole == "" && !p.Within && !p.Reads {
-			w.Whole = p.bound
-		}
 	}
 	w.ReadOnly = !w.refused
 	return w.Analysis

@@ -78,7 +78,8 @@ func TestSamples(t *testing.T) {
 						file, s.command, trusted, !want, want, s.reason, got.Reasons)
 				}
 				if got.ReadOnly != (len(got.Reasons) == 0) {
-					t.Errorf("%s: Analyze(%q, %v) is read-only %v with reasons %q", file, s.command, trusted, got.ReadOnly, got.Reasons)
+					t.Errorf("%s: Analyze(%q, %v) is read-only %v with reasons %q",
+						file, s.command, trusted, got.ReadOnly, got.Reasons)
 				}
 			}
 		}

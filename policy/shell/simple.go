@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -57,24 +58,28 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 
 // feeds reports whether a redirection takes the place of what is piped in.
 func feeds(r *syntax.Redirect) bool {
-	switch r.Op {
-	case syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
-		return true
-	}
-	return false
+	return slices.Contains([]syntax.RedirOperator{syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.Hdoc,
+		syntax.DashHdoc, syntax.WordHdoc}, r.Op)
 }
 
-// maxBraced is how many words one word with braces may become.
-const maxBraced = 20
+// maxBraced is how many words one word with braces may become, maxPairs how many pairs of braces it may hold.
+const (
+	maxBraced = 20
+	maxPairs  = 4
+)
 
 // braced are the words that bash and zsh make of one with braces, such as {a,b}.go. For dash it is one word, which
 // names no file of note.
 func braced(from *syntax.Word) []*syntax.Word {
-	if !slices.ContainsFunc(from.Parts, hasBrace) || multiplies(from) {
-		return []*syntax.Word{from}
+	pairs, splits := 0, false
+	for _, part := range from.Parts {
+		if lit, ok := part.(*syntax.Lit); ok {
+			pairs += strings.Count(lit.Value, "{")
+			splits = splits || hasBrace(lit.Value)
+		}
 	}
 	split := syntax.Word{Parts: slices.Clone(from.Parts)}
-	if !syntax.SplitBraces(&split) {
+	if !splits || pairs > maxPairs || !syntax.SplitBraces(&split) {
 		return []*syntax.Word{from}
 	}
 	var words []*syntax.Word
@@ -87,22 +92,8 @@ func braced(from *syntax.Word) []*syntax.Word {
 	return words
 }
 
-// multiplies reports whether a word may become far too many: each pair of braces multiplies them.
-func multiplies(from *syntax.Word) bool {
-	pairs, commas := 0, 0
-	for _, part := range from.Parts {
-		if lit, ok := part.(*syntax.Lit); ok {
-			pairs += strings.Count(lit.Value, "{")
-			commas += strings.Count(lit.Value, ",")
-		}
-	}
-	return pairs > 4 || commas > maxBraced
-}
-
-func hasBrace(p syntax.WordPart) bool {
-	lit, ok := p.(*syntax.Lit)
-	return ok && strings.Contains(lit.Value, "{") && strings.Contains(lit.Value, ",") &&
-		!strings.Contains(lit.Value, "..") && !strings.ContainsRune(lit.Value, '\\')
+func hasBrace(s string) bool {
+	return strings.Contains(s, "{") && strings.Contains(s, ",") && !strings.Contains(s, "..") && !strings.Contains(s, `\`)
 }
 
 // textOf is the text of a command as it stands in the source, with what is fed to it.
@@ -129,7 +120,7 @@ func (w *walk) assignments(list []*syntax.Assign, at places) {
 		value := w.setting(a, at)
 		name, text, _ := strings.Cut(value.text, "=")
 		switch {
-		case value.doubt != "", !loopName.MatchString(name), shellNames[name], value.glob, len(w.vars) > maxVariables:
+		case value.doubt != "", !isLoopName(name), value.glob, len(w.vars) > maxVariables:
 			w.bind("It sets a variable, which can change what programs do.")
 		default:
 			value.text, value.plain = text, value.plain && ordinaryText(text)
@@ -161,15 +152,20 @@ func (w *walk) call(words, settings []word, text string, at places, in pipe) out
 	if w.calls++; w.calls > maxPrograms {
 		w.bind("It starts more than 50 programs.")
 	}
-	program := newProgram(words)
+	name, argv := words[0], literals(words)
+	if end := slices.IndexFunc(words, func(word word) bool { return !word.known || word.glob }); end >= 0 {
+		argv = literals(words[:end])
+	}
+	p := Part{Text: text, Argv: argv, In: at, Within: w.within, whole: len(argv) == len(words)}
+	program := ""
+	if len(argv) > 0 {
+		program = argv[0]
+		w.screen = w.screen || drives(baseName(program), argv[1:])
+	}
 	w.Programs = append(w.Programs, program)
-	name := words[0]
-	p := Part{Text: text, Argv: program.Argv, In: at, Within: w.within, whole: program.Whole}
 	switch {
-	case !name.known || program.Name == "":
+	case program == "":
 		p.Why = "The program's name is known only when it runs."
-	case name.glob:
-		p.Why = "The program's name is a pattern."
 	case !ascii(name.text):
 		w.Unreadable = true
 		p.Why = "The program's name " + quote(name.text) + " holds letters outside ASCII."
@@ -186,21 +182,6 @@ func (w *walk) call(words, settings []word, text string, at places, in pipe) out
 	return same(at)
 }
 
-func newProgram(words []word) Program {
-	p := Program{Whole: true}
-	for _, word := range words {
-		if !word.known || word.glob {
-			p.Whole = false
-			break
-		}
-		p.Argv = append(p.Argv, word.text)
-	}
-	if len(p.Argv) > 0 {
-		p.Name = p.Argv[0]
-	}
-	return p
-}
-
 // judge reads a call by the program's entry, and the commands that it runs.
 func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 	r, problem := w.resolve(words)
@@ -209,23 +190,28 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 		p.lead = r.lead
 	}
 	w.settings(p, r, settings)
-	for _, word := range words {
-		if problem == "" && word.problem() != "" && r.program.kind == understood {
-			problem = word.problem()
+	if r.program.kind == understood {
+		for _, word := range words {
+			problem = cmp.Or(problem, word.problem())
 		}
 	}
 	if problem == "" && !words[0].plain {
 		problem = "It spells the program's name " + quote(words[0].text) + " with quotes."
 	}
-	if problem != "" && r.program != unknown && !strings.Contains(words[0].text, "/") {
+	byPath := strings.Contains(words[0].text, "/") && programs().find(words[0].text) == nil
+	if problem != "" && r.program != unknown && !byPath {
 		r.fix(problem)
 	}
 	w.describe(p, r, problem)
 	p.In, p.given, p.names = w.from(r, at), r.given, r.found()
-	for _, a := range r.accesses {
+	shown := cmp.Or(r.seems, r)
+	for _, a := range shown.accesses {
 		p.Accesses = reachFrom(p.Accesses, p.In, a)
-		if problem = w.checkPath(a.Path, a.Kind == Tree); problem != "" && p.Why == "" {
-			p.Reads, p.Why = false, problem
+		if problem != "" {
+			continue
+		}
+		if special := w.checkPath(a.Path, a.Kind == Tree); special != "" && p.Why == "" {
+			p.Reads, p.Why = false, special
 		}
 	}
 	if p.Repository {
@@ -235,7 +221,10 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 		}
 	}
 	w.remember(p, r, words, in)
-	w.inside(p, r, words, at, in)
+	if !p.Understood && (problem != "" || len(shown.inner) == 0 && shown.script == nil) {
+		w.survey(p, shown, words, at)
+	}
+	w.inside(p, shown, problem, at, in)
 }
 
 // from are the places that a program works in, which its own flag may change.
@@ -256,16 +245,14 @@ func (w *walk) resolve(words []word) (*reading, string) {
 	if strings.Contains(name, "/") && programs().find(name) == nil {
 		return byPath(words)
 	}
-	p, head := programs().find(name), programs().heads[name]
-	for n := min(len(words), maxName); head.named && n > 1; n-- {
-		if sub := programs().find(joined(words[:n])); sub != nil {
-			return newReading(sub, words[:n]).run(words[n:])
-		}
+	p := programs().find(name)
+	if sub, n := longest(name, words[1:]); sub != nil && words[0].plain {
+		return newReading(sub, words[:n+1]).run(words[n+1:])
 	}
 	switch {
 	case p == nil:
 		return unknownProgram(words)
-	case !head.subs:
+	case !programs().subs[name]:
 		return newReading(p, words[:1]).run(words[1:])
 	}
 	r := newReading(p, words[:1])
@@ -277,16 +264,14 @@ func (w *walk) resolve(words []word) (*reading, string) {
 		}
 		rest = rest[taken:]
 	}
-	for n := min(len(rest), maxName-1); n > 0; n-- {
-		if sub := programs().find(name + " " + joined(rest[:n])); sub != nil {
-			s := newReading(sub, append(words[:1:1], rest[:n]...))
-			s.seen, s.fixed, s.folder, s.args, s.accesses = r.seen, r.fixed, r.folder, r.args, r.accesses
-			return s.run(rest[n:])
-		}
+	if sub, n := longest(name, rest); sub != nil {
+		s := newReading(sub, append(words[:1:1], rest[:n]...))
+		s.seen, s.fixed, s.folder, s.args, s.accesses = r.seen, r.fixed, r.folder, r.args, r.accesses
+		return s.run(rest[n:])
 	}
 	if len(rest) > 0 && len(p.operands) == 0 && p.kind != told {
 		u, problem := unknownProgram(append(words[:1:1], rest...))
-		u.seen, u.fixed = append(r.seen, u.seen...), r.fixed
+		u.seen, u.fixed = append(r.seen, u.seen...), cmp.Or(r.fixed, u.fixed)
 		return u, problem
 	}
 	if len(rest) == 0 && len(p.operands) == 0 {
@@ -298,31 +283,30 @@ func (w *walk) resolve(words []word) (*reading, string) {
 // maxName is how many words the name of a program may have.
 const maxName = 4
 
-func joined(words []word) string {
-	var out []string
-	for _, w := range words {
-		if !w.plain || !w.known || w.glob {
-			return ""
-		}
-		out = append(out, w.text)
+// longest finds the entry with the longest name that starts with name and goes on with n of the words.
+func longest(name string, words []word) (sub *program, n int) {
+	isPlain := func(w word) bool { return w.plain && w.known && !w.glob }
+	for n < min(len(words), maxName-1) && isPlain(words[n]) {
+		n++
 	}
-	return strings.Join(out, " ")
+	for ; n > 0; n-- {
+		if sub = programs().find(name + " " + strings.Join(literals(words[:n]), " ")); sub != nil {
+			return sub, n
+		}
+	}
+	return nil, 0
 }
 
 func newReading(p *program, name []word) *reading {
-	r := &reading{program: p, dashes: -1}
-	for _, w := range name {
-		r.lead = append(r.lead, w.text)
-	}
-	r.name = strings.Join(r.lead, " ")
-	return r
+	lead := literals(name)
+	return &reading{program: p, dashes: -1, lead: lead, name: strings.Join(lead, " ")}
 }
 
 func (r *reading) run(args []word) (*reading, string) { return r, r.read(args) }
 
 // subcommand matches a word that names what a program does: no flag, no path, no value.
 func subcommand(s string) bool {
-	return plainWord.MatchString(s) && !strings.ContainsAny(s, ".") && !digits(s)
+	return plainWord().MatchString(s) && !strings.ContainsAny(s, ".") && !digits(s)
 }
 
 // byPath reads a call of a program that is named by its path. It may be any program, but a person who allows it saw
@@ -338,7 +322,7 @@ func byPath(words []word) (*reading, string) {
 	if problem != "" {
 		r.fix(problem)
 	}
-	return r, describeProgram(words)
+	return r, describeUnknown(words)
 }
 
 // unknown is the entry of all programs that nod knows nothing of.
@@ -351,11 +335,15 @@ func unknownProgram(words []word) (*reading, string) {
 	if len(rest) > 0 && rest[0].known && !rest[0].glob && subcommand(rest[0].text) {
 		r.lead, rest = append(r.lead, rest[0].text), rest[1:]
 	}
-	problem := r.read(rest)
-	if problem != "" {
+	if problem := r.read(rest); problem != "" {
 		r.fix(problem)
 	}
-	return r, describeProgram(words)
+	if name := familiar(words[0].text); name != "" {
+		named := slices.Clone(words)
+		named[0].text = name
+		r.seems, _ = new(walk).resolve(named)
+	}
+	return r, describeUnknown(words)
 }
 
 // settings judges the variables that are set for one command. A person who allows one sees its value.
@@ -374,11 +362,11 @@ func (w *walk) settings(p *Part, r *reading, settings []word) {
 }
 
 // harmlessSettings are variables of the environment that change how programs write, never what they do.
-var harmlessSettings = set("LANG LANGUAGE TZ NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLUMNS LINES CI " +
-	"PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE RUST_BACKTRACE GIT_OPTIONAL_LOCKS MIX_ENV CGO_ENABLED GOOS GOARCH")
+const harmlessSettings language.Words = "LANG LANGUAGE TZ NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLUMNS LINES " +
+	"CI PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE RUST_BACKTRACE GIT_OPTIONAL_LOCKS MIX_ENV CGO_ENABLED GOOS GOARCH"
 
 func harmlessSetting(name string) bool {
-	return harmlessSettings[name] || strings.HasPrefix(name, "LC_")
+	return harmlessSettings.Has(name) || strings.HasPrefix(name, "LC_")
 }
 
 // describe says what a reading makes of a part.
@@ -387,24 +375,20 @@ func (w *walk) describe(p *Part, r *reading, problem string) {
 	w.Network = w.Network || r.program.traits[traitNetwork]
 	if problem == "" && r.program.kind == understood {
 		p.Understood = true
-		p.Reads = p.Why == "" && !slices.ContainsFunc(r.accesses, func(a Access) bool { return a.Kind >= Write })
-		if !p.Reads && p.Why == "" {
-			p.Why = quote(r.name) + " writes files."
-			if slices.ContainsFunc(r.accesses, func(a Access) bool { return a.Kind == Delete }) {
-				p.Why = quote(r.name) + " removes files."
-			}
+		reaches := func(kind Kind) bool {
+			return slices.ContainsFunc(r.accesses, func(a Access) bool { return a.Kind == kind })
 		}
+		switch {
+		case p.Why != "":
+		case reaches(Delete):
+			p.Why = quote(r.name) + " removes files."
+		case reaches(Write):
+			p.Why = quote(r.name) + " writes files."
+		}
+		p.Reads = p.Why == ""
 		return
 	}
-	if p.Why == "" {
-		p.Why = problem
-	}
-	if p.Why == "" {
-		p.Why = r.program.why
-	}
-	if p.Why == "" {
-		p.Why = quote(r.name) + " does more than read."
-	}
+	p.Why = cmp.Or(p.Why, problem, r.program.why, quote(r.name)+" does more than read.")
 }
 
 // remember works out what a rule or grant for this part would cover.
@@ -434,32 +418,18 @@ func (w *walk) remember(p *Part, r *reading, words []word, in pipe) {
 
 // exactly is the pattern that covers a part's text only. Its words and flags serve rules that ask or deny.
 func exactly(p *Part) Pattern {
-	t := Pattern{Text: p.Text}
-	for _, word := range p.Argv {
-		if isFlag(word) {
-			t.Flags = append(t.Flags, word)
-		} else {
-			t.Words = append(t.Words, word)
-		}
-	}
-	return t
+	words, flags := divide(p.Argv)
+	return Pattern{Text: p.Text, Words: words, Flags: flags}
 }
 
 func sorted(list []string) []string {
-	list = slices.Clone(list)
-	slices.Sort(list)
-	return slices.Compact(list)
+	return slices.Compact(slices.Sorted(slices.Values(list)))
 }
 
 // inside goes through the commands that a part runs, and adds them behind it.
-func (w *walk) inside(p *Part, r *reading, words []word, at places, in pipe) {
+func (w *walk) inside(p *Part, r *reading, problem string, at places, in pipe) {
 	if len(r.inner) == 0 && r.script == nil {
-		place := len(w.Parts)
 		w.Parts = append(w.Parts, *p)
-		if !p.Understood {
-			w.survey(p, words, at)
-			w.Parts[place] = *p
-		}
 		return
 	}
 	w.interprets = true
@@ -469,7 +439,7 @@ func (w *walk) inside(p *Part, r *reading, words []word, at places, in pipe) {
 		return
 	}
 	inFull := r.script != nil && r.fixed == "" && len(r.seen) == 0
-	through := !r.changed && (r.program.kind != told && p.bound == "" || inFull)
+	through := problem == "" && !r.changed && (r.program.kind != told && p.bound == "" || inFull)
 	w.nested++
 	defer func(was bool) { w.nested--; w.within = was }(w.within)
 	if through && r.script != nil { // the wrapper itself does nothing but run them
@@ -477,7 +447,9 @@ func (w *walk) inside(p *Part, r *reading, words []word, at places, in pipe) {
 	}
 	if !through {
 		p.Understood, p.Reads, w.within = false, false, true
-		p.words, p.args = exactly(p), nil
+		if problem == "" { // else remember has seen to it
+			p.words, p.args = exactly(p), nil
+		}
 	}
 	w.Parts = append(w.Parts, *p)
 	if r.script != nil {
@@ -502,8 +474,11 @@ func (w *walk) innerCall(r *reading, words []word, at places, in pipe) {
 	case r.fed && r.takesLines():
 		below = in.from
 	case r.fed:
-	case slices.ContainsFunc(words, isName):
-		below = narrowed(r.accesses, r.found())
+	case slices.ContainsFunc(words, func(w word) bool { return w.text == "{}" }):
+		for _, a := range r.accesses {
+			a.Only = slices.Concat(a.Only, r.found())
+			below = append(below, a)
+		}
 	default:
 		w.call(words, nil, spelled(words), at, pipe{fed: in.fed})
 		return
@@ -562,18 +537,6 @@ func (r *reading) found() []string {
 	return names
 }
 
-// narrowed are places where only some names are looked for.
-func narrowed(list []Access, names []string) []Access {
-	out := slices.Clone(list)
-	for i := range out {
-		out[i].Only = slices.Concat(out[i].Only, names)
-	}
-	return out
-}
-
-// isName reports whether a word stands for the names that find finds.
-func isName(w word) bool { return w.text == "{}" }
-
 // widen makes the names that stand for {} in a part what they are: all that lies below some folders.
 func (p *Part) widen(below []Access, fed bool) {
 	var all []Access
@@ -587,13 +550,10 @@ func (p *Part) widen(below []Access, fed bool) {
 		}
 	}
 	p.Accesses = all
-	for i, a := range p.args {
-		if a == "{}" {
-			p.args = append(p.args[:i:i], p.args[i+1:]...)
-			for _, root := range below {
-				p.args = append(p.args, strings.TrimSuffix(root.Path, "/")+"/{}")
-			}
-			break
+	if i := slices.Index(p.args, "{}"); i >= 0 {
+		p.args = slices.Concat(p.args[:i], p.args[i+1:])
+		for _, root := range below {
+			p.args = append(p.args, strings.TrimSuffix(root.Path, "/")+"/{}")
 		}
 	}
 	switch {
@@ -604,9 +564,7 @@ func (p *Part) widen(below []Access, fed bool) {
 	default:
 		return
 	}
-	if p.Why == "" {
-		p.Why = "It is given names that could be flags, or that are known only when it runs."
-	}
+	p.Why = cmp.Or(p.Why, "It is given names that could be flags, or that are known only when it runs.")
 }
 
 // takesNames reports whether any file's name may stand among the words of a program without harm.
@@ -625,29 +583,20 @@ func spelled(words []word) string {
 	return strings.Join(out, " ")
 }
 
-// filters are programs that print some of the lines that they are fed, whole, and the flags with which they do.
-var filters = map[string]map[string]bool{
-	"grep": keepLines, "egrep": keepLines, "fgrep": keepLines,
-	"head": set("-n --lines -number"), "tail": set("-n --lines -number"),
-	"sort": set("-u -r -n -V -f -k --unique --reverse --numeric-sort --version-sort --key"), "uniq": set(""),
-}
-
-var keepLines = set("-v -i -E -F -P -w -x -e --invert-match --ignore-case --extended-regexp --fixed-strings " +
-	"--perl-regexp --word-regexp --line-regexp --regexp")
-
 // lines are the folders below which all names lie that a part prints, one in a line; nil when it may print
 // anything else.
 func (p *Part) lines(in pipe) []Access {
 	if !p.Reads || len(p.Argv) == 0 {
 		return nil
 	}
-	if keep, ok := filters[p.Argv[0]]; ok && len(p.Accesses) == 0 {
-		if slices.ContainsFunc(p.given, func(f string) bool { return !keep[f] }) {
+	filter := programs().find(p.Argv[0])
+	switch {
+	case filter != nil && filter.keeps != "" && len(p.Accesses) == 0:
+		if slices.ContainsFunc(p.given, func(f string) bool { return !filter.keeps.Has(f) }) {
 			return nil
 		}
 		return in.from
-	}
-	if !p.printsNames() {
+	case !p.printsNames():
 		return nil
 	}
 	var out []Access

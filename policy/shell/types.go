@@ -10,10 +10,12 @@ import (
 	"nod/policy/shell/language"
 )
 
-// A wordType is what a word means to a program. Its check says why a word is not harmless, or "", and notes what
-// the word reaches.
+// A check says why a word is not harmless, or "", and notes what the word reaches.
+type check func(r *reading, w word) string
+
+// A wordType is what a word means to a program.
 type wordType struct {
-	check   func(r *reading, w word, limit int) string
+	check   check
 	all     func(r *reading, words []word) string // of a type that takes all words that are left
 	hats    bool                                  // a ^ or ~ in it means what it means to git
 	streams bool                                  // it is a file that may be the output of a command
@@ -29,11 +31,11 @@ func init() { // for COMMAND leads back to the programs
 		"TEXT":    {check: anyText, free: true},
 		"MESSAGE": {check: anyText, free: true},
 		"SKIP":    {check: anyText, free: true},
-		"NUMBER":  {check: number},
+		"NUMBER":  {check: number(0)},
 		"NAME":    {check: matching(plainName, "is not a plain name")},
 		"WORD":    {check: matching(plainWord, "is not a plain word")},
 		"VARNAME": {check: variable},
-		"ONLY":    {check: func(r *reading, w word, _ int) string { r.only = append(r.only, w.text); return "" }},
+		"ONLY":    {check: func(r *reading, w word) string { r.only = append(r.only, w.text); return "" }},
 		"DATE":    {check: matching(plainDate, "is not a plain date")},
 
 		"PATH":      {check: pathOf(Look), streams: true},
@@ -52,7 +54,7 @@ func init() { // for COMMAND leads back to the programs
 		"RUSTREGEX":  {check: laterPattern(language.Rust)},
 		"PRINTF":     {check: printf},
 		"STATFORMAT": {check: text(language.Directives)},
-		"DATEFORMAT": {check: dateFormat},
+		"DATEFORMAT": {check: text(language.Date)},
 		"GITFORMAT":  {check: text(language.GitFormat)},
 		"GITSORT":    {check: text(language.GitSort)},
 		"GITGROUP":   {check: gitGroup},
@@ -61,11 +63,11 @@ func init() { // for COMMAND leads back to the programs
 		"AWK":        {check: awk},
 		"AWKVAR":     {check: awkVariable},
 		"JQ":         {check: jq},
-		"FIND":       {all: find},
-		"TEST":       {all: test},
-		"SEQ":        {all: seq},
+		"FIND":       {all: allKnown(find)},
+		"TEST":       {all: allKnown(test)},
+		"SEQ":        {all: allKnown(seq)},
 		"MEMBER":     {check: member},
-		"PORT":       {check: matching(port, "is no port")},
+		"PORT":       {check: matching(ports, "is no port")},
 		"CURLFORMAT": {check: matching(curlFormat, "may write files")},
 		"TRSET":      {check: translated},
 		"LINES":      {check: lineRange},
@@ -80,11 +82,13 @@ func init() { // for COMMAND leads back to the programs
 		"COMMAND":   {all: command(false), runs: true},
 		"XARGS":     {all: command(true), runs: true},
 		"SHELLTEXT": {check: shellText},
+		"SCRIPT":    {check: scriptText},
 		"ASSIGN":    {check: assign},
-		"PROGRAM":   {check: func(r *reading, w word, _ int) string { return r.name + " runs " + quote(w.text) + "." }},
+		"PROGRAM":   {check: func(r *reading, w word) string { return r.name + " runs " + quote(w.text) + "." }},
 
-		"LEAD": {check: lead},
-		"ARG":  {check: argument},
+		"LEAD":    {check: lead},
+		"ARG":     {check: argument},
+		"CHANGED": {check: changedArgument},
 	}
 	for _, t := range wordTypes {
 		if t.check == nil {
@@ -94,18 +98,18 @@ func init() { // for COMMAND leads back to the programs
 }
 
 var (
-	plainName    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
-	plainWord    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	port         = regexp.MustCompile(`^((tcp|udp|TCP|UDP|4|6)?:)?[0-9]{1,5}([,-][0-9]{1,5}){0,20}$`)
-	curlFormat   = regexp.MustCompile(`^([^%]|%\{[a-z_.]+\}|%%)*$`)
-	ranges       = regexp.MustCompile(`^[0-9]{0,9}(-[0-9]{0,9})?([, ][0-9]{0,9}(-[0-9]{0,9})?){0,100}$`)
-	plainDate    = regexp.MustCompile(`^[A-Za-z0-9 :.,+/-]*$`)
-	plainNumber  = regexp.MustCompile(`^[-+]?([0-9]{1,12})(\.[0-9]{1,9})?([kKMGTPE]?(i?B|b|w|c|s|m|h|d)?)$`)
+	plainName    = language.Compiled(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
+	plainWord    = language.Compiled(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+	variableName = language.Compiled(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	ports        = language.Compiled(`^((tcp|udp|TCP|UDP|4|6)?:)?[0-9]{1,5}([,-][0-9]{1,5}){0,20}$`)
+	curlFormat   = language.Compiled(`^([^%]|%\{[a-z_.]+\}|%%)*$`)
+	ranges       = language.Compiled(`^[0-9]{0,9}(-[0-9]{0,9})?([, ][0-9]{0,9}(-[0-9]{0,9})?){0,100}$`)
+	plainDate    = language.Compiled(`^[A-Za-z0-9 :.,+/-]*$`)
+	plainNumber  = language.Compiled(`^[-+]?([0-9]{1,12})(\.[0-9]{1,9})?([kKMGTPE]?(i?B|b|w|c|s|m|h|d)?)$`)
 )
 
 // columns are what ps prints of processes: not their environment.
-func columns(r *reading, w word, _ int) string {
+func columns(r *reading, w word) string {
 	if strings.Contains(strings.ToLower(w.text), "env") {
 		return quote(w.text) + " shows the environment of processes, which may hold keys."
 	}
@@ -113,16 +117,16 @@ func columns(r *reading, w word, _ int) string {
 }
 
 // variable is a name that a flag gives to a value.
-func variable(r *reading, w word, _ int) string {
+func variable(r *reading, w word) string {
 	r.variables = append(r.variables, w.text)
-	return matching(variableName, "is not the name of a variable")(r, w, 0)
+	return matching(variableName, "is not the name of a variable")(r, w)
 }
 
-func anyText(*reading, word, int) string { return "" }
+func anyText(*reading, word) string { return "" }
 
-func matching(pattern *regexp.Regexp, problem string) func(*reading, word, int) string {
-	return func(_ *reading, w word, _ int) string {
-		if !pattern.MatchString(w.text) {
+func matching(pattern func() *regexp.Regexp, problem string) check {
+	return func(_ *reading, w word) string {
+		if !pattern().MatchString(w.text) {
 			return quote(w.text) + " " + problem + "."
 		}
 		return ""
@@ -131,7 +135,7 @@ func matching(pattern *regexp.Regexp, problem string) func(*reading, word, int) 
 
 // oneOf is the type of a word out of a list.
 func oneOf(words []string) *wordType {
-	return &wordType{check: func(r *reading, w word, _ int) string {
+	return &wordType{check: func(r *reading, w word) string {
 		if !slices.Contains(words, w.text) {
 			return r.notKnown(w.text)
 		}
@@ -139,20 +143,23 @@ func oneOf(words []string) *wordType {
 	}}
 }
 
-func number(r *reading, w word, limit int) string {
-	m := plainNumber.FindStringSubmatch(w.text)
-	if m == nil {
-		return r.notKnown(w.text)
+// number is a number of at most so much; 0 is no limit.
+func number(most int) check {
+	return func(r *reading, w word) string {
+		m := plainNumber().FindStringSubmatch(w.text)
+		if m == nil {
+			return r.notKnown(w.text)
+		}
+		if n, err := strconv.Atoi(m[1]); err != nil || most > 0 && (n > most || m[3] != "") {
+			return quote(w.text) + " is more than nod lets " + r.name + " take."
+		}
+		return ""
 	}
-	if n, err := strconv.Atoi(m[1]); err != nil || limit > 0 && (n > limit || m[3] != "") {
-		return quote(w.text) + " is more than nod lets " + r.name + " take."
-	}
-	return ""
 }
 
 // text is the check of a small language that reaches nothing.
-func text(judge func(string) error) func(*reading, word, int) string {
-	return func(_ *reading, w word, _ int) string { return problemOf(judge(w.text)) }
+func text(judge func(string) error) check {
+	return func(_ *reading, w word) string { return problemOf(judge(w.text)) }
 }
 
 func problemOf(err error) string {
@@ -162,13 +169,13 @@ func problemOf(err error) string {
 	return err.Error()
 }
 
-func pattern(kind language.Syntax) func(*reading, word, int) string {
+func pattern(kind language.Syntax) check {
 	return text(func(s string) error { return language.Regexp(s, kind) })
 }
 
 // laterPattern keeps a pattern until all flags are known, for they say in which syntax it is.
-func laterPattern(kind language.Syntax) func(*reading, word, int) string {
-	return func(r *reading, w word, _ int) string {
+func laterPattern(kind language.Syntax) check {
+	return func(r *reading, w word) string {
 		r.patterns = append(r.patterns, w.text)
 		r.syntax = kind
 		return ""
@@ -176,7 +183,7 @@ func laterPattern(kind language.Syntax) func(*reading, word, int) string {
 }
 
 // choosesSyntax are the programs whose -E, -F and -P say in which syntax a pattern is.
-var choosesSyntax = set("grep egrep fgrep rg fd fdfind git")
+const choosesSyntax language.Words = "grep egrep fgrep rg fd fdfind git"
 
 // judgePatterns checks the patterns of a call in the syntax that its flags ask for.
 func (r *reading) judgePatterns() string {
@@ -185,7 +192,7 @@ func (r *reading) judgePatterns() string {
 	switch {
 	case len(r.patterns) == 0:
 		return ""
-	case !choosesSyntax[first]:
+	case !choosesSyntax.Has(first):
 	case r.has("-F", "--fixed-strings"), first == "fgrep", kind == language.Rust && r.has("-g", "--glob"):
 		return ""
 	case r.has("-P", "--perl-regexp", "--pcre2") || r.values["--engine"] != "" && r.values["--engine"] != "default":
@@ -201,27 +208,28 @@ func (r *reading) judgePatterns() string {
 	return ""
 }
 
-func printf(r *reading, w word, _ int) string {
+func printf(r *reading, w word) string {
 	if strings.HasPrefix(w.text, "-") {
 		return r.notKnown(w.text)
 	}
-	operands, _ := texts(r.operands[1:])
+	var operands []string
+	if all := r.operands[1:]; !slices.ContainsFunc(all, isUnknown) {
+		operands = literals(all)
+	}
 	return problemOf(language.Printf(w.text, operands))
 }
 
-func dateFormat(_ *reading, w word, _ int) string { return problemOf(language.Date([]string{w.text})) }
-
-func sed(r *reading, w word, _ int) string {
+func sed(r *reading, w word) string {
 	use, err := language.Sed(w.text, r.has("-E", "-r", "--regexp-extended"))
 	r.use(use)
 	return problemOf(err)
 }
 
 // awk is given variables by its flags and among its operands.
-func awk(r *reading, w word, _ int) string {
+func awk(r *reading, w word) string {
 	assigned := r.variables
 	for _, o := range r.operands[1:] {
-		if name, _, ok := strings.Cut(o.text, "="); ok && variableName.MatchString(name) {
+		if name, _, ok := strings.Cut(o.text, "="); ok && variableName().MatchString(name) {
 			assigned = append(assigned, o.text)
 		}
 	}
@@ -229,13 +237,13 @@ func awk(r *reading, w word, _ int) string {
 }
 
 // awkVariable is NAME=value for awk.
-func awkVariable(r *reading, w word, _ int) string {
+func awkVariable(r *reading, w word) string {
 	r.variables = append(r.variables, w.text)
 	return ""
 }
 
 // member is a file in an archive that tar lists. As the first word it would be an old form of tar's flags.
-func member(r *reading, w word, _ int) string {
+func member(r *reading, w word) string {
 	if !r.has("-t", "--list") {
 		return r.notKnown(w.text)
 	}
@@ -243,7 +251,7 @@ func member(r *reading, w word, _ int) string {
 }
 
 // gitGroup is what git shortlog groups by.
-func gitGroup(_ *reading, w word, _ int) string {
+func gitGroup(_ *reading, w word) string {
 	if format, ok := strings.CutPrefix(w.text, "format:"); ok {
 		return problemOf(language.GitFormat(format))
 	}
@@ -254,25 +262,25 @@ func gitGroup(_ *reading, w word, _ int) string {
 }
 
 // gitKey is a key of git's configuration, of a section that holds no secrets.
-func gitKey(_ *reading, w word, _ int) string {
+func gitKey(_ *reading, w word) string {
 	section, _, _ := strings.Cut(w.text, ".")
-	if !gitConfigSections[strings.ToLower(section)] {
+	if !gitConfigSections.Has(strings.ToLower(section)) {
 		return "The section " + quote(section) + " of git's configuration may hold secrets."
 	}
 	return ""
 }
 
 // gitConfigSections are the parts of git's configuration that hold no secrets.
-var gitConfigSections = set("user core init branch remote pull push fetch merge diff color rebase commit status log gc tag alias i18n " +
-	"advice extensions")
+const gitConfigSections language.Words = "user core init branch remote pull push fetch merge diff color rebase " +
+	"commit status log gc tag alias i18n advice extensions"
 
 // folder is where a flag sends a program before it does anything.
-func folder(r *reading, w word, limit int) string {
+func folder(r *reading, w word) string {
 	if r.folder != "" || w.text == "" {
 		return "nod does not follow " + r.name + " through two folders."
 	}
 	r.folder = w.text
-	return pathOf(Look)(r, w, limit)
+	return pathOf(Look)(r, w)
 }
 
 // use notes what a text in a small language reaches.
@@ -292,25 +300,21 @@ func (r *reading) use(u language.Use) {
 	}
 }
 
-func jq(r *reading, w word, _ int) string { return problemOf(language.JQ(w.text, r.variables)) }
+func jq(r *reading, w word) string { return problemOf(language.JQ(w.text, r.variables)) }
 
-// texts are the words as texts, or a problem where one is not known.
-func texts(words []word) ([]string, string) {
-	out := make([]string, len(words))
-	for i, w := range words {
-		if !w.known {
-			return nil, "It holds a word that is known only when it runs."
+func isUnknown(w word) bool { return !w.known }
+
+// allKnown takes words that must all be known before the command runs.
+func allKnown(judge func(r *reading, all []string) string) func(*reading, []word) string {
+	return func(r *reading, words []word) string {
+		if slices.ContainsFunc(words, isUnknown) {
+			return "It holds a word that is known only when it runs."
 		}
-		out[i] = w.text
+		return judge(r, literals(words))
 	}
-	return out, ""
 }
 
-func find(r *reading, words []word) string {
-	all, problem := texts(words)
-	if problem != "" {
-		return problem
-	}
+func find(r *reading, all []string) string {
 	use, err := language.Find(all)
 	r.use(use)
 	r.names, r.mark = use.Names, "{}"
@@ -324,33 +328,24 @@ func find(r *reading, words []word) string {
 	return problemOf(err)
 }
 
-func test(r *reading, words []word) string {
-	all, problem := texts(words)
-	if problem != "" {
-		return problem
-	}
+func test(r *reading, all []string) string {
 	if r.name == "[" {
 		if len(all) == 0 || all[len(all)-1] != "]" {
 			return "The test lacks its closing bracket."
 		}
 		all = all[:len(all)-1]
 	}
-	_, err := language.Test(all) // that a file is there, and of what kind it is, gives nothing away
-	return problemOf(err)
+	return problemOf(language.Test(all))
 }
 
 // seq is one to three numbers. What stands between them may be long.
-func seq(r *reading, words []word) string {
-	all, problem := texts(words)
-	if problem != "" {
-		return problem
-	}
-	return problemOf(language.Seq(all, r.values["-s"]+r.values["-t"], ""))
+func seq(r *reading, all []string) string {
+	return problemOf(language.Seq(all, r.values["-s"]+r.values["-t"]))
 }
 
 // path is the check of a word that names a file or folder.
-func pathOf(kind Kind) func(*reading, word, int) string {
-	return func(r *reading, w word, limit int) string {
+func pathOf(kind Kind) check {
+	return func(r *reading, w word) string {
 		for _, a := range w.below {
 			r.accesses = append(r.accesses, a.of(kind))
 		}
@@ -364,24 +359,22 @@ func pathOf(kind Kind) func(*reading, word, int) string {
 		case strings.HasPrefix(w.text, "+"):
 			return quote(w.text) + " is an old form of a flag."
 		}
-		if limit != probe {
-			r.reach(kind, w.text)
-		}
+		r.reach(kind, w.text)
 		return ""
 	}
 }
 
 // localFile is a file of a program that takes a colon for the end of a host's name.
-func localFile(r *reading, w word, limit int) string {
+func localFile(r *reading, w word) string {
 	if strings.Contains(w.text, ":") {
 		return quote(w.text) + " may be on another machine."
 	}
-	return pathOf(Read)(r, w, limit)
+	return pathOf(Read)(r, w)
 }
 
 // into is the last operand of cp and mv: a file, or the folder that the others go to.
-func into(r *reading, w word, limit int) string {
-	if problem := pathOf(Write)(r, w, limit); problem != "" {
+func into(r *reading, w word) string {
+	if problem := pathOf(Write)(r, w); problem != "" {
 		return problem
 	}
 	for _, o := range r.operands[:len(r.operands)-1] {
@@ -392,8 +385,8 @@ func into(r *reading, w word, limit int) string {
 
 // pair is one of two files or folders. Of two folders all files are read that have one name; where only one is a
 // folder, the file in it that is named like the other.
-func pair(r *reading, w word, limit int) string {
-	if problem := pathOf(Tree)(r, w, limit); problem != "" {
+func pair(r *reading, w word) string {
+	if problem := pathOf(Tree)(r, w); problem != "" {
 		return problem
 	}
 	clean := strings.TrimRight(w.text, "/.")
@@ -415,18 +408,18 @@ func lastPart(path string) string {
 }
 
 // revision is a git revision, perhaps with a path behind a colon, or a path.
-func revision(r *reading, w word, _ int) string {
+func revision(r *reading, w word) string {
 	switch {
-	case w.hat && !plainRevision.MatchString(w.text):
+	case w.hat && !plainRevision().MatchString(w.text):
 		return "zsh may take " + quote(w.text) + " for a pattern."
-	case plainRevision.MatchString(w.text):
+	case plainRevision().MatchString(w.text):
 		return ""
 	case len(r.operands) > 1 && outside(w.text):
 		return "git compares or reads " + quote(w.text) + " outside the repository."
 	}
 	if at := strings.Index(w.text, "/"); at >= 0 && (strings.HasPrefix(w.text, ":/") || strings.Contains(w.text, "^{/")) {
-		if problem := anySyntax(w.text[at+1:]); problem != "" {
-			return problem
+		if err := language.AnyRegexp(w.text[at+1:]); err != nil {
+			return err.Error()
 		}
 	}
 	rev, paths := git.Revision(w.text)
@@ -442,29 +435,19 @@ func revision(r *reading, w word, _ int) string {
 	return ""
 }
 
-// anySyntax checks a pattern of which nobody says in which syntax it is.
-func anySyntax(pattern string) string {
-	for _, kind := range []language.Syntax{language.Basic, language.Extended} {
-		if err := language.Regexp(pattern, kind); err != nil {
-			return err.Error()
-		}
-	}
-	return ""
-}
-
 // lineRange is what -L of git log and git blame takes: numbers or patterns, for git log with a file behind a colon.
-func lineRange(r *reading, w word, _ int) string {
+func lineRange(r *reading, w word) string {
 	if at := strings.LastIndexByte(w.text, ':'); at >= 0 {
 		r.reach(Read, w.text[at+1:])
 	}
-	return anySyntax(strings.ReplaceAll(w.text, "/", ""))
+	return problemOf(language.AnyRegexp(strings.ReplaceAll(w.text, "/", "")))
 }
 
 // repeated matches a set of tr that repeats a character very often.
-var repeated = regexp.MustCompile(`\[.+\*[0-9]{4,}\]`)
+var repeated = language.Compiled(`\[.+\*[0-9]{4,}\]`)
 
-func translated(r *reading, w word, _ int) string {
-	if repeated.MatchString(w.text) {
+func translated(r *reading, w word) string {
+	if repeated().MatchString(w.text) {
 		return r.notKnown(w.text)
 	}
 	return ""
@@ -485,44 +468,52 @@ func command(appends bool) func(*reading, []word) string {
 	}
 }
 
-func shellText(r *reading, w word, _ int) string {
+func shellText(r *reading, w word) string {
 	r.script = &w.text
 	return ""
 }
 
+// scriptText is shell that a person only allows together with the program that runs it.
+func scriptText(r *reading, w word) string {
+	text := w.text
+	if r.script != nil {
+		text = *r.script + " " + text
+	}
+	r.script = &text
+	r.fix(r.name + " runs a script.")
+	return ""
+}
+
 // assign is NAME=value.
-func assign(r *reading, w word, limit int) string {
+func assign(r *reading, w word) string {
 	name, _, ok := strings.Cut(w.text, "=")
-	if !ok || !variableName.MatchString(name) {
+	if !ok || !variableName().MatchString(name) {
 		return quote(w.text) + " sets no variable."
 	}
-	if limit != probe {
-		r.settings = append(r.settings, w)
-	}
+	r.settings = append(r.settings, w)
 	return ""
 }
 
 // lead is one of the words that say what runs.
-func lead(r *reading, w word, _ int) string {
+func lead(r *reading, w word) string {
 	r.lead = append(r.lead, w.text)
 	return ""
 }
 
 // local matches an address on this machine.
-var local = regexp.MustCompile(`^(https?://)?(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?(/[A-Za-z0-9_./?=&,:;%~+-]*)?$`)
+var local = language.Compiled(
+	`^(https?://)?(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?(/[A-Za-z0-9_./?=&,:;%~+-]*)?$`)
 
 // address is what a program of the network is sent to. Of this machine's only the server counts.
-func address(r *reading, w word, _ int) string {
-	if m := local.FindStringSubmatch(w.text); m != nil {
-		r.lead = append(r.lead, m[2]+m[3])
-		return ""
+func address(r *reading, w word) string {
+	if m := local().FindStringSubmatch(w.text); m != nil {
+		w.text = m[2] + m[3]
 	}
-	r.lead = append(r.lead, w.text)
-	return ""
+	return lead(r, w)
 }
 
 // argument is an operand of a task: a plain word, or a path in the project.
-func argument(r *reading, w word, _ int) string {
+func argument(r *reading, w word) string {
 	switch {
 	case w.text != "{}" && strings.ContainsAny(w.text, "()'\"$;&|<>`{}\n"): // no plain word
 		r.seen = append(r.seen, w.text)
@@ -536,4 +527,10 @@ func argument(r *reading, w word, _ int) string {
 		r.args = append(r.args, w.text)
 	}
 	return ""
+}
+
+// changedArgument is an argument that the program changes.
+func changedArgument(r *reading, w word) string {
+	r.accesses = append(r.accesses, Access{Path: w.text, Kind: Write})
+	return argument(r, w)
 }

@@ -1,12 +1,14 @@
 package shell
 
 import (
+	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"nod/policy/shell/language"
 )
 
 // walk goes through a command in the order in which it runs.
@@ -42,9 +44,7 @@ const maxPlaces = 8
 func (p places) and(q places) places {
 	out := slices.Clone(p)
 	for _, place := range q {
-		if !slices.Contains(out, place) {
-			out = append(out, place)
-		}
+		out = appendNew(out, place)
 	}
 	return out
 }
@@ -64,11 +64,13 @@ func (w *walk) file(f *syntax.File) {
 		w.comments(f)
 	}
 	w.statements(f.Stmts, places{""})
-	w.findScreen()
+	if w.interprets || w.Opaque {
+		w.screen = w.screen || namesScreen(w.source)
+	}
 }
 
 // plainComment matches a comment that is harmless even to an interactive zsh, which takes its # for a program.
-var plainComment = regexp.MustCompile(`^[A-Za-z0-9 ,.:/_#=-]*$`)
+var plainComment = language.Compiled(`^[A-Za-z0-9 ,.:/_#=-]*$`)
 
 // comments refuses comments that an interactive shell, which may know none, would read as something else: those
 // behind a command are more words of it.
@@ -80,7 +82,7 @@ func (w *walk) comments(f *syntax.File) {
 		}
 		start := int(c.Pos().Offset())
 		line := w.source[strings.LastIndexByte(w.source[:start], '\n')+1 : start]
-		if strings.TrimSpace(line) != "" || !plainComment.MatchString(c.Text) {
+		if strings.TrimSpace(line) != "" || !plainComment().MatchString(c.Text) {
 			w.refuse("It holds a comment, which an interactive shell may take for more words.")
 		}
 		if strings.ContainsAny(c.Text, ";&|`$<>(){}\\\"'*?[]!") {
@@ -112,20 +114,19 @@ func (w *walk) statement(s *syntax.Stmt, at places, in pipe) outcome {
 	case s.Negated:
 		w.refuse("It negates a result with !.")
 	}
+	if call, ok := s.Cmd.(*syntax.CallExpr); ok {
+		return w.simple(call, s, at, in)
+	}
+	w.redirectAll(s, nil, at)
 	switch cmd := s.Cmd.(type) {
 	case nil:
 		w.refuse("It redirects without a program.")
-	case *syntax.CallExpr:
-		return w.simple(cmd, s, at, in)
+		return same(at)
 	case *syntax.BinaryCmd:
-		w.redirectAll(s, nil, at)
 		return w.binary(cmd, at, in)
 	default:
-		w.redirectAll(s, nil, at)
 		return w.compound(cmd, at)
 	}
-	w.redirectAll(s, nil, at)
-	return same(at)
 }
 
 func (w *walk) binary(b *syntax.BinaryCmd, at places, in pipe) outcome {
@@ -244,16 +245,19 @@ const maxLoop = 20
 const maxRounds = 200
 
 // loopName matches variables that no shell and no program knows by that name.
-var loopName = regexp.MustCompile(`^[a-z][a-z0-9]{0,20}$`)
+var loopName = language.Compiled(`^[a-z][a-z0-9]{0,20}$`)
 
 // shellNames are the variables in small letters that mean something to zsh or to programs.
-var shellNames = set("aliases argv builtins cdpath commands fignore fpath functions histchars history keymap keymaps " +
-	"mailpath manpath modules options parameters path pipestatus prompt psvar signals status watch widgets " +
-	"zsh ftp http https all no proxy rsync random seconds nameddirs userdirs dirstack epochtime galiases saliases")
+const shellNames language.Words = "aliases argv builtins cdpath commands fignore fpath functions histchars " +
+	"history keymap keymaps mailpath manpath modules options parameters path pipestatus prompt psvar signals " +
+	"status watch widgets zsh ftp http https all no proxy rsync random seconds nameddirs userdirs dirstack " +
+	"epochtime galiases saliases"
+
+func isLoopName(name string) bool { return loopName().MatchString(name) && !shellNames.Has(name) }
 
 func (w *walk) loop(c *syntax.ForClause, at places) places {
 	words, ok := c.Loop.(*syntax.WordIter)
-	if !ok || c.Select || !words.InPos.IsValid() || !loopName.MatchString(words.Name.Value) || shellNames[words.Name.Value] {
+	if !ok || c.Select || !words.InPos.IsValid() || !isLoopName(words.Name.Value) {
 		w.bind("It holds a loop that nod does not follow.")
 		return w.survive(c, at)
 	}
@@ -298,7 +302,7 @@ func readsLines(c *syntax.WhileClause) (names []string, ok bool) {
 		if name == "-r" {
 			continue
 		}
-		if !loopName.MatchString(name) || shellNames[name] {
+		if !isLoopName(name) {
 			return nil, false
 		}
 		names = append(names, name)
@@ -311,10 +315,13 @@ func (w *walk) eachLine(c *syntax.WhileClause, names []string, at places) places
 	for _, name := range names {
 		w.set(name, word{})
 	}
-	for name := range assigned(c.Do) {
-		if _, ok := w.vars[name]; ok {
-			w.set(name, word{})
-		}
+	for _, s := range c.Do {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			if a, ok := n.(*syntax.Assign); ok && a.Name != nil && w.isSet(a.Name.Value) {
+				w.set(a.Name.Value, word{})
+			}
+			return true
+		})
 	}
 	var after places
 	w.perhaps(func() { after = w.statements(c.Do, at) })
@@ -324,32 +331,20 @@ func (w *walk) eachLine(c *syntax.WhileClause, names []string, at places) places
 	return at.and(after)
 }
 
-// assigned are the variables that get a value somewhere in a list of statements.
-func assigned(list []*syntax.Stmt) map[string]bool {
-	names := map[string]bool{}
-	for _, s := range list {
-		syntax.Walk(s, func(n syntax.Node) bool {
-			if a, ok := n.(*syntax.Assign); ok && a.Name != nil {
-				names[a.Name.Value] = true
-			}
-			return true
-		})
-	}
-	return names
-}
-
 // maxVariables bounds how many variables are followed.
 const maxVariables = 50
 
 // set gives a variable a value from here on.
 func (w *walk) set(name string, value word) {
-	next := map[string]word{name: value}
-	for other, v := range w.vars {
-		if other != name {
-			next[other] = v
-		}
-	}
+	next := map[string]word{}
+	maps.Copy(next, w.vars)
+	next[name] = value
 	w.vars = next
+}
+
+func (w *walk) isSet(name string) bool {
+	_, ok := w.vars[name]
+	return ok
 }
 
 // survive goes through what stands in a form that nod does not follow, for what can be said of it all the same.
@@ -482,34 +477,25 @@ func (w *walk) harmlessRedirect(r *syntax.Redirect, s *syntax.Stmt) bool {
 		return target == "/dev/null"
 	case syntax.DplOut:
 		// dash and zsh read ">&1>" as ">&" and "1>".
-		return (target == "1" || target == "2") && !w.arrowAt(r.Word.End())
+		next := w.byteAt(int(r.Word.End().Offset()))
+		return (target == "1" || target == "2") && next != '>' && next != '<'
 	case syntax.RdrAll, syntax.AppAll:
 		// zsh reads "0&>" as a redirection of 0, bash as the word 0. dash reads "a &>/dev/null b" as "a &", then
 		// "b": nothing may follow.
 		after := func(word *syntax.Word) bool { return word.Pos().After(r.OpPos) }
-		return target == "/dev/null" && !w.digitBefore(r.OpPos) && !slices.ContainsFunc(callWords(s), after)
+		c, ok := s.Cmd.(*syntax.CallExpr)
+		before := w.byteAt(int(r.OpPos.Offset()) - 1)
+		return target == "/dev/null" && (before < '0' || before > '9') && !(ok && slices.ContainsFunc(c.Args, after))
 	}
 	return false
 }
 
-// digitBefore reports whether a digit stands right before a place of the source. A script inside a word has
-// other places, but is never read-only.
-func (w *walk) digitBefore(at syntax.Pos) bool {
-	i := int(at.Offset()) - 1
-	return i >= 0 && i < len(w.source) && w.source[i] >= '0' && w.source[i] <= '9'
-}
-
-// arrowAt reports whether another redirection stands right at a place of the source.
-func (w *walk) arrowAt(at syntax.Pos) bool {
-	i := int(at.Offset())
-	return i < len(w.source) && (w.source[i] == '>' || w.source[i] == '<')
-}
-
-func callWords(s *syntax.Stmt) []*syntax.Word {
-	if c, ok := s.Cmd.(*syntax.CallExpr); ok {
-		return c.Args
+// byteAt is the byte at a place of the source, or 0. A script inside a word has other places, but is never read-only.
+func (w *walk) byteAt(offset int) byte {
+	if offset < 0 || offset >= len(w.source) {
+		return 0
 	}
-	return nil
+	return w.source[offset]
 }
 
 // look notes what stands in the way of a word being read as it stands, and goes through the commands inside it.
@@ -608,7 +594,7 @@ func (w *walk) cd(words []word, at places) outcome {
 	return outcome{ok, at}
 }
 
-func appendNew(list []string, s string) []string {
+func appendNew[S ~[]string](list S, s string) S {
 	if slices.Contains(list, s) {
 		return list
 	}

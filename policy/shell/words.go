@@ -1,12 +1,13 @@
 package shell
 
 import (
-	"regexp"
-	"strconv"
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"nod/policy/shell/language"
 )
 
 // word is what a shell makes of one word of a command.
@@ -30,10 +31,7 @@ type word struct {
 }
 
 func (w *word) problem() string {
-	if w.doubt != "" {
-		return w.doubt
-	}
-	return w.unfit
+	return cmp.Or(w.doubt, w.unfit)
 }
 
 // readWord evaluates a word. Only literal text, the variables of loops and a few more are known: nod never
@@ -67,16 +65,12 @@ func (w *walk) readWord(from *syntax.Word) word {
 
 // distrust notes that shells may read the word in several ways.
 func (w *word) distrust(problem string) {
-	if w.doubt == "" {
-		w.doubt = problem
-	}
+	w.doubt = cmp.Or(w.doubt, problem)
 }
 
 // refuse notes that the word has no place in a command that only reads.
 func (w *word) refuse(problem string) {
-	if w.unfit == "" {
-		w.unfit = problem
-	}
+	w.unfit = cmp.Or(w.unfit, problem)
 }
 
 func (w *word) unknown(problem string) {
@@ -122,7 +116,7 @@ func (w *walk) variable(out *word, p *syntax.ParamExp, quoted, first bool) strin
 		out.refuse("It uses the value of a variable, which is not known before it runs.")
 		out.home = true
 		return "~"
-	case statusNames[name]: // digits
+	case statusNames.Has(name): // digits
 		out.known = false
 		return ""
 	}
@@ -137,7 +131,7 @@ func isStatusIndex(name string, index syntax.ArithmExpr) bool {
 }
 
 // statusNames are variables that say how commands ended, in digits.
-var statusNames = set("? # PIPESTATUS pipestatus")
+const statusNames language.Words = "? # PIPESTATUS pipestatus"
 
 // describePart says what a part of a word does that is no literal text.
 func describePart(part syntax.WordPart) string {
@@ -185,7 +179,7 @@ func (w *word) bare(s string, i int, r rune, first, last bool) {
 	case r >= utf8.RuneSelf:
 		// 0x85 and 0xA0 are blanks to shells in some single-byte character sets, so unquoted they could
 		// split the word. Anything else was judged as raw bytes.
-		if hasBlankByte(string(r)) {
+		if enc := string(r); strings.IndexByte(enc, 0x85) >= 0 || strings.IndexByte(enc, 0xa0) >= 0 {
 			w.distrust("It holds " + quote(string(r)) + " outside quotes, part of which some shells read as a blank.")
 		}
 	case first && last && (s == "[" || s == "]" || s == "!"): // words of test and find
@@ -208,10 +202,6 @@ func (w *word) bare(s string, i int, r rune, first, last bool) {
 
 // ordinary characters mean nothing but themselves to bash, zsh and dash.
 const ordinary = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:@%+="
-
-func hasBlankByte(enc string) bool {
-	return strings.IndexByte(enc, 0x85) >= 0 || strings.IndexByte(enc, 0xa0) >= 0
-}
 
 // tilde judges a ~ at place i of s. The home folder (~ and ~/...) passes, and what cannot be one (HEAD~2) is a
 // pattern at most.
@@ -276,19 +266,9 @@ func (w *word) quoted(s string, alone bool) {
 }
 
 // unescape removes the backslashes that mean something inside double quotes.
-func unescape(s string) string {
-	if !strings.ContainsRune(s, '\\') {
-		return s
-	}
-	var out strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("$`\"\\", s[i+1]) >= 0 {
-			i++
-		}
-		out.WriteByte(s[i])
-	}
-	return out.String()
-}
+func unescape(s string) string { return escaped().ReplaceAllString(s, "$1") }
+
+var escaped = language.Compiled("\\\\([$`\"\\\\])")
 
 // wholeWord judges what only the whole word shows.
 func (w *word) wholeWord(from *syntax.Word) {
@@ -301,7 +281,7 @@ func (w *word) wholeWord(from *syntax.Word) {
 		w.distrust("It names a file called ~ in quotes, which is easily taken for the home folder.")
 	case w.glob && (w.mixed || w.escaped):
 		w.distrust("It mixes a pattern with text in quotes that looks like one.")
-	case w.glob && !evenSets.MatchString(w.text):
+	case w.glob && !evenSets().MatchString(w.text):
 		w.distrust("It holds a pattern with a [ or ] of its own, which zsh refuses.")
 	case w.hat && w.glob:
 		w.distrust("It mixes a pattern with ~ or ^, which zsh reads differently.")
@@ -311,17 +291,12 @@ func (w *word) wholeWord(from *syntax.Word) {
 }
 
 // evenSets matches patterns in which every [ opens a plain set such as [a-z].
-var evenSets = regexp.MustCompile(`^([^\[\]]|\[[^\[\]/]+\])*$`)
+var evenSets = language.Compiled(`^([^\[\]]|\[[^\[\]/]+\])*$`)
 
 // plainRevision matches a git revision with ~ or ^ that names no file of note, whatever a shell makes of it.
-var plainRevision = regexp.MustCompile(`^-{0,2}(HEAD|ORIG_HEAD|main|master|develop|origin/main|origin/master|[0-9a-f]{7,40})` +
-	`([~^][0-9]*)*(\.{2,3}(HEAD|main|master|develop|origin/main|origin/master|[0-9a-f]{7,40})?([~^][0-9]*)*)?$`)
+var plainRevision = language.Compiled(
+	`^-{0,2}(HEAD|ORIG_HEAD|main|master|develop|origin/main|origin/master|[0-9a-f]{7,40})` +
+		`([~^][0-9]*)*(\.{2,3}(HEAD|main|master|develop|origin/main|origin/master|[0-9a-f]{7,40})?([~^][0-9]*)*)?$`)
 
-// quote shows a piece of the command inside a reason: escaped, and never long.
-func quote(s string) string {
-	const longest = 40
-	if r := []rune(s); len(r) > longest {
-		s = string(r[:longest]) + "..."
-	}
-	return strconv.QuoteToASCII(s)
-}
+// quote shows a piece of the command inside a reason.
+func quote(s string) string { return language.Quote(s) }

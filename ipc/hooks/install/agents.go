@@ -13,25 +13,26 @@ import (
 // terminal was quicker.
 var claudeCode = Agent{
 	Name: "claude-code", Title: "Claude Code", program: "claude",
-	files: func(m Machine) []file {
+	file: func(m Machine) file {
 		h := hooks{agent: "claude-code", timeout: HookTimeout, events: []event{
 			{name: "PermissionRequest"}, {name: "PreToolUse"}, {name: "Elicitation"},
-			{name: "PostToolUse", async: true}, {name: "PostToolUseFailure", async: true}, {name: "PermissionDenied", async: true},
+			{name: "PostToolUse", async: true}, {name: "PostToolUseFailure", async: true},
+			{name: "PermissionDenied", async: true},
 			{name: "Notification", async: true}, {name: "Stop", async: true},
 			{name: "UserPromptSubmit", async: true}, {name: "SessionEnd", async: true},
 		}}
-		return []file{h.file(filepath.Join(folder(m, "CLAUDE_CONFIG_DIR", ".claude"), "settings.json"))}
+		return h.file(filepath.Join(folder(m, "CLAUDE_CONFIG_DIR", ".claude"), "settings.json"))
 	},
 }
 
 // codex fails on an event that it does not know, so the list holds only what it has had for long.
 var codex = Agent{
 	Name: "codex", Title: "Codex", program: "codex",
-	files: func(m Machine) []file {
+	file: func(m Machine) file {
 		h := hooks{agent: "codex", timeout: HookTimeout, events: []event{
 			{name: "PermissionRequest"}, {name: "PreToolUse"}, {name: "PostToolUse"}, {name: "Stop"}, {name: "UserPromptSubmit"},
 		}}
-		return []file{h.file(filepath.Join(folder(m, "CODEX_HOME", ".codex"), "hooks.json"))}
+		return h.file(filepath.Join(folder(m, "CODEX_HOME", ".codex"), "hooks.json"))
 	},
 	after: "Codex runs new hooks only after you have trusted them: start codex, type /hooks and trust nod's.",
 }
@@ -39,11 +40,12 @@ var codex = Agent{
 // geminiCLI counts time-outs in milliseconds.
 var geminiCLI = Agent{
 	Name: "gemini-cli", Title: "Gemini CLI", program: "gemini",
-	files: func(m Machine) []file {
+	file: func(m Machine) file {
 		h := hooks{agent: "gemini-cli", timeout: HookTimeout * 1000, named: true, events: []event{
-			{name: "BeforeTool"}, {name: "AfterTool"}, {name: "BeforeAgent"}, {name: "AfterAgent"}, {name: "Notification"}, {name: "SessionEnd"},
+			{name: "BeforeTool"}, {name: "AfterTool"}, {name: "BeforeAgent"}, {name: "AfterAgent"},
+			{name: "Notification"}, {name: "SessionEnd"},
 		}}
-		return []file{h.file(filepath.Join(m.Home, ".gemini", "settings.json"))}
+		return h.file(filepath.Join(m.Home, ".gemini", "settings.json"))
 	},
 	gate: func(m Machine) file { return whole(GeminiGate(m.Home), func(string) []byte { return geminiPolicy }) },
 }
@@ -60,11 +62,11 @@ var opencodePlugin string
 
 var opencode = Agent{
 	Name: "opencode", Title: "opencode", program: "opencode",
-	files: func(m Machine) []file {
+	file: func(m Machine) file {
 		path := filepath.Join(folder(m, "XDG_CONFIG_HOME", ".config"), "opencode", "plugins", "nod.js")
-		return []file{whole(path, func(nod string) []byte {
+		return whole(path, func(nod string) []byte {
 			return []byte(strings.ReplaceAll(opencodePlugin, `"NOD"`, strconv.Quote(nod)))
-		})}
+		})
 	},
 	after: `opencode asks only for what its own settings say "ask" to: see "permission" in opencode.json.`,
 }

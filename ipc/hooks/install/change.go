@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/pmezard/go-difflib/difflib"
+
+	"nod/ownfile"
 )
 
 // Change is what would become of one file.
@@ -52,7 +54,10 @@ func (c Change) Apply() error {
 		return fmt.Errorf("%s: %w", c.Path, ErrChanged)
 	}
 	if c.After == nil || len(c.After) == 0 && len(c.Before) > 0 {
-		return remove(path)
+		if err := os.Remove(path); err != nil {
+			return fmt.Errorf("change settings: %w", err)
+		}
+		return nil
 	}
 	if err := keep(c); err != nil {
 		return err
@@ -105,33 +110,11 @@ func (c Change) dropBackup() error {
 	return os.Remove(backupPath(c.Path))
 }
 
-// replace writes text beside path and renames it to path, with the mode that the file had.
+// replace writes text in the place of the file, with the mode that the file had.
 func replace(path string, text []byte) error {
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".nod-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
-}
-
-func remove(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("change settings: %w", err)
-	}
-	return nil
+	return ownfile.Write(path, text, mode)
 }

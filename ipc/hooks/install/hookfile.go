@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -18,6 +19,15 @@ type hooks struct {
 	events  []event
 	timeout int  // in the unit of the agent
 	named   bool // handlers carry a name
+}
+
+// entry is what nod reads of one entry in an event's list: others may write the rest in ways of their own.
+type entry struct {
+	Hooks []handler `json:"hooks"`
+}
+
+type handler struct {
+	Command string `json:"command"`
 }
 
 // event is one event that nod listens to.
@@ -42,20 +52,12 @@ func (h hooks) install(before []byte, nod string) ([]byte, error) {
 	}
 	root := v.Value.(*hujson.Object) // strip has made sure
 	ed := editor{unit: indentOf(root)}
-	all, err := ed.member(root, "hooks", 1, &hujson.Object{})
-	if err != nil {
-		return nil, err
-	}
-	table, err := object(all, "hooks")
+	table, err := object(ed.member(root, "hooks", 1, &hujson.Object{}), "hooks")
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range h.events {
-		list, err := ed.member(table, e.name, 2, &hujson.Array{})
-		if err != nil {
-			return nil, err
-		}
-		handlers, ok := list.Value.(*hujson.Array)
+		handlers, ok := ed.member(table, e.name, 2, &hujson.Array{}).Value.(*hujson.Array)
 		if !ok {
 			return nil, fmt.Errorf("hooks.%s is not a list", e.name)
 		}
@@ -135,45 +137,28 @@ func (h hooks) strip(text []byte) (v hujson.Value, changed bool, err error) {
 		if ok && h.takeOut(list) {
 			changed = true
 			if len(list.Elements) == 0 {
-				dropMember(table, n)
+				table.Members = slices.Delete(table.Members, n, n+1) // the white space before the end stays
 			}
 		}
 	}
 	if changed && len(table.Members) == 0 {
-		dropMember(root, i)
+		root.Members = slices.Delete(root.Members, i, i+1)
 	}
 	return v, changed, nil
 }
 
 // takeOut removes nod's entries from one event's list and reports whether there were any.
 func (h hooks) takeOut(list *hujson.Array) bool {
-	kept := list.Elements[:0]
-	for _, e := range list.Elements {
-		if !h.isOurs(e) {
-			kept = append(kept, e)
-		}
-	}
-	changed := len(kept) != len(list.Elements)
-	list.Elements = kept
-	return changed
+	before := len(list.Elements)
+	list.Elements = slices.DeleteFunc(list.Elements, h.isOurs)
+	return len(list.Elements) < before
 }
 
 // isOurs reports whether all handlers of an entry are nod's. An entry that somebody has added to is left.
 func (h hooks) isOurs(v hujson.Value) bool {
-	var e struct {
-		Hooks []struct {
-			Command string `json:"command"`
-		} `json:"hooks"`
-	}
-	if decode(v, &e) != nil || len(e.Hooks) == 0 {
-		return false
-	}
-	for _, handler := range e.Hooks {
-		if !ours(handler.Command, h.agent) {
-			return false
-		}
-	}
-	return true
+	var e entry
+	return decode(v, &e) == nil && len(e.Hooks) > 0 &&
+		!slices.ContainsFunc(e.Hooks, func(r handler) bool { return !ours(r.Command, h.agent) })
 }
 
 // installed reports whether every event has a handler of nod's: with this nod command, or any when it is "".
@@ -183,28 +168,21 @@ func (h hooks) installed(text []byte, nod string) bool {
 		return false
 	}
 	var s struct {
-		Hooks map[string][]struct {
-			Hooks []struct {
-				Command string `json:"command"`
-			} `json:"hooks"`
-		} `json:"hooks"`
+		Hooks map[string][]entry `json:"hooks"`
 	}
 	if decode(v, &s) != nil {
 		return false
 	}
-	listening := 0
-	for _, e := range h.events {
-		found := false
-		for _, entry := range s.Hooks[e.name] {
-			for _, handler := range entry.Hooks {
-				found = found || ours(handler.Command, h.agent) && (nod == "" || handler.Command == command(nod, h.agent))
-			}
-		}
-		if found {
-			listening++
-		}
+	isThis := func(r handler) bool {
+		return ours(r.Command, h.agent) && (nod == "" || r.Command == command(nod, h.agent))
 	}
-	return listening == len(h.events) || nod == "" && listening > 0
+	listens := func(e event) bool {
+		return slices.ContainsFunc(s.Hooks[e.name], func(e entry) bool { return slices.ContainsFunc(e.Hooks, isThis) })
+	}
+	if nod == "" {
+		return slices.ContainsFunc(h.events, listens)
+	}
+	return !slices.ContainsFunc(h.events, func(e event) bool { return !listens(e) })
 }
 
 // decode reads a value as plain JSON, comments left out.
@@ -223,17 +201,10 @@ func object(v *hujson.Value, what string) (*hujson.Object, error) {
 }
 
 func indexOf(o *hujson.Object, name string) int {
-	for i, m := range o.Members {
-		if l, ok := m.Name.Value.(hujson.Literal); ok && l.String() == name {
-			return i
-		}
-	}
-	return -1
-}
-
-// dropMember removes a member. The white space before the end belongs to the object, so it stays.
-func dropMember(o *hujson.Object, i int) {
-	o.Members = append(o.Members[:i], o.Members[i+1:]...)
+	return slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool {
+		l, ok := m.Name.Value.(hujson.Literal)
+		return ok && l.String() == name
+	})
 }
 
 // editor adds to a JSON text in the text's own indentation.
@@ -245,8 +216,9 @@ func indentOf(root *hujson.Object) string {
 		return "  "
 	}
 	before := string(root.Members[0].Name.BeforeExtra)
-	if i := strings.LastIndexByte(before, '\n'); i >= 0 && strings.TrimLeft(before[i+1:], " \t") == "" && before[i+1:] != "" {
-		return before[i+1:]
+	i := strings.LastIndexByte(before, '\n')
+	if indent := before[i+1:]; i >= 0 && indent != "" && strings.TrimLeft(indent, " \t") == "" {
+		return indent
 	}
 	return "  "
 }
@@ -256,9 +228,9 @@ func (ed editor) line(depth int) hujson.Extra {
 }
 
 // member returns the named member of o, added with this value if it is missing.
-func (ed editor) member(o *hujson.Object, name string, depth int, value hujson.ValueTrimmed) (*hujson.Value, error) {
+func (ed editor) member(o *hujson.Object, name string, depth int, value hujson.ValueTrimmed) *hujson.Value {
 	if i := indexOf(o, name); i >= 0 {
-		return &o.Members[i].Value, nil
+		return &o.Members[i].Value
 	}
 	if len(o.Members) == 0 && o.AfterExtra == nil {
 		o.AfterExtra = ed.line(depth - 1)
@@ -267,7 +239,7 @@ func (ed editor) member(o *hujson.Object, name string, depth int, value hujson.V
 		Name:  hujson.Value{BeforeExtra: ed.line(depth), Value: hujson.String(name)},
 		Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: value},
 	})
-	return &o.Members[len(o.Members)-1].Value, nil
+	return &o.Members[len(o.Members)-1].Value
 }
 
 // add appends an element to a list.

@@ -60,8 +60,8 @@ type Agent struct {
 	Name  string // as in "nod hook NAME"
 	Title string // as a person knows it
 
-	program string // its executable
-	files   func(m Machine) []file
+	program string               // its executable
+	file    func(m Machine) file // its settings
 	gate    func(m Machine) file // switches the agent's own prompt off; nil where nod has no such file
 	after   string               // what the person still has to do
 }
@@ -79,25 +79,32 @@ func All() []Agent { return []Agent{claudeCode, codex, geminiCLI, opencode} }
 
 // Find returns the agent of that name.
 func Find(name string) (Agent, error) {
-	var names []string
 	for _, a := range All() {
 		if a.Name == name {
 			return a, nil
 		}
+	}
+	return Agent{}, fmt.Errorf("no agent named %q: want %s", name, strings.Join(Names(), ", "))
+}
+
+// Names lists the names of all agents.
+func Names() []string {
+	var names []string
+	for _, a := range All() {
 		names = append(names, a.Name)
 	}
-	return Agent{}, fmt.Errorf("no agent named %q: want %s", name, strings.Join(names, ", "))
+	return names
 }
 
 // Status is how an agent stands on a machine.
 type Status struct {
-	Program   string   // path of its executable; empty: not found
-	Version   string   // as it says itself; empty when it was not asked or did not say
-	Files     []string // the settings files that nod edits
-	Installed bool     // nod is in all of them, with this very nod command
-	Partly    bool     // nod is in some of them, or with another nod command
-	Gate      bool     // the agent's own prompt is switched off: nod is the only gate
-	CanGate   bool     // there is such a switch
+	Program   string // path of its executable; empty: not found
+	Version   string // as it says itself; empty when it was not asked or did not say
+	File      string // the settings file that nod edits
+	Installed bool   // nod is in all of it, with this very nod command
+	Partly    bool   // nod is in some of it, or with another nod command
+	Gate      bool   // the agent's own prompt is switched off: nod is the only gate
+	CanGate   bool   // there is such a switch
 }
 
 var versionNumber = regexp.MustCompile(`\d+(\.\d+)+[-\w.]*`)
@@ -111,18 +118,14 @@ func (a Agent) Status(m Machine) (Status, error) {
 			s.Version = versionNumber.FindString(out)
 		}
 	}
-	s.Installed = true
-	for _, f := range a.files(m) {
-		s.Files = append(s.Files, f.path)
-		text, err := read(f.path)
-		if err != nil {
-			return s, err
-		}
-		s.Installed = s.Installed && f.installed(text, m.Nod)
-		s.Partly = s.Partly || f.installed(text, "")
+	f := a.file(m)
+	s.File, s.CanGate = f.path, a.gate != nil
+	text, err := read(f.path)
+	if err != nil {
+		return s, err
 	}
-	s.Partly = s.Partly && !s.Installed
-	s.CanGate = a.gate != nil
+	s.Installed = f.installed(text, m.Nod)
+	s.Partly = !s.Installed && f.installed(text, "")
 	if s.CanGate {
 		text, err := read(a.gate(m).path)
 		if err != nil {
@@ -139,7 +142,7 @@ func (a Agent) After() string { return a.after }
 // Install computes the changes that put nod into the agent's settings; none when it is there already. With
 // gate the agent's own prompt is switched off as well, where that is possible.
 func (a Agent) Install(m Machine, gate bool) ([]Change, error) {
-	files := a.files(m)
+	files := []file{a.file(m)}
 	if gate && a.gate == nil {
 		return nil, fmt.Errorf("%s has no switch for its own prompt", a.Title)
 	}
@@ -151,7 +154,7 @@ func (a Agent) Install(m Machine, gate bool) ([]Change, error) {
 
 // Uninstall computes the changes that take nod out again.
 func (a Agent) Uninstall(m Machine) ([]Change, error) {
-	files := a.files(m)
+	files := []file{a.file(m)}
 	if a.gate != nil {
 		files = append(files, a.gate(m))
 	}

@@ -66,13 +66,24 @@ func uninstall(t *testing.T, a Agent, m Machine) {
 }
 
 var settings = map[string]string{
-	"nothing":     "",
-	"empty":       "{}\n",
-	"other keys":  "{\n  \"model\": \"x\",\n  \"env\": {\"A\": \"1\"}\n}\n",
-	"comments":    "{\n\t// mine\n\t\"model\": \"x\", /* here */\n\t// the end\n}\n",
-	"other hooks": "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"lint\"}]}\n    ]\n  },\n  \"z\": null\n}\n",
-	"one line":    `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"bell"}]}]},"a":[1,2]}`,
-	"no newline":  `{"a":1}`,
+	"nothing":    "",
+	"empty":      "{}\n",
+	"other keys": "{\n  \"model\": \"x\",\n  \"env\": {\"A\": \"1\"}\n}\n",
+	"comments":   "{\n\t// mine\n\t\"model\": \"x\", /* here */\n\t// the end\n}\n",
+	"other hooks": "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"matcher\": \"Bash\"," +
+		" \"hooks\": [{\"type\": \"command\", \"command\": \"lint\"}]}\n    ]\n  },\n  \"z\": null\n}\n",
+	"one line":   `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"bell"}]}]},"a":[1,2]}`,
+	"no newline": `{"a":1}`,
+}
+
+func TestSettingsThatCannotBeReadAreNotSetUp(t *testing.T) {
+	m := machine(t)
+	if err := os.MkdirAll(claudeCode.file(m).path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := claudeCode.Status(m); err == nil || s.Installed || s.Partly {
+		t.Errorf("status %+v, %v", s, err)
+	}
 }
 
 // Whatever the file was: installing keeps all that was there, twice is once, and uninstalling gives the
@@ -82,7 +93,7 @@ func TestInstallAndBack(t *testing.T) {
 		for name, before := range settings {
 			t.Run(a.Name+"/"+name, func(t *testing.T) {
 				m := machine(t)
-				path := a.files(m)[0].path
+				path := a.file(m).path
 				if before != "" {
 					write(t, path, before)
 				}
@@ -123,7 +134,7 @@ func checkKept(t *testing.T, before, after string) {
 // What somebody added since nod came stays when nod goes.
 func TestUninstallKeepsWhatCameLater(t *testing.T) {
 	m := machine(t)
-	path := claudeCode.files(m)[0].path
+	path := claudeCode.file(m).path
 	write(t, path, settings["other hooks"])
 	install(t, claudeCode, m, false)
 	edited := strings.Replace(text(t, path), `"z": null`, `"z": null, "new": true // mine`+"\n", 1)
@@ -137,7 +148,7 @@ func TestUninstallKeepsWhatCameLater(t *testing.T) {
 
 func TestOnlyOurOwnHandlersGo(t *testing.T) {
 	m := machine(t)
-	path := claudeCode.files(m)[0].path
+	path := claudeCode.file(m).path
 	mixed := `{"hooks":{"Stop":[
 		{"hooks":[{"command":"/old/nod hook claude-code"}]},
 		{"hooks":[{"command":"nod hook claude-code"},{"command":"mine"}]},
@@ -166,7 +177,7 @@ func TestInstallReplacesAnOldPath(t *testing.T) {
 		t.Errorf("status %+v", s)
 	}
 	install(t, codex, m, false)
-	got := text(t, codex.files(m)[0].path)
+	got := text(t, codex.file(m).path)
 	if strings.Contains(got, "/opt/nod") || strings.Count(got, `'/home/me/my tools/nod' hook codex`) != 5 {
 		t.Errorf("got:\n%s", got)
 	}
@@ -174,11 +185,12 @@ func TestInstallReplacesAnOldPath(t *testing.T) {
 
 func TestWhatCannotBeReadIsLeftAlone(t *testing.T) {
 	for name, bad := range map[string]string{
-		"not JSON": "hello", "an array": "[]", "hooks a list": `{"hooks":[]}`, "event an object": `{"hooks":{"Stop":{}}}`, "cut short": `{"a":`,
+		"not JSON": "hello", "an array": "[]", "cut short": `{"a":`,
+		"hooks a list": `{"hooks":[]}`, "event an object": `{"hooks":{"Stop":{}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := machine(t)
-			path := claudeCode.files(m)[0].path
+			path := claudeCode.file(m).path
 			write(t, path, bad)
 			if _, err := claudeCode.Install(m, false); err == nil || !strings.Contains(err.Error(), path) {
 				t.Errorf("err = %v", err)
@@ -192,7 +204,7 @@ func TestWhatCannotBeReadIsLeftAlone(t *testing.T) {
 
 func TestSymbolicLinksAreFollowed(t *testing.T) {
 	m := machine(t)
-	path := claudeCode.files(m)[0].path
+	path := claudeCode.file(m).path
 	real := filepath.Join(m.Home, "dotfiles", "claude.json")
 	write(t, real, "{}\n")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -215,7 +227,7 @@ func TestSymbolicLinksAreFollowed(t *testing.T) {
 
 func TestAChangeOfAnotherHandIsNotOverwritten(t *testing.T) {
 	m := machine(t)
-	path := claudeCode.files(m)[0].path
+	path := claudeCode.file(m).path
 	write(t, path, "{}\n")
 	changes, err := claudeCode.Install(m, false)
 	if err != nil {
@@ -229,7 +241,7 @@ func TestAChangeOfAnotherHandIsNotOverwritten(t *testing.T) {
 
 func TestTheFirstCopyIsKept(t *testing.T) {
 	m := machine(t)
-	path := claudeCode.files(m)[0].path
+	path := claudeCode.file(m).path
 	write(t, path, settings["comments"])
 	install(t, claudeCode, m, false)
 	m.Nod = "/elsewhere/nod"
@@ -273,7 +285,7 @@ func TestOpencodePlugin(t *testing.T) {
 	m := machine(t)
 	m.Nod = `/opt/"quoted"/nod`
 	install(t, opencode, m, false)
-	path := opencode.files(m)[0].path
+	path := opencode.file(m).path
 	if got := text(t, path); !strings.Contains(got, `const NOD = "/opt/\"quoted\"/nod"`) {
 		t.Errorf("plugin:\n%s", got)
 	}
@@ -291,24 +303,25 @@ func TestEnvironmentMovesSettings(t *testing.T) {
 	m.Env = func(name string) string {
 		return map[string]string{"CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "/x"}[name]
 	}
-	if got := claudeCode.files(m)[0].path; got != "/c/settings.json" {
+	if got := claudeCode.file(m).path; got != "/c/settings.json" {
 		t.Errorf("claude: %s", got)
 	}
-	if got := codex.files(m)[0].path; got != "/x/hooks.json" {
+	if got := codex.file(m).path; got != "/x/hooks.json" {
 		t.Errorf("codex: %s", got)
 	}
 }
 
 func TestDiff(t *testing.T) {
 	m := machine(t)
-	path := codex.files(m)[0].path
+	path := codex.file(m).path
 	write(t, path, "{\n  \"a\": 1\n}\n")
 	changes, err := codex.Install(m, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	diff := changes[0].Diff()
-	for _, want := range []string{"--- " + path, "+++ " + path, `+  "hooks": {`, "+            \"command\": \"/opt/nod/bin/nod hook codex\"", `+  "a": 1,`} {
+	for _, want := range []string{"--- " + path, "+++ " + path, `+  "hooks": {`,
+		"+            \"command\": \"/opt/nod/bin/nod hook codex\"", `+  "a": 1,`} {
 		if !strings.Contains(diff, want) {
 			t.Errorf("%q is not in:\n%s", want, diff)
 		}
@@ -320,7 +333,7 @@ func FuzzHooks(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, before []byte) {
-		h := claudeCode.files(Machine{Home: "/h", Env: func(string) string { return "" }})[0]
+		h := claudeCode.file(Machine{Home: "/h", Env: func(string) string { return "" }})
 		after, err := h.install(before, "/bin/nod")
 		if err != nil {
 			return

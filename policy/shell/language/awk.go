@@ -1,6 +1,10 @@
 package language
 
-import "strings"
+import (
+	"cmp"
+	"maps"
+	"strings"
+)
 
 // Awk judges an awk program that only prints. Variables that the command sets, with -v or among the operands, are in
 // assigned as NAME=VALUE. Refused are other programs, files apart from the input, the environment, functions of the
@@ -15,7 +19,7 @@ func Awk(program string, assigned []string) error {
 	if err := scanAwk(program); err != nil {
 		return err
 	}
-	if deepBrackets(program) || !smallIntervals(program) {
+	if !smallIntervals(program) {
 		return errAwk
 	}
 	blocks, actions, err := parseAwk(program)
@@ -23,7 +27,8 @@ func Awk(program string, assigned []string) error {
 		return err
 	}
 	r := awkReader{size: float64(len(program)), given: map[string]string{}, set: map[string][]*awkNode{},
-		weights: map[string]float64{}, arrays: map[string]bool{}}
+		weights: map[string]float64{}, arrays: map[string]bool{}, reached: map[string]map[string]bool{},
+		degrees: map[string]int{}}
 	if err := r.assignments(assigned); err != nil {
 		return err
 	}
@@ -38,17 +43,17 @@ func Awk(program string, assigned []string) error {
 	}
 	r.once = false
 	for _, a := range actions {
-		r.expressions(a.all("Pattern"))
-		r.list(a.all("Stmts"))
+		r.expressions(a.fields["Pattern"])
+		r.list(a.fields["Stmts"])
 	}
-	if r.err == nil {
-		r.err = r.growth()
+	if r.err != nil {
+		return r.err
 	}
-	return r.err
+	return r.growth()
 }
 
 // awkInterval is a repetition in a pattern.
-var awkInterval = compiled(`\{[0-9, ]*\}`)
+var awkInterval = Compiled(`\{[0-9, ]*\}`)
 
 // smallIntervals keeps the parser, which compiles all patterns, from much work.
 func smallIntervals(program string) bool {
@@ -65,35 +70,35 @@ func smallIntervals(program string) bool {
 }
 
 // awkAssignment is a variable that the command sets.
-var awkAssignment = compiled(`(?s)^([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
+var awkAssignment = Compiled(`(?s)^([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
 
 // awkSealed are variables that reach the environment, files or other variables, or change how files are opened.
-var awkSealed = words("ENVIRON ARGV ARGC ARGIND SYMTAB FUNCTAB PROCINFO BINMODE LINT TEXTDOMAIN ERRNO")
+var awkSealed = Words("ENVIRON ARGV ARGC ARGIND SYMTAB FUNCTAB PROCINFO BINMODE LINT TEXTDOMAIN ERRNO")
 
 // awkPatterns are variables that hold a pattern, awkFormats those that hold a format.
 var (
-	awkPatterns = words("FS RS FPAT")
-	awkFormats  = words("OFMT CONVFMT")
+	awkPatterns = Words("FS RS FPAT")
+	awkFormats  = Words("OFMT CONVFMT")
 )
 
 // awkCode is a character spelled by its number, which could be part of a pattern or format.
-var awkCode = compiled(`\\[0-9xu]`)
+var awkCode = Compiled(`\\[0-9xu]`)
 
 func (r *awkReader) assignments(assigned []string) error {
 	for _, a := range assigned {
 		m := awkAssignment().FindStringSubmatch(a)
 		if m == nil || unreadable(a) != nil {
-			return refusal("nod cannot read the variable " + quote(a) + ".")
+			return refusal("nod cannot read the variable " + Quote(a) + ".")
 		}
 		name, value := m[1], m[2]
-		if awkSealed.has(name) || name == "NF" || awkCode().MatchString(value) {
-			return refusal("nod does not know the variable " + quote(a) + " to be harmless.")
+		if awkSealed.Has(name) || name == "NF" || awkCode().MatchString(value) {
+			return refusal("nod does not know the variable " + Quote(a) + " to be harmless.")
 		}
 		if err := special(name, value); err != nil {
 			return err
 		}
 		if _, twice := r.given[name]; twice {
-			r.set[name] = append(r.set[name], nil)
+			r.set[name] = append(r.set[name], noAwkNode)
 		}
 		r.given[name] = value
 	}
@@ -103,9 +108,9 @@ func (r *awkReader) assignments(assigned []string) error {
 // special judges the value of a variable that awk uses as a pattern or format.
 func special(name, value string) error {
 	switch {
-	case awkPatterns.has(name):
+	case awkPatterns.Has(name):
 		return Regexp(value, AwkExtended)
-	case awkFormats.has(name):
+	case awkFormats.Has(name):
 		return awkFormat(value)
 	}
 	return nil
@@ -114,7 +119,7 @@ func special(name, value string) error {
 // awkReader walks through a program. The first thing that is not harmless stays in err.
 type awkReader struct {
 	given   map[string]string     // variables that the command sets
-	set     map[string][]*awkNode // what the program sets variables to; nil for what cannot be told
+	set     map[string][]*awkNode // what the program sets variables to; empty: unknown
 	weights map[string]float64
 	loops   []awkLoop
 	repeats float64 // how often what is judged runs, for the length of the input
@@ -122,52 +127,31 @@ type awkReader struct {
 	size    float64 // the length of the program
 	changes []awkChange
 	arrays  map[string]bool
+	reached map[string]map[string]bool // by name, all that it is made of
+	degrees map[string]int
 	fresh   map[string]int // by name, the assignment before that surely ran in this round of the loop
 	err     error
 }
 
-func (r *awkReader) refuse(reason string) {
-	if r.err == nil {
-		r.err = refusal(reason)
-	}
-}
+func (r *awkReader) refuse(reason string) { r.err = cmp.Or(r.err, error(refusal(reason))) }
 
 // collect notes what variables are set to.
-func (r *awkReader) collect(n *awkNode) {
-	set := func(target, to *awkNode) {
-		if target != nil && target.kind == "VarExpr" {
-			r.set[target.texts["Name"]] = append(r.set[target.texts["Name"]], to)
-		}
+func (r *awkReader) collect(n *awkNode) bool {
+	if target, to := n.changes(); target.kind == "VarExpr" {
+		r.set[target.text] = append(r.set[target.text], to)
 	}
-	switch n.kind {
-	case "AssignExpr":
-		set(n.kid("Left"), n.kid("Right"))
-	case "AugAssignExpr":
-		if n.op == "+" || n.op == "-" {
-			set(n.kid("Left"), n.kid("Right"))
-		} else {
-			set(n.kid("Left"), nil)
-		}
-	case "ForInStmt":
-		r.set[n.texts["Var"]] = append(r.set[n.texts["Var"]], nil)
-	case "CallExpr":
-		if args := n.all("Args"); len(args) == 3 && strings.HasSuffix(n.op, "sub") {
-			set(args[2], nil)
-		}
-	}
+	return true
 }
 
 // list judges the statements of a block.
 func (r *awkReader) list(statements []*awkNode) {
 	outer := r.fresh
 	r.fresh = map[string]int{}
-	for name, at := range outer {
-		r.fresh[name] = at
-	}
+	maps.Copy(r.fresh, outer)
 	for _, s := range statements {
 		r.statement(s)
 		if e := s.kid("Expr"); s.kind == "ExprStmt" && e.kind == "AssignExpr" && e.kid("Left").kind == "VarExpr" {
-			r.fresh[e.kid("Left").texts["Name"]] = len(r.changes) - 1
+			r.fresh[e.kid("Left").text] = len(r.changes) - 1
 		}
 	}
 	r.fresh = outer
@@ -176,8 +160,8 @@ func (r *awkReader) list(statements []*awkNode) {
 func (r *awkReader) statement(s *awkNode) {
 	switch s.kind {
 	case "PrintStmt", "PrintfStmt":
-		args := s.all("Args")
-		if s.kid("Dest") != nil {
+		args := s.fields["Args"]
+		if s.kid("Dest") != noAwkNode {
 			r.refuse("The awk program may write a file.")
 		}
 		if r.expressions(args); s.kind == "PrintfStmt" {
@@ -187,10 +171,10 @@ func (r *awkReader) statement(s *awkNode) {
 		r.expression(s.kid("Expr"))
 	case "IfStmt":
 		r.expression(s.kid("Cond"))
-		r.list(s.all("Body"))
-		r.list(s.all("Else"))
+		r.list(s.fields["Body"])
+		r.list(s.fields["Else"])
 	case "BlockStmt":
-		r.list(s.all("Body"))
+		r.list(s.fields["Body"])
 	case "ForStmt":
 		r.forLoop(s)
 	case "ForInStmt":
@@ -198,12 +182,10 @@ func (r *awkReader) statement(s *awkNode) {
 	case "WhileStmt", "DoWhileStmt":
 		r.refuse("The awk program may loop without end.")
 	case "DeleteStmt":
-		r.name(s.texts["Array"])
-		r.expressions(s.all("Index"))
+		r.name(s.text)
+		r.expressions(s.fields["Index"])
 	case "ExitStmt":
-		if status := s.kid("Status"); status != nil {
-			r.expression(status)
-		}
+		r.expressions(s.fields["Status"])
 	case "BreakStmt", "ContinueStmt", "NextStmt", "NextfileStmt":
 	default:
 		r.err = errAwk
@@ -211,7 +193,7 @@ func (r *awkReader) statement(s *awkNode) {
 }
 
 func (r *awkReader) name(name string) {
-	if awkSealed.has(name) {
+	if awkSealed.Has(name) {
 		r.refuse("The awk program uses " + name + ", which reaches more than its input.")
 	}
 }
@@ -227,20 +209,18 @@ func (r *awkReader) expression(e *awkNode) {
 	if e.kind == "AssignExpr" && sortsPROCINFO(e) {
 		return
 	}
-	for _, f := range e.fields {
-		r.expressions(f.kids)
-	}
+	r.expressions(e.kids)
 	switch e.kind {
 	case "NumExpr", "StrExpr", "UnaryExpr", "CondExpr", "GroupingExpr", "MultiExpr":
 	case "VarExpr":
-		r.name(e.texts["Name"])
+		r.name(e.text)
 	case "InExpr":
-		r.name(e.texts["Array"])
+		r.name(e.text)
 	case "IndexExpr":
-		r.name(e.texts["Array"])
+		r.name(e.text)
 		r.element(e)
 	case "RegExpr":
-		r.pattern(e.texts["Regex"])
+		r.pattern(e.text)
 	case "BinaryExpr":
 		if e.op == "~" || e.op == "!~" {
 			r.matched(e.kid("Right"))
@@ -261,19 +241,19 @@ func (r *awkReader) expression(e *awkNode) {
 // sortsPROCINFO reports whether gawk is told the order of for (k in a), by one of its own names.
 func sortsPROCINFO(e *awkNode) bool {
 	left, right := e.kid("Left"), e.kid("Right")
-	if left.kind != "IndexExpr" || left.texts["Array"] != "PROCINFO" || len(left.all("Index")) != 1 {
-		return false
-	}
-	return left.kid("Index").texts["Value"] == "sorted_in" && gawkOrder().MatchString(right.texts["Value"])
+	index := left.kid("Index")
+	return left.kind == "IndexExpr" && left.text == "PROCINFO" && len(left.kids) == 1 &&
+		index.kind == "StrExpr" && index.text == "sorted_in" &&
+		right.kind == "StrExpr" && gawkOrder().MatchString(right.text)
 }
 
-var gawkOrder = compiled(`^@(unsorted|(ind|val)_(str|num|type)_(asc|desc))$`)
+var gawkOrder = Compiled(`^@(unsorted|(ind|val)_(str|num|type)_(asc|desc))$`)
 
 // awkPure are functions that only compute.
-var awkPure = words("atan2 cos exp index int length log rand sin sqrt srand substr tolower toupper")
+var awkPure = Words("atan2 cos exp index int length log rand sin sqrt srand substr tolower toupper")
 
 func (r *awkReader) call(e *awkNode) {
-	args := e.all("Args")
+	args := e.fields["Args"]
 	switch e.op {
 	case "sprintf":
 		r.format(args)
@@ -283,13 +263,13 @@ func (r *awkReader) call(e *awkNode) {
 		if len(args) > 2 {
 			r.matched(args[2])
 		}
-		r.name(args[1].texts["Name"])
-		r.change(args[1].texts["Name"], holds(args[0]), args[:1])
+		r.name(args[1].text)
+		r.change(args[1].text, holds(args[0]), args[:1])
 	case "sub", "gsub":
 		r.matched(args[0])
 		r.substitute(e.op == "gsub", args)
 	default:
-		if !awkPure.has(e.op) {
+		if !awkPure.Has(e.op) {
 			r.refuse("The awk program uses " + e.op + ", which may do more than print.")
 		}
 	}
@@ -298,16 +278,14 @@ func (r *awkReader) call(e *awkNode) {
 // format judges the first operand of printf and sprintf, which must be a plain text.
 func (r *awkReader) format(args []*awkNode) {
 	if len(args) == 1 && args[0].kind == "MultiExpr" {
-		args = args[0].all("Exprs")
+		args = args[0].fields["Exprs"]
 	}
 	text, ok := r.constant(args[0])
 	if !ok {
 		r.refuse("nod cannot tell which format the awk program prints with.")
 		return
 	}
-	if err := awkFormat(text); err != nil {
-		r.refuse(err.Error())
-	}
+	r.err = cmp.Or(r.err, awkFormat(text))
 }
 
 func awkFormat(format string) error {
@@ -323,9 +301,9 @@ func awkFormat(format string) error {
 func (r *awkReader) constant(e *awkNode) (string, bool) {
 	switch e = e.bare(); {
 	case e.kind == "StrExpr":
-		return e.texts["Value"], true
-	case e.kind == "VarExpr" && !awkBuiltIn.has(e.texts["Name"]) && len(r.set[e.texts["Name"]]) == 0:
-		return r.given[e.texts["Name"]], true
+		return e.text, true
+	case e.kind == "VarExpr" && !awkBuiltIn.Has(e.text) && len(r.set[e.text]) == 0:
+		return r.given[e.text], true
 	case e.kind == "BinaryExpr" && e.op == "<concat>":
 		left, ok := r.constant(e.kid("Left"))
 		right, both := r.constant(e.kid("Right"))
@@ -335,7 +313,7 @@ func (r *awkReader) constant(e *awkNode) (string, bool) {
 }
 
 // awkBuiltIn are variables that awk sets.
-var awkBuiltIn = words("NF NR FNR FILENAME FS RS OFS ORS RSTART RLENGTH RT SUBSEP OFMT CONVFMT FPAT " +
+var awkBuiltIn = Words("NF NR FNR FILENAME FS RS OFS ORS RSTART RLENGTH RT SUBSEP OFMT CONVFMT FPAT " +
 	"FIELDWIDTHS IGNORECASE")
 
 // matched judges an expression that is used as a pattern.
@@ -351,8 +329,4 @@ func (r *awkReader) matched(e *awkNode) {
 	r.pattern(text)
 }
 
-func (r *awkReader) pattern(text string) {
-	if err := Regexp(text, AwkExtended); err != nil {
-		r.refuse(err.Error())
-	}
-}
+func (r *awkReader) pattern(text string) { r.err = cmp.Or(r.err, Regexp(text, AwkExtended)) }

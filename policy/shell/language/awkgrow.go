@@ -1,8 +1,10 @@
 package language
 
 import (
+	"cmp"
 	"maps"
 	"math"
+	"reflect"
 )
 
 // awkChange is a place that makes a text, an array or a number longer or larger.
@@ -43,17 +45,13 @@ func (r *awkReader) assign(e *awkNode) {
 	if e.kind == "AssignExpr" {
 		from = holds(to)
 	}
-	var needs []*awkNode
-	if to != nil {
-		needs = append(needs, to)
-	}
 	if target.kind == "VarExpr" {
-		r.assignSpecial(e, target.texts["Name"], to)
+		r.assignSpecial(e, target.text, to)
 	}
 	if target.kind == "FieldExpr" && !isRecord(target) && !changesOneField(target, to) {
 		from["$"]++ // the other fields stay
 	}
-	r.change(keyOf(target), from, needs)
+	r.change(keyOf(target), from, []*awkNode{to})
 	last := &r.changes[len(r.changes)-1]
 	last.adds = last.adds || e.kind != "AssignExpr"
 }
@@ -66,14 +64,10 @@ func isRecord(field *awkNode) bool {
 
 // changesOneField reports whether a field is made of nothing but itself and plain texts.
 func changesOneField(target, to *awkNode) bool {
-	if to == nil {
-		return true
-	}
 	own := 0
-	to.each(func(n *awkNode) {
-		if n.kind == "FieldExpr" && n.spelling() == target.spelling() {
-			own++
-		}
+	to.each(func(n *awkNode) bool {
+		own += b2i(reflect.DeepEqual(n, target))
+		return true
 	})
 	for name, times := range holds(to) {
 		if name != "$" || times > own || times > 1 {
@@ -86,9 +80,9 @@ func changesOneField(target, to *awkNode) bool {
 // assignSpecial judges assignments to variables that awk itself uses.
 func (r *awkReader) assignSpecial(e *awkNode, name string, to *awkNode) {
 	switch {
-	case !awkBuiltIn.has(name):
+	case !awkBuiltIn.Has(name):
 	case name == "NF":
-		if to != nil && !r.small(to) {
+		if to != noAwkNode && !r.small(to) {
 			r.refuse("nod cannot tell how many fields the awk program makes.")
 		}
 	case name == "NR" || name == "FNR" || name == "IGNORECASE" || name == "RSTART" || name == "RLENGTH":
@@ -99,34 +93,30 @@ func (r *awkReader) assignSpecial(e *awkNode, name string, to *awkNode) {
 		}
 		if !ok {
 			r.refuse("nod cannot tell what the awk program sets " + name + " to.")
-		} else if err := special(name, text); err != nil {
-			r.refuse(err.Error())
 		}
+		r.err = cmp.Or(r.err, special(name, text))
 	}
 }
 
 // element notes that an array gets an element. What for (k in a) finds is there already.
 func (r *awkReader) element(e *awkNode) {
-	index := e.all("Index")
+	index := e.fields["Index"]
 	for _, l := range r.loops {
-		if l.array == e.texts["Array"] && len(index) == 1 && index[0].is(l.variable) {
+		if l.array == e.text && len(index) == 1 && index[0].is(l.variable) {
 			return
 		}
 	}
-	r.arrays[e.texts["Array"]] = true
+	r.arrays[e.text] = true
 	from := map[string]int{}
 	for _, i := range index {
 		add(from, holds(i))
 	}
-	r.change(e.texts["Array"], from, index)
+	r.change(e.text, from, index)
 }
 
 // substitute notes that sub or gsub may make a text longer.
 func (r *awkReader) substitute(global bool, args []*awkNode) {
-	target := "$"
-	if len(args) > 2 {
-		target = keyOf(args[2])
-	}
+	target := keyOf(substituted(args))
 	from := holds(args[1])
 	pattern, ok := r.constant(args[0])
 	shape, err := measure(pattern, AwkExtended)
@@ -169,7 +159,7 @@ func holds(e *awkNode) map[string]int {
 	case "AssignExpr":
 		return holds(e.kid("Right"))
 	case "CallExpr":
-		switch args := e.all("Args"); e.op {
+		switch args := e.fields["Args"]; e.op {
 		case "substr", "tolower", "toupper":
 			return holds(args[0])
 		case "sprintf":
@@ -193,20 +183,18 @@ func (r *awkReader) growth() error {
 	if len(r.changes) > maxAwkChanges {
 		return errAwk
 	}
-	g := awkGrowth{changes: r.changes, arrays: r.arrays,
-		reached: map[string]map[string]bool{}, degrees: map[string]int{}}
 	bits := 0.0
 	for _, c := range r.changes {
 		copies, all := 0, 0
 		for name, times := range c.from {
-			if all += times; g.depends(name, c.target) {
+			if all += times; r.depends(name, c.target) {
 				copies += times
 			}
 		}
-		if bits += math.Log2(float64(max(all, 1))); !c.once && (copies > 1 && !g.startsOver(c) || g.feedsLoop(c)) {
+		if bits += math.Log2(float64(max(all, 1))); !c.once && (copies > 1 && !r.startsOver(c) || r.feedsLoop(c)) {
 			return refusal(awkGrows)
 		}
-		if g.degree(c.target) > maxAwkDegree {
+		if r.degree(c.target) > maxAwkDegree {
 			return refusal(awkGrows)
 		}
 	}
@@ -216,35 +204,28 @@ func (r *awkReader) growth() error {
 	return nil
 }
 
-type awkGrowth struct {
-	changes []awkChange
-	arrays  map[string]bool
-	reached map[string]map[string]bool
-	degrees map[string]int
-}
-
 // depends reports whether name is made of target, in any number of steps that a program may repeat.
-func (g awkGrowth) depends(name, target string) bool {
-	if g.reached[name] == nil {
-		g.reached[name] = map[string]bool{}
-		g.reach(name, g.reached[name])
+func (r *awkReader) depends(name, target string) bool {
+	if r.reached[name] == nil {
+		r.reached[name] = map[string]bool{}
+		r.reach(name, r.reached[name])
 	}
-	return g.reached[name][target]
+	return r.reached[name][target]
 }
 
-func (g awkGrowth) reach(name string, seen map[string]bool) {
+func (r *awkReader) reach(name string, seen map[string]bool) {
 	if seen[name] {
 		return
 	}
 	seen[name] = true
-	for _, c := range g.changes {
+	for _, c := range r.changes {
 		if c.target != name || c.once {
 			continue
 		}
 		for _, from := range []map[string]int{c.needs, c.limits} {
 			for other, times := range from {
 				if times > 0 && (other != "$" || name != "$") {
-					g.reach(other, seen)
+					r.reach(other, seen)
 				}
 			}
 		}
@@ -253,7 +234,7 @@ func (g awkGrowth) reach(name string, seen map[string]bool) {
 
 // startsOver reports whether the target is set anew before the change, from nothing that depends on it. Fields are
 // set anew with each line.
-func (g awkGrowth) startsOver(c awkChange) bool {
+func (r *awkReader) startsOver(c awkChange) bool {
 	from := c.from
 	switch {
 	case c.target == "$":
@@ -263,10 +244,10 @@ func (g awkGrowth) startsOver(c awkChange) bool {
 	case c.reset < 0:
 		return false
 	default:
-		from = g.changes[c.reset].needs
+		from = r.changes[c.reset].needs
 	}
 	for name := range from {
-		if name != c.target && g.depends(name, c.target) || name == c.target && c.target != "$" {
+		if name != c.target && r.depends(name, c.target) || name == c.target && c.target != "$" {
 			return false
 		}
 	}
@@ -275,12 +256,12 @@ func (g awkGrowth) startsOver(c awkChange) bool {
 
 // feedsLoop reports whether a loop makes larger what decides how long it runs. That a loop over fields changes none
 // that it counts was seen before.
-func (g awkGrowth) feedsLoop(c awkChange) bool {
+func (r *awkReader) feedsLoop(c awkChange) bool {
 	if c.target == "$" {
 		return false
 	}
 	for name, times := range c.limits {
-		if times > 0 && g.depends(name, c.target) {
+		if times > 0 && r.depends(name, c.target) {
 			return true
 		}
 	}
@@ -288,29 +269,29 @@ func (g awkGrowth) feedsLoop(c awkChange) bool {
 }
 
 // degree is the power of the length of the input that something may grow like.
-func (g awkGrowth) degree(name string) int {
-	if d, ok := g.degrees[name]; ok {
+func (r *awkReader) degree(name string) int {
+	if d, ok := r.degrees[name]; ok {
 		return d
 	}
-	g.degrees[name] = 0
+	r.degrees[name] = 0
 	most := 0
-	for _, c := range g.changes {
+	for _, c := range r.changes {
 		if c.target != name {
 			continue
 		}
 		others := 0
 		for other, times := range c.from {
 			if other != name && times > 0 {
-				others = max(others, g.degree(other))
+				others = max(others, r.degree(other))
 			}
 		}
 		for other := range c.limits {
-			if c.adds || g.arrays[name] {
-				others = max(others, g.degree(other))
+			if c.adds || r.arrays[name] {
+				others = max(others, r.degree(other))
 			}
 		}
-		most = max(most, others+b2i(c.adds && name != "$" && !g.arrays[name]))
+		most = max(most, others+b2i(c.adds && name != "$" && !r.arrays[name]))
 	}
-	g.degrees[name] = most
+	r.degrees[name] = most
 	return most
 }

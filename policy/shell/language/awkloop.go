@@ -36,7 +36,7 @@ func (r *awkReader) forLoop(s *awkNode) {
 	r.loop(awkLoop{variable: variable, limits: mentions(limit)}, func() {
 		r.expression(s.kid("Cond"))
 		r.statement(s.kid("Post"))
-		r.list(s.all("Body"))
+		r.list(s.fields["Body"])
 	})
 	r.repeats = before
 }
@@ -53,30 +53,26 @@ func (r *awkReader) loop(l awkLoop, body func()) {
 }
 
 func (r *awkReader) forIn(s *awkNode) {
-	array := s.texts["Array"]
+	array := s.text
 	r.name(array)
-	r.name(s.texts["Var"])
-	if awkBuiltIn.has(s.texts["Var"]) {
-		r.refuse("The awk program changes " + s.texts["Var"] + ".")
+	r.name(s.kid("Var").text)
+	if awkBuiltIn.Has(s.kid("Var").text) {
+		r.refuse("The awk program changes " + s.kid("Var").text + ".")
 	}
-	r.change(s.texts["Var"], map[string]int{array: 1}, nil)
-	l := awkLoop{variable: s.texts["Var"], array: array, limits: map[string]int{array: 1}}
-	r.loop(l, func() { r.list(s.all("Body")) })
+	r.change(s.kid("Var").text, map[string]int{array: 1}, nil)
+	l := awkLoop{variable: s.kid("Var").text, array: array, limits: map[string]int{array: 1}}
+	r.loop(l, func() { r.list(s.fields["Body"]) })
 }
 
 // counts reads for (i = SMALL; i < LIMIT; i++), and the same downwards.
 func (r *awkReader) counts(s *awkNode) (variable string, limit *awkNode, ok bool) {
-	pre, post := s.kid("Pre"), s.kid("Post")
-	if pre == nil || post == nil || s.kid("Cond") == nil || pre.kind != "ExprStmt" || post.kind != "ExprStmt" {
-		return "", nil, false
-	}
-	start, step := pre.kid("Expr"), post.kid("Expr")
+	start, step := s.kid("Pre").kid("Expr"), s.kid("Post").kid("Expr")
 	if start.kind != "AssignExpr" || start.kid("Left").kind != "VarExpr" || !r.small(start.kid("Right")) {
 		return "", nil, false
 	}
-	variable = start.kid("Left").texts["Name"]
+	variable = start.kid("Left").text
 	up, ok := direction(step, variable)
-	if !ok || awkBuiltIn.has(variable) {
+	if !ok || awkBuiltIn.Has(variable) {
 		return "", nil, false
 	}
 	limit = r.limit(s.kid("Cond"), variable, up)
@@ -120,97 +116,91 @@ func (r *awkReader) limit(cond *awkNode, variable string, up bool) *awkNode {
 	return nil
 }
 
-// changesAny reports whether the body of a loop changes the variable that counts or what the limit depends on.
+// changesAny reports whether the body of a loop changes the variable that counts or what the limit depends on. Changing
+// field number i, where i counts up to NF, makes no fields.
 func changesAny(s *awkNode, variable string, limit *awkNode) bool {
 	watched := mentions(limit)
 	watched[variable]++
 	changed := false
-	for _, b := range s.all("Body") {
-		b.each(func(n *awkNode) {
-			for _, name := range changedBy(n, variable) {
-				changed = changed || watched[name] > 0
+	for _, b := range s.fields["Body"] {
+		b.each(func(n *awkNode) bool {
+			target, _ := n.changes()
+			if target.kind != "FieldExpr" || !target.kid("Index").is(variable) {
+				changed = changed || watched[keyOf(target)] > 0
 			}
+			return !changed
 		})
 	}
-	s.kid("Cond").each(func(n *awkNode) {
-		changed = changed || len(changedBy(n, "")) > 0
+	s.kid("Cond").each(func(n *awkNode) bool {
+		target, _ := n.changes()
+		changed = changed || target != noAwkNode
+		return !changed
 	})
 	return changed
 }
 
-// changedBy names what a node changes: variables, arrays, and $ for fields. Changing field number i, where i counts
-// up to NF, makes no fields.
-func changedBy(n *awkNode, counter string) []string {
-	target := n.kid("Left")
-	switch n.kind {
-	case "AssignExpr", "AugAssignExpr":
-	case "IncrExpr":
-		target = n.kid("Expr")
-	case "ForInStmt":
-		return []string{n.texts["Var"]}
-	case "DeleteStmt":
-		return []string{n.texts["Array"]}
-	case "CallExpr":
-		args := n.all("Args")
-		switch {
-		case n.op == "split":
-			return []string{args[1].texts["Name"]}
-		case n.op != "sub" && n.op != "gsub":
-			return nil
-		case len(args) < 3:
-			return []string{"$"}
-		}
-		target = args[2]
-	default:
-		return nil
+// changes says what a node changes, and to what as far as that can be told.
+func (n *awkNode) changes() (target, to *awkNode) {
+	switch args := n.fields["Args"]; {
+	case n.kind == "AssignExpr", n.kind == "AugAssignExpr" && (n.op == "+" || n.op == "-"):
+		return n.kid("Left"), n.kid("Right")
+	case n.kind == "AugAssignExpr":
+		return n.kid("Left"), noAwkNode
+	case n.kind == "IncrExpr":
+		return n.kid("Expr"), &awkNode{kind: "NumExpr", number: 1}
+	case n.kind == "ForInStmt":
+		return n.kid("Var"), noAwkNode
+	case n.kind == "DeleteStmt":
+		return &awkNode{kind: "IndexExpr", text: n.text}, noAwkNode
+	case n.kind == "CallExpr" && n.op == "split":
+		return &awkNode{kind: "IndexExpr", text: args[1].text}, noAwkNode
+	case n.kind == "CallExpr" && (n.op == "sub" || n.op == "gsub"):
+		return substituted(args), noAwkNode
 	}
-	if target.kind == "FieldExpr" && target.kid("Index").is(counter) && counter != "" {
-		return nil
+	return noAwkNode, noAwkNode
+}
+
+// substituted is what sub and gsub change.
+func substituted(args []*awkNode) *awkNode {
+	if len(args) > 2 {
+		return args[2]
 	}
-	return []string{keyOf(target)}
+	return &awkNode{kind: "FieldExpr"} // $0
 }
 
 // keyOf names what an expression that can be assigned to is part of.
 func keyOf(target *awkNode) string {
-	switch {
-	case target.kind == "FieldExpr", target.is("NF"):
+	if target.kind == "FieldExpr" || target.is("NF") {
 		return "$"
-	case target.kind == "IndexExpr":
-		return target.texts["Array"]
 	}
-	return target.texts["Name"]
+	return target.text
 }
 
 // mentions names all that the value of an expression depends on. Which field or element it is does not count.
 func mentions(e *awkNode) map[string]int {
 	out := map[string]int{}
-	addMentions(e, out)
-	return out
-}
-
-func addMentions(e *awkNode, out map[string]int) {
-	switch e.kind {
-	case "VarExpr", "FieldExpr", "IndexExpr":
-		out[keyOf(e)]++
-		return
-	case "InExpr":
-		out[e.texts["Array"]]++
-	case "RegExpr":
-		out["$"]++
-	case "CallExpr":
-		switch args := e.all("Args"); {
-		case e.op == "length" && len(args) == 0:
+	e.each(func(n *awkNode) bool {
+		args := n.fields["Args"]
+		switch n.kind {
+		case "VarExpr", "FieldExpr", "IndexExpr":
+			out[keyOf(n)]++
+			return false
+		case "InExpr":
+			out[n.text]++
+		case "RegExpr":
 			out["$"]++
-		case e.op == "split": // the array is only written
-			addMentions(args[0], out)
-			return
+		case "CallExpr":
+			if n.op == "length" && len(args) == 0 {
+				out["$"]++
+			}
+			if n.op == "split" { // the array is only written
+				add(out, mentions(args[0]))
+				return false
+			}
 		}
-	}
-	for _, f := range e.fields {
-		for _, kid := range f.kids {
-			addMentions(kid, out)
-		}
-	}
+		return true
+	})
+	return out
 }
 
 // small reports whether a number is at most about maxSteps or grows no faster than the input.
@@ -219,17 +209,13 @@ func (r *awkReader) small(e *awkNode) bool { return r.weight(e) <= 2*maxSteps }
 // weight bounds a number by a multiple of the length of the input; it is infinite when nod cannot tell. Variables
 // that depend on themselves by more than counting have no weight.
 func (r *awkReader) weight(e *awkNode) float64 {
-	unknown := math.Inf(1)
-	if e = e.bare(); e == nil {
-		return unknown
-	}
-	switch e.kind {
+	switch e = e.bare(); e.kind {
 	case "NumExpr":
 		if e.number >= 0 {
 			return max(e.number, 1)
 		}
 	case "VarExpr":
-		return r.weightOf(e.texts["Name"])
+		return r.weightOf(e.text)
 	case "BinaryExpr":
 		left, right := r.weight(e.kid("Left")), r.weight(e.kid("Right"))
 		number := e.kid("Right").bare().kind == "NumExpr"
@@ -253,7 +239,7 @@ func (r *awkReader) weight(e *awkNode) float64 {
 			return r.weight(e.kid("Args"))
 		}
 	}
-	return unknown
+	return math.Inf(1)
 }
 
 func (r *awkReader) weightOf(name string) float64 {
@@ -264,7 +250,7 @@ func (r *awkReader) weightOf(name string) float64 {
 		return w
 	}
 	r.weights[name] = math.Inf(1) // until it is known, for those that depend on themselves
-	if awkBuiltIn.has(name) {
+	if awkBuiltIn.Has(name) {
 		return r.weights[name]
 	}
 	w := 1.0

@@ -13,7 +13,7 @@ func scanAwk(program string) error {
 		}
 	}
 	if len(s.open) > 0 {
-		return s.odd()
+		return errAwk
 	}
 	return nil
 }
@@ -31,99 +31,84 @@ type awkScanner struct {
 	text     string
 	at       int
 	before   place
-	open     []byte // the brackets around the place; c for those of if, for and while
+	open     []byte // the brackets and braces around the place; c for those of if, for and while
 	control  bool   // the last word was if, for or while
 	printing bool   // inside a print
 	printAt  int    // how many brackets stood open at its start
 }
 
 func (s *awkScanner) odd() error {
-	return refusal("nod cannot read the awk program at " + quote(s.text[min(s.at, len(s.text)):]) + ".")
+	return refusal("nod cannot read the awk program at " + Quote(s.text[min(s.at, len(s.text)):]) + ".")
 }
 
-func (s *awkScanner) peek() byte {
-	if s.at+1 < len(s.text) {
-		return s.text[s.at+1]
-	}
-	return '\n'
-}
+var (
+	// awkToken is blanks, a comment, a word, a number, a text or a sign.
+	awkToken = Compiled(`^(?:[ \t]+|#[^\n]*|[A-Za-z_][A-Za-z0-9_]*|[0-9][A-Za-z0-9_.]*|"(?:[^"\\\n]|\\[^\n])*"|` +
+		`&&?|\|\|?|\+\+?|--?|>>?|[^"])`)
+	awkRegexp = Compiled(`^/(?:[^/\\\n]|\\[^\n])*/`)
+)
 
 // token steps over one word or sign.
 func (s *awkScanner) token() error {
-	switch c := s.text[s.at]; {
-	case c == ' ' || c == '\t':
-		s.at++
-		return nil
-	case c == '#':
-		for s.at < len(s.text) && s.text[s.at] != '\n' {
-			s.at++
-		}
-		return nil
-	case c == '"', c == '/' && s.before == operator:
-		return s.quoted(c)
-	case c == '/' && (s.before == uncertain || s.peek() == '='):
-		return s.odd()
-	case isLetter(c) || c == '_':
-		return s.word()
-	case isDigit(c):
-		for s.at < len(s.text) && (isName(s.text[s.at]) || s.text[s.at] == '.') {
-			s.at++
-		}
-		s.before, s.control = operand, false
-		return nil
-	default:
-		return s.sign(c)
+	rest := s.text[s.at:]
+	token := awkToken().FindString(rest)
+	isRegexp := rest[0] == '/' && s.before == operator
+	if isRegexp {
+		token = awkRegexp().FindString(rest)
 	}
+	if err := s.judge(token, isRegexp); err != nil {
+		return err
+	}
+	s.at += len(token)
+	return nil
 }
 
-// quoted steps over a text or a regular expression.
-func (s *awkScanner) quoted(end byte) error {
-	from := s.at + 1
-	for s.at = from; s.at < len(s.text) && s.text[s.at] != end; s.at++ {
-		if s.text[s.at] == '\\' {
-			s.at++
-		}
-		if s.at < len(s.text) && s.text[s.at] == '\n' {
+func (s *awkScanner) judge(token string, isRegexp bool) error {
+	if token == "" {
+		return s.odd()
+	}
+	c, control := token[0], s.control
+	if strings.IndexByte(" \t#", c) >= 0 {
+		return nil
+	}
+	s.control = awkControls.Has(token)
+	switch {
+	case isRegexp:
+		// In a set, a / ends the expression for some and not for others.
+		if inside := token[1 : len(token)-1]; !setsClose(inside, Extended) || !setsClose(inside, AwkExtended) {
 			return s.odd()
 		}
-	}
-	if s.at >= len(s.text) {
+		s.before = operand
+	case c == '/' && (s.before == uncertain || strings.HasPrefix(s.text[s.at:], "/=")):
 		return s.odd()
+	case isDigit(c), c == '"':
+		s.before = operand
+	case isLetter(c), c == '_':
+		return s.word(token)
+	default:
+		return s.sign(token, control)
 	}
-	inside := s.text[from:s.at]
-	// In a set, a / ends the expression for some and not for others.
-	if end == '/' && !(setsClose(inside, Extended) && setsClose(inside, AwkExtended)) {
-		return s.odd()
-	}
-	s.at++
-	s.before, s.control = operand, false
 	return nil
 }
 
 var (
-	awkCalls = words("atan2 cos exp gsub index int log match rand sin split sprintf sqrt srand sub substr " +
+	awkCalls = Words("atan2 cos exp gsub index int log match rand sin split sprintf sqrt srand sub substr " +
 		"tolower toupper")
-	awkControls = words("if for while")
-	awkKeywords = words("BEGIN END break continue delete do else exit in next nextfile return BEGINFILE ENDFILE " +
+	awkControls = Words("if for while")
+	awkKeywords = Words("BEGIN END break continue delete do else exit in next nextfile return BEGINFILE ENDFILE " +
 		"case default switch")
-	awkHarmful = words("getline system close fflush function func include load namespace eval extension")
+	awkHarmful = Words("getline system close fflush function func include load namespace eval extension")
 )
 
-func (s *awkScanner) word() error {
-	from := s.at
-	for s.at < len(s.text) && isName(s.text[s.at]) {
-		s.at++
-	}
-	word := s.text[from:s.at]
-	s.control = awkControls.has(word)
+func (s *awkScanner) word(word string) error {
 	switch {
-	case awkHarmful.has(word):
+	case awkHarmful.Has(word):
 		return refusal("The awk program uses " + word + ", which may do more than print.")
 	case word == "print" || word == "printf":
 		s.printing, s.printAt, s.before = true, len(s.open), operator
-	case s.control, awkKeywords.has(word):
+	case s.control, awkKeywords.Has(word):
 		s.before = operator
-	case word == "length", awkCalls.has(word):
+	case word == "length", awkCalls.Has(word):
 		s.before = uncertain
 	default:
 		s.before = operand
@@ -131,47 +116,39 @@ func (s *awkScanner) word() error {
 	return nil
 }
 
-// sign steps over a character that is no word.
-func (s *awkScanner) sign(c byte) error {
-	next := s.peek()
-	s.at++
-	control := s.control
-	s.control = false
-	switch c {
-	case '\n':
+// sign judges a token that is no word. A control word may stand before it.
+func (s *awkScanner) sign(sign string, control bool) error {
+	c := sign[0]
+	switch sign {
+	case "\n":
 		// A line that ends in an operator goes on.
-		if s.before != operator {
-			s.printing = false
-		}
+		s.printing = s.printing && s.before == operator
 		s.before = operator
-	case ';', '{', '}':
+	case ";":
 		s.printing, s.before = false, operator
-	case '(', '[':
+	case "(", "[", "{":
 		if control {
 			c = 'c'
 		}
-		s.open, s.before = append(s.open, c), operator
-	case ')', ']':
-		return s.closing(c)
-	case '|', '&':
-		if s.at++; next != c {
-			return refusal("The awk program may run another program.")
+		if s.open, s.before = append(s.open, c), operator; len(s.open) > maxDepth {
+			return s.odd()
 		}
-		s.before = operator
-	case '>':
-		if next == '>' || s.printing && len(s.open) <= s.printAt {
+		s.printing = s.printing && c != '{'
+	case ")", "]", "}":
+		s.printing = s.printing && c != '}'
+		return s.closing(c)
+	case "|", "&":
+		return refusal("The awk program may run another program.")
+	case ">", ">>":
+		if sign == ">>" || s.printing && len(s.open) <= s.printAt {
 			return refusal("The awk program may write a file.")
 		}
 		s.before = operator
-	case '+', '-':
-		if s.before = operator; next == c {
-			s.at++
-			s.before = uncertain
-		}
-	case '*', '/', '%', '^', '=', '!', '~', '?', ':', ',', '$', '<':
+	case "++", "--":
+		s.before = uncertain
+	case "||", "&&", "+", "-", "*", "/", "%", "^", "=", "!", "~", "?", ":", ",", "$", "<":
 		s.before = operator
 	default:
-		s.at--
 		return s.odd()
 	}
 	return nil
@@ -182,31 +159,15 @@ func (s *awkScanner) closing(c byte) error {
 		return s.odd()
 	}
 	last := s.open[len(s.open)-1]
-	if (c == ']') != (last == '[') {
+	if opening := map[byte]string{')': "(c", ']': "[", '}': "{"}; strings.IndexByte(opening[c], last) < 0 {
 		return s.odd()
 	}
 	s.open, s.before = s.open[:len(s.open)-1], operand
-	if last == 'c' {
+	if last == 'c' || last == '{' {
 		s.before = operator
 	}
 	if len(s.open) < s.printAt {
 		s.printing = false
 	}
 	return nil
-}
-
-// deepBrackets reports whether brackets stand deeper in one another than any person writes them.
-func deepBrackets(text string) bool {
-	depth := 0
-	for i := range len(text) {
-		switch {
-		case strings.IndexByte("([{", text[i]) >= 0:
-			if depth++; depth > maxDepth {
-				return true
-			}
-		case strings.IndexByte(")]}", text[i]) >= 0:
-			depth--
-		}
-	}
-	return false
 }

@@ -11,9 +11,9 @@ const (
 	maxOutput = 10 << 20 // bytes
 )
 
-// Seq judges seq with its one to three numbers, the values of -s and -t joined, and the value of -f. It may print up to
-// 1,000,000 lines and 10 MB. BSD counts down where GNU prints nothing.
-func Seq(numbers []string, separators, format string) error {
+// Seq judges seq with its one to three numbers and the values of -s and -t joined. It may print up to 1,000,000 lines
+// and 10 MB. BSD counts down where GNU prints nothing.
+func Seq(numbers []string, separators string) error {
 	if len(numbers) == 0 || len(numbers) > 3 {
 		return refusal("seq takes one to three numbers.")
 	}
@@ -21,15 +21,9 @@ func Seq(numbers []string, separators, format string) error {
 	for _, n := range numbers {
 		v, err := strconv.ParseFloat(n, 64)
 		if err != nil || !decimal().MatchString(n) {
-			return refusal("It counts with " + quote(n) + ", which may be endless.")
+			return refusal("It counts with " + Quote(n) + ", which may be endless.")
 		}
 		values, width = append(values, v), width+len(n)
-	}
-	if err := Directives(format); err != nil {
-		return err
-	}
-	if format != "" {
-		width += len(format) + maxWidth*strings.Count(format, "%")
 	}
 	first, step, last := 1.0, 1.0, values[len(values)-1]
 	if len(values) > 1 {
@@ -45,15 +39,10 @@ func Seq(numbers []string, separators, format string) error {
 	return nil
 }
 
-// Date judges the operands of date. One that is no +FORMAT sets the clock.
-func Date(operands []string) error {
-	for _, w := range operands {
-		if !strings.HasPrefix(w, "+") {
-			return refusal("An operand of date that does not start with + sets the clock.")
-		}
-		if err := TimeFormat(w[1:]); err != nil {
-			return err
-		}
+// Date judges the operand of date. One that is no +FORMAT sets the clock.
+func Date(operand string) error {
+	if !strings.HasPrefix(operand, "+") {
+		return refusal("An operand of date that does not start with + sets the clock.")
 	}
-	return nil
+	return TimeFormat(operand[1:])
 }

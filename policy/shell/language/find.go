@@ -6,7 +6,7 @@ import "strings"
 // none is named), files that only times or kinds are asked of in Use.Looks. Programs of -exec with ; or + are in
 // Use.Runs, one list of words each, with {} for the paths that are found: the caller reads them. What writes (-fprint
 // and the like) or removes (-delete) is an error with Use.Writes or Use.Deletes set. Use.Links says that -L or -follow
-// follows links, and -H those among the folders.
+// follows links, and -H those among the folders. After an error, Use tells of the rest of the expression as well.
 //
 // Tests are those that GNU findutils 4.10 and the find of BSD share, or that one of them refuses.
 func Find(words []string) (Use, error) {
@@ -15,15 +15,19 @@ func Find(words []string) (Use, error) {
 		return use, err
 	}
 	words = use.findFolders(words)
+	var first error
 	for last := ""; len(words) > 0; {
 		if last != "!" && last != "-not" {
 			use.findNames(words)
 		}
 		var err error
 		last = words[0]
-		if words, err = use.findTest(words[0], words[1:]); err != nil {
-			return use, err
+		if words, err = use.findTest(words[0], words[1:]); first == nil {
+			first = err
 		}
+	}
+	if first != nil {
+		return use, first
 	}
 	if use.Links && len(use.Runs) > 0 {
 		return use, refusal("find follows links out of the folder.")
@@ -49,36 +53,36 @@ func (u *Use) findNames(words []string) {
 // Globs are patterns of file names that match at least what a regular expression without sets of its own does.
 func Globs(regexp string) []string { return strings.Split(roughly.Replace(regexp), "|") }
 
-var roughly = strings.NewReplacer(`\.`, ".", `.*`, "*", `.+`, "*", ".", "?", "^", "", "$", "", `\(`, "", `\)`, "", "(", "", ")", "",
-	`\|`, "|", `\?`, "*", `\+`, "*", "+", "*", "?", "*")
+var roughly = strings.NewReplacer(`\.`, ".", `.*`, "*", `.+`, "*", ".", "?", "^", "", "$", "", `\(`, "", `\)`, "",
+	"(", "", ")", "", `\|`, "|", `\?`, "*", `\+`, "*", "+", "*", "?", "*")
 
 // findLeading are flags that come before the folders: about links, optimisation, and BSD's -E -d -s -x.
-var findLeading = words("-H -L -P -O0 -O1 -O2 -O3 -E -d -s -x")
+var findLeading = Words("-H -L -P -O0 -O1 -O2 -O3 -E -d -s -x")
 
 // findPlain are tests and actions without a value, which only look or print.
-var findPlain = words("-empty -readable -writable -executable -nouser -nogroup -depth -d -xdev -mount -daystart " +
+var findPlain = Words("-empty -readable -writable -executable -nouser -nogroup -depth -d -xdev -mount -daystart " +
 	"-noleaf -prune -quit -true -false -print -print0 -ls -not -a -and -o -or ! ( ) ,")
 
 // findValued are tests with one value.
-var findValued = words("-name -iname -path -ipath -wholename -iwholename -lname -ilname -type -xtype -size -perm " +
+var findValued = Words("-name -iname -path -ipath -wholename -iwholename -lname -ilname -type -xtype -size -perm " +
 	"-user -group -uid -gid -links -inum -fstype -maxdepth -mindepth -mtime -atime -ctime -mmin -amin -cmin -used")
 
 // findReferences are tests with a path, which is only looked at.
-var findReferences = words("-newer -anewer -cnewer -samefile")
+var findReferences = Words("-newer -anewer -cnewer -samefile")
 
 var (
-	findNumber = compiled(`^-[0-9]+[a-zA-Z]?$`)
-	findPerm   = compiled(`^[-/+]?[0-7ugoarwxXst,=+]+$`)
-	findNewer  = compiled(`^-newer[aBcm][aBcmt]$`)
+	findNumber = Compiled(`^-[0-9]+[a-zA-Z]?$`)
+	findPerm   = Compiled(`^[-/+]?[0-7ugoarwxXst,=+]+$`)
+	findNewer  = Compiled(`^-newer[aBcm][aBcmt]$`)
 )
 
 // findFolders takes the folders off the words.
 func (u *Use) findFolders(words []string) []string {
-	for len(words) > 0 && findLeading.has(words[0]) {
+	for len(words) > 0 && findLeading.Has(words[0]) {
 		u.Links = u.Links || words[0] == "-H" || words[0] == "-L"
 		words = words[1:]
 	}
-	for len(words) > 0 && !strings.HasPrefix(words[0], "-") && !findPlain.has(words[0]) {
+	for len(words) > 0 && !strings.HasPrefix(words[0], "-") && !findPlain.Has(words[0]) {
 		u.Trees = append(u.Trees, words[0])
 		words = words[1:]
 	}
@@ -91,25 +95,32 @@ func (u *Use) findFolders(words []string) []string {
 // findTest judges one test or action and returns the words behind it.
 func (u *Use) findTest(test string, rest []string) ([]string, error) {
 	switch {
-	case findPlain.has(test):
+	case findPlain.Has(test):
 		return rest, nil
 	case test == "-follow":
 		u.Links = true
 		return rest, nil
 	case test == "-delete":
 		u.Deletes = true
-		return nil, refusal("find removes what it finds.")
+		return rest, refusal("find removes what it finds.")
 	case test == "-exec":
 		return u.findRun(rest)
+	case test == "-execdir", test == "-ok", test == "-okdir":
+		rest, _ = u.findRun(rest)
+		return rest, unknownTest(test)
 	}
 	if len(rest) == 0 {
 		return nil, unknownTest(test)
 	}
-	return rest[1:], u.findValue(test, rest[0])
+	err := u.findValue(test, rest[0])
+	if err != nil && strings.HasPrefix(rest[0], "-") {
+		return rest, err // it may be the next test
+	}
+	return rest[1:], err
 }
 
 func unknownTest(test string) error {
-	return refusal("nod does not know " + quote(test) + " of find to only look.")
+	return refusal("nod does not know " + Quote(test) + " of find to only look.")
 }
 
 // findValue judges the value of a test. One that looks like an action is an action for a find that knows the test
@@ -123,13 +134,13 @@ func (u *Use) findValue(test, value string) error {
 	case test == "-fprint" || test == "-fprint0" || test == "-fprintf" || test == "-fls":
 		u.Writes = append(u.Writes, value)
 		return refusal("find writes a file.")
-	case findValued.has(test), test == "-regextype":
+	case findValued.Has(test), test == "-regextype":
 		return nil
-	case findReferences.has(test):
+	case findReferences.Has(test):
 		u.Looks = append(u.Looks, value)
 		return nil
 	case test == "-regex" || test == "-iregex":
-		return findRegexp(value)
+		return AnyRegexp(value)
 	case test == "-printf":
 		return Directives(value)
 	case findNewer().MatchString(test):
@@ -139,14 +150,6 @@ func (u *Use) findValue(test, value string) error {
 		return nil
 	}
 	return unknownTest(test)
-}
-
-// findRegexp judges a pattern in all the ways that find may read it.
-func findRegexp(value string) error {
-	if err := Regexp(value, Basic); err != nil {
-		return err
-	}
-	return Regexp(value, Extended)
 }
 
 // findRun takes the program of -exec. A + ends it only behind {}.

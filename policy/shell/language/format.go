@@ -9,13 +9,13 @@ import (
 var (
 	// directive is a conversion of find -printf, stat -c, numfmt --format and their like: flags, a width, a
 	// precision and a letter.
-	directive = compiled(`^%[-+ #0'_^I:]*([0-9]*)(\.[0-9]*)?`)
+	directive = Compiled(`^%[-+ #0'_^I:]*([0-9]*)(\.[0-9]*)?`)
 	// timeDirective is a conversion of strftime, with the flags and widths of GNU and BSD.
-	timeDirective = compiled(`^%[-_0^#+]*([0-9]*)[EO:]*`)
+	timeDirective = Compiled(`^%[-_0^#+]*([0-9]*)[EO:]*`)
 	// shellDirective is a conversion of the shell's printf; (...)T prints a time in bash.
-	shellDirective = compiled(`^%[-+ #0']*([0-9]*)(\.[0-9]*)?(\([^()]*\))?`)
+	shellDirective = Compiled(`^%[-+ #0']*([0-9]*)(\.[0-9]*)?(\([^()]*\))?`)
 	// printedNumber is what every printf takes for a number without computing.
-	printedNumber = compiled(`^([-+]?[0-9]{1,18}(\.[0-9]{1,18})?|0[xX][0-9a-fA-F]{1,15}|)$`)
+	printedNumber = Compiled(`^([-+]?[0-9]{1,18}(\.[0-9]{1,18})?|0[xX][0-9a-fA-F]{1,15}|)$`)
 )
 
 const (
@@ -68,7 +68,7 @@ func eachDirective(format string, head func() *regexp.Regexp, check func(parts [
 }
 
 func unknownDirective(letter byte) error {
-	return refusal("nod does not know the directive " + quote("%"+string(rune(letter))) + " to only print.")
+	return refusal("nod does not know the directive " + Quote("%"+string(rune(letter))) + " to only print.")
 }
 
 func tooWide(number string) bool {
@@ -103,7 +103,7 @@ func Printf(format string, operands []string) error {
 	}
 	for i, operand := range operands {
 		if numeric[i%len(numeric)] && !printedNumber().MatchString(operand) {
-			return refusal("zsh computes the number " + quote(operand) + ", and computing can run commands.")
+			return refusal("zsh computes the number " + Quote(operand) + ", and computing can run commands.")
 		}
 	}
 	return nil

@@ -5,22 +5,22 @@ import "strings"
 const errSignature = refusal("The format makes git run the program that checks signatures.")
 
 // gitLayouts are the formats of git log that have a name. Any other name may stand for a format in the configuration.
-var gitLayouts = words("oneline short medium full fuller reference email mboxrd raw")
+var gitLayouts = Words("oneline short medium full fuller reference email mboxrd raw")
 
 // gitFields are the fields that %( ) and --sort may name. For signature, git runs gpg.
-var gitFields = words("refname objecttype objectsize objectname deltabase tree parent numparent object type tag " +
+var gitFields = Words("refname objecttype objectsize objectname deltabase tree parent numparent object type tag " +
 	"author authorname authoremail authordate committer committername committeremail committerdate " +
 	"tagger taggername taggeremail taggerdate creator creatordate describe subject body trailers contents raw " +
 	"upstream push symref HEAD worktreepath ahead-behind is-base flag version v color align if then else end rest " +
 	"decorate objectmode objectfile path eolinfo eolattr")
 
 var (
-	gitGPG = compiled(`%[-+ ]*G`)
+	gitGPG = Compiled(`%[-+ ]*G`)
 	// gitPadding is %<(N), %>>(N), %<|(N), %w(N,N,N) or %(align:N); its numbers are widths.
-	gitPadding = compiled(`%[-+ ]*(?:[<>|]+|w)\(([^)]*)|%\(\*?align([^)]*)`)
-	gitDate    = compiled(`:format(?:-local)?:([^)]*)`)
-	gitNumber  = compiled(`[0-9]+`)
-	gitField   = compiled(`%\(\*?([^):=]*)`)
+	gitPadding = Compiled(`%[-+ ]*(?:[<>|]+|w)\(([^)]*)|%\(\*?align([^)]*)`)
+	gitDate    = Compiled(`:format(?:-local)?:([^)]*)`)
+	gitNumber  = Compiled(`[0-9]+`)
+	gitField   = Compiled(`%\(\*?([^):=]*)`)
 )
 
 // GitFormat judges a format of git log (--format, --pretty), shortlog (--group=format:), for-each-ref, branch, tag,
@@ -30,8 +30,8 @@ func GitFormat(format string) error {
 	if err := unreadable(format); err != nil {
 		return err
 	}
-	if !strings.ContainsAny(format, "%: ") && format != "" && !gitLayouts.has(format) {
-		return refusal("The format " + quote(format) + " may stand for any other in git's configuration.")
+	if !strings.ContainsAny(format, "%: ") && format != "" && !gitLayouts.Has(format) {
+		return refusal("The format " + Quote(format) + " may stand for any other in git's configuration.")
 	}
 	if gitGPG().MatchString(format) {
 		return errSignature
@@ -75,10 +75,10 @@ func gitDates(text string) error {
 
 func knownGitField(name string) error {
 	switch {
-	case gitFields.has(name):
+	case gitFields.Has(name):
 		return nil
 	case strings.HasPrefix(name, "signature"):
 		return errSignature
 	}
-	return refusal("nod does not know the field " + quote(name) + " of git.")
+	return refusal("nod does not know the field " + Quote(name) + " of git.")
 }

@@ -1,6 +1,7 @@
 package language
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -95,25 +96,24 @@ func (a growth) each(count, total growth) growth {
 // flow bounds what a filter does with one input.
 type flow struct {
 	count growth // how many outputs
-	size  growth // the length of the longest one
 	total growth // the length of all together
 	work  growth // the length of all values made on the way
 }
 
 var (
-	identity = flow{once, linear, linear, once}
-	elements = flow{linear, linear, linear, once} // .[]
-	deep     = growth{5, 1}                       // all values at any depth, for depths up to 32
+	identity = flow{once, linear, once}
+	elements = flow{linear, linear, once} // .[]
+	deep     = growth{5, 1}               // all values at any depth, for depths up to 32
+	descent  = flow{linear, deep, once}   // ..
 )
 
 // single is a filter with one output of a length.
-func single(size growth) flow { return flow{once, size, size, once} }
+func single(size growth) flow { return flow{once, size, once} }
 
 // then is f | g.
 func (f flow) then(g flow) flow {
 	return flow{
 		count: g.count.each(f.count, f.total),
-		size:  g.size.of(f.size),
 		total: g.total.each(f.count, f.total),
 		work:  f.work.plus(f.total).plus(g.work.each(f.count, f.total)),
 	}
@@ -121,40 +121,38 @@ func (f flow) then(g flow) flow {
 
 // and is f, g: the outputs of both.
 func (f flow) and(g flow) flow {
-	return flow{f.count.plus(g.count), f.size.or(g.size), f.total.plus(g.total), f.work.plus(g.work)}
+	return flow{f.count.plus(g.count), f.total.plus(g.total), f.work.plus(g.work)}
 }
 
 // or is the outputs of one of both.
 func (f flow) or(g flow) flow {
-	return flow{f.count.or(g.count), f.size.or(g.size), f.total.or(g.total), f.work.plus(g.work)}
+	return flow{f.count.or(g.count), f.total.or(g.total), f.work.plus(g.work)}
 }
 
 // with joins every output of f with every output of g to one.
 func (f flow) with(g flow) flow {
 	total := f.total.times(g.count).plus(g.total.times(f.count))
-	return flow{f.count.times(g.count), f.size.plus(g.size), total, f.work.plus(g.work).plus(total)}
+	return flow{f.count.times(g.count), total, f.work.plus(g.work).plus(total)}
 }
 
 // sized is a filter with as many outputs, each as long as size says.
 func (f flow) sized(size growth) flow {
-	return flow{f.count, size, f.count.times(size), f.work.plus(f.total)}
+	return flow{f.count, f.count.times(size), f.work.plus(f.total)}
 }
 
 // longer makes each output 2^bits times longer.
 func (f flow) longer(bits float64) flow {
-	f.size.log += bits
 	f.total.log += bits
 	return f
 }
 
 // collected is [f].
 func (f flow) collected() flow {
-	size := f.total.plus(once)
-	return flow{once, size, size, f.work.plus(f.total)}
+	return flow{once, f.total.plus(once), f.work.plus(f.total)}
 }
 
 // mapped is [f] for an f that begins with .[], so that brackets count already.
-func (f flow) mapped() flow { return flow{once, f.total, f.total, f.work} }
+func (f flow) mapped() flow { return flow{once, f.total, f.work} }
 
 // jqReader walks through a filter. The first thing that is not harmless stays in err.
 type jqReader struct {
@@ -163,9 +161,7 @@ type jqReader struct {
 }
 
 func (r *jqReader) refuse(err error) flow {
-	if r.err == nil {
-		r.err = err
-	}
+	r.err = cmp.Or(r.err, err)
 	return identity
 }
 
@@ -209,39 +205,12 @@ func (r *jqReader) query(q *gojq.Query) flow {
 // multiply judges a product. A string times a number is repeated.
 func (r *jqReader) multiply(q *gojq.Query) flow {
 	both := r.query(q.Left).with(r.query(q.Right))
-	if isNumeric(q.Left) && isNumeric(q.Right) {
-		return both
-	}
 	for _, side := range []*gojq.Query{q.Left, q.Right} {
 		if n, ok := literalNumber(side); ok && math.Abs(n) <= maxWidth {
 			return both.longer(math.Log2(max(math.Abs(n), 1)))
 		}
 	}
 	return r.refuse(refusal("The jq filter multiplies, which may repeat a string without end."))
-}
-
-// jqNumbers are functions that give a number or an error.
-var jqNumbers = words("length utf8bytelength tonumber floor sqrt ceil round fabs now mktime")
-
-// isNumeric reports whether a filter gives numbers or errors only.
-func isNumeric(q *gojq.Query) bool {
-	t := q.Term
-	if t == nil && (q.Left == nil || q.Right == nil) {
-		return false
-	}
-	if t == nil {
-		sum := q.Op == gojq.OpMul || q.Op == gojq.OpSub || q.Op == gojq.OpAdd
-		return isNumeric(q.Right) && (q.Op == gojq.OpPipe || sum && isNumeric(q.Left))
-	}
-	switch {
-	case len(t.SuffixList) > 0:
-		return false
-	case t.Type == gojq.TermTypeQuery:
-		return isNumeric(t.Query)
-	case t.Type == gojq.TermTypeFunc:
-		return jqNumbers.has(t.Func.Name) && len(t.Func.Args) == 0
-	}
-	return t.Type == gojq.TermTypeNumber
 }
 
 func literalNumber(q *gojq.Query) (float64, bool) {
@@ -304,7 +273,7 @@ func (r *jqReader) bare(t *gojq.Term) flow {
 	case gojq.TermTypeIdentity:
 		return identity
 	case gojq.TermTypeRecurse:
-		return flow{linear, linear, deep, once}
+		return descent
 	case gojq.TermTypeNull, gojq.TermTypeTrue, gojq.TermTypeFalse:
 		return single(flag)
 	case gojq.TermTypeNumber:

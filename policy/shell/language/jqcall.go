@@ -10,7 +10,7 @@ import (
 )
 
 // jqPlain are functions without operands. At place n are those whose output may be 2^n times as long as the input.
-var jqPlain = []words{
+var jqPlain = []Words{
 	0: "not keys keys_unsorted values arrays objects iterables booleans numbers nulls strings scalars add any " +
 		"all flatten sort min max unique reverse first last from_entries ascii_downcase ascii_upcase fromjson " +
 		"ltrim rtrim trim toarray implode debug stderr input finites normals",
@@ -20,38 +20,38 @@ var jqPlain = []words{
 }
 
 // jqShort are functions without operands whose output is short.
-var jqShort = words("empty error length utf8bytelength type floor sqrt abs ceil round fabs exp log " +
+var jqShort = Words("empty error length utf8bytelength type floor sqrt abs ceil round fabs exp log " +
 	"log2 log10 exp10 exp2 infinite nan isnan isinfinite isnormal isvalid todate fromdate todateiso8601 " +
 	"fromdateiso8601 date mktime gmtime localtime now halt input_line_number tonumber")
 
 // jqTaking are functions whose operands are filters of the same input that give what to look for.
-var jqTaking = words("has/1 in/1 inside/1 contains/1 startswith/1 endswith/1 ltrimstr/1 rtrimstr/1 trimstr/1 " +
+var jqTaking = Words("has/1 in/1 inside/1 contains/1 startswith/1 endswith/1 ltrimstr/1 rtrimstr/1 trimstr/1 " +
 	"getpath/1 nth/1 flatten/1 error/1 IN/1 IN/2 pow/2 bsearch/1 debug/1")
 
 // jqFirst are functions that give one of the outputs of their last operand, or ask about them.
-var jqFirst = words("first/1 last/1 nth/2 isempty/1 path/1 del/1 pick/1")
+var jqFirst = Words("first/1 last/1 nth/2 isempty/1 path/1 del/1 pick/1")
 
 // jqOf are functions that ask a filter about each element.
-var jqOf = words("sort_by/1 group_by/1 unique_by/1 min_by/1 max_by/1 any/1 all/1 INDEX/1")
+var jqOf = Words("sort_by/1 group_by/1 unique_by/1 min_by/1 max_by/1 any/1 all/1 INDEX/1")
 
 // call is a function by its name and the number of its operands.
 func (r *jqReader) call(f *gojq.Func) flow {
 	if len(f.Args) == 0 {
 		return r.plain(f.Name)
 	}
-	name := f.Name + "/" + strconv.Itoa(len(f.Args))
+	pattern, name := jqPatterns[f.Name], f.Name+"/"+strconv.Itoa(len(f.Args))
 	switch {
-	case jqPatterns[name] != nil:
-		return r.matching(jqPatterns[name], f.Args)
-	case jqTaking.has(name):
+	case len(f.Args) <= pattern.most && len(f.Args) >= pattern.least:
+		return r.matching(pattern, f.Args)
+	case jqTaking.Has(name):
 		out := identity
 		for _, a := range f.Args {
 			out = out.with(r.query(a))
 		}
 		return out
-	case jqFirst.has(name):
+	case jqFirst.Has(name):
 		return r.first(f.Args)
-	case jqOf.has(name):
+	case jqOf.Has(name):
 		asked := elements.then(r.query(f.Args[0]))
 		out := single(growth{2, 1})
 		out.work = asked.work.plus(asked.total)
@@ -86,14 +86,14 @@ func (r *jqReader) call(f *gojq.Func) flow {
 	case "strftime/1", "strptime/1", "strflocaltime/1":
 		return r.time(f.Args[0])
 	}
-	return r.unknown(quote(f.Name))
+	return r.unknown(Quote(f.Name))
 }
 
 func (r *jqReader) plain(name string) flow {
-	switch bits := slices.IndexFunc(jqPlain, func(list words) bool { return list.has(name) }); {
+	switch bits := slices.IndexFunc(jqPlain, func(list Words) bool { return list.Has(name) }); {
 	case r.vars[name]:
 		return identity // may be as long as the input
-	case jqShort.has(name):
+	case jqShort.Has(name):
 		return single(growth{5, 0})
 	case name == "transpose":
 		return single(growth{2, 2})
@@ -102,9 +102,9 @@ func (r *jqReader) plain(name string) flow {
 	case name == "inputs":
 		return elements
 	case name == "recurse", name == "paths", name == "leaf_paths", name == "tostream":
-		return flow{linear, linear, deep, once}
+		return descent
 	}
-	return r.unknown(quote(name))
+	return r.unknown(Quote(name))
 }
 
 // first has one output, no longer than the input and the longest output of its last operand.
@@ -113,49 +113,49 @@ func (r *jqReader) first(args []*gojq.Query) flow {
 	size := linear
 	for _, a := range args {
 		f := r.query(a)
-		work, size = work.plus(f.work).plus(f.total), size.or(f.size)
+		work, size = work.plus(f.work).plus(f.total), size.or(f.total)
 	}
-	return flow{once, size, size, work}
+	return flow{once, size, work}
+}
+
+// single judges a filter that must have one output.
+func (r *jqReader) single(arg *gojq.Query) flow {
+	f := r.query(arg)
+	if f.count != once {
+		r.refuse(errJQGrows)
+	}
+	return f
 }
 
 // paths asks a filter about all values at any depth.
 func (r *jqReader) paths(arg *gojq.Query) flow {
-	f := r.query(arg)
-	if r.err == nil && f.count != once {
-		return r.refuse(errJQGrows)
-	}
-	return flow{linear, linear, deep, f.work.plus(f.total).each(linear, deep)}
+	f := r.single(arg)
+	return flow{linear, deep, f.work.plus(f.total).each(linear, deep)}
 }
 
 // recurse follows paths downwards. Only a path through .[] surely ends: .a of null is null again.
 func (r *jqReader) recurse(args []*gojq.Query) flow {
 	t := args[0].Term
-	if t == nil || t.Type != gojq.TermTypeIdentity && t.Type != gojq.TermTypeIndex {
-		return r.refuse(refusal("The jq filter may go on without end."))
-	}
-	through := false
-	for _, s := range t.SuffixList {
-		through = through || s.Iter
-		if s.Index != nil && s.Index.Name == "" {
-			return r.refuse(refusal("The jq filter may go on without end."))
-		}
-	}
-	if !through || t.Index != nil && t.Index.Name == "" {
+	isNamed := func(i *gojq.Index) bool { return i == nil || i.Name != "" }
+	ends := t != nil && (t.Type == gojq.TermTypeIdentity || t.Type == gojq.TermTypeIndex) && isNamed(t.Index) &&
+		slices.ContainsFunc(t.SuffixList, func(s *gojq.Suffix) bool { return s.Iter }) &&
+		!slices.ContainsFunc(t.SuffixList, func(s *gojq.Suffix) bool { return !isNamed(s.Index) })
+	if !ends {
 		return r.refuse(refusal("The jq filter may go on without end."))
 	}
 	if len(args) == 2 {
 		return r.paths(args[1])
 	}
-	return flow{linear, linear, deep, once}
+	return descent
 }
 
 // walk changes all values from the innermost ones on: what doubles them doubles them at each depth.
 func (r *jqReader) walk(arg *gojq.Query) flow {
-	f := r.query(arg)
-	if r.err == nil && (f.count != once || f.size.degree > 1 || f.size.degree == 1 && f.size.log > 0.01) {
+	f := r.single(arg)
+	if f.total.degree > 1 || f.total.degree == 1 && f.total.log > 0.01 {
 		return r.refuse(errJQGrows)
 	}
-	return flow{once, linear, linear, f.work.plus(f.total).each(linear, deep)}
+	return flow{once, linear, f.work.plus(f.total).each(linear, deep)}
 }
 
 // counting is range with plain numbers.
@@ -180,7 +180,7 @@ func (r *jqReader) counting(args []*gojq.Query) flow {
 		return r.refuse(refusal("The jq filter counts very far."))
 	}
 	count := growth{math.Log2(steps), 0}
-	return flow{count, flag, count.times(flag), once}
+	return flow{count, count.times(flag), once}
 }
 
 func (r *jqReader) join(arg *gojq.Query) flow {
@@ -188,7 +188,7 @@ func (r *jqReader) join(arg *gojq.Query) flow {
 		return single(linear.times(lengthOf(s)))
 	}
 	f := r.query(arg)
-	return f.sized(linear.times(f.size))
+	return f.sized(linear.times(f.total))
 }
 
 // indices looks for a plain text: for an empty one, jq 1.6 never ends.
@@ -211,12 +211,12 @@ func (r *jqReader) time(arg *gojq.Query) flow {
 	return single(growth{8, 0})
 }
 
-// jqPattern is a function that takes a regular expression.
+// jqPattern is a function that takes a regular expression and, behind all others, an operand with flags.
 type jqPattern struct {
-	text  int    // which operand makes the replacement; 0 for none
-	flags int    // which operand holds the flags; 0 for none
-	size  growth // of what it makes of a match
-	every bool   // it finds all matches, without a flag for it
+	least, most int    // operands
+	size        growth // of what it makes of a match
+	every       bool   // it finds all matches, without a flag for it
+	text        bool   // the second operand makes the replacement
 }
 
 var (
@@ -224,29 +224,25 @@ var (
 	pieces  = growth{3, 1}
 )
 
-var jqPatterns = map[string]*jqPattern{
-	"test/1": {size: flag}, "test/2": {size: flag, flags: 1},
-	"match/1": {size: matches}, "match/2": {size: matches, flags: 1},
-	"capture/1": {size: matches}, "capture/2": {size: matches, flags: 1},
-	"scan/1": {size: matches, every: true}, "scan/2": {size: matches, flags: 1, every: true},
-	"split/2":  {size: pieces, flags: 1},
-	"splits/1": {size: pieces, every: true}, "splits/2": {size: pieces, flags: 1, every: true},
-	"sub/2": {text: 1}, "sub/3": {text: 1, flags: 2},
-	"gsub/2": {text: 1, every: true}, "gsub/3": {text: 1, flags: 2, every: true},
+var jqPatterns = map[string]jqPattern{
+	"test": {least: 1, most: 2, size: flag}, "match": {least: 1, most: 2, size: matches},
+	"capture": {least: 1, most: 2, size: matches}, "scan": {least: 1, most: 2, size: matches, every: true},
+	"split": {least: 2, most: 2, size: pieces}, "splits": {least: 1, most: 2, size: pieces, every: true},
+	"sub": {least: 2, most: 3, text: true}, "gsub": {least: 2, most: 3, text: true, every: true},
 }
 
 // matching judges the pattern and the flags, which must be plain texts.
-func (r *jqReader) matching(p *jqPattern, args []*gojq.Query) flow {
+func (r *jqReader) matching(p jqPattern, args []*gojq.Query) flow {
 	text, ok := literalString(args[0])
 	flags := ""
-	if ok && p.flags > 0 {
-		flags, ok = literalString(args[p.flags])
+	if ok && len(args) == p.most {
+		flags, ok = literalString(args[p.most-1])
 	}
 	if !ok {
 		return r.refuse(refusal("nod cannot tell which pattern the jq filter matches."))
 	}
 	if strings.Trim(flags, "gimnpsl") != "" {
-		return r.refuse(refusal("nod does not know the flags " + quote(flags) + " of jq."))
+		return r.refuse(refusal("nod does not know the flags " + Quote(flags) + " of jq."))
 	}
 	pattern, err := measure(text, Perl)
 	if err != nil {
@@ -254,23 +250,19 @@ func (r *jqReader) matching(p *jqPattern, args []*gojq.Query) flow {
 	}
 	every := p.every || strings.Contains(flags, "g")
 	switch {
-	case p.text > 0:
-		return r.replacing(args[p.text], every && pattern.least == 0)
+	case p.text:
+		return r.replacing(args[1], every && pattern.least == 0)
 	case every && p.size != flag:
-		return flow{linear, p.size, p.size, p.size}
+		return flow{linear, p.size, p.size}
 	}
 	return single(p.size)
 }
 
 // replacing is sub and gsub. The replacement is a filter of what was matched.
 func (r *jqReader) replacing(text *gojq.Query, endless bool) flow {
-	f := r.query(text)
-	switch {
-	case endless:
+	if endless {
 		return r.refuse(refusal("Some versions of jq never end where the pattern matches nothing."))
-	case r.err == nil && f.count != once:
-		return r.refuse(errJQGrows)
 	}
-	size := linear.plus(f.total.each(linear, linear))
-	return flow{once, size, size, f.work.each(linear, matches).plus(matches)}
+	f := r.single(text)
+	return flow{once, linear.plus(f.total.each(linear, linear)), f.work.each(linear, matches).plus(matches)}
 }

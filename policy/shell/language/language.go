@@ -56,8 +56,8 @@ func unreadable(text string) error {
 	return nil
 }
 
-// quote shows a piece of a text inside a refusal: escaped, and never long.
-func quote(s string) string {
+// Quote shows a piece of a text inside a reason: escaped, and never longer than 40 characters.
+func Quote(s string) string {
 	const longest = 40
 	if r := []rune(s); len(r) > longest {
 		s = string(r[:longest]) + "..."
@@ -65,35 +65,23 @@ func quote(s string) string {
 	return strconv.QuoteToASCII(s)
 }
 
-// words is a list of words divided by blanks. Like compiled, it costs nothing until it is used: most starts of nod
-// read no command.
-type words string
+// Words is a list of words divided by blanks. Like what [Compiled] returns, it costs nothing until it is used: most
+// starts of nod read no command.
+type Words string
 
-// has reports whether w is one of the words.
-func (l words) has(w string) bool {
-	if w == "" || strings.Contains(w, " ") {
-		return false
-	}
-	for from := 0; ; {
-		at := strings.Index(string(l[from:]), w)
-		if at < 0 {
-			return false
-		}
-		from += at + len(w)
-		if (from == len(w) || l[from-len(w)-1] == ' ') && (from == len(l) || l[from] == ' ') {
-			return true
-		}
-	}
+// Has reports whether w is one of the words.
+func (l Words) Has(w string) bool {
+	return w != "" && !strings.Contains(w, " ") && strings.Contains(" "+string(l)+" ", " "+w+" ")
 }
 
-// compiled is a regular expression that is compiled when it is first needed.
-func compiled(pattern string) func() *regexp.Regexp {
+// Compiled is a regular expression that is compiled when it is first needed.
+func Compiled(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
 var (
-	integer = compiled(`^[-+]?[0-9]{1,18}$`)
-	decimal = compiled(`^[-+]?[0-9]{1,15}(\.[0-9]{1,15})?$`)
+	integer = Compiled(`^[-+]?[0-9]{1,18}$`)
+	decimal = Compiled(`^[-+]?[0-9]{1,15}(\.[0-9]{1,15})?$`)
 )
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }

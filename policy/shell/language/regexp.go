@@ -1,6 +1,7 @@
 package language
 
 import (
+	"cmp"
 	"math/bits"
 	"regexp/syntax"
 	"strconv"
@@ -25,6 +26,11 @@ const (
 func Regexp(pattern string, kind Syntax) error {
 	_, err := measure(pattern, kind)
 	return err
+}
+
+// AnyRegexp judges a pattern of which nobody says in which of the syntaxes of POSIX it is.
+func AnyRegexp(pattern string) error {
+	return cmp.Or(Regexp(pattern, Basic), Regexp(pattern, Extended))
 }
 
 const (
@@ -96,7 +102,7 @@ type patternReader struct {
 }
 
 func (p *patternReader) odd() error {
-	return refusal("nod cannot read the pattern " + quote(p.text) + ".")
+	return refusal("nod cannot read the pattern " + Quote(p.text) + ".")
 }
 
 func (p *patternReader) rest() string { return p.text[p.at:] }
@@ -323,11 +329,13 @@ func one(text string) pattern {
 
 func (p *patternReader) group(depth int) (pattern, error) {
 	empty := false
-	if (p.kind == Perl || p.kind == Rust) && p.take("?") {
-		var ok bool
-		if empty, ok = p.groupKind(); !ok {
+	if strings.HasPrefix(p.rest(), "?") && (p.kind == Perl || p.kind == Rust) {
+		kind := groupKind().FindStringSubmatch(p.rest())
+		if kind == nil {
 			return pattern{}, p.odd()
 		}
+		p.at += len(kind[0])
+		empty = kind[1] != ""
 	} else if p.kind == Perl && strings.HasPrefix(p.rest(), "*") {
 		return pattern{}, p.odd()
 	}
@@ -347,28 +355,8 @@ func (p *patternReader) group(depth int) (pattern, error) {
 	return out, nil
 }
 
-// groupKind reads what follows (?. Groups that look around match no characters.
-func (p *patternReader) groupKind() (empty, ok bool) {
-	for _, look := range []string{"=", "!", "<=", "<!"} {
-		if p.take(look) {
-			return true, true
-		}
-	}
-	if p.take(":") || p.take(">") {
-		return false, true
-	}
-	if p.take("P<") || p.take("<") || p.take("'") {
-		from := p.at
-		for p.at < len(p.text) && isName(p.text[p.at]) {
-			p.at++
-		}
-		return false, p.at > from && (p.take(">") || p.take("'"))
-	}
-	for p.at < len(p.text) && strings.IndexByte("imsuU-", p.text[p.at]) >= 0 {
-		p.at++
-	}
-	return false, p.take(":") || p.take(")")
-}
+// groupKind is what follows the ( of a group that is no plain one. Groups that look around match no characters.
+var groupKind = Compiled(`^\?(?:(<?[=!])|[:>]|(?:P?<|')[A-Za-z0-9_]+[>']|[imsuU-]*[:)])`)
 
 // class reads the rest of [ ]. In POSIX a backslash there means itself.
 func (p *patternReader) class() bool {

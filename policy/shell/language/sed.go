@@ -1,6 +1,7 @@
 package language
 
 import (
+	"cmp"
 	"math"
 	"strings"
 )
@@ -27,10 +28,11 @@ func Sed(script string, extended bool) (Use, error) {
 	if len(r.blocks) > 0 {
 		return r.use, r.odd()
 	}
-	if err := sedLoops(r.commands); err != nil {
+	loops, err := sedLoops(r.commands)
+	if err != nil {
 		return r.use, err
 	}
-	return r.use, sedGrowth(r.commands)
+	return r.use, sedGrowth(r.commands, loops)
 }
 
 // sedCommand is one command of a script.
@@ -55,7 +57,7 @@ type sedReader struct {
 }
 
 func (r *sedReader) odd() error {
-	return refusal("nod cannot read the sed script at " + quote(r.rest()) + ".")
+	return refusal("nod cannot read the sed script at " + Quote(r.rest()) + ".")
 }
 
 func (r *sedReader) rest() string { return r.text[min(r.at, len(r.text)):] }
@@ -130,15 +132,23 @@ func (r *sedReader) body(c *sedCommand) error {
 		return r.substitute(c)
 	case 'y':
 		return r.transliterate(c)
-	case 'w', 'W':
-		r.use.Writes = append(r.use.Writes, strings.TrimLeft(r.line(), " \t"))
-		return refusal("The sed script writes a file.")
-	case 'e':
-		return refusal("The sed script runs a program.")
+	case 'w', 'W', 'e':
+		r.at--
+		return r.harm()
 	default:
-		return refusal("nod does not know the sed command " + quote(string(rune(c.name))) + ".")
+		return refusal("nod does not know the sed command " + Quote(string(rune(c.name))) + ".")
 	}
 	return r.ended()
+}
+
+// harm reads the commands w, W and e, and the flags w and e of s.
+func (r *sedReader) harm() error {
+	if r.next() == 'e' {
+		return refusal("The sed script runs a program.")
+	}
+	r.at++
+	r.use.Writes = append(r.use.Writes, strings.TrimLeft(r.line(), " \t"))
+	return refusal("The sed script writes a file.")
 }
 
 // ended checks that nothing but the end of a command follows.
@@ -162,18 +172,11 @@ func (r *sedReader) addresses() error {
 			r.at++
 		}
 		if found, err := r.address(); err != nil || !found {
-			return r.orOdd(err)
+			return cmp.Or(err, r.odd())
 		}
 	}
 	r.skip(" \t!")
 	return nil
-}
-
-func (r *sedReader) orOdd(err error) error {
-	if err != nil {
-		return err
-	}
-	return r.odd()
 }
 
 // address reads one address: 5, $, 1~2 or /regex/ with the flags I and M.
@@ -291,13 +294,8 @@ func (r *sedReader) substitute(c *sedCommand) error {
 	from := r.at
 	r.skip("gpIiMm0123456789")
 	flags := r.text[from:min(r.at, len(r.text))]
-	switch r.next() {
-	case 'w':
-		r.at++
-		r.use.Writes = append(r.use.Writes, strings.TrimLeft(r.line(), " \t"))
-		return refusal("The sed script writes a file.")
-	case 'e':
-		return refusal("The sed script runs a program.")
+	if strings.IndexByte("we", r.next()) >= 0 {
+		return r.harm()
 	}
 	c.breaks = strings.Contains(replacement, `\`) // \n, or a group that holds one
 	c.factor = sedFactor(regex, replacement, strings.Contains(flags, "g"))

@@ -10,31 +10,44 @@ const (
 	errSedGrow = refusal("The sed script may make its text endlessly long.")
 )
 
-// sedLoops refuses scripts that may never end. Lines are read from files, so that a loop ends in which each round
-// reads one.
-func sedLoops(script []sedCommand) error {
+// sedLoop is a label and a branch back to it, by their places in the script.
+type sedLoop struct{ label, branch int }
+
+// sedLoops finds the loops of a script and refuses those that may never end. Lines are read from files, so that a loop
+// ends in which each round reads one.
+func sedLoops(script []sedCommand) ([]sedLoop, error) {
+	if hasCommand(script, "D") && slices.ContainsFunc(script, addsLine) {
+		return nil, errSedLoop // D starts over while a line is left
+	}
+	var loops []sedLoop
 	for i, c := range script {
-		switch {
-		case c.name == 'D' && slices.ContainsFunc(script, addsLine):
-			return errSedLoop // D starts over while a line is left
-		case strings.IndexByte("btT", c.name) < 0:
+		if !c.is("btT") {
 			continue
-		case slices.ContainsFunc(script, func(other sedCommand) bool {
-			return other.name == ':' && other.toEnd == c.toEnd && c.toEnd != c.label
-		}):
-			return errSedLoop // for BSD, labels hold the commands behind them
 		}
-		for start, target := range script[:i] {
-			if target.name == ':' && target.label == c.label && c.label != "" && !readsEachRound(script[start+1:i], c) {
-				return errSedLoop
+		for at, target := range script {
+			switch {
+			case target.name != ':':
+			case target.toEnd == c.toEnd && c.toEnd != c.label:
+				return nil, errSedLoop // for BSD, labels hold the commands behind them
+			case at < i && target.label == c.label && !readsEachRound(script[at+1:i], c):
+				return nil, errSedLoop
+			case at < i && target.label == c.label:
+				loops = append(loops, sedLoop{at, i})
 			}
 		}
 	}
-	return nil
+	return loops, nil
+}
+
+// is reports whether it is one of the commands.
+func (c sedCommand) is(names string) bool { return strings.IndexByte(names, c.name) >= 0 }
+
+func hasCommand(script []sedCommand, names string) bool {
+	return slices.ContainsFunc(script, func(c sedCommand) bool { return c.is(names) })
 }
 
 // addsLine reports whether a command may add a line to the text without reading one.
-func addsLine(c sedCommand) bool { return strings.IndexByte("GgxH", c.name) >= 0 || c.breaks }
+func addsLine(c sedCommand) bool { return c.is("GgxH") || c.breaks }
 
 // readsEachRound reports whether the loop that back closes has read a line whenever it starts over: n and N end the
 // script when there is none.
@@ -42,9 +55,9 @@ func readsEachRound(loop []sedCommand, back sedCommand) bool {
 	reads := false
 	for _, c := range loop {
 		switch {
-		case strings.IndexByte(":btTxgGhH", c.name) >= 0:
+		case c.is(":btTxgGhH"):
 			return false
-		case c.name != 'N' && c.name != 'n':
+		case !c.is("Nn"):
 		case c.address == "" && isPrefix(c.block, back.block):
 			reads = true
 		case c.address == "$!" && back.address == "$!" && slices.Equal(c.block, back.block):
@@ -75,12 +88,12 @@ const maxGrowth = 1 << 12
 
 // sedGrowth follows the sizes of pattern and hold space through a cycle. Any command may be skipped. From one cycle to
 // the next they may grow by lines only, not by a factor.
-func sedGrowth(script []sedCommand) error {
+func sedGrowth(script []sedCommand, loops []sedLoop) error {
 	space, hold := size{line: 1}, size{hold: 1}
-	if slices.ContainsFunc(script, func(c sedCommand) bool { return c.name == 'D' }) {
+	if hasCommand(script, "D") {
 		space.left = 1
 	}
-	kept, jumps, labels := size{}, branches(script), firstLabels(script)
+	kept, jumps := size{}, hasCommand(script, "btT")
 	for i, c := range script {
 		before, held := space, hold
 		switch c.name {
@@ -99,7 +112,8 @@ func sedGrowth(script []sedCommand) error {
 		case 'n':
 			space = size{line: 1}
 		case 's':
-			if c.factor > 1 && insideLoop(script, i, labels) {
+			inside := func(l sedLoop) bool { return l.label < i && i < l.branch }
+			if c.factor > 1 && slices.ContainsFunc(loops, inside) {
 				return errSedGrow
 			}
 			space = space.times(c.factor)
@@ -118,27 +132,4 @@ func sedGrowth(script []sedCommand) error {
 		return errSedGrow
 	}
 	return nil
-}
-
-func branches(script []sedCommand) bool {
-	return slices.ContainsFunc(script, func(c sedCommand) bool { return strings.IndexByte("btT", c.name) >= 0 })
-}
-
-// firstLabels says where each label comes first.
-func firstLabels(script []sedCommand) map[string]int {
-	out := map[string]int{}
-	for i, c := range script {
-		if _, ok := out[c.label]; c.name == ':' && !ok {
-			out[c.label] = i
-		}
-	}
-	return out
-}
-
-// insideLoop reports whether command i stands between a label and a branch back to it.
-func insideLoop(script []sedCommand, i int, labels map[string]int) bool {
-	return slices.ContainsFunc(script[i:], func(c sedCommand) bool {
-		at, ok := labels[c.label]
-		return ok && at < i && c.name != ':'
-	})
 }

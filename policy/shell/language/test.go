@@ -2,14 +2,13 @@ package language
 
 import "strings"
 
-// Test judges the words behind test, or between [ and ]. Paths are in Use.Looks. Numbers must be plain, for zsh
-// computes them, which can run commands; -v and -R do so in bash.
+// Test judges the words behind test, or between [ and ]: that a file is there, and of what kind it is, gives nothing
+// away. Numbers must be plain, for zsh computes them, which can run commands; -v and -R do so in bash.
 //
 // A word may be an operator for one shell and a text for another, so that every word is held to what it could be.
-func Test(words []string) (Use, error) {
-	use := Use{}
+func Test(words []string) error {
 	if err := unreadable(strings.Join(words, " ")); err != nil {
-		return use, err
+		return err
 	}
 	for i, w := range words {
 		before, after := "", ""
@@ -20,43 +19,28 @@ func Test(words []string) (Use, error) {
 			after = words[i+1]
 		}
 		switch {
-		case !strings.HasPrefix(w, "-") || w == "-" || integer().MatchString(w), testText.has(w):
-		case testFile.has(w):
-			use.look(after)
-		case testFiles.has(w):
-			use.look(before, after)
-		case testNumber.has(w):
+		case !strings.HasPrefix(w, "-") || w == "-" || integer().MatchString(w), testPlain.Has(w):
+		case testNumber.Has(w):
 			// As the only word, or the last one, it is a text.
 			if i > 0 && i+1 < len(words) && !(integer().MatchString(before) && integer().MatchString(after)) {
-				return use, errComputes
+				return errComputes
 			}
 		case w == "-t":
 			if after != "" && !descriptor().MatchString(after) {
-				return use, refusal("nod does not know the descriptor " + quote(after) + ".")
+				return refusal("nod does not know the descriptor " + Quote(after) + ".")
 			}
 		default:
-			return use, refusal("nod does not know the test " + quote(w) + " to only look.")
+			return refusal("nod does not know the test " + Quote(w) + " to only look.")
 		}
 	}
-	return use, nil
+	return nil
 }
 
-var descriptor = compiled(`^[0-9]$|^[])]$`)
+var descriptor = Compiled(`^[0-9]$|^[])]$`)
 
 const errComputes = refusal("zsh computes the numbers that it compares, and computing can run commands.")
 
 var (
-	testText   = words("-n -z -o")
-	testFile   = words("-a -b -c -d -e -f -g -h -k -p -r -s -u -w -x -G -L -N -O -S")
-	testFiles  = words("-nt -ot -ef")
-	testNumber = words("-eq -ne -lt -le -gt -ge")
+	testPlain  = Words("-n -z -o -a -b -c -d -e -f -g -h -k -p -r -s -u -w -x -G -L -N -O -S -nt -ot -ef")
+	testNumber = Words("-eq -ne -lt -le -gt -ge")
 )
-
-// look notes paths, but no operators and nothing.
-func (u *Use) look(paths ...string) {
-	for _, p := range paths {
-		if p != "" && p != ")" && p != "]" {
-			u.Looks = append(u.Looks, p)
-		}
-	}
-}

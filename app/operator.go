@@ -1,0 +1,108 @@
+package app
+
+import (
+	"context"
+	"slices"
+
+	"nod/interact"
+	"nod/ipc/operator"
+	"nod/policy"
+	"nod/policy/config"
+)
+
+// operatorAPI is what the person can do with the running program. It implements [operator.Operator]: what prompts
+// need is the part of [windows], the rest is here.
+type operatorAPI struct {
+	*windows
+	p *program
+}
+
+var _ operator.Operator = operatorAPI{}
+
+// State implements [operator.Operator].
+func (o operatorAPI) State(context.Context) (operator.State, error) {
+	store, where := o.p.store, o.p.server.Endpoint()
+	s := operator.State{
+		Config: store.Config(), Grants: store.Grants(), HeldGrants: store.HeldGrants(),
+		Contacts: o.p.hooks.Contacts(),
+		About: operator.About{
+			Version: o.p.opts.Version, URL: where.URL, Socket: where.Socket, Config: o.p.opts.ConfigPath, Log: o.p.logPath,
+		},
+	}
+	s.Restart = s.Config.IPC != o.p.started.IPC || s.Config.Look.Language != o.p.started.Look.Language
+	if err := store.Err(); err != nil {
+		s.Problem = err.Error()
+	}
+	if held, isHeld := store.Held(); isHeld {
+		s.Held = &held
+	}
+	on, err := o.p.autostart.Enabled()
+	s.Autostart.On = on
+	if err != nil {
+		s.Autostart.Problem = err.Error()
+	}
+	return s, nil
+}
+
+// SettleHeld implements [operator.Operator].
+func (o operatorAPI) SettleHeld(_ context.Context, held config.HeldChange, accept bool) error {
+	if accept {
+		return o.p.store.Accept(held)
+	}
+	return o.p.store.Undo(held)
+}
+
+// Revoke implements [operator.Operator].
+func (o operatorAPI) Revoke(_ context.Context, id string) error {
+	if id == "" {
+		return o.p.store.RevokeAll()
+	}
+	return o.p.store.Revoke(id)
+}
+
+// AcceptGrants implements [operator.Operator].
+func (o operatorAPI) AcceptGrants(context.Context) error { return o.p.store.AcceptGrants() }
+
+// Try implements [operator.Operator].
+func (o operatorAPI) Try(_ context.Context, call policy.Call) (operator.Trial, error) {
+	decision, steps := o.p.store.Explain(call)
+	return operator.Trial{Decision: decision, Steps: steps, Parts: o.p.store.Offers(call).Parts}, nil
+}
+
+// Suggest implements [operator.Operator].
+func (o operatorAPI) Suggest(ctx context.Context) ([]policy.Suggestion, error) {
+	records, err := o.p.journal.Recent(ctx, journalSize)
+	if err != nil {
+		return nil, err
+	}
+	return o.p.store.Suggest(ctx, pastOf(records))
+}
+
+// pastOf picks what the person decided, oldest first.
+func pastOf(records []interact.Record) []policy.Past {
+	effects := map[interact.Outcome]policy.Effect{interact.Allowed: policy.Allow, interact.Denied: policy.Deny}
+	var past []policy.Past
+	for _, r := range slices.Backward(records) {
+		effect, isDecision := effects[r.Answer.Outcome]
+		if approve, ok := r.Request.Body.(interact.Approve); ok && isDecision && r.Answer.By == interact.ByHuman {
+			past = append(past, policy.Past{Call: approve.Call(r.Request.Requester), Effect: effect})
+		}
+	}
+	return past
+}
+
+// SetAutostart implements [operator.Operator].
+func (o operatorAPI) SetAutostart(_ context.Context, on bool) error {
+	return o.p.autostart.Set(on)
+}
+
+// Desktop implements [operator.Operator].
+func (o operatorAPI) Desktop(context.Context) (operator.Desktop, error) {
+	notifications, _ := notificationService()
+	return operator.Desktop{Tray: trayService(), Notifications: notifications}, nil
+}
+
+// Replace implements [operator.Operator].
+func (o operatorAPI) Replace(_ context.Context, base, next config.Config) error {
+	return o.p.store.Replace(base, next)
+}

@@ -1,0 +1,416 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"nod/interact"
+	"nod/ipc/operator"
+	"nod/policy"
+)
+
+const (
+	startPatience = 10 * time.Second // how long the windows process may take to introduce itself
+	pingEvery     = 2 * time.Second  // while something is on screen or should be
+	pingPatience  = 6 * time.Second  // how long the windows may take to handle an event
+	endPatience   = 3 * time.Second  // how long the windows process may take to end by itself
+	maxDeaths     = 3                // of the windows process within deathWindow; then nobody is asked for a while
+	deathWindow   = time.Minute
+	maxFresh      = 8 // new prompts that the windows fetch at once: each may be a mebibyte
+)
+
+// windows asks the person through a process of its own, which has the display. It starts that process when it may
+// be needed, replaces it when it dies or hangs, and ends it when it has been idle for long. All that may not be lost
+// is kept here. It implements [interact.Prompter].
+type windows struct {
+	windowsConfig
+	wake  chan struct{} // cap 1: a process may be needed, or there may be something to watch it for
+	ended chan struct{} // closed when run has returned
+
+	mu        sync.Mutex
+	pending   []*prompt // oldest first
+	process   *process  // nil while none is up
+	screen    operator.Screen
+	wanted    []operator.View // that the windows have not fetched yet
+	warm      bool            // an agent has called: a prompt may follow
+	used      time.Time       // when somebody last needed the process
+	deaths    []time.Time     // the last ones
+	lastDeath error           // why the last one died
+}
+
+// windowsConfig is what [windows] works with. All fields are required.
+type windowsConfig struct {
+	log       *slog.Logger
+	start     func(context.Context) (*process, error) // the windows process
+	reachable func(context.Context) error             // says why no window can be shown
+	offers    func(policy.Call) policy.Offers         // what a prompt shows of an approval
+	keep      func() time.Duration                    // how long an idle process is kept
+	changed   func()                                  // the screen has changed
+	failed    func(why error)                         // the process has died too often
+}
+
+// A prompt is a request that is pending.
+type prompt struct {
+	operator.Prompt
+	call     policy.Call // of an approval
+	shown    bool        // a windows process has taken it in
+	answered bool        // by the window; the broker does not know yet
+	answer   interact.Answer
+	err      error
+	done     chan struct{} // closed when it is answered
+}
+
+// end answers the prompt. The caller holds the lock of the windows.
+func (p *prompt) end(answer interact.Answer, err error) {
+	p.answered, p.answer, p.err = true, answer, err
+	close(p.done)
+}
+
+// age orders prompts by the time of their requests.
+func (p *prompt) age(other *prompt) int { return p.Request.Created.Compare(other.Request.Created) }
+
+func newWindows(c windowsConfig) *windows {
+	return &windows{windowsConfig: c, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+}
+
+// Prompt implements [interact.Prompter].
+func (w *windows) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
+	if err := w.available(ctx); err != nil {
+		return interact.Answer{}, fmt.Errorf("%w: %w", interact.ErrUnavailable, err)
+	}
+	p := w.add(r, why)
+	defer w.remove(p)
+	select {
+	case <-p.done:
+		return p.answer, p.err
+	case <-ctx.Done():
+		return interact.Answer{}, ctx.Err()
+	}
+}
+
+// available says why nobody can be asked now.
+func (w *windows) available(ctx context.Context) error {
+	w.mu.Lock()
+	up, crashing := w.process != nil, w.crashing()
+	w.mu.Unlock()
+	switch {
+	case up:
+		return nil
+	case crashing != nil:
+		return crashing
+	}
+	return w.reachable(ctx)
+}
+
+// crashing says that the process has died too often of late, and why the last time. The caller holds w.mu.
+func (w *windows) crashing() error {
+	w.deaths = slices.DeleteFunc(w.deaths, func(t time.Time) bool { return time.Since(t) >= deathWindow })
+	if len(w.deaths) < maxDeaths {
+		return nil
+	}
+	return fmt.Errorf("nod's windows failed %d times within a minute, so nobody was asked: %w", maxDeaths, w.lastDeath)
+}
+
+func (w *windows) add(r interact.Request, why policy.Decision) *prompt {
+	p := &prompt{Prompt: operator.Prompt{ID: r.ID, Revision: 1, Request: &r, Why: why}, done: make(chan struct{})}
+	if a, ok := r.Body.(interact.Approve); ok {
+		p.call = a.Call(r.Requester)
+		p.Offers = w.offersOf(p.call)
+	}
+	w.mu.Lock()
+	w.pending = append(w.pending, p)
+	slices.SortStableFunc(w.pending, (*prompt).age) // each comes on a goroutine of its own
+	w.used = time.Now()
+	w.mu.Unlock()
+	w.tell()
+	return p
+}
+
+// maxParts is the length of an input, in bytes, above which no prompt shows its parts: nobody reads that many.
+const maxParts = 10_000
+
+func (w *windows) offersOf(c policy.Call) policy.Offers {
+	offers := w.offers(c)
+	if len(c.Input.Raw) > maxParts {
+		offers.Parts = nil
+	}
+	return offers
+}
+
+func (w *windows) remove(p *prompt) {
+	w.mu.Lock()
+	if i := slices.Index(w.pending, p); i >= 0 {
+		w.pending = slices.Delete(w.pending, i, i+1)
+	}
+	w.used = time.Now()
+	w.mu.Unlock()
+	w.tell()
+}
+
+// tell has the windows fetch what is pending, and a process started when there is none.
+func (w *windows) tell() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.process != nil {
+		w.process.session.PromptsChanged()
+	}
+	operator.Signal(w.wake)
+}
+
+// Changed has the windows fetch what is in force, after configuration or grants have changed.
+func (w *windows) Changed() {
+	w.mu.Lock()
+	approvals := slices.DeleteFunc(slices.Clone(w.pending), func(p *prompt) bool { return p.call.Tool == "" })
+	w.mu.Unlock()
+	for _, p := range approvals {
+		offers := w.offersOf(p.call)
+		w.mu.Lock()
+		if !reflect.DeepEqual(offers, p.Offers) {
+			p.Offers = offers
+			p.Revision++
+		}
+		w.mu.Unlock()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.process != nil {
+		w.process.session.PromptsChanged()
+		w.process.session.StateChanged()
+	}
+}
+
+// Prompts lists what is pending, oldest first, as [operator.Operator] has it.
+func (w *windows) Prompts(_ context.Context, known map[interact.ID]int) (operator.Pending, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := operator.Pending{Wanted: w.wanted}
+	w.wanted = nil
+	fresh := 0
+	for _, p := range w.pending {
+		switch {
+		case p.answered:
+		case known[p.ID] == p.Revision || fresh == maxFresh:
+			all.Prompts = append(all.Prompts, operator.Prompt{ID: p.ID, Revision: p.Revision})
+		default:
+			all.Prompts = append(all.Prompts, p.Prompt)
+			p.shown = true
+			fresh++
+		}
+	}
+	return all, nil
+}
+
+// Answer ends a pending request, as [operator.Operator] has it.
+func (w *windows) Answer(_ context.Context, a operator.Answer) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := slices.IndexFunc(w.pending, func(p *prompt) bool { return p.ID == a.ID && !p.answered })
+	if i < 0 {
+		return operator.ErrGone
+	}
+	p := w.pending[i]
+	switch kept := a.Answer.Scope != "" && a.Answer.Scope != policy.Once; {
+	case a.Failure != "":
+		w.log.Error("a prompt could not be shown", "id", a.ID, "err", a.Failure)
+		p.end(interact.Answer{}, fmt.Errorf("%w: the prompt could not be shown", interact.ErrUnavailable))
+	case kept && p.Offers.GrantText(a.Answer.Scope, a.Answer.Covers) != a.Saves:
+		return operator.ErrChanged
+	default:
+		p.end(a.Answer, nil)
+	}
+	return nil
+}
+
+// Report takes in what is on screen, as [operator.Operator] has it.
+func (w *windows) Report(_ context.Context, s operator.Screen) error {
+	w.mu.Lock()
+	w.screen, w.used = s, time.Now()
+	w.mu.Unlock()
+	operator.Signal(w.wake)
+	w.changed()
+	return nil
+}
+
+// focused reports whether one of nod's windows has the focus.
+func (w *windows) focused() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.screen.Focused
+}
+
+// show brings a window to the front.
+func (w *windows) show(v operator.View) {
+	w.mu.Lock()
+	w.used = time.Now()
+	w.deaths = nil // a person wants to see something: try again
+	if !slices.Contains(w.wanted, v) {
+		w.wanted = append(w.wanted, v)
+	}
+	w.mu.Unlock()
+	w.tell()
+}
+
+// warmUp starts the process because a prompt may be coming. It is called for every sign of an agent's life.
+func (w *windows) warmUp() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.used = time.Now()
+	if w.process == nil && !w.warm {
+		w.warm = true
+		operator.Signal(w.wake)
+	}
+}
+
+// retryDisplay is how long nod waits before it looks again for a display that is gone while something is pending.
+var retryDisplay = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 15 * time.Second}
+
+// run keeps the process alive while it is needed, until ctx ends.
+func (w *windows) run(ctx context.Context) {
+	defer close(w.ended)
+	for misses := 0; ctx.Err() == nil; {
+		if !w.needed() {
+			misses = 0
+			select {
+			case <-ctx.Done():
+			case <-w.wake:
+			}
+			continue
+		}
+		err := w.reachable(ctx)
+		if err == nil {
+			err = w.runProcess(ctx)
+		}
+		if !errors.Is(err, errNoDisplay) {
+			misses = 0
+			w.account(ctx, err)
+			continue
+		}
+		w.log.Warn("no window can be shown; what was on screen waits for a display", "err", err)
+		w.giveUp(err, func(p *prompt) bool { return !p.shown })
+		select {
+		case <-ctx.Done():
+		case <-w.wake:
+		case <-time.After(retryDisplay[min(misses, len(retryDisplay)-1)]):
+			misses++
+		}
+	}
+}
+
+// needed reports whether there should be a process.
+func (w *windows) needed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.waiting() || len(w.wanted) > 0 || w.warm && w.crashing() == nil
+}
+
+// waiting reports whether a request is pending that has no answer yet. The caller holds w.mu.
+func (w *windows) waiting() bool {
+	return slices.ContainsFunc(w.pending, func(p *prompt) bool { return !p.answered })
+}
+
+// giveUp ends the pending requests that which picks as unavailable, and drops what nobody needs later: the process was
+// only to be warm, or a window was wanted that cannot be shown.
+func (w *windows) giveUp(why error, which func(*prompt) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.warm, w.wanted = false, nil
+	for _, p := range w.pending {
+		if !p.answered && which(p) {
+			p.end(interact.Answer{}, fmt.Errorf("%w: %w", interact.ErrUnavailable, why))
+		}
+	}
+}
+
+// account takes note of how the process ended. A nil err is an end that nod wanted.
+func (w *windows) account(ctx context.Context, err error) {
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	w.mu.Lock()
+	w.deaths = append(w.deaths, time.Now())
+	w.lastDeath = err
+	crashing, pending := w.crashing(), len(w.pending)
+	w.mu.Unlock()
+	w.log.Error("the windows died", "err", err, "pending", pending, "given_up", crashing != nil)
+	if crashing != nil {
+		w.giveUp(crashing, func(*prompt) bool { return true })
+		w.failed(crashing)
+	}
+}
+
+// runProcess runs one process, from its start to its end. It returns nil when nod ended it because nobody needed it.
+func (w *windows) runProcess(ctx context.Context) error {
+	p, err := w.start(ctx)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	w.setProcess(p)
+	defer w.setProcess(nil)
+	defer w.changed()
+	select {
+	case <-p.session.Ready():
+	case <-p.session.Done():
+		return p.end(errEnded)
+	case <-ctx.Done():
+		return p.end(nil)
+	case <-time.After(startPatience):
+		return p.end(fmt.Errorf("the windows did not start within %v", startPatience))
+	}
+	w.mu.Lock()
+	w.used = time.Now() // how long it took to come up is not idle time
+	w.mu.Unlock()
+	w.log.Info("the windows are up", "pid", p.pid, "after", time.Since(began).Round(time.Millisecond))
+	return p.end(w.watch(ctx, p.session))
+}
+
+func (w *windows) setProcess(p *process) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.process, w.screen, w.warm = p, operator.Screen{}, false
+}
+
+var errEnded = errors.New("the windows ended by themselves")
+
+// watch returns when the process has ended or hangs, which is an error, and when nobody has needed it for long or
+// ctx ends. It pings only while something is on screen or should be.
+func (w *windows) watch(ctx context.Context, s *operator.Session) error {
+	for pinged := time.Now(); ; {
+		busy, used := w.state()
+		next := max(w.keep(), pingPatience) - time.Since(used) // a window that was just wanted may not be open yet
+		switch {
+		case busy:
+			next = pingEvery - time.Since(pinged)
+		case next <= 0:
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.Done():
+			return errEnded
+		case <-w.wake:
+			continue
+		case <-time.After(next):
+		}
+		if busy {
+			if err := s.Ping(ctx, pingPatience); err != nil {
+				return err
+			}
+			pinged = time.Now()
+		}
+	}
+}
+
+// state says whether something is on screen or should be, and when the process was last needed.
+func (w *windows) state() (busy bool, used time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.waiting() || w.screen.Open, w.used
+}

@@ -1,0 +1,530 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"nod/interact"
+	"nod/ipc/operator"
+	"nod/policy"
+)
+
+// desk runs windows with windows processes that are goroutines of the test.
+type desk struct {
+	t       *testing.T
+	w       *windows
+	mu      sync.Mutex     // guards display, crash and started
+	crash   error          // how every process exits as soon as it is connected
+	display error          // why no display can be reached
+	created time.Time      // of the requests
+	saves   string         // what an allow of any scope would save
+	started []*fakeProcess // in order
+	slow    time.Duration  // how long a process takes before it fetches anything
+	failed  int            // how often the person was told that the windows fail
+}
+
+// fakeProcess is a windows process.
+type fakeProcess struct {
+	client *operator.Client
+	shown  chan []operator.Prompt
+	views  chan operator.View
+	hangs  atomic.Bool // it answers no ping
+	killed atomic.Bool
+	die    context.CancelCauseFunc
+}
+
+var errKilled = errors.New("signal: killed")
+
+func newDesk(t *testing.T) *desk {
+	d := &desk{t: t}
+	ctx, stop := context.WithCancel(t.Context())
+	d.w = newWindows(windowsConfig{
+		log: slog.New(slog.DiscardHandler), start: d.start,
+		reachable: func(context.Context) error {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			return d.display
+		},
+		offers: func(policy.Call) policy.Offers {
+			return policy.Offers{Grants: []policy.Offer{{Scope: policy.Always, Cover: policy.CoverInput, Text: d.saves}}}
+		},
+		keep:    func() time.Duration { return 10 * time.Minute },
+		changed: func() {}, failed: func(error) { d.failed++ },
+	})
+	go d.w.run(ctx)
+	t.Cleanup(func() {
+		stop()
+		<-d.w.ended
+	})
+	return d
+}
+
+// start is [program.startWindows] without a process.
+func (d *desk) start(context.Context) (*process, error) {
+	fromTray, toWindows := io.Pipe()
+	fromWindows, toTray := io.Pipe()
+	ctx, die := context.WithCancelCause(context.Background())
+	p := &fakeProcess{shown: make(chan []operator.Prompt, 100), views: make(chan operator.View, 10), die: die}
+	exited := make(chan error, 1)
+	session := operator.Serve(fromWindows, toWindows, operatorAPI{windows: d.w}, "test", slog.New(slog.DiscardHandler))
+	var once sync.Once
+	exit := func(err error) {
+		once.Do(func() {
+			_, _ = fromTray.Close(), toTray.Close()
+			exited <- err
+			die(err)
+		})
+	}
+	d.mu.Lock()
+	d.started = append(d.started, p)
+	d.mu.Unlock()
+	go func() {
+		<-ctx.Done()
+		exit(context.Cause(ctx))
+	}()
+	go func() {
+		err := d.connect(ctx, p, fromTray, toTray)
+		if err != nil {
+			die(err)
+			return
+		}
+		<-p.client.Done()
+		exit(nil)
+	}()
+	return &process{
+		session: session, exited: exited,
+		hangUp: func() { _ = toWindows.Close() },
+		kill:   func() { p.killed.Store(true); die(errKilled) },
+	}, nil
+}
+
+// connect is what a windows process does.
+func (d *desk) connect(ctx context.Context, p *fakeProcess, r io.Reader, w io.WriteCloser) (err error) {
+	changed := make(chan struct{}, 1)
+	p.client, err = operator.Connect(ctx, r, w, "test", operator.Events{
+		PromptsChanged: func() { operator.Signal(changed) }, StateChanged: func() {},
+		Ping: func(ctx context.Context) error {
+			if p.hangs.Load() {
+				<-ctx.Done()
+			}
+			return ctx.Err()
+		},
+	})
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	err = d.crash
+	d.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	go func() {
+		time.Sleep(d.slow)
+		for {
+			if pending, err := p.client.Prompts(ctx, nil); err == nil {
+				p.shown <- pending.Prompts
+				for _, v := range pending.Wanted {
+					p.views <- v
+				}
+			}
+			select {
+			case <-changed:
+			case <-p.client.Done():
+				return
+			}
+		}
+	}()
+	return nil
+}
+
+func (d *desk) set(what *error, to error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	*what = to
+}
+
+// now is the process that runs.
+func (d *desk) now() *fakeProcess {
+	d.t.Helper()
+	synctest.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.started) == 0 {
+		d.t.Fatal("no windows process was started")
+	}
+	return d.started[len(d.started)-1]
+}
+
+// starts is how many processes were started so far.
+func (d *desk) starts() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.started)
+}
+
+// shows returns what the running process shows.
+func (d *desk) shows() []operator.Prompt {
+	d.t.Helper()
+	p := d.now()
+	var last []operator.Prompt
+	for len(p.shown) > 0 {
+		last = <-p.shown
+	}
+	return last
+}
+
+// asked is a request under way.
+type asked struct {
+	id     interact.ID
+	answer interact.Answer
+	err    error
+	done   chan struct{}
+	cancel context.CancelFunc
+}
+
+func (d *desk) ask(id interact.ID) *asked {
+	d.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	a := &asked{id: id, done: make(chan struct{}), cancel: cancel}
+	body := interact.Approve{Tool: "Bash", Input: []byte(`{"command":"make"}`)}
+	r := interact.Request{ID: id, Created: d.created, Body: body}
+	go func() {
+		a.answer, a.err = d.w.Prompt(ctx, r, policy.Decision{Effect: policy.Ask})
+		close(a.done)
+	}()
+	d.t.Cleanup(cancel)
+	synctest.Wait()
+	return a
+}
+
+func (d *desk) answer(a *asked, with operator.Answer) error {
+	d.t.Helper()
+	with.ID = a.id
+	err := d.now().client.Answer(context.Background(), with)
+	synctest.Wait()
+	return err
+}
+
+func (d *desk) wantPending(a *asked) {
+	d.t.Helper()
+	synctest.Wait()
+	select {
+	case <-a.done:
+		d.t.Fatalf("%s ended: %+v, %v", a.id, a.answer, a.err)
+	default:
+	}
+}
+
+func (d *desk) wantUnavailable(a *asked, why string) {
+	d.t.Helper()
+	synctest.Wait()
+	select {
+	case <-a.done:
+	default:
+		d.t.Fatalf("%s is still pending", a.id)
+	}
+	if !errors.Is(a.err, interact.ErrUnavailable) || !strings.Contains(a.err.Error(), why) || a.answer.Outcome != "" {
+		d.t.Errorf("%s: %+v, %v; want unavailable, because %s", a.id, a.answer, a.err, why)
+	}
+}
+
+func allowed() operator.Answer {
+	return operator.Answer{Answer: interact.Answer{Outcome: interact.Allowed, Scope: policy.Once}}
+}
+
+func ids(prompts []operator.Prompt) string {
+	var all []string
+	for _, p := range prompts {
+		all = append(all, string(p.ID))
+	}
+	return strings.Join(all, " ")
+}
+
+func TestWindowsAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		synctest.Wait()
+		if d.starts() != 0 {
+			t.Fatal("a process runs although nobody needs one")
+		}
+		a, b := d.ask("a"), d.ask("b")
+		if got := ids(d.shows()); got != "a b" {
+			t.Errorf("shown: %q", got)
+		}
+		if err := d.answer(b, allowed()); err != nil {
+			t.Fatal(err)
+		}
+		<-b.done
+		if b.answer.Outcome != interact.Allowed || b.err != nil {
+			t.Errorf("%+v, %v", b.answer, b.err)
+		}
+		d.wantPending(a)
+		a.cancel()
+		if got := ids(d.shows()); got != "" {
+			t.Errorf("shown after the caller went away: %q", got)
+		}
+		if err := d.answer(a, allowed()); !errors.Is(err, operator.ErrGone) {
+			t.Errorf("an answer to a withdrawn request: %v", err)
+		}
+		if d.starts() != 1 {
+			t.Errorf("%d processes", d.starts())
+		}
+	})
+}
+
+// However much is pending, the windows fetch a little at a time.
+func TestWindowsFetchTheOldestFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.created = time.Now()
+		d.ask("second")
+		d.created = d.created.Add(-time.Millisecond)
+		d.ask("first")
+		if got := ids(d.shows()); got != "first second" {
+			t.Errorf("shown: %q", got)
+		}
+	})
+}
+
+func TestWindowsFetchALittleAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		for i := range 3 * maxFresh {
+			d.ask(interact.ID(fmt.Sprint(i)))
+		}
+		pending, err := d.now().client.Prompts(t.Context(), nil)
+		list := pending.Prompts
+		if err != nil || len(list) != 3*maxFresh {
+			t.Fatalf("%d prompts, %v", len(list), err)
+		}
+		for i, p := range list {
+			if (p.Request != nil) != (i < maxFresh) {
+				t.Errorf("prompt %d comes with its request: %v", i, p.Request != nil)
+			}
+		}
+	})
+}
+
+// A process that dies or hangs takes no request with it: the next one shows what is pending.
+func TestWindowsThatDieAreReplaced(t *testing.T) {
+	kills := map[string]func(*fakeProcess){
+		"killed": func(p *fakeProcess) { p.die(errKilled) },
+		"hangs":  func(p *fakeProcess) { p.hangs.Store(true) },
+	}
+	for name, kill := range kills {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := newDesk(t)
+				a, b := d.ask("a"), d.ask("b")
+				first := d.now()
+				kill(first)
+				time.Sleep(pingEvery + pingPatience + time.Second)
+				if got := ids(d.shows()); got != "a b" || d.starts() != 2 {
+					t.Fatalf("%d processes, the last shows %q", d.starts(), got)
+				}
+				if name == "hangs" && !first.killed.Load() {
+					t.Error("the one that hangs still runs")
+				}
+				if err := d.answer(a, allowed()); err != nil {
+					t.Fatal(err)
+				}
+				<-a.done
+				d.wantPending(b)
+			})
+		})
+	}
+}
+
+func TestWindowsThatDieAgainAndAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.set(&d.crash, errors.New("exit status 2"))
+		a := d.ask("a")
+		d.wantUnavailable(a, "failed 3 times within a minute, so nobody was asked: "+
+			"the windows ended by themselves: exit status 2")
+		d.wantUnavailable(d.ask("b"), "exit status 2")
+		d.w.warmUp()
+		synctest.Wait()
+		if d.starts() != maxDeaths || d.failed != 1 {
+			t.Errorf("%d processes, told %d times", d.starts(), d.failed)
+		}
+		d.set(&d.crash, nil)
+		time.Sleep(deathWindow)
+		c := d.ask("c")
+		if got := ids(d.shows()); got != "c" {
+			t.Errorf("a minute later: shown: %q", got)
+		}
+		d.wantPending(c)
+	})
+}
+
+// Without a display nobody can be asked; what was pending when it went waits for it.
+func TestWindowsWithoutDisplay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		a := d.ask("a")
+		if got := ids(d.shows()); got != "a" {
+			t.Fatalf("shown: %q", got)
+		}
+		d.set(&d.display, errNoDisplay)
+		d.now().die(errors.New("exit status 1"))
+		synctest.Wait()
+		d.wantUnavailable(d.ask("b"), "no screen")
+		time.Sleep(time.Hour)
+		d.wantPending(a)
+		if d.starts() != 1 {
+			t.Errorf("%d processes were started without a display", d.starts()-1)
+		}
+		d.set(&d.display, nil)
+		time.Sleep(retryDisplay[len(retryDisplay)-1])
+		if got := ids(d.shows()); got != "a" {
+			t.Errorf("the display is back, shown: %q", got)
+		}
+		if err := d.answer(a, allowed()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A display that takes a connection and then refuses it is found out by the process only.
+func TestWindowsWithoutAuthority(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.set(&d.crash, fmt.Errorf("%w: refused", errNoDisplay))
+		d.wantUnavailable(d.ask("a"), "refused")
+		d.set(&d.crash, nil)
+		d.ask("b")
+		if got := ids(d.shows()); got != "b" || d.failed != 0 {
+			t.Errorf("shown: %q; told of failures %d times", got, d.failed)
+		}
+	})
+}
+
+func TestWindowsEndWhenIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.w.warmUp()
+		p := d.now()
+		time.Sleep(9 * time.Minute)
+		d.w.warmUp() // an agent is still there
+		time.Sleep(9 * time.Minute)
+		select {
+		case <-p.client.Done():
+			t.Fatal("it ended although an agent called nine minutes ago")
+		default:
+		}
+		time.Sleep(2 * time.Minute)
+		<-p.client.Done()
+		if p.killed.Load() || d.starts() != 1 {
+			t.Errorf("killed: %v, processes: %d", p.killed.Load(), d.starts())
+		}
+		d.ask("a")
+		if got := ids(d.shows()); got != "a" || d.starts() != 2 {
+			t.Errorf("%d processes, shown: %q", d.starts(), got)
+		}
+		time.Sleep(time.Hour)
+		if got := d.now(); got.killed.Load() || d.starts() != 2 {
+			t.Error("a process with a prompt on screen counts as idle")
+		}
+	})
+}
+
+// An open window keeps the process.
+func TestWindowsStayWhileOneIsOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.w.show(operator.View{Settings: true})
+		p := d.now()
+		if v := <-p.views; !v.Settings {
+			t.Errorf("%+v", v)
+		}
+		ctx := context.Background()
+		if err := p.client.Report(ctx, operator.Screen{Open: true, Focused: true}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		if !d.w.focused() || d.starts() != 1 {
+			t.Error("it ended with a window open")
+		}
+		if err := p.client.Report(ctx, operator.Screen{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(11 * time.Minute)
+		<-p.client.Done()
+		if d.w.focused() {
+			t.Error("what is gone has the focus")
+		}
+	})
+}
+
+// An allow that is kept saves what was shown, or is not taken.
+func TestAllowSavesWhatWasShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.saves = "allow make"
+		a := d.ask("a")
+		first := d.shows()
+		always := operator.Answer{Saves: "allow make", Answer: interact.Answer{
+			Outcome: interact.Allowed, Scope: policy.Always, Covers: policy.CoverInput,
+		}}
+		d.saves = "allow make and git push"
+		d.w.Changed()
+		second := d.shows()
+		if len(first) != 1 || len(second) != 1 || second[0].Revision <= first[0].Revision {
+			t.Fatalf("%+v, then %+v", first, second)
+		}
+		if err := d.answer(a, always); !errors.Is(err, operator.ErrChanged) {
+			t.Errorf("%v, want ErrChanged", err)
+		}
+		d.wantPending(a)
+		always.Saves = d.saves
+		if err := d.answer(a, always); err != nil {
+			t.Fatal(err)
+		}
+		<-a.done
+		if a.answer.Scope != policy.Always {
+			t.Errorf("%+v", a.answer)
+		}
+	})
+}
+
+// A prompt that cannot be shown is nobody's decision.
+func TestPromptThatCannotBeShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		a := d.ask("a")
+		if err := d.answer(a, operator.Answer{Failure: "out of memory"}); err != nil {
+			t.Fatal(err)
+		}
+		d.wantUnavailable(a, "could not be shown")
+	})
+}
+
+// A window that was wanted while nothing ran opens, however briefly the process is kept when it is idle.
+func TestAWantedWindowOutlivesAShortKeep(t *testing.T) {
+	for _, keep := range []time.Duration{0, time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newDesk(t)
+			d.w.keep, d.slow = func() time.Duration { return keep }, 2*time.Second
+			d.w.show(operator.View{Settings: true})
+			time.Sleep(d.slow + 300*time.Millisecond)
+			p := d.now()
+			if len(p.views) != 1 {
+				t.Fatalf("kept for %v: %d windows were asked for", keep, len(p.views))
+			}
+			if err := p.client.Report(t.Context(), operator.Screen{Open: true}); err != nil {
+				t.Errorf("kept for %v: the process ended before its window was open: %v", keep, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,93 @@
+package assets
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Every sentence that the program translates is there, and no other.
+func TestTranslationsAreComplete(t *testing.T) {
+	translated, err := Sentences(chinese)
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]bool{}
+	for _, name := range sources(t) {
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if e, isExpr := n.(ast.Expr); isExpr {
+				if s, isLiteral := literal(e); isLiteral {
+					used[s] = true
+				}
+			}
+			if call, isCall := n.(*ast.CallExpr); isCall && translates(call) {
+				if s, isLiteral := literal(call.Args[0]); isLiteral && translated[s] == "" {
+					t.Errorf("%s: %q is not translated", set.Position(call.Pos()), s)
+				}
+			}
+			return true
+		})
+	}
+	for s := range translated {
+		if !used[s] {
+			t.Errorf("%q is translated, and nobody says it", s)
+		}
+	}
+}
+
+// sources are the Go files of the programs.
+func sources(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if d.IsDir() && (d.Name() == "e2e" || d.Name() == ".git") {
+			return fs.SkipDir
+		}
+		if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
+			names = append(names, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// translates reports whether a call is lang.L, or tr of package dialogs.
+func translates(call *ast.CallExpr) bool {
+	if len(call.Args) == 0 {
+		return false
+	}
+	switch f := call.Fun.(type) {
+	case *ast.SelectorExpr:
+		return f.Sel.Name == "L"
+	case *ast.Ident:
+		return f.Name == "tr"
+	}
+	return false
+}
+
+// literal is the text of a literal, or of several that are added.
+func literal(e ast.Expr) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BinaryExpr:
+		left, isLeft := literal(e.X)
+		right, isRight := literal(e.Y)
+		return left + right, isLeft && isRight
+	case *ast.BasicLit:
+		s, err := strconv.Unquote(e.Value)
+		return s, err == nil
+	}
+	return "", false
+}

@@ -1,0 +1,65 @@
+// Command nod-dialogs is nod's windows: the prompts and the settings. nod-desktop starts it, talks to it over its
+// standard input and output, and starts it again when it dies: it holds nothing that may not be lost.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"nod/ipc/operator"
+)
+
+// version is set by the linker. It must be that of nod-desktop.
+var version = "0.1.0-dev"
+
+func main() {
+	in, out := os.Stdin, os.Stdout
+	os.Stdout = os.Stderr // so that nothing a library prints gets into the protocol
+	if info, err := in.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
+		fmt.Fprintln(os.Stderr, "nod-dialogs is started by nod-desktop: start that one")
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	if err := run(ctx, in, out); err != nil {
+		fmt.Fprintln(os.Stderr, "nod-dialogs:", err)
+		os.Exit(exitCode(err))
+	}
+}
+
+func exitCode(err error) int {
+	switch {
+	case errors.Is(err, errNoDisplay):
+		return operator.ExitNoDisplay
+	case errors.Is(err, operator.ErrVersion):
+		return operator.ExitVersion
+	}
+	return 1
+}
+
+// run connects to the tray process and shows windows until that hangs up. Then the process ends at once: no window
+// needs to be put away, and what the toolkit does to put them away has failed before.
+func run(ctx context.Context, in, out *os.File) error {
+	w := newWindows(ctx)
+	client, err := operator.Connect(ctx, in, out, version, operator.Events{
+		PromptsChanged: w.prompts.Changed, StateChanged: func() { operator.Signal(w.states) }, Ping: w.ping,
+	})
+	if err != nil {
+		return err
+	}
+	go func() {
+		select {
+		case <-client.Done():
+		case <-ctx.Done():
+		}
+		os.Exit(0)
+	}()
+	if err := w.open(client); err != nil {
+		return err
+	}
+	return w.run()
+}

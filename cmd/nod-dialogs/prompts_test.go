@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"nod/interact"
+	"nod/ipc/operator"
+	"nod/policy"
+)
+
+// trayProcess is what the prompts fetch from and answer to.
+type trayProcess struct {
+	operator.Operator
+	mu      sync.Mutex
+	pending []operator.Prompt
+	wanted  []operator.View
+	refuse  error // of answers
+	answers []operator.Answer
+}
+
+func (o *trayProcess) Prompts(_ context.Context, known map[interact.ID]int) (operator.Pending, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := slices.Clone(o.pending)
+	for i := range all {
+		if known[all[i].ID] == all[i].Revision {
+			all[i] = operator.Prompt{ID: all[i].ID, Revision: all[i].Revision}
+		}
+	}
+	wanted := o.wanted
+	o.wanted = nil
+	return operator.Pending{Prompts: all, Wanted: wanted}, nil
+}
+
+func (o *trayProcess) Answer(_ context.Context, a operator.Answer) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.answers = append(o.answers, a)
+	if o.refuse == nil {
+		o.pending = slices.DeleteFunc(o.pending, func(p operator.Prompt) bool { return p.ID == a.ID })
+	}
+	return o.refuse
+}
+
+// window shows prompts until the test answers them.
+type window struct {
+	mu      sync.Mutex
+	open    map[interact.ID]chan interact.Answer
+	opened  []interact.ID // in the order of the calls
+	renewed int
+	fails   error
+}
+
+func (w *window) Open(r interact.Request, _ policy.Decision) func(context.Context) (interact.Answer, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	fails, answered := w.fails, make(chan interact.Answer)
+	w.open[r.ID] = answered
+	w.opened = append(w.opened, r.ID)
+	return func(ctx context.Context) (interact.Answer, error) {
+		defer func() {
+			w.mu.Lock()
+			delete(w.open, r.ID)
+			w.mu.Unlock()
+		}()
+		if fails != nil {
+			return interact.Answer{}, fails
+		}
+		select {
+		case a := <-answered:
+			return a, nil
+		case <-ctx.Done():
+			return interact.Answer{}, ctx.Err()
+		}
+	}
+}
+
+func (w *window) Renew() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.renewed++
+}
+
+// promptTest is prompts between a tray process and a window.
+type promptTest struct {
+	*testing.T
+	prompts *prompts
+	tray    *trayProcess
+	window  *window
+	views   []operator.View
+}
+
+func inStep(t *testing.T, test func(*promptTest)) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &promptTest{
+			T: t, prompts: newPrompts(func() {}), tray: &trayProcess{},
+			window: &window{open: map[interact.ID]chan interact.Answer{}},
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			p.prompts.run(ctx, p.tray, p.window, func(v operator.View) { p.views = append(p.views, v) })
+			close(ended)
+		}()
+		test(p)
+		stop()
+		<-ended
+	})
+}
+
+// now makes these the pending prompts.
+func (p *promptTest) now(pending ...operator.Prompt) {
+	p.tray.mu.Lock()
+	p.tray.pending = pending
+	p.tray.mu.Unlock()
+	p.prompts.Changed()
+	synctest.Wait()
+}
+
+func pendingPrompt(id interact.ID, revision int, saves string) operator.Prompt {
+	return operator.Prompt{
+		ID: id, Revision: revision, Request: &interact.Request{ID: id, Body: interact.Approve{Tool: "Bash"}},
+		Offers: policy.Offers{Grants: []policy.Offer{{Scope: policy.Always, Cover: policy.CoverInput, Text: saves}}},
+	}
+}
+
+func (p *promptTest) wantOpen(ids ...interact.ID) {
+	p.Helper()
+	p.window.mu.Lock()
+	defer p.window.mu.Unlock()
+	for _, id := range ids {
+		if p.window.open[id] == nil {
+			p.Errorf("%s is not on screen", id)
+		}
+	}
+	if len(p.window.open) != len(ids) || p.prompts.live() != len(ids) {
+		p.Errorf("%d on screen, %d known, want %d", len(p.window.open), p.prompts.live(), len(ids))
+	}
+}
+
+// Goroutines that open a prompt each open them in any order.
+func TestOldestPromptOpensFirst(t *testing.T) {
+	var pending []operator.Prompt
+	var want []interact.ID
+	for i := range 50 {
+		id := interact.ID(fmt.Sprint(i))
+		want = append(want, id)
+		pending = append(pending, pendingPrompt(id, 1, ""))
+	}
+	inStep(t, func(p *promptTest) {
+		p.now(pending...)
+		if !slices.Equal(p.window.opened, want) {
+			t.Errorf("opened in the order %v", p.window.opened)
+		}
+	})
+}
+
+func TestPromptsFollowWhatIsPending(t *testing.T) {
+	inStep(t, func(p *promptTest) {
+		p.now(pendingPrompt("a", 1, ""), pendingPrompt("b", 1, ""))
+		p.wantOpen("a", "b")
+		p.now(pendingPrompt("b", 1, ""), pendingPrompt("c", 1, ""))
+		p.wantOpen("b", "c")
+		if p.window.renewed != 0 {
+			t.Error("what has not changed was renewed")
+		}
+		p.now()
+		p.wantOpen()
+	})
+}
+
+// An answer says what it was shown to save; when that is refused the prompt comes back.
+func TestAnswerThatIsRefused(t *testing.T) {
+	inStep(t, func(p *promptTest) {
+		p.now(pendingPrompt("a", 1, "allow make"))
+		p.now(pendingPrompt("a", 2, "allow make and rm"))
+		if p.window.renewed != 1 {
+			t.Errorf("renewed %d times", p.window.renewed)
+		}
+		p.tray.refuse = operator.ErrChanged
+		always := interact.Answer{Outcome: interact.Allowed, Scope: policy.Always, Covers: policy.CoverInput}
+		p.window.open["a"] <- always
+		synctest.Wait()
+		p.wantOpen("a")
+		p.tray.refuse = nil
+		p.window.open["a"] <- always
+		synctest.Wait()
+		p.wantOpen()
+		if n := len(p.tray.answers); n != 2 || p.tray.answers[1].Saves != "allow make and rm" {
+			t.Errorf("%d answers: %+v", n, p.tray.answers)
+		}
+	})
+}
+
+// A prompt that cannot be shown is told, and is no answer.
+func TestPromptThatFails(t *testing.T) {
+	inStep(t, func(p *promptTest) {
+		p.window.fails = errors.New("no window")
+		p.now(pendingPrompt("a", 1, ""))
+		answers := p.tray.answers
+		if len(answers) != 1 || answers[0].Failure != "no window" || answers[0].Answer.Outcome != "" {
+			t.Errorf("answers: %+v", answers)
+		}
+	})
+}
+
+// A window that is wanted comes after the prompts that were pending then.
+func TestViewsFollowPrompts(t *testing.T) {
+	inStep(t, func(p *promptTest) {
+		synctest.Wait() // what was pending at the start
+		p.tray.wanted = []operator.View{{Request: "a"}}
+		p.now(pendingPrompt("a", 1, ""))
+		if len(p.views) != 1 || p.views[0].Request != "a" {
+			t.Errorf("%+v", p.views)
+		}
+		p.wantOpen("a")
+	})
+}

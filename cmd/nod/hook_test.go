@@ -1,0 +1,37 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nod/ipc/hooks/install"
+)
+
+// Where nod alone decides, a call that is too long or too deep to be read is denied: the agent goes on after silence.
+func TestTheGateDeniesWhatNodCannotRead(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	t.Setenv("XDG_RUNTIME_DIR", home)
+	gate := install.GeminiGate(home)
+	if err := os.MkdirAll(filepath.Dir(gate), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	head := `{"session_id":"s","hook_event_name":"BeforeTool","tool_name":"write_file","tool_input":`
+	for _, input := range []string{
+		`{"content":"` + strings.Repeat("x", maxPayload) + `"}`,
+		`{"a":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`,
+	} {
+		var out, err bytes.Buffer
+		c := &console{in: strings.NewReader(head + input + "}"), out: &out, err: &err}
+		if e := c.answerHook(t.Context(), "gemini-cli"); e != nil || !strings.Contains(out.String(), `"decision":"deny"`) {
+			t.Errorf("%.120s: %q, %v", input, out.String(), e)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package dialogs
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/widget"
+)
+
+// focusWidget is a widget that can have the focus.
+type focusWidget interface {
+	fyne.Widget
+	fyne.Focusable
+}
+
+// focusBase is what nod's own widgets with a focus share: they show it, and tell the window of it.
+type focusBase struct {
+	widget.BaseWidget
+	self    focusWidget
+	w       *window // nil outside a prompt
+	focused bool
+}
+
+// extend makes self the widget that b is a part of.
+func (b *focusBase) extend(self focusWidget, w *window) {
+	b.self, b.w = self, w
+	b.ExtendBaseWidget(self)
+}
+
+// FocusGained implements [fyne.Focusable].
+func (b *focusBase) FocusGained() { b.setFocused(true) }
+
+// FocusLost implements [fyne.Focusable].
+func (b *focusBase) FocusLost() { b.setFocused(false) }
+
+func (b *focusBase) setFocused(v bool) {
+	b.focused = v
+	b.Refresh()
+	if b.w != nil {
+		b.w.focusMoved(b.self, v)
+	}
+}
+
+// TypedRune implements [fyne.Focusable]. No letter does anything.
+func (b *focusBase) TypedRune(rune) {}
+
+// passOn gives a key that the widget has no use for to the window.
+func (b *focusBase) passOn(ev *fyne.KeyEvent) {
+	if b.w != nil {
+		b.w.typedKey(ev)
+	}
+}
+
+// hoverBase is a focusBase that also shows that the pointer is over it.
+type hoverBase struct {
+	focusBase
+	hovered bool
+}
+
+// MouseIn implements [desktop.Hoverable].
+func (b *hoverBase) MouseIn(*desktop.MouseEvent) { b.hovered = true; b.Refresh() }
+
+// MouseMoved implements [desktop.Hoverable].
+func (b *hoverBase) MouseMoved(*desktop.MouseEvent) {}
+
+// MouseOut implements [desktop.Hoverable].
+func (b *hoverBase) MouseOut() { b.hovered = false; b.Refresh() }
+
+// takeFocus gives o the focus, as a click on it does.
+func takeFocus(o focusWidget) {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil {
+		c.Focus(o)
+	}
+}

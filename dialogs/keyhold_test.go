@@ -1,0 +1,119 @@
+package dialogs
+
+import (
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+
+	"nod/interact"
+)
+
+// What is typed on when a prompt ends by itself does not reach the one that takes its place, or that comes soon after.
+func TestTypingDoesNotRunOn(t *testing.T) {
+	for name, comes := range map[string]func(s *screen){
+		"waits already": func(s *screen) { s.open(request("2", interact.Ask{Question: "And why?"})); s.withdraw("1") },
+		"comes soon": func(s *screen) {
+			s.withdraw("1")
+			s.pass(time.Second)
+			s.open(request("2", interact.Ask{Question: "And why?"}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScreen(t)
+			s.open(request("1", interact.Ask{Question: "Why?"}))
+			s.ready()
+			s.typeText("beca")
+			comes(s)
+			s.focusWindow()
+			for range 5 {
+				s.typeText("use ")
+				for _, k := range []fyne.KeyName{fyne.KeyTab, fyne.KeySpace, fyne.KeyReturn, fyne.KeyBackspace, fyne.KeyEscape} {
+					s.key(k)
+				}
+				s.chord(fyne.KeyD)
+				s.pass(keyPause - time.Millisecond)
+			}
+			s.chord(fyne.KeyReturn)
+			s.wantOpen("2")
+			s.pass(time.Millisecond)
+			s.typeText("therefore")
+			s.pass(time.Second)
+			s.chord(fyne.KeyReturn)
+			if a := s.wantOutcome("2", interact.Answered); a.Text != "therefore" {
+				t.Errorf("answer %q", a.Text)
+			}
+		})
+	}
+}
+
+// Where nobody was typing, a prompt takes keys at once.
+func TestNobodyWasTyping(t *testing.T) {
+	s := newScreen(t)
+	s.open(request("1", interact.Ask{Question: "Why?"}))
+	s.ready()
+	s.typeText("a while ago")
+	s.pass(recently)
+	s.withdraw("1")
+	s.open(request("2", interact.Ask{Question: "And why?"}))
+	s.typeText("therefore")
+	s.ready()
+	s.chord(fyne.KeyReturn)
+	if a := s.wantOutcome("2", interact.Answered); a.Text != "therefore" {
+		t.Errorf("answer %q", a.Text)
+	}
+}
+
+// A button that is pressed as the prompt ends by itself does not refuse the one that takes its place.
+func TestPressThatComesTooLate(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.open(bash("2", "ls"))
+	s.ready()
+	s.withdraw("1")
+	s.tapText("Deny")
+	s.chord(fyne.KeyD)
+	s.wantOpen("2")
+	s.pass(time.Second)
+	s.chord(fyne.KeyD)
+	s.wantOutcome("2", interact.Denied)
+}
+
+// A person who goes on by themselves, or clicks into the next prompt, need not wait.
+func TestTypingAfterAClick(t *testing.T) {
+	s := newScreen(t)
+	s.open(request("1", interact.Ask{Question: "Why?"}))
+	s.open(request("2", interact.Ask{Question: "And why?"}))
+	s.typeText("a")
+	s.withdraw("1")
+	s.canvas().Focus(s.page().first)
+	s.typeText("at once")
+	s.ready()
+	s.chord(fyne.KeyReturn)
+	if a := s.wantOutcome("2", interact.Answered); a.Text != "at once" {
+		t.Errorf("answer %q", a.Text)
+	}
+}
+
+func (s *screen) withdraw(id interact.ID) {
+	s.p.post(func() { s.p.withdraw(id) })
+	s.settle()
+}
+
+// Deny is heard however fast it is pressed again: the Control of its chord is no typing.
+func TestRefusalWhileKeysAreHeld(t *testing.T) {
+	s := newScreen(t)
+	s.open(request("1", interact.Ask{Question: "Why?"}))
+	s.ready()
+	s.typeText("beca")
+	s.withdraw("1")
+	s.open(bash("2", "make all"))
+	s.focusWindow()
+	for range 2 {
+		s.pass(quietAfterAnswer + 100*time.Millisecond)
+		s.key(desktop.KeyControlLeft)
+		s.chord(fyne.KeyD)
+	}
+	s.wantOutcome("2", interact.Denied)
+}

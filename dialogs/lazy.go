@@ -1,0 +1,118 @@
+package dialogs
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+)
+
+// lazyColumn is a scrolling column of many rows. A row is laid out, and has a place in the tree of objects, only once
+// it comes near the view; until then it is taken to be as high as guessed.
+type lazyColumn struct {
+	scroll *scrollArea
+	box    *fyne.Container // the rows laid out so far that are not hidden
+	above  float32         // room above the first row
+	gap    float32
+	width  float32
+	rows   []*lazyRow
+}
+
+type lazyRow struct {
+	object  fyne.CanvasObject
+	height  float32 // guessed until it is laid out
+	laidOut bool
+	hidden  bool
+}
+
+// newLazyColumn is empty; v and h are the room around the rows.
+func newLazyColumn(gap, v, h float32) *lazyColumn {
+	c := &lazyColumn{gap: gap, above: v}
+	c.box = container.New(c)
+	c.scroll = &scrollArea{container.NewVScroll(Padded(v, h, c.box))}
+	c.scroll.OnScrolled = func(fyne.Position) { c.fill() }
+	return c
+}
+
+// add adds a row of about that height at the end.
+func (c *lazyColumn) add(o fyne.CanvasObject, guess float32) {
+	c.rows = append(c.rows, &lazyRow{object: o, height: guess})
+}
+
+// filter hides the rows that keep refuses.
+func (c *lazyColumn) filter(keep func(i int) bool) {
+	for i, r := range c.rows {
+		r.hidden = !keep(i)
+	}
+	c.scroll.Offset = fyne.Position{}
+	c.fill()
+	c.scroll.Refresh()
+}
+
+// show scrolls so far that a row is laid out.
+func (c *lazyColumn) show(i int) {
+	if c.rows[i].laidOut {
+		return
+	}
+	c.scroll.scrollBy(c.top(i) - c.scroll.Offset.Y)
+	c.fill()
+}
+
+// top is where a row starts.
+func (c *lazyColumn) top(i int) float32 {
+	var y float32
+	for _, r := range c.rows[:i] {
+		if !r.hidden {
+			y += r.height + c.gap
+		}
+	}
+	return y
+}
+
+// MinSize implements [fyne.Layout].
+func (c *lazyColumn) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	return fyne.NewSize(widest(objects), max(c.top(len(c.rows))-c.gap, 0))
+}
+
+// Layout implements [fyne.Layout].
+func (c *lazyColumn) Layout(_ []fyne.CanvasObject, size fyne.Size) {
+	c.width = size.Width
+	for _, r := range c.rows {
+		if r.laidOut {
+			r.height = resizeToWidth(r.object, c.width)
+		}
+	}
+	c.fill()
+}
+
+// fill lays out the rows that have come near the view. What is in view stays where it is.
+func (c *lazyColumn) fill() {
+	if c.width == 0 {
+		return
+	}
+	before := len(c.box.Objects)
+	for again := true; again; {
+		again, c.box.Objects = false, nil
+		view := c.scroll.Size().Height
+		from, to := c.scroll.Offset.Y-c.above-view, c.scroll.Offset.Y-c.above+2*view
+		var y float32
+		for _, r := range c.rows {
+			if r.hidden {
+				continue
+			}
+			if near := y+r.height >= from && y <= to; near && !r.laidOut {
+				guess := r.height
+				r.height, r.laidOut, again = resizeToWidth(r.object, c.width), true, true
+				if y+guess < c.scroll.Offset.Y-c.above {
+					c.scroll.Offset.Y += r.height - guess
+				}
+			}
+			if r.laidOut {
+				r.object.Move(fyne.NewPos(0, y))
+				c.box.Objects = append(c.box.Objects, r.object)
+			}
+			y += r.height + c.gap
+		}
+	}
+	if len(c.box.Objects) != before {
+		c.scroll.ScrollToOffset(c.scroll.Offset) // its bar
+	}
+}

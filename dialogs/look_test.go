@@ -1,0 +1,149 @@
+package dialogs
+
+import (
+	"embed"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"nod/assets"
+)
+
+//go:embed testdata/fonts/*.otf
+var testFonts embed.FS
+
+// setLook gives the test's windows a look: light, dark, or zh-CN, which is light in Chinese.
+func setLook(t *testing.T, look string) {
+	t.Helper()
+	if look != "zh-CN" {
+		test.ApplyTheme(t, Theme(look))
+		return
+	}
+	speak(t, "zh-CN")
+	test.ApplyTheme(t, chinese{
+		Theme:   Theme("light"),
+		regular: testFont(t, "NotoSansSC-Regular.otf"),
+		bold:    testFont(t, "NotoSansSC-Bold.otf"),
+	})
+}
+
+// chinese is a theme whose fonts have the Chinese characters that the images need and nothing else, so that
+// Latin letters still come from Fyne's own. On a desktop the Chinese ones come from the system.
+type chinese struct {
+	fyne.Theme
+	regular, bold fyne.Resource
+}
+
+func (c chinese) Font(s fyne.TextStyle) fyne.Resource {
+	switch {
+	case s.Monospace:
+		return c.Theme.Font(s)
+	case s.Bold:
+		return c.bold
+	}
+	return c.regular
+}
+
+func testFont(t *testing.T, name string) fyne.Resource {
+	t.Helper()
+	b, err := testFonts.ReadFile("testdata/fonts/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fyne.NewStaticResource(name, b)
+}
+
+// translations returns the sentences of one language.
+func translations(t *testing.T, language string) map[string]string {
+	t.Helper()
+	sentences, err := assets.Sentences(language)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sentences
+}
+
+func TestTranslationsFillInTheSame(t *testing.T) {
+	for key, translated := range translations(t, "zh-CN") {
+		if got, want := placesOf(translated), placesOf(key); !slices.Equal(got, want) {
+			t.Errorf("zh-CN: %q fills in %v, want %v", translated, got, want)
+		}
+	}
+}
+
+// placesOf lists the places of a sentence that values fill.
+func placesOf(s string) []string {
+	var places []string
+	for _, part := range strings.Split(s, "{{")[1:] {
+		place, _, _ := strings.Cut(part, "}}")
+		places = append(places, place)
+	}
+	slices.Sort(places)
+	return places
+}
+
+// sentences finds the literal sentences of this package that are translated, by where they are.
+func sentences(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	set := token.NewFileSet()
+	for _, name := range files {
+		file, err := parser.ParseFile(set, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) == 0 {
+				return true
+			}
+			if f, ok := call.Fun.(*ast.Ident); !ok || f.Name != "tr" {
+				return true
+			}
+			if lit, ok := call.Args[0].(*ast.BasicLit); ok {
+				s, err := strconv.Unquote(lit.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				found[fmt.Sprint(set.Position(lit.Pos()))] = s
+			}
+			return true
+		})
+	}
+	for _, d := range knownActions {
+		found[d.action.sentence] = d.action.sentence
+	}
+	return found
+}
+
+// The images in Chinese are drawn with a font of few characters: those of the sentences in them.
+func TestTestFontHasEveryCharacter(t *testing.T) {
+	zh := translations(t, "zh-CN")
+	names, err := fs.Glob(testFonts, "testdata/fonts/*.otf")
+	if err != nil || len(names) != 2 {
+		t.Fatal(names, err)
+	}
+	setLook(t, "zh-CN")
+	for _, s := range sentences(t) {
+		for _, r := range zh[s] {
+			missing := fyne.MeasureText(string(r), 14, fyne.TextStyle{}) == fyne.MeasureText("\U0010fffd", 14, fyne.TextStyle{})
+			if r > 0x2fff && missing {
+				t.Errorf("no glyph for %q of %q: run testdata/fonts/make.sh", r, zh[s])
+			}
+		}
+	}
+}

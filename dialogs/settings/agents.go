@@ -1,0 +1,311 @@
+package settings
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+	"nod/dialogs/safetext"
+	"nod/interact"
+	"nod/ipc/hooks/install"
+	"nod/ipc/operator"
+	"nod/policy/config"
+)
+
+// checkPatience is how long the check of an agent may take.
+const checkPatience = 20 * time.Second
+
+// agentsPage sets coding agents up to ask through nod.
+type agentsPage struct {
+	content fyne.CanvasObject
+	cards   []*agentCard
+}
+
+func newAgentsPage(w *Window) *agentsPage {
+	p := &agentsPage{}
+	rows := dialogs.Column(14, header(lang.L("Agents"), lang.L("Which coding agents ask through nod. You see every "+
+		"change of their settings before it is made.")))
+	for _, agent := range install.All() {
+		c := newAgentCard(w, agent)
+		p.cards = append(p.cards, c)
+		rows.Add(c.content)
+	}
+	p.content = page(rows)
+	return p
+}
+
+// refresh shows what is known without looking at the machine.
+func (p *agentsPage) refresh(s operator.State) {
+	for _, c := range p.cards {
+		c.strict.refresh(&s.Config, s.Problem == "")
+		c.contact.SetText(contactText(s.Contacts[c.agent.Name], time.Now()))
+	}
+}
+
+// look looks at the machine, which takes a moment.
+func (p *agentsPage) look() {
+	for _, card := range p.cards {
+		card.look()
+	}
+}
+
+// agentCard is one agent.
+type agentCard struct {
+	part    // its work is to look at the machine, its body what is about to change, or what a check found
+	agent   install.Agent
+	working worker // at the body
+
+	version, contact *widget.Label
+	title            *fyne.Container // name and badge
+	badge            *fyne.Container
+	setUp, remove    *widget.Button
+	check            *widget.Button
+	strict           *checkRow
+	strictRow        *fyne.Container // is there while the agent is set up
+	status           install.Status
+}
+
+func newAgentCard(w *Window, a install.Agent) *agentCard {
+	c := &agentCard{part: newPart(w), agent: a, working: worker{aside: w.aside}, badge: container.NewStack(),
+		version: dialogs.Lines(lang.L("looking…"), theme.SizeNameCaptionText, widget.LowImportance),
+		contact: dialogs.Lines("", theme.SizeNameCaptionText, widget.LowImportance)}
+	c.setUp = widget.NewButton(lang.L("Set up…"), func() { c.plan(false) })
+	c.remove = widget.NewButton(lang.L("Remove…"), func() {
+		c.propose(setUpChange{verb: lang.L("Remove"), changes: c.agent.Uninstall})
+	})
+	c.check = widget.NewButton(lang.L("Check"), c.probe)
+	c.strict = newMember(w, lang.L("Deny while nod is not running"),
+		lang.L("Otherwise the agent asks in its own way then."), a.Name,
+		func(cfg *config.Config) *[]string { return &cfg.Agents.Strict })
+	enable(false, c.setUp, c.remove, c.check) // until the machine has been looked at
+	c.title = container.NewHBox(dialogs.BoldWords(a.Title, theme.SizeNameText, theme.ColorNameForeground), c.badge)
+	name := dialogs.Column(3, c.title, dialogs.Tight(c.version), dialogs.Tight(c.contact))
+	head := dialogs.Padded(10, 14, container.New(besides{gap: 12}, name, container.NewHBox(c.check, c.remove, c.setUp)))
+	c.strictRow = dialogs.Column(0, dialogs.Rule(), c.strict.content)
+	c.strictRow.Hide()
+	c.content = dialogs.Card(dialogs.ColorSunken,
+		dialogs.Column(0, head, dialogs.Padded(0, 14, c.problem.content), c.body, c.strictRow))
+	return c
+}
+
+// contactText says when an agent last called, and what came of its calls.
+func contactText(k interact.Contact, now time.Time) string {
+	if k.Calls == 0 {
+		return lang.L("No call since nod was started")
+	}
+	parts := []string{lang.L("Last call {{.Ago}}", map[string]any{"Ago": ago(k.Last, now)})}
+	for _, p := range []struct {
+		n    int
+		text string
+	}{
+		{k.Passed, "{{.Count}} passed by the rules"}, {k.Refused, "{{.Count}} denied by the rules"},
+		{k.Allowed, "{{.Count}} allowed by you"}, {k.Denied, "{{.Count}} denied by you"},
+		{k.Answered, "{{.Count}} answered by you"}, {k.Undecided, "{{.Count}} undecided"},
+	} {
+		if p.n > 0 {
+			parts = append(parts, lang.L(p.text, map[string]any{"Count": p.n}))
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+func ago(t, now time.Time) string {
+	switch d := now.Sub(t); {
+	case d < time.Minute:
+		return lang.L("just now")
+	case d < time.Hour:
+		return lang.L("{{.Count}} min ago", map[string]any{"Count": int(d.Minutes())})
+	case d < 24*time.Hour:
+		return t.In(now.Location()).Format("15:04")
+	}
+	return t.In(now.Location()).Format(time.DateOnly)
+}
+
+// look asks the machine about the agent.
+func (c *agentCard) look() {
+	fetch(&c.work, func(context.Context) (install.Status, error) {
+		m, err := c.win.opts.Machine()
+		if err != nil {
+			return install.Status{}, err
+		}
+		return c.agent.Status(m)
+	}, c.show)
+}
+
+func (c *agentCard) show(s install.Status, err error) {
+	c.status = s
+	c.problem.complain(err)
+	c.version.SetText(c.foundText())
+	text, color := c.stateText()
+	setContent(c.badge, container.NewCenter(dialogs.Badge(text, color)))
+	c.title.Refresh()
+	here := s.Installed || s.Partly || s.Gate
+	setVisible(c.strictRow, here)
+	enable(err == nil && here, c.remove, c.check)
+	// Also when it is not found: a session's PATH is not that of a shell.
+	enable(err == nil && !s.Installed || s.CanGate && s.Installed && !s.Gate, c.setUp) // or one more thing to switch on
+}
+
+func (c *agentCard) foundText() string {
+	program, version := safetext.Line(c.status.Program, quoteLimit), safetext.Line(c.status.Version, 40)
+	switch {
+	case program == "":
+		return lang.L("Not found in this session's PATH; it can be set up all the same")
+	case version == "":
+		return program
+	}
+	return lang.L("Version {{.Version}}", map[string]any{"Version": version}) + " · " + program
+}
+
+func (c *agentCard) stateText() (string, fyne.ThemeColorName) {
+	switch {
+	case c.status.Installed && c.status.Gate:
+		return lang.L("asks through nod alone"), theme.ColorNameSuccess
+	case c.status.Installed:
+		return lang.L("asks through nod"), theme.ColorNameSuccess
+	case c.status.Partly:
+		return lang.L("set up in part"), theme.ColorNameWarning
+	}
+	return lang.L("not set up"), dialogs.ColorMuted
+}
+
+// plan shows what setting the agent up would change.
+func (c *agentCard) plan(gate bool) {
+	var extra fyne.CanvasObject
+	if c.status.CanGate {
+		only := widget.NewCheck(lang.L("Ask through nod alone: switch its own prompts off"), func(on bool) { c.plan(on) })
+		only.Checked = gate
+		extra = dialogs.Column(2, only, muted(lang.L("Without this it goes on asking in its terminal, and nod only denies "+
+			"what your rules deny. With it each call is asked about once, by nod; but if nod's hook is killed, it goes on as "+
+			"if you had allowed.")))
+	}
+	c.propose(setUpChange{verb: lang.L("Set up"), after: c.agent.After(), extra: extra,
+		changes: func(m install.Machine) ([]install.Change, error) { return c.agent.Install(m, gate) }})
+}
+
+// setUpChange is something to do to an agent's settings.
+type setUpChange struct {
+	changes func(install.Machine) ([]install.Change, error)
+	verb    string
+	after   string            // what is left to do for the person
+	extra   fyne.CanvasObject // what there is to choose; may be nil
+}
+
+// propose shows changes, and makes them when the person says so.
+func (c *agentCard) propose(p setUpChange) {
+	c.working.do(func(context.Context) func() {
+		m, err := c.win.opts.Machine()
+		var changes []install.Change
+		if err == nil {
+			changes, err = p.changes(m)
+		}
+		return func() {
+			c.problem.complain(err)
+			if err != nil {
+				c.close()
+				return
+			}
+			c.open(c.planned(p, m.Home, changes))
+		}
+	})
+}
+
+// planned shows the changes that are proposed.
+func (c *agentCard) planned(p setUpChange, home string, changes []install.Change) fyne.CanvasObject {
+	rows := dialogs.Column(10)
+	if p.extra != nil {
+		rows.Add(p.extra)
+	}
+	for _, ch := range changes {
+		rows.Add(dialogs.Column(4, muted(safetext.Line(fromHome(ch.Path, home), quoteLimit)),
+			container.New(sized{Height: diffHeight}, dialogs.Diff(string(ch.Before), string(ch.After), nil))))
+	}
+	if len(changes) == 0 {
+		rows.Add(muted(lang.L("There is nothing to change.")))
+	}
+	var do *widget.Button
+	do = mainButton(p.verb, nil, func() {
+		do.Disable()
+		c.apply(changes, p.after, do.Enable)
+	})
+	enable(len(changes) > 0, do)
+	rows.Add(container.NewHBox(do, quietButton(lang.L("Cancel"), nil, c.close)))
+	return rows
+}
+
+// fromHome writes ~ for the home folder.
+func fromHome(path, home string) string {
+	if rest, inside := strings.CutPrefix(path, home+string(filepath.Separator)); inside && home != "" {
+		return filepath.Join("~", rest)
+	}
+	return path
+}
+
+// diffHeight is the height of a difference; a longer one scrolls.
+const diffHeight = 190
+
+// apply makes changes, or says why it could not. The worker might forget it: of what waits it does only the last.
+func (c *agentCard) apply(changes []install.Change, after string, failed func()) {
+	c.win.aside(func() {
+		var err error
+		for i := 0; i < len(changes) && err == nil; i++ {
+			err = changes[i].Apply()
+		}
+		fyne.Do(func() {
+			c.problem.complain(err)
+			if err != nil {
+				failed()
+				return
+			}
+			c.close()
+			if after != "" {
+				c.open(muted(after))
+			}
+			c.look()
+		})
+	})
+}
+
+// probe checks each step of the way from the agent to nod.
+func (c *agentCard) probe() {
+	c.open(muted(lang.L("looking…")))
+	c.working.do(func(ctx context.Context) func() {
+		ctx, cancel := context.WithTimeout(ctx, checkPatience)
+		defer cancel()
+		m, err := c.win.opts.Machine()
+		steps := []install.Step{{What: lang.L("this machine"), Err: err}}
+		if err == nil {
+			steps = c.agent.Check(ctx, m)
+		}
+		return func() { c.report(steps) }
+	})
+}
+
+func (c *agentCard) report(steps []install.Step) {
+	rows := dialogs.Column(4)
+	for _, s := range steps {
+		mark, importance, text := "✓ ", widget.MediumImportance, s.What
+		if s.Err != nil {
+			mark, importance, text = "✗ ", widget.DangerImportance, s.What+": "+s.Err.Error()
+		}
+		rows.Add(dialogs.Tight(dialogs.Lines(mark+text, theme.SizeNameCaptionText, importance)))
+	}
+	c.open(dialogs.Column(8, rows, container.NewHBox(quietButton(lang.L("Close"), nil, c.close))))
+}
+
+func (c *agentCard) open(o fyne.CanvasObject) { c.fill(dialogs.Padded(8, 14, o)) }
+
+func (c *agentCard) close() { c.fill() }
+
+func (c *agentCard) fill(objects ...fyne.CanvasObject) {
+	setContent(c.body, objects...)
+	c.content.Refresh()
+}

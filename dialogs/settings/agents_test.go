@@ -1,0 +1,161 @@
+package settings
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"nod/interact"
+	"nod/ipc/hooks/install"
+)
+
+// onAgents opens the settings on the page of the agents, and returns the card of one.
+func onAgents(t *testing.T, o *fakeOperator, theme, agent string) (*Window, *agentCard, string) {
+	t.Helper()
+	w := openWindow(t, o, theme)
+	m, err := w.opts.Machine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.tabs.SelectIndex(onAgentsPage)
+	return w, w.cardOf(t, agent), m.Home
+}
+
+func (w *Window) cardOf(t *testing.T, agent string) *agentCard {
+	t.Helper()
+	i := slices.IndexFunc(w.agents.cards, func(c *agentCard) bool { return c.agent.Name == agent })
+	if i < 0 {
+		t.Fatalf("no card for %s", agent)
+	}
+	return w.agents.cards[i]
+}
+
+func TestAgentsLook(t *testing.T) {
+	for _, theme := range []string{"light", "dark"} {
+		w, c, _ := onAgents(t, somebody(), theme, "claude-code")
+		test.Tap(c.setUp)
+		test.Tap(buttonIn(t, c.body, "Set up"))
+		test.Tap(w.cardOf(t, "gemini-cli").setUp)
+		w.win.Resize(fyne.NewSize(900, 760))
+		w.looksLike(t, "agents-setup-"+theme+".png")
+	}
+}
+
+func TestAnAgentIsSetUpAndRemoved(t *testing.T) {
+	_, c, home := onAgents(t, somebody(), "light", "claude-code")
+	path := filepath.Join(home, ".claude", "settings.json")
+	if !c.check.Disabled() || !c.remove.Disabled() || c.setUp.Disabled() {
+		t.Error("an agent that is not set up can be removed or checked, or not set up")
+	}
+	test.Tap(c.setUp)
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("the settings were changed before the person agreed: %v", err)
+	}
+	test.Tap(buttonIn(t, c.body, "Cancel"))
+	if len(c.body.Objects) != 0 {
+		t.Error("cancelled, but still there")
+	}
+	test.Tap(c.setUp)
+	test.Tap(buttonIn(t, c.body, "Set up"))
+	text, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(text), "claude-code") {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if !c.status.Installed || c.remove.Disabled() || c.check.Disabled() || !c.setUp.Disabled() {
+		t.Errorf("after it was set up: %+v", c.status)
+	}
+	test.Tap(c.remove)
+	test.Tap(buttonIn(t, c.body, "Remove"))
+	if c.status.Installed || c.status.Partly {
+		t.Errorf("after it was removed: %+v", c.status)
+	}
+}
+
+// What the person has agreed to is done, whatever else they press while the card is at work.
+func TestAnAgreedSetUpIsNotForgotten(t *testing.T) {
+	_, c, home := onAgents(t, somebody(), "light", "claude-code")
+	test.Tap(c.setUp)
+	agree := buttonIn(t, c.body, "Set up")
+	var jobs []func()
+	c.working.aside = func(f func()) { jobs = append(jobs, f) } // slow
+	test.Tap(c.setUp)
+	test.Tap(agree)
+	test.Tap(c.setUp)
+	for len(jobs) > 0 {
+		next := jobs[0]
+		jobs = jobs[1:]
+		next()
+	}
+	if _, err := os.Stat(filepath.Join(home, ".claude", "settings.json")); err != nil {
+		t.Errorf("agreed to, and forgotten: %v", err)
+	}
+}
+
+func TestGeminiIsAskedThroughNodAloneOnlyOnRequest(t *testing.T) {
+	_, c, home := onAgents(t, somebody(), "light", "gemini-cli")
+	test.Tap(c.setUp)
+	test.Tap(buttonIn(t, c.body, "Set up"))
+	gate := install.GeminiGate(home)
+	if _, err := os.Stat(gate); !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("its own prompts were switched off unasked: %v", err)
+	}
+	test.Tap(c.setUp) // there is one more thing to switch on
+	checkIn(t, c.body).SetChecked(true)
+	test.Tap(buttonIn(t, c.body, "Set up"))
+	if _, err := os.Stat(gate); err != nil || !c.status.Gate {
+		t.Errorf("%v, %+v", err, c.status)
+	}
+}
+
+// What cannot be read is said where it is, and left alone.
+func TestSettingsThatCannotBeReadAreSaid(t *testing.T) {
+	_, c, home := onAgents(t, somebody(), "light", "claude-code")
+	path := filepath.Join(home, ".claude", "settings.json")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("{"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	test.Tap(c.setUp)
+	if !c.problem.content.Visible() || !strings.Contains(c.problem.label.Text, "settings.json") {
+		t.Errorf("problem %q", c.problem.label.Text)
+	}
+	if text, _ := os.ReadFile(path); string(text) != "{" {
+		t.Errorf("the file is now %q", text)
+	}
+}
+
+func TestStrictIsSaved(t *testing.T) {
+	w, o := few(t)
+	w.tabs.SelectIndex(onAgentsPage)
+	c := w.agents.cards[0]
+	test.Tap(c.strict.check)
+	if got := o.config().Agents.Strict; !slices.Equal(got, []string{"claude-code"}) {
+		t.Errorf("strict: %q", got)
+	}
+	test.Tap(c.strict.check)
+	if got := o.config().Agents.Strict; len(got) != 0 {
+		t.Errorf("strict: %q", got)
+	}
+}
+
+func TestContactText(t *testing.T) {
+	now := time.Date(2026, 3, 2, 15, 4, 0, 0, time.Local)
+	for want, k := range map[string]interact.Contact{
+		"No call since nod was started": {},
+		"Last call just now":            {Calls: 1, Last: now},
+		"Last call 5 min ago · 2 passed by the rules · 1 denied by you": {Calls: 9,
+			Passed: 2, Denied: 1, Last: now.Add(-5 * time.Minute)},
+		"Last call 12:04 · 1 denied by the rules · 3 allowed by you · 1 undecided": {Calls: 9,
+			Refused: 1, Allowed: 3, Undecided: 1, Last: now.Add(-3 * time.Hour)},
+	} {
+		if got := contactText(k, now); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

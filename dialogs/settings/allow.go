@@ -1,0 +1,315 @@
+package settings
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+	"nod/dialogs/safetext"
+	"nod/ipc/operator"
+	"nod/policy"
+	"nod/policy/config"
+)
+
+// allowPage says what passes without asking: classes of tools and the person's rules.
+// To its right a call can be tried against all of it.
+type allowPage struct {
+	part  // its body is the lists, or the editor in their place
+	lists fyne.CanvasObject
+	cfg   policy.Policy // as last shown
+
+	ask     *checkRow
+	classes map[policy.Class]*checkRow
+	rules   *ruleList
+	try     *tryBox
+	editor  *editor   // nil while no rule is edited
+	imports *importer // nil while nothing is imported
+}
+
+// tryWidth is the width of the box that tries calls.
+const tryWidth = 310
+
+func newAllowPage(w *Window) *allowPage {
+	p := &allowPage{part: newPart(w), classes: map[policy.Class]*checkRow{}}
+	p.rules = newRuleList(w, p.edit, p.startImport)
+	p.try = newTryBox(w)
+	p.ask = newSwitch(w, lang.L("Ask about everything"), lang.L("Every allow becomes a question. Denials stay."),
+		func(c *config.Config) *bool { return &c.Policy.AskEverything })
+	p.lists = page(
+		card(p.ask.content),
+		section(lang.L("Pass without asking"), lang.L("By what a tool does, as nod knows it. A rule of yours can still "+
+			"ask or deny."), p.classRows()...),
+		p.rules.content,
+	)
+	setContent(p.body, p.lists)
+	side := dialogs.Surface(dialogs.ColorSunken,
+		wide(tryWidth, container.NewVScroll(dialogs.Padded(16, 18, p.try.content))))
+	p.content = container.NewBorder(nil, nil, nil, side, p.body)
+	return p
+}
+
+func (p *allowPage) classRows() []fyne.CanvasObject {
+	var rows []fyne.CanvasObject
+	for _, c := range policy.Classes {
+		r := newMember(p.win, className(c), explain(c), c,
+			func(cfg *config.Config) *[]policy.Class { return &cfg.Policy.AutoAllow })
+		p.classes[c] = r
+		rows = append(rows, r.content)
+	}
+	return rows
+}
+
+// refresh shows what is saved.
+func (p *allowPage) refresh(s operator.State) {
+	cfg, editable := s.Config.Policy, s.Problem == ""
+	p.cfg = cfg
+	p.ask.refresh(&s.Config, editable)
+	for c, r := range p.classes {
+		r.refresh(&s.Config, editable)
+		r.warn(r.on && c != policy.ReadOnly)
+	}
+	p.rules.show(cfg.Rules, editable)
+	p.try.decide()
+	if p.editor != nil {
+		p.editor.refresh(editable)
+	}
+}
+
+// warn marks a class that is on and dangerous.
+func (r *checkRow) warn(on bool) {
+	if on == r.warns {
+		return // what could not be saved stays in view
+	}
+	r.warns = on
+	r.problem.say("")
+	if on {
+		r.problem.label.Importance = widget.WarningImportance
+		r.problem.say(lang.L("These calls happen without you."))
+	}
+}
+
+// edit opens the editor for a rule, or for a new one when r has no id.
+func (p *allowPage) edit(r policy.Rule) {
+	p.editor = newEditor(p.win, r, p.cfg.Rules, p.escape)
+	setContent(p.body, p.editor.content)
+	p.editor.focus()
+}
+
+// startImport shows what agents' own rules come to.
+func (p *allowPage) startImport() {
+	p.imports = newImporter(p.win, func() []policy.Rule { return p.cfg.Rules }, p.escape)
+	setContent(p.body, p.imports.content)
+}
+
+// escape closes the editor or the import without saving.
+func (p *allowPage) escape() {
+	if p.editor == nil && p.imports == nil {
+		return
+	}
+	p.editor, p.imports = nil, nil
+	setContent(p.body, p.lists)
+}
+
+const (
+	rowsShown   = 50 // of a list at a time; more would make the page slow
+	rulesFilter = 6  // from this many rules on there are fields to find some
+)
+
+// ruleList is the list of the person's rules.
+type ruleList struct {
+	part
+	search *fyne.Container // filter, effect and agent
+	filter *widget.Entry
+	effect *widget.Select
+	agent  *widget.Select
+	add    *widget.Button
+	take   *widget.Button // over, from agents
+	edit   func(policy.Rule)
+
+	rules    []policy.Rule
+	texts    []string // of rules, for the filter; nil until they are needed
+	shown    []policy.Rule
+	editable bool
+}
+
+func newRuleList(w *Window, edit func(policy.Rule), take func()) *ruleList {
+	l := &ruleList{part: newPart(w), edit: edit}
+	l.add = widget.NewButtonWithIcon(lang.L("Add rule"), theme.ContentAddIcon(), func() { edit(policy.Rule{}) })
+	l.take = widget.NewButton(lang.L("Import…"), take)
+	l.filter = widget.NewEntry()
+	l.filter.SetPlaceHolder(lang.L("Find a rule"))
+	l.filter.OnChanged = func(string) { l.find() }
+	every := append([]string{lang.L("Every effect")}, names(effects, effectName)...)
+	l.effect = widget.NewSelect(every, func(string) { l.find() })
+	l.agent = widget.NewSelect(nil, func(string) { l.find() })
+	l.search = container.NewBorder(nil, nil, nil, container.NewHBox(l.effect, l.agent), l.filter)
+	l.search.Hide()
+	l.content = dialogs.Column(9,
+		header(lang.L("Your rules"), lang.L("The strictest rule that matches decides, whatever the order."), l.take, l.add),
+		l.search, l.body)
+	l.offerAgents(nil)
+	l.effect.SetSelectedIndex(0)
+	return l
+}
+
+// show shows rules. When they have not changed it leaves the rows, and the focus among them, alone.
+func (l *ruleList) show(rules []policy.Rule, editable bool) {
+	if !l.drawn.changed(rules, editable) {
+		return
+	}
+	l.rules, l.texts, l.editable = rules, nil, editable
+	enable(editable, l.add, l.take)
+	setVisible(l.search, len(rules) >= rulesFilter)
+	l.offerAgents(rules)
+	l.find()
+}
+
+// offerAgents offers the agents that rules are for.
+func (l *ruleList) offerAgents(rules []policy.Rule) {
+	names := []string{lang.L("Every agent")}
+	for _, r := range rules {
+		if r.Agent != "" && !slices.Contains(names, r.Agent) {
+			names = append(names, r.Agent)
+		}
+	}
+	l.agent.Options = names
+	if !slices.Contains(names, l.agent.Selected) {
+		l.agent.Selected = names[0]
+	}
+	l.agent.Refresh()
+}
+
+func (l *ruleList) draw() {
+	found := l.shown
+	var rows []fyne.CanvasObject
+	for _, r := range found[:min(len(found), rowsShown)] {
+		rows = append(rows, l.row(r))
+	}
+	switch {
+	case len(l.rules) == 0:
+		rows = append(rows, emptyRow(lang.L("No rules yet: what no class lets pass is asked about.")))
+	case len(found) == 0:
+		rows = append(rows, emptyRow(lang.L("No rule contains that.")))
+	case len(found) > rowsShown:
+		rows = append(rows, emptyRow(lang.L("{{.Shown}} of {{.All}} rules. Type above to find others.",
+			map[string]any{"Shown": rowsShown, "All": len(found)})))
+	}
+	setContent(l.body, card(rows...))
+}
+
+// find shows the rules that contain what the person looks for.
+func (l *ruleList) find() {
+	if l.drawn == nil {
+		return // the list is being made
+	}
+	rules, texts, agent := l.rules, l.texts, ""
+	want, effect := strings.ToLower(l.filter.Text), l.effect.SelectedIndex()
+	if l.agent.SelectedIndex() > 0 {
+		agent = l.agent.Selected
+	}
+	l.work.do(func(context.Context) func() {
+		if want != "" && texts == nil {
+			texts = searchTexts(rules)
+		}
+		var found []policy.Rule
+		for i, r := range rules {
+			if (effect <= 0 || r.Effect == effects[effect-1]) && (agent == "" || r.Agent == agent) &&
+				(want == "" || strings.Contains(texts[i], want)) {
+				found = append(found, r)
+			}
+		}
+		return func() {
+			if len(rules) == len(l.rules) && (len(rules) == 0 || &rules[0] == &l.rules[0]) {
+				l.texts, l.shown = texts, found
+				l.draw()
+			}
+		}
+	})
+}
+
+// searchTexts are what the filter looks through.
+func searchTexts(rules []policy.Rule) []string {
+	texts := make([]string, len(rules))
+	for i, r := range rules {
+		texts[i] = strings.ToLower(r.ID + " " + sentence(r) + " " + r.Note)
+	}
+	return texts
+}
+
+func (l *ruleList) row(r policy.Rule) fyne.CanvasObject {
+	on := widget.NewCheck("", nil)
+	on.SetChecked(!r.Disabled)
+	on.OnChanged = func(want bool) {
+		l.win.change(switching(r.ID, want), func(err error) {
+			if err != nil {
+				on.Checked = !want
+				on.Refresh()
+			}
+		})
+	}
+	edit := quietButton("", theme.DocumentCreateIcon(), func() { l.edit(r) })
+	remove := quietButton("", theme.DeleteIcon(), func() { l.win.change(without(r.ID), func(error) {}) })
+	enable(l.editable, on, edit, remove)
+
+	return badged(effectWidth, effectBadge(r.Effect),
+		container.New(besides{gap: 8}, ruleWords(r), container.NewHBox(on, edit, remove)))
+}
+
+// effectWidth is the width of the column with a rule's effect.
+const effectWidth = 58
+
+// ruleWords say what a rule does.
+func ruleWords(r policy.Rule) fyne.CanvasObject {
+	importance := widget.MediumImportance
+	if r.Disabled {
+		importance = widget.LowImportance
+	}
+	return dialogs.Column(4, paragraph(sentence(r), importance), muted(footnote(r)))
+}
+
+// footnote is what stands in small letters under a rule.
+func footnote(r policy.Rule) string {
+	parts := []string{r.ID}
+	if r.Disabled {
+		parts = append(parts, lang.L("switched off"))
+	}
+	if r.Note != "" {
+		parts = append(parts, safetext.Line(r.Note, quoteLimit))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// switching switches the rule of that id on or off.
+func switching(id string, on bool) func(*config.Config) error {
+	return func(c *config.Config) error {
+		for i := range c.Policy.Rules {
+			if c.Policy.Rules[i].ID == id {
+				c.Policy.Rules[i].Disabled = !on
+			}
+		}
+		return nil
+	}
+}
+
+// without removes the rule of that id.
+func without(id string) func(*config.Config) error {
+	return func(c *config.Config) error {
+		c.Policy.Rules = slices.DeleteFunc(c.Policy.Rules, func(r policy.Rule) bool { return r.ID == id })
+		return nil
+	}
+}
+
+// adding adds rules.
+func adding(rules ...policy.Rule) func(*config.Config) error {
+	return func(c *config.Config) error {
+		c.Policy.Rules = append(c.Policy.Rules, rules...)
+		return nil
+	}
+}

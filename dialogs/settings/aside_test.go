@@ -1,0 +1,239 @@
+package settings
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"nod/policy"
+)
+
+// serialApp runs what goroutines hand to the UI goroutine one after the other, as a real driver does.
+type serialApp struct {
+	fyne.App
+	driver serialDriver
+}
+
+func (a *serialApp) Driver() fyne.Driver { return &a.driver }
+
+type serialDriver struct {
+	fyne.Driver
+	mu sync.Mutex
+}
+
+func (d *serialDriver) DoFromGoroutine(f func(), _ bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f()
+}
+
+// live runs f with a window whose work takes place on goroutines. What f does to the window it does with ui, which
+// then waits until all is done that can be.
+func live(t *testing.T, o *fakeOperator, f func(w *Window, ui func(func()))) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWindow(t, o, "light")
+		a := &serialApp{App: fyne.CurrentApp()}
+		a.driver.Driver = a.App.Driver()
+		fyne.SetCurrentApp(a)
+		f(w, func(do func()) {
+			fyne.Do(do)
+			synctest.Wait()
+		})
+	})
+}
+
+// With an operator that does not answer everything can be touched, and the window opens once it does.
+func TestNothingWaitsForTheOperator(t *testing.T) {
+	o := somebody()
+	live(t, o, func(w *Window, ui func(func())) {
+		o.stop()
+		ui(w.Show)
+		if w.win != nil || !w.Visible() {
+			t.Error("it is open before anybody knows what is in it")
+		}
+		o.goOn()
+		ui(func() {})
+		if w.win == nil || !w.general.onTop.check.Checked {
+			t.Fatal("it is not open")
+		}
+		o.stop()
+		for i := range w.pages {
+			ui(func() { w.tabs.SelectIndex(i) })
+		}
+		ui(func() { w.tabs.SelectIndex(onGeneral) })
+		ui(func() { test.Tap(w.general.onTop.check) })
+		if w.general.onTop.check.Checked || o.config().Prompt.OnTop {
+			t.Error("the switch did nothing")
+		}
+		o.goOn()
+		ui(w.close)
+	})
+}
+
+// However often something changes, one fetch is under way and one follows, and none while the window is closed.
+func TestChangesAreFetchedOnce(t *testing.T) {
+	o := somebody()
+	live(t, o, func(w *Window, ui func(func())) {
+		w.Changed()
+		time.Sleep(2 * pace)
+		if n := o.calls("State"); n != 0 {
+			t.Errorf("%d fetches for a window that is closed", n)
+		}
+		ui(w.Show)
+		before := o.calls("State")
+		for range 1000 {
+			w.Changed()
+		}
+		time.Sleep(2 * pace)
+		if n := o.calls("State") - before; n != 1 {
+			t.Errorf("%d fetches after many changes", n)
+		}
+		o.stop()
+		before = o.calls("State")
+		for range 5 {
+			w.Changed()
+			time.Sleep(2 * pace)
+		}
+		o.goOn()
+		synctest.Wait()
+		if n := o.calls("State") - before; n != 2 {
+			t.Errorf("%d fetches, want one that took long and one for all that came meanwhile", n)
+		}
+		ui(w.close)
+	})
+}
+
+// What a person sets one after the other is saved in that order, and never shown as it was before.
+func TestChangesAreSavedInOrder(t *testing.T) {
+	o := somebody()
+	live(t, o, func(w *Window, ui func(func())) {
+		ui(w.Show)
+		check := w.general.onTop.check
+		o.stop()
+		w.Changed()
+		time.Sleep(2 * pace) // a state is on its way that does not know of what follows
+		for range 5 {
+			fyne.Do(func() { test.Tap(check) })
+		}
+		o.goOn()
+		synctest.Wait()
+		if check.Checked || o.config().Prompt.OnTop {
+			t.Errorf("shown %v, saved %v", check.Checked, o.config().Prompt.OnTop)
+		}
+		if n := o.calls("Replace"); n != 5 {
+			t.Errorf("saved with %d calls, want 5: each starts from what the one before saved", n)
+		}
+		ui(w.close)
+	})
+}
+
+// A state from before a change, which arrives after it, is not shown.
+func TestAStaleStateIsNotShown(t *testing.T) {
+	o := somebody()
+	live(t, o, func(w *Window, ui func(func())) {
+		ui(w.Show)
+		check := w.general.onTop.check
+		var shown []bool
+		changed := check.OnChanged
+		check.OnChanged = func(on bool) { shown = append(shown, on); changed(on) }
+		o.stop()
+		w.Changed()
+		time.Sleep(2 * pace)
+		ui(func() { test.Tap(check) })
+		o.goOn()
+		synctest.Wait()
+		if slices.Contains(shown, true) || check.Checked {
+			t.Errorf("the switch showed %v", shown)
+		}
+		ui(w.close)
+	})
+}
+
+// A field that was edited is saved when the window closes.
+func TestClosingSaves(t *testing.T) {
+	o := somebody()
+	live(t, o, func(w *Window, ui func(func())) {
+		ui(w.Show)
+		ui(func() {
+			w.win.Canvas().Focus(w.general.timeout)
+			w.general.timeout.SetText("2m")
+			w.close()
+		})
+		if got := o.config().Prompt.Timeout; got != 2*time.Minute {
+			t.Errorf("saved %v", got)
+		}
+	})
+}
+
+// Suggestions are looked for only while their page is in view.
+func TestSuggestionsAreGivenUp(t *testing.T) {
+	o := somebody()
+	live(t, o, func(w *Window, ui func(func())) {
+		ui(w.Show)
+		w.Changed()
+		time.Sleep(2 * pace)
+		if n := o.calls("Suggest") + o.calls("Desktop"); n != 0 {
+			t.Errorf("%d calls for pages that nobody looks at", n)
+		}
+		o.stop()
+		ui(func() { w.tabs.SelectIndex(onSuggestions) })
+		if w.suggestions.work.cancel == nil || o.calls("Suggest") != 1 {
+			t.Error("nothing looks for suggestions")
+		}
+		ui(func() { w.tabs.SelectIndex(onAbout) })
+		if w.suggestions.work.cancel != nil {
+			t.Error("something still looks for suggestions")
+		}
+		o.goOn()
+		ui(w.close)
+	})
+}
+
+// Of many texts typed while the operator is slow the last is tried, and few of the others.
+func TestTheLastTryWins(t *testing.T) {
+	o := somebody()
+	live(t, o, func(w *Window, ui func(func())) {
+		ui(w.Show)
+		before := o.calls("Try")
+		fyne.Do(func() {
+			for i := range 50 {
+				w.allow.try.input.SetText(fmt.Sprintf("rm -rf x%d", i))
+			}
+			w.allow.try.input.SetText("ls -l")
+		})
+		synctest.Wait()
+		if n := o.calls("Try") - before; n > 2 {
+			t.Errorf("%d calls were tried", n)
+		}
+		if got := test.RenderObjectToMarkup(w.allow.try.body); !strings.Contains(got, "ls -l") {
+			t.Errorf("shows %s", got)
+		}
+		ui(w.close)
+	})
+}
+
+// A long list of rules is no reason to wait.
+func TestManyRules(t *testing.T) {
+	o := somebody()
+	for i := range 10_000 {
+		r := policy.Rule{ID: fmt.Sprintf("rule-%d", i+1), Effect: policy.Allow, Command: fmt.Sprintf("make t%d", i)}
+		o.state.Config.Policy.Rules = append(o.state.Config.Policy.Rules, r)
+	}
+	w := openWindow(t, o, "light")
+	w.tabs.SelectIndex(onAllow)
+	w.allow.rules.filter.SetText("“make t9999”")
+	if got := w.allow.rules.shown; len(got) != 1 || got[0].ID != "rule-10000" {
+		t.Errorf("found %d rules", len(got))
+	}
+	w.allow.edit(policy.Rule{})
+	if got := w.allow.editor.rule().ID; got != "rule-10001" {
+		t.Errorf("a new rule is named %q", got)
+	}
+}

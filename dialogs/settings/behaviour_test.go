@@ -1,0 +1,232 @@
+package settings
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2/test"
+
+	"nod/policy"
+)
+
+func TestASwitchIsSaved(t *testing.T) {
+	w, o := few(t)
+	w.tabs.SelectIndex(onAllow)
+	test.Tap(w.allow.classes[policy.Network].check)
+	if got := o.config().Policy.AutoAllow; !slices.Equal(got, []policy.Class{policy.ReadOnly, policy.Network}) {
+		t.Errorf("passes: %q", got)
+	}
+	test.Tap(w.allow.classes[policy.Network].check)
+	o.isAs(t, fewRules())
+}
+
+// What cannot be saved is said, and shown as it is.
+func TestASwitchThatCannotBeSavedGoesBack(t *testing.T) {
+	w, o := few(t)
+	w.tabs.SelectIndex(onAllow)
+	o.refuse = errors.New("disk on fire")
+	r := w.allow.classes[policy.Network]
+	test.Tap(r.check)
+	if r.check.Checked || shownBy(r.problem) != "disk on fire" {
+		t.Errorf("on %v, says %q", r.check.Checked, shownBy(r.problem))
+	}
+	if markup := test.RenderObjectToMarkup(w.banner.content); !strings.Contains(markup, "disk on fire") {
+		t.Errorf("the banner shows %s", markup)
+	}
+	o.refuse = nil
+	test.Tap(r.check)
+	if !r.check.Checked || w.banner.content.Visible() {
+		t.Errorf("on %v, banner %v", r.check.Checked, w.banner.content.Visible())
+	}
+	w.tabs.SelectIndex(onGeneral)
+	test.Tap(w.general.autostart.check)
+	if w.general.autostart.check.Checked || shownBy(w.general.autostart.problem) == "" {
+		t.Error("nothing says that nod cannot start with the session")
+	}
+}
+
+// A change that meets another one is made to what came of that.
+func TestAChangeMeetsAnother(t *testing.T) {
+	w, o := few(t)
+	o.meanwhile = func() {
+		o.state.Config.Policy.Rules = append(o.rules(), policy.Rule{ID: "other", Effect: policy.Ask, Tool: "T"})
+	}
+	test.Tap(w.general.onTop.check)
+	if o.config().Prompt.OnTop || len(o.rules()) != 2 {
+		t.Errorf("the configuration is %+v", o.config())
+	}
+}
+
+func TestARuleIsAdded(t *testing.T) {
+	w, o := few(t)
+	w.allow.refresh(w.state)
+	w.allow.edit(policy.Rule{})
+	e := w.allow.editor
+	e.effect.SetSelected(effectName(policy.Allow))
+	e.texts["tool"].SetText("Bash")
+	e.texts["command"].SetText("make test ")
+	e.texts["id"].SetText("tests")
+	test.Tap(e.save)
+	if w.allow.editor != nil {
+		t.Error("the editor stayed open")
+	}
+	want := fewRules()
+	want.Policy.Rules = append(want.Policy.Rules,
+		policy.Rule{ID: "tests", Effect: policy.Allow, Tool: "Bash", Command: "make test "})
+	o.isAs(t, want)
+}
+
+func TestABadRuleIsNotSaved(t *testing.T) {
+	tests := map[string]struct {
+		fill map[string]string
+		at   string // the field that complains
+	}{
+		"matches everything": {map[string]string{"id": "x"}, "effect"},
+		"no name":            {map[string]string{"id": "", "tool": "Bash"}, "id"},
+		"a name twice":       {map[string]string{"id": "no-prod", "tool": "Bash"}, "id"},
+		"a broken pattern":   {map[string]string{"id": "x", "path": "~/src/["}, "path"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			w, o := few(t)
+			w.tabs.SelectIndex(onAllow)
+			w.allow.edit(policy.Rule{})
+			e := w.allow.editor
+			for key, text := range tt.fill {
+				e.texts[key].SetText(text)
+			}
+			if !e.save.Disabled() {
+				t.Error("it could be saved")
+			}
+			if shownBy(e.wrong[tt.at]) == "" {
+				t.Errorf("nothing is said at %s", tt.at)
+			}
+			e.submit() // as if it had been pressed before the check came back
+			if w.allow.editor == nil {
+				t.Error("the editor closed")
+			}
+			o.isAs(t, fewRules())
+		})
+	}
+}
+
+func TestEditingKeepsThePlace(t *testing.T) {
+	w, o := few(t)
+	o.state.Config.Policy.Rules = append(o.rules(), policy.Rule{ID: "second", Effect: policy.Ask, Tool: "T"})
+	w.tabs.SelectIndex(onAllow)
+	w.allow.edit(w.state.Config.Policy.Rules[0])
+	w.allow.editor.texts["note"].SetText("ask Grace first")
+	test.Tap(w.allow.editor.save)
+	if got := o.rules(); len(got) != 2 || got[0].ID != "no-prod" || got[0].Note != "ask Grace first" {
+		t.Errorf("rules %+v", got)
+	}
+}
+
+func TestARuleIsSwitchedOffAndRemoved(t *testing.T) {
+	w, o := few(t)
+	w.tabs.SelectIndex(onAllow)
+	test.Tap(checkIn(t, w.allow.rules.body))
+	if !o.rule(t, "no-prod").Disabled {
+		t.Error("it is on")
+	}
+	o.refuse = errors.New("disk on fire")
+	test.Tap(checkIn(t, w.allow.rules.body))
+	if checkIn(t, w.allow.rules.body).Checked {
+		t.Error("what could not be saved is shown as saved")
+	}
+	o.refuse = nil
+	test.Tap(buttonsIn(w.allow.rules.body, "")[1]) // behind the pencil
+	if len(o.rules()) != 0 {
+		t.Errorf("rules %+v", o.rules())
+	}
+}
+
+// What is typed into the try-it box is decided as the policy would, at each key.
+func TestTryACall(t *testing.T) {
+	w, _ := few(t)
+	try := w.allow.try
+	says := func() string { return test.RenderObjectToMarkup(try.body) }
+	tests := []struct{ agent, tool, input, want string }{
+		{"claude-code", "Bash", "ls -l", "Allow"},
+		{"claude-code", "Bash", "rm -rf x", "Ask"},
+		{"claude-code", "Read", "README.md", "Allow"},
+		{"codex", "mcp__prod__deploy", "", "Deny"},
+		{"claude-code", "Bash", `{"command":`, "Not JSON yet"},
+		{"claude-code", "", "", "Name a tool."},
+	}
+	for _, tt := range tests {
+		try.agent.SetText(tt.agent)
+		try.tool.SetText(tt.tool)
+		try.input.SetText(tt.input)
+		if got := says(); !strings.Contains(got, tt.want) {
+			t.Errorf("%+v: %s", tt, got)
+		}
+	}
+}
+
+// A broken file is shown and cannot be edited over.
+func TestABrokenFile(t *testing.T) {
+	o := somebody()
+	o.state.Config.Policy = policy.Policy{}
+	o.state.Problem = `config.yaml:2: "alow" is no effect`
+	w := openWindow(t, o, "light")
+	if !strings.Contains(test.RenderToMarkup(w.win.Canvas()), "alow") {
+		t.Error("the mistake is not shown")
+	}
+	w.tabs.SelectIndex(onAllow)
+	if !w.allow.classes[policy.Write].check.Disabled() || !w.allow.rules.add.Disabled() {
+		t.Error("a switch works")
+	}
+	w.allow.edit(policy.Rule{})
+	w.allow.refresh(w.state)
+	w.allow.editor.texts["tool"].SetText("Bash")
+	if !w.allow.editor.save.Disabled() {
+		t.Error("a rule can be saved")
+	}
+	w.tabs.SelectIndex(onSuggestions)
+	if !buttonIn(t, w.suggestions.body, "Add rule").Disabled() {
+		t.Error("a suggestion can be added")
+	}
+	o.state.Problem = ""
+	w.fetch()
+	if w.banner.content.Visible() || buttonIn(t, w.suggestions.body, "Add rule").Disabled() {
+		t.Error("it stays broken after it was mended")
+	}
+}
+
+func TestGeneralIsCheckedAndSaved(t *testing.T) {
+	w, o := few(t)
+	e := w.general.timeout
+	e.SetText("soon")
+	e.commit()
+	if shownBy(e.problem) == "" {
+		t.Error("nothing is said")
+	}
+	o.isAs(t, fewRules())
+	o.refuse = errors.New("disk on fire")
+	e.SetText("2m")
+	e.commit()
+	if e.Text != "2m" || shownBy(e.problem) != "disk on fire" {
+		t.Errorf("shows %q, says %q", e.Text, shownBy(e.problem))
+	}
+	o.refuse = nil
+	e.commit() // once more
+	if got := o.config().Prompt.Timeout; got.Minutes() != 2 {
+		t.Errorf("saved %v", got)
+	}
+}
+
+// What counts only after a restart says so.
+func TestARestartIsAskedFor(t *testing.T) {
+	w, o := few(t)
+	if w.general.restart.content.Visible() {
+		t.Error("asked for at once")
+	}
+	o.state.Restart = true
+	test.Tap(w.general.onTop.check)
+	if !w.general.restart.content.Visible() {
+		t.Error("not asked for")
+	}
+}

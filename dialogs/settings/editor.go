@@ -1,0 +1,315 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+	"nod/policy"
+	"nod/policy/config"
+)
+
+// editor is the form for one rule. It says what is wrong as the person types, and what the rule will do.
+type editor struct {
+	part
+	was      string          // id of the rule that is edited; empty for a new one
+	taken    map[string]bool // names of the other rules
+	base     policy.Rule     // what the form does not show
+	closed   func()
+	editable bool
+
+	effect *widget.RadioGroup
+	class  *widget.Select
+	texts  map[string]*escEntry // by key of the file
+	wrong  map[string]*remark   // the same
+	says   *widget.Label
+	save   *widget.Button
+}
+
+var effects = []policy.Effect{policy.Allow, policy.Ask, policy.Deny}
+
+// names are what a person reads of the values that there are to choose from.
+func names[T any](values []T, name func(T) string) []string {
+	var all []string
+	for _, v := range values {
+		all = append(all, name(v))
+	}
+	return all
+}
+
+// formLine is a text of the form, and the part of a rule that it is: one of the last three.
+type formLine struct {
+	key, name, hint string
+	text            *string
+	list            *[]string     // one to a line
+	args            *[]policy.Arg // one to a line
+}
+
+// formLines are the texts of the form for r, in their order.
+func formLines(r *policy.Rule) []formLine {
+	return []formLine{
+		{key: "tool", text: &r.Tool, name: lang.L("Tool"), hint: lang.L("Bash, or mcp__github__* for many")},
+		{key: "run", list: &r.Run, name: lang.L("Runs"),
+			hint: lang.L("go test (what starts like this, also within a command line; one to a line)")},
+		{key: "command", text: &r.Command, name: lang.L("Command"),
+			hint: lang.L("git status (exactly this, to the letter)")},
+		{key: "path", text: &r.Path, name: lang.L("Files"), hint: "~/src/**"},
+		{key: "host", text: &r.Host, name: lang.L("Host"), hint: lang.L("example.com, or *.example.com for all below it")},
+		{key: "args", args: &r.Args, name: lang.L("Fields"), hint: lang.L("branch = release/*   (one to a line)")},
+		{key: "cwd", text: &r.CWD, name: lang.L("Works in"), hint: "~/src/shop/**"},
+		{key: "agent", text: &r.Agent, name: lang.L("Agent"), hint: lang.L("claude-code (as it calls itself)")},
+		{key: "program", text: &r.Program, name: lang.L("Program"), hint: lang.L("/usr/bin/claude (verified by nod)")},
+		{key: "mcp_server", text: &r.Server, name: lang.L("MCP server"),
+			hint: lang.L("github (of tools named mcp__github__…)")},
+		{key: "session", text: &r.Session, name: lang.L("Session"),
+			hint: lang.L("one session, by the agent's own name for it")},
+		{key: "expires", text: &r.Expires, name: lang.L("Until"), hint: "2030-12-31"},
+		{key: "id", text: &r.ID, name: lang.L("Name"), hint: lang.L("letters, digits, dots and dashes")},
+		{key: "note", text: &r.Note, name: lang.L("Note"), hint: lang.L("why, for you to remember")},
+		{key: "examples.match", list: &r.Examples.Match, name: lang.L("Matches"),
+			hint: lang.L("examples, one to a line: a command, or a call as JSON")},
+		{key: "examples.no_match", list: &r.Examples.NoMatch, name: lang.L("Not"),
+			hint: lang.L("examples of what it must not match")},
+	}
+}
+
+// verbatim reports whether the text counts byte for byte: a blank at its end matters.
+func (l formLine) verbatim() bool { return l.key == "command" }
+
+// get is the text as the form shows it.
+func (l formLine) get() string {
+	switch {
+	case l.text != nil:
+		return *l.text
+	case l.list != nil:
+		return strings.Join(*l.list, "\n")
+	}
+	return argLines(*l.args)
+}
+
+// set takes in what is typed.
+func (l formLine) set(typed string) {
+	switch {
+	case l.verbatim():
+		*l.text = typed
+	case l.text != nil:
+		*l.text = strings.TrimSpace(typed)
+	case l.list != nil:
+		*l.list = lines(typed)
+	default:
+		*l.args = argsOf(typed)
+	}
+}
+
+// newEditor makes the form for r, which is new when it has no id. Closed is called when the person is done.
+func newEditor(w *Window, r policy.Rule, rules []policy.Rule, closed func()) *editor {
+	e := &editor{part: newPart(w), was: r.ID, base: r, closed: closed, editable: true,
+		taken: map[string]bool{}, texts: map[string]*escEntry{}, wrong: map[string]*remark{}}
+	for _, other := range rules {
+		e.taken[other.ID] = other.ID != r.ID
+	}
+	if r.ID == "" {
+		r.Effect, r.ID = policy.Ask, freeID(e.taken)
+	}
+	e.build(r)
+	e.check()
+	return e
+}
+
+// freeID is a short id that no rule has.
+func freeID(taken map[string]bool) string {
+	for n := 1; ; n++ {
+		if id := fmt.Sprintf("rule-%d", n); !taken[id] {
+			return id
+		}
+	}
+}
+
+// build makes the form, which says what r does.
+func (e *editor) build(r policy.Rule) {
+	e.effect = widget.NewRadioGroup(names(effects, effectName), nil)
+	e.effect.Horizontal, e.effect.Required = true, true
+	e.effect.SetSelected(effectName(r.Effect))
+	e.effect.OnChanged = func(string) { e.check() }
+	e.class = widget.NewSelect(append([]string{lang.L("Any")}, names(policy.Classes, className)...), nil)
+	e.class.SetSelectedIndex(slices.Index(policy.Classes, r.Class) + 1)
+	e.class.OnChanged = func(string) { e.check() }
+	e.says = dialogs.Lines("", theme.SizeNameText, widget.MediumImportance)
+	e.save = mainButton(lang.L("Save rule"), theme.ConfirmIcon(), e.submit)
+
+	heading := lang.L("New rule")
+	if e.was != "" {
+		heading = lang.L("Edit rule")
+	}
+	form := []fyne.CanvasObject{e.line(lang.L("Effect"), "effect", e.effect)}
+	for _, l := range formLines(&r) {
+		form = append(form, e.textLine(l))
+		if l.key == "tool" {
+			form = append(form, e.line(lang.L("Class"), "class", e.class))
+		}
+	}
+	foot := dialogs.Padded(10, 20, container.New(besides{gap: 16}, dialogs.Column(2, dialogs.Tight(e.says)),
+		container.NewHBox(widget.NewButton(lang.L("Cancel"), e.closed), e.save)))
+	e.content = container.NewBorder(nil, footOf(foot), nil, nil,
+		page(header(heading, lang.L("A rule applies to calls that match all that you fill in; what you leave empty "+
+			"matches everything.")),
+			dialogs.Column(12, form...)))
+}
+
+// textLine is a line of the form with a text to type.
+func (e *editor) textLine(l formLine) fyne.CanvasObject {
+	t := newEscEntry(l.text == nil || l.verbatim(), e.closed)
+	t.SetPlaceHolder(l.hint)
+	if t.MultiLine {
+		t.SetMinRowsVisible(2)
+	}
+	t.SetText(l.get())
+	t.OnChanged = func(string) { e.check() }
+	e.texts[l.key] = t
+	return e.line(l.name, l.key, t)
+}
+
+func (e *editor) line(name, key string, input fyne.CanvasObject) fyne.CanvasObject {
+	e.wrong[key] = newRemark(widget.DangerImportance)
+	label := dialogs.Padded(9, 0, dialogs.Words(name, theme.SizeNameText, theme.ColorNameForeground))
+	return container.NewBorder(nil, nil, topLeft(92, label), nil,
+		dialogs.Column(2, input, e.wrong[key].content))
+}
+
+// rule is what the form says.
+func (e *editor) rule() policy.Rule {
+	r := e.base
+	for _, l := range formLines(&r) {
+		l.set(e.texts[l.key].Text)
+	}
+	r.Class, r.Effect = "", ""
+	if i := e.class.SelectedIndex(); i > 0 {
+		r.Class = policy.Classes[i-1]
+	}
+	if i := slices.Index(e.effect.Options, e.effect.Selected); i >= 0 {
+		r.Effect = effects[i]
+	}
+	return r
+}
+
+// argLines writes matchers of fields one to a line.
+func argLines(args []policy.Arg) string {
+	var all []string
+	for _, a := range args {
+		all = append(all, a.Field+" = "+a.Value)
+	}
+	return strings.Join(all, "\n")
+}
+
+func argsOf(text string) []policy.Arg {
+	var args []policy.Arg
+	for _, line := range lines(text) {
+		field, value, _ := strings.Cut(line, "=")
+		args = append(args, policy.Arg{Field: strings.TrimSpace(field), Value: strings.TrimSpace(value)})
+	}
+	return args
+}
+
+// lines are those that say something.
+func lines(text string) []string {
+	var all []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+// check shows what is wrong with the form, or what the rule will do.
+func (e *editor) check() {
+	r := e.rule()
+	e.work.do(func(context.Context) func() {
+		err := e.validate(r)
+		return func() { e.show(r, err) }
+	})
+}
+
+// show shows what came of checking r.
+func (e *editor) show(r policy.Rule, err error) {
+	for _, l := range e.wrong {
+		l.say("")
+	}
+	enable(e.editable && err == nil, e.save)
+	if err == nil {
+		e.say(sentence(r)+".", widget.MediumImportance)
+		return
+	}
+	text := err.Error()
+	if at, isField := errors.AsType[*policy.FieldError](err); isField {
+		key, _, _ := strings.Cut(at.Key, "[")
+		if line := e.wrong[key]; line != nil {
+			line.say(at.Problem)
+			text = ""
+		}
+	}
+	e.say(text, widget.LowImportance)
+}
+
+// validate may look at the disk: it runs off the UI goroutine.
+func (e *editor) validate(r policy.Rule) error {
+	if e.taken[r.ID] {
+		return &policy.FieldError{Key: "id", Problem: lang.L("another rule has this name")}
+	}
+	if err := r.Validate(); err != nil {
+		return err
+	}
+	return r.CheckExamples()
+}
+
+func (e *editor) say(s string, i widget.Importance) {
+	e.says.Importance = i
+	e.says.SetText(s)
+}
+
+// submit saves the rule in the place it had, or at the end.
+func (e *editor) submit() {
+	r := e.rule()
+	e.win.change(func(c *config.Config) error {
+		if err := e.validate(r); err != nil {
+			return err
+		}
+		i := slices.IndexFunc(c.Policy.Rules, func(old policy.Rule) bool { return old.ID == e.was })
+		if e.was == "" || i < 0 { // a rule that was removed from the file meanwhile comes back
+			c.Policy.Rules = append(c.Policy.Rules, r)
+			return nil
+		}
+		c.Policy.Rules[i] = r
+		return nil
+	}, func(err error) {
+		if err != nil {
+			e.say(err.Error(), widget.DangerImportance)
+			return
+		}
+		e.closed()
+	})
+}
+
+// refresh follows the store: what cannot be saved must not look as if it could.
+func (e *editor) refresh(editable bool) {
+	if editable != e.editable {
+		e.editable = editable
+		e.check()
+	}
+}
+
+// focus starts in the field that a rule is mostly about.
+func (e *editor) focus() {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(e.texts["tool"]); c != nil {
+		c.Focus(e.texts["tool"])
+	}
+}

@@ -1,0 +1,313 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strconv"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/ipc/operator"
+	"nod/policy/config"
+)
+
+// setting is a row with a part of the configuration.
+type setting interface {
+	row() *field
+	refresh(c *config.Config, editable bool) // shows what is saved
+}
+
+// generalPage says how nod asks, looks and starts.
+type generalPage struct {
+	part
+	settings  []setting
+	timeout   *savedEntry
+	onTop     *checkRow
+	autostart *checkRow
+	restart   *remark
+	started   operator.Autostart // as last shown
+}
+
+func newGeneralPage(w *Window) *generalPage {
+	p := &generalPage{part: newPart(w), restart: newRemark(widget.WarningImportance)}
+	p.timeout = newDuration(w, lang.L("Time to answer"),
+		lang.L("How long a request waits for you when it does not say so itself. Silence never allows anything."),
+		time.Second, 24*time.Hour, func(c *config.Config) *time.Duration { return &c.Prompt.Timeout })
+	p.onTop = newSwitch(w, lang.L("Keep prompts above other windows"), lang.L("Where the desktop allows it."),
+		func(c *config.Config) *bool { return &c.Prompt.OnTop })
+	p.autostart = newCheckRow(lang.L("Start with the session"),
+		lang.L("So that agents find nod whenever you are logged in."), func(on bool, done func(error)) {
+			w.act(func(ctx context.Context) error { return w.opts.Operator.SetAutostart(ctx, on) }, done)
+		})
+	p.content = page(
+		p.section(lang.L("Asking"), p.timeout,
+			newDuration(w, lang.L("Pause before Allow works"),
+				lang.L("A prompt must be visible and unchanged this long, so that no click meant for something else allows "+
+					"anything."),
+				700*time.Millisecond, 10*time.Second, func(c *config.Config) *time.Duration { return &c.Prompt.ArmAfter }),
+			p.onTop),
+		p.section(lang.L("Notifications"),
+			newSwitch(w, lang.L("Announce waiting prompts"),
+				lang.L("A notification when a prompt waits and you look elsewhere. It never contains an agent's words."),
+				func(c *config.Config) *bool { return &c.Notifications.Prompts }),
+			newSwitch(w, lang.L("Pass on agents' notices"), lang.L("What agents send with nod notify."),
+				func(c *config.Config) *bool { return &c.Notifications.Notices })),
+		p.section(lang.L("Look"),
+			newChoice(w, lang.L("Theme"), "",
+				[]option{{"system", lang.L("As the system")}, {"light", lang.L("Light")}, {"dark", lang.L("Dark")}},
+				func(c *config.Config) *string { return &c.Look.Theme }),
+			newChoice(w, lang.L("Language"), lang.L("Counts after a restart."),
+				[]option{{"system", lang.L("As the system")}, {"en", "English"}, {"zh-CN", "简体中文"}},
+				func(c *config.Config) *string { return &c.Look.Language })),
+		p.section(lang.L("Start"), p.autostart,
+			newSavedEntry(w, lang.L("Port"),
+				lang.L("Where agents on this machine reach nod. 0 picks a free port at each start. Counts after a restart."),
+				portOf, setPort)),
+		p.restart.content,
+	)
+	return p
+}
+
+// section is a card of settings, which are refreshed with the page.
+func (p *generalPage) section(heading string, settings ...setting) fyne.CanvasObject {
+	var rows []fyne.CanvasObject
+	for _, s := range settings {
+		rows = append(rows, s.row().content)
+	}
+	p.settings = append(p.settings, settings...)
+	return section(heading, "", rows...)
+}
+
+// refresh shows what is saved.
+func (p *generalPage) refresh(s operator.State) {
+	for _, one := range p.settings {
+		one.refresh(&s.Config, s.Problem == "")
+	}
+	p.autostart.show(s.Autostart.On)
+	if s.Autostart != p.started { // what the person tried and could not do stays in view
+		p.started = s.Autostart
+		p.autostart.problem.say(s.Autostart.Problem)
+	}
+	p.restart.say("")
+	if s.Restart {
+		p.restart.say(lang.L("Start nod again for this to count."))
+	}
+}
+
+// newDuration is a setting of a time, within bounds.
+func newDuration(w *Window, name, hint string, least, most time.Duration,
+	of func(*config.Config) *time.Duration) *savedEntry {
+	set := func(c *config.Config, typed string) error {
+		d, err := time.ParseDuration(typed)
+		if err != nil {
+			return errors.New(lang.L("Write a time such as 700ms, 90s, 5m or 1h30m."))
+		}
+		if d < least || d > most {
+			return errors.New(lang.L("Between {{.Least}} and {{.Most}}.",
+				map[string]any{"Least": config.FormatDuration(least), "Most": config.FormatDuration(most)}))
+		}
+		*of(c) = d
+		return nil
+	}
+	return newSavedEntry(w, name, hint, func(c *config.Config) string { return config.FormatDuration(*of(c)) }, set)
+}
+
+// newSwitch is a setting to switch on and off.
+func newSwitch(w *Window, name, hint string, of func(*config.Config) *bool) *checkRow {
+	r := newCheckRow(name, hint, func(on bool, done func(error)) {
+		w.change(func(c *config.Config) error { *of(c) = on; return nil }, done)
+	})
+	r.is = func(c *config.Config) bool { return *of(c) }
+	return r
+}
+
+// newMember is the setting whether x is in a list.
+func newMember[T comparable](w *Window, name, hint string, x T, of func(*config.Config) *[]T) *checkRow {
+	r := newCheckRow(name, hint, func(on bool, done func(error)) {
+		w.change(func(c *config.Config) error { *of(c) = with(*of(c), x, on); return nil }, done)
+	})
+	r.is = func(c *config.Config) bool { return slices.Contains(*of(c), x) }
+	return r
+}
+
+// checkRow is something to switch on and off. It shows what the person set at once, and when that could not be saved
+// again what is saved.
+type checkRow struct {
+	*field
+	check *widget.Check
+	is    func(*config.Config) bool // what is saved; nil: it is not part of the configuration
+	on    bool                      // as shown last
+	warns bool                      // that it is on
+}
+
+func newCheckRow(name, hint string, set func(on bool, done func(error))) *checkRow {
+	r := &checkRow{}
+	r.check = widget.NewCheck("", func(on bool) {
+		if on == r.on {
+			return // it was set by nod, not by the person
+		}
+		r.on = on
+		set(on, func(err error) {
+			r.problem.complain(err)
+			if err != nil {
+				r.show(!on)
+			}
+		})
+	})
+	r.field = newField(name, hint, r.check)
+	return r
+}
+
+func (r *checkRow) refresh(c *config.Config, editable bool) {
+	if r.is != nil {
+		r.show(r.is(c))
+		enable(editable, r.check)
+	}
+}
+
+func (r *checkRow) show(on bool) {
+	r.on = on
+	r.check.SetChecked(on)
+}
+
+// option is one value of a setting, and its name.
+type option struct{ value, name string }
+
+// choiceRow is a setting with a few values.
+type choiceRow struct {
+	*field
+	pick    *widget.Select
+	options []option
+	of      func(*config.Config) *string
+	value   string // as shown last
+}
+
+func newChoice(w *Window, name, hint string, options []option, of func(*config.Config) *string) *choiceRow {
+	r := &choiceRow{options: options, of: of}
+	r.pick = widget.NewSelect(names(options, func(o option) string { return o.name }), func(string) {
+		if i := r.pick.SelectedIndex(); i >= 0 && options[i].value != r.value {
+			value := options[i].value
+			r.value = value
+			w.change(func(c *config.Config) error { *of(c) = value; return nil }, r.problem.complain)
+		}
+	})
+	r.field = newField(name, hint, wide(controlWidth, r.pick))
+	return r
+}
+
+func (r *choiceRow) refresh(c *config.Config, editable bool) {
+	enable(editable, r.pick)
+	r.value = *r.of(c)
+	r.pick.SetSelectedIndex(slices.IndexFunc(r.options, func(o option) bool { return o.value == r.value }))
+}
+
+func setPort(c *config.Config, port string) error {
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n != 0 && n < 1024 {
+		return errors.New(lang.L("A number from 1024 to 65535, or 0."))
+	}
+	host, _, err := net.SplitHostPort(c.IPC.Address)
+	if err == nil {
+		c.IPC.Address = net.JoinHostPort(host, port)
+	}
+	return err
+}
+
+func portOf(c *config.Config) string {
+	_, port, _ := net.SplitHostPort(c.IPC.Address)
+	return port
+}
+
+// savedEntry is a setting that is a text. It is saved when the person is done with it: on Enter, or when it loses the
+// focus. Escape brings the saved text back. What is not valid is not saved.
+type savedEntry struct {
+	escEntry
+	*field
+	win    *Window
+	config config.Config // as saved
+	saved  string        // the text of it
+	get    func(*config.Config) string
+	set    func(*config.Config, string) error // says what is not valid
+}
+
+// newSavedEntry makes the field, in a row with its name.
+func newSavedEntry(w *Window, name, hint string, get func(*config.Config) string,
+	set func(*config.Config, string) error) *savedEntry {
+	e := &savedEntry{win: w, get: get, set: set}
+	e.escape = func() { e.SetText(e.saved) }
+	e.Wrapping = fyne.TextWrapOff
+	e.ExtendBaseWidget(e)
+	e.OnChanged = func(s string) { e.problem.complain(e.check(s)) }
+	e.OnSubmitted = func(string) { e.commit() }
+	e.field = newField(name, hint, wide(controlWidth, e))
+	return e
+}
+
+// refresh shows what is saved, unless the person is writing.
+func (e *savedEntry) refresh(c *config.Config, editable bool) {
+	enable(editable, e)
+	writing := e.Text != e.saved
+	e.config, e.saved = *c, e.get(c)
+	if !writing && e.Text != e.saved {
+		e.SetText(e.saved)
+	}
+}
+
+// check says what is not valid about a text.
+func (e *savedEntry) check(text string) error {
+	c := e.config
+	return e.set(&c, text)
+}
+
+func (e *savedEntry) commit() {
+	text, was := e.Text, e.saved
+	if text == was || e.check(text) != nil {
+		return
+	}
+	e.saved = text
+	e.win.change(func(c *config.Config) error { return e.set(c, text) }, func(err error) {
+		if err != nil {
+			e.saved = was
+			e.problem.complain(err)
+		}
+	})
+}
+
+// FocusLost implements [fyne.Focusable].
+func (e *savedEntry) FocusLost() {
+	e.Entry.FocusLost()
+	e.commit()
+}
+
+// escEntry is a text field that passes Escape on; Fyne's swallows it.
+type escEntry struct {
+	widget.Entry
+	escape func()
+}
+
+func newEscEntry(multiline bool, escape func()) *escEntry {
+	e := &escEntry{escape: escape}
+	e.MultiLine = multiline
+	e.Wrapping = fyne.TextWrapOff
+	if multiline {
+		e.Wrapping = fyne.TextWrapBreak
+	}
+	e.ExtendBaseWidget(e)
+	return e
+}
+
+// TypedKey implements [fyne.Focusable].
+func (e *escEntry) TypedKey(k *fyne.KeyEvent) {
+	if k.Name == fyne.KeyEscape && e.escape != nil {
+		e.escape()
+		return
+	}
+	e.Entry.TypedKey(k)
+}
+
+// AcceptsTab implements [fyne.Tabbable]: Tab moves on, also out of a text of several lines.
+func (e *escEntry) AcceptsTab() bool { return false }

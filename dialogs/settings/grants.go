@@ -1,0 +1,146 @@
+package settings
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+	"nod/dialogs/safetext"
+	"nod/ipc/operator"
+	"nod/policy"
+)
+
+// grantList is the list of the answers that hold longer than once.
+type grantList struct {
+	part
+	all    *widget.Button
+	grants []policy.Grant
+	held   []policy.Grant
+	most   int  // rows
+	sure   bool // "Revoke all" was pressed once
+}
+
+func newGrantList(w *Window) *grantList {
+	l := &grantList{part: newPart(w), most: rowsShown}
+	l.all = widget.NewButton(lang.L("Revoke all"), l.revokeAll)
+	l.content = dialogs.Column(9,
+		header(lang.L("Answers that still hold"), lang.L("What you allowed for longer than once, for one program: one "+
+			"input in one folder; or, in one project, a command as part of any line, or changes of files."), l.all),
+		l.problem.content, l.body)
+	return l
+}
+
+// refresh shows the grants that there are. When they have not changed it leaves the rows alone.
+func (l *grantList) refresh(s operator.State) {
+	if !l.drawn.changed(s.Grants, s.HeldGrants) {
+		return
+	}
+	l.grants, l.held = s.Grants, s.HeldGrants
+	l.ready(false)
+	enable(len(l.grants)+len(l.held) > 0, l.all)
+	l.draw()
+}
+
+func (l *grantList) draw() {
+	rows := l.heldRows()
+	for _, g := range l.grants[:min(len(l.grants), l.most)] {
+		rows = append(rows, l.row(g))
+	}
+	switch all := max(len(l.grants), len(l.held)); {
+	case all == 0:
+		rows = append(rows, emptyRow(lang.L("None: every answer so far was for once.")))
+	case all > l.most:
+		rows = append(rows, container.NewCenter(quietButton(lang.L("Show more"), nil, func() {
+			l.most += rowsShown
+			l.draw()
+		})))
+	}
+	setContent(l.body, card(rows...))
+}
+
+// heldRows show what another program made of the file, which is not in force.
+func (l *grantList) heldRows() []fyne.CanvasObject {
+	if len(l.held) == 0 {
+		return nil
+	}
+	accept := widget.NewButton(lang.L("Accept these"), func() {
+		l.win.act(l.win.opts.Operator.AcceptGrants, l.problem.complain)
+	})
+	enable(len(l.held) <= l.most, accept) // only what can be seen
+	text := paragraph(lang.L("Another program wrote these answers. None of them counts until you accept them; "+
+		"revoke all to be rid of them."), widget.DangerImportance)
+	rows := []fyne.CanvasObject{dialogs.Padded(9, 14, container.New(besides{gap: 12}, text, accept))}
+	for _, g := range l.held[:min(len(l.held), l.most)] {
+		rows = append(rows, dialogs.Padded(9, 14, l.words(g)))
+	}
+	return rows
+}
+
+func (l *grantList) row(g policy.Grant) fyne.CanvasObject {
+	revoke := widget.NewButton(lang.L("Revoke"), func() { l.revoke(g.ID) })
+	return dialogs.Padded(9, 14, container.New(besides{gap: 12}, l.words(g), revoke))
+}
+
+func (l *grantList) words(g policy.Grant) fyne.CanvasObject {
+	return dialogs.Column(4, exact(safetext.Line(g.Shown, quoteLimit), theme.SizeNameText),
+		muted(safetext.Line(g.Text(), grantLimit)+"."), muted(about(g, time.Now())))
+}
+
+// grantLimit is how much is shown of what a grant allows: it names a command, a folder and a program.
+const grantLimit = 400
+
+// about says how long a grant holds, and how much it was used.
+func about(g policy.Grant, now time.Time) string {
+	day := g.Created.In(now.Location()).Format(time.DateOnly)
+	parts := []string{holds(g, now), lang.L("since {{.Day}}", map[string]any{"Day": day})}
+	if g.Uses > 0 {
+		parts = append(parts, lang.L("last used {{.Ago}}", map[string]any{"Ago": ago(g.LastUsed, now)}))
+		parts = append(parts, lang.L("used {{.Count}} times", map[string]any{"Count": g.Uses}))
+	}
+	return strings.Join(parts, " · ")
+}
+
+func holds(g policy.Grant, now time.Time) string {
+	switch {
+	case !g.Expires.IsZero():
+		return lang.L("until {{.Time}}", map[string]any{"Time": g.Expires.In(now.Location()).Format("15:04")})
+	case g.Scope == policy.ThisSession:
+		return lang.L("this session")
+	case g.Scope == policy.UntilQuit:
+		return lang.L("until nod quits")
+	case g.Rests(now):
+		return lang.L("always, but unused for 30 days: asked again")
+	}
+	return lang.L("always")
+}
+
+// revokeAll asks once more, in its own place: the second press does it.
+func (l *grantList) revokeAll() {
+	if !l.sure {
+		l.ready(true)
+		return
+	}
+	l.revoke("")
+	l.ready(false)
+}
+
+// revoke takes the grant of that id back; without one all of them.
+func (l *grantList) revoke(id string) {
+	l.win.act(func(ctx context.Context) error { return l.win.opts.Operator.Revoke(ctx, id) }, l.problem.complain)
+}
+
+func (l *grantList) ready(sure bool) {
+	l.sure = sure
+	l.all.Importance, l.all.Text = widget.MediumImportance, lang.L("Revoke all")
+	if sure {
+		l.all.Importance, l.all.Text = widget.DangerImportance, lang.L("Press again to revoke all")
+	}
+	l.all.Refresh()
+}

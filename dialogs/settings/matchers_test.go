@@ -1,0 +1,57 @@
+package settings
+
+import (
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2/test"
+
+	"nod/policy"
+)
+
+// What the form shows of the rarer fields is what the rule says, and saved as such.
+func TestARuleWithRarerFieldsIsEdited(t *testing.T) {
+	before := policy.Rule{ID: "deploys", Effect: policy.Allow, Server: "deploy", Expires: "2030-12-31",
+		Args: []policy.Arg{{Field: "branch", Value: "release/*"}, {Field: "/options/force", Value: "false"}},
+		Examples: policy.Examples{Match: []string{
+			`{"tool":"mcp__deploy__run","input":{"branch":"release/1","options":{"force":false}}}`}}}
+	w, o := few(t)
+	o.state.Config.Policy.Rules = []policy.Rule{before}
+	w.tabs.SelectIndex(onAllow)
+	w.allow.edit(w.state.Config.Policy.Rules[0])
+	e := w.allow.editor
+	if got := e.texts["args"].Text; got != "branch = release/*\n/options/force = false" {
+		t.Errorf("args are shown as %q", got)
+	}
+	if !e.rule().Equal(before) {
+		t.Errorf("the form says %+v, want %+v", e.rule(), before)
+	}
+	e.texts["args"].SetText("branch = main")
+	if !e.save.Disabled() || !strings.Contains(e.wrong["examples.match"].label.Text, "does not match") {
+		t.Errorf("an example that fails can be saved: %q", e.wrong["examples.match"].label.Text)
+	}
+	e.texts["examples.match"].SetText("")
+	e.texts["host"].SetText("HTTP://x")
+	if !e.save.Disabled() || e.wrong["host"].label.Text == "" {
+		t.Error("a host that is none can be saved")
+	}
+	e.texts["host"].SetText("")
+	e.texts["session"].SetText("s1")
+	test.Tap(e.save)
+	want := policy.Rule{ID: "deploys", Effect: policy.Allow, Server: "deploy", Expires: "2030-12-31", Session: "s1",
+		Args: []policy.Arg{{Field: "branch", Value: "main"}}}
+	if got := o.rule(t, "deploys"); !got.Equal(want) {
+		t.Errorf("saved %+v, want %+v", got, want)
+	}
+}
+
+func TestSentenceNamesEveryMatcher(t *testing.T) {
+	r := policy.Rule{Effect: policy.Deny, Server: "prod", Host: "*.example.com", Session: "s1",
+		Expires: "2030-12-31", Args: []policy.Arg{{Field: "force", Value: "true"}}}
+	got := sentence(r)
+	for _, want := range []string{"prod", "*.example.com", "s1", "2030-12-31", "force = true"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package settings
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"nod/ipc/operator"
+	"nod/policy"
+	"nod/policy/config"
+)
+
+// fakeOperator is a tray process in memory, with what the settings need of it.
+type fakeOperator struct {
+	operator.Operator // what the settings never call panics
+
+	suggestions []policy.Suggestion
+	parts       []policy.CommandPart
+	refuse      error  // of every change
+	meanwhile   func() // somebody else's doing, just before a change
+
+	mu     sync.Mutex
+	state  operator.State
+	called map[string]int // how often, by method
+	hang   chan struct{}  // State and Suggest wait for it; nil: they do not
+}
+
+func (o *fakeOperator) count(method string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.called == nil {
+		o.called = map[string]int{}
+	}
+	o.called[method]++
+}
+
+func (o *fakeOperator) calls(method string) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.called[method]
+}
+
+// stop has State and Suggest hang until goOn is called.
+func (o *fakeOperator) stop() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.hang = make(chan struct{})
+}
+
+func (o *fakeOperator) goOn() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	close(o.hang)
+	o.hang = nil
+}
+
+// wait waits for hang, and says how that ended.
+func (o *fakeOperator) wait(ctx context.Context) error {
+	o.mu.Lock()
+	hang := o.hang
+	o.mu.Unlock()
+	if hang == nil {
+		return nil
+	}
+	select {
+	case <-hang:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// State returns a copy, made as the connection makes it.
+func (o *fakeOperator) State(ctx context.Context) (s operator.State, err error) {
+	o.count("State")
+	o.mu.Lock()
+	text, err := json.Marshal(o.state)
+	o.mu.Unlock()
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	return s, errors.Join(err, o.wait(ctx))
+}
+
+func (o *fakeOperator) Replace(_ context.Context, base, next config.Config) error {
+	o.count("Replace")
+	if o.meanwhile != nil {
+		o.meanwhile()
+		o.meanwhile = nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	same := func(a, b config.Config) bool {
+		one, _ := json.Marshal(a)
+		other, _ := json.Marshal(b)
+		return string(one) == string(other)
+	}
+	if o.refuse != nil {
+		return o.refuse
+	}
+	if !same(base, o.state.Config) {
+		return config.ErrChanged
+	}
+	if err := next.Validate(); err != nil {
+		return err
+	}
+	o.state.Config = next
+	return nil
+}
+
+func (o *fakeOperator) SettleHeld(_ context.Context, held config.HeldChange, accept bool) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.refuse != nil {
+		return o.refuse
+	}
+	if o.state.Held == nil || *o.state.Held != held {
+		return errors.New("it is another change now")
+	}
+	o.state.Held = nil
+	o.state.Config.Policy.AskEverything = !accept
+	return nil
+}
+
+func (o *fakeOperator) Revoke(_ context.Context, id string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.refuse != nil {
+		return o.refuse
+	}
+	o.state.Grants = slices.DeleteFunc(o.state.Grants, func(g policy.Grant) bool { return id == "" || g.ID == id })
+	if id == "" {
+		o.state.HeldGrants = nil
+	}
+	return nil
+}
+
+func (o *fakeOperator) AcceptGrants(context.Context) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.state.Grants, o.state.HeldGrants = append(o.state.Grants, o.state.HeldGrants...), nil
+	return nil
+}
+
+func (o *fakeOperator) Try(_ context.Context, call policy.Call) (operator.Trial, error) {
+	o.count("Try")
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	compiled, err := policy.Compile(o.state.Config.Policy, policy.DefaultPlaces())
+	if err != nil {
+		return operator.Trial{}, err
+	}
+	d, steps := policy.Explain(call, compiled, time.Now())
+	return operator.Trial{Decision: d, Steps: steps, Parts: o.parts}, nil
+}
+
+func (o *fakeOperator) Suggest(ctx context.Context) ([]policy.Suggestion, error) {
+	o.count("Suggest")
+	return o.suggestions, o.wait(ctx)
+}
+
+func (o *fakeOperator) SetAutostart(context.Context, bool) error {
+	return errors.New("autostart: not made by nod")
+}
+
+func (o *fakeOperator) Desktop(context.Context) (operator.Desktop, error) {
+	o.count("Desktop")
+	return operator.Desktop{Tray: true}, nil
+}
+
+// config is what is in force.
+func (o *fakeOperator) config() config.Config {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.state.Config
+}
+
+func (o *fakeOperator) rules() []policy.Rule { return o.config().Policy.Rules }
+
+// rule is the rule of that id.
+func (o *fakeOperator) rule(t *testing.T, id string) policy.Rule {
+	t.Helper()
+	i := slices.IndexFunc(o.rules(), func(r policy.Rule) bool { return r.ID == id })
+	if i < 0 {
+		t.Fatalf("no rule %s in %+v", id, o.rules())
+	}
+	return o.rules()[i]
+}
+
+// isAs fails the test when the configuration is not that one.
+func (o *fakeOperator) isAs(t *testing.T, want config.Config) {
+	t.Helper()
+	if got := o.config(); !reflect.DeepEqual(got, want) {
+		t.Errorf("the configuration is now %+v, want %+v", got, want)
+	}
+}

@@ -1,0 +1,275 @@
+package settings
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/policy"
+)
+
+// visit calls f with every visible object under o.
+func visit(o fyne.CanvasObject, f func(fyne.CanvasObject)) {
+	if !o.Visible() {
+		return
+	}
+	f(o)
+	switch o := o.(type) {
+	case *fyne.Container:
+		for _, c := range o.Objects {
+			visit(c, f)
+		}
+	case fyne.Widget:
+		for _, c := range test.WidgetRenderer(o).Objects() {
+			visit(c, f)
+		}
+	}
+}
+
+// buttonsIn finds the visible buttons under o that say text.
+func buttonsIn(o fyne.CanvasObject, text string) (found []*widget.Button) {
+	visit(o, func(o fyne.CanvasObject) {
+		if b, ok := o.(*widget.Button); ok && b.Text == text {
+			found = append(found, b)
+		}
+	})
+	return found
+}
+
+// buttonIn finds the first of them.
+func buttonIn(t *testing.T, o fyne.CanvasObject, text string) *widget.Button {
+	t.Helper()
+	found := buttonsIn(o, text)
+	if len(found) == 0 {
+		t.Fatalf("no button says %q", text)
+	}
+	return found[0]
+}
+
+// shownBy is what a remark says to who looks at it.
+func shownBy(r *remark) string {
+	if !r.content.Visible() {
+		return ""
+	}
+	return r.label.Text
+}
+
+// checkIn finds the first visible check under o.
+func checkIn(t *testing.T, o fyne.CanvasObject) *widget.Check {
+	t.Helper()
+	var found *widget.Check
+	visit(o, func(o fyne.CanvasObject) {
+		if c, ok := o.(*widget.Check); ok && found == nil {
+			found = c
+		}
+	})
+	if found == nil {
+		t.Fatal("no check")
+	}
+	return found
+}
+
+func TestASuggestionIsAdded(t *testing.T) {
+	w, o := few(t)
+	w.tabs.SelectIndex(onSuggestions)
+	o.refuse = errors.New("disk on fire")
+	test.Tap(buttonIn(t, w.suggestions.body, "Add rule"))
+	if got := shownBy(w.suggestions.problem); got != "disk on fire" {
+		t.Errorf("says %q", got)
+	}
+	o.refuse = nil
+	test.Tap(buttonIn(t, w.suggestions.body, "Add rule"))
+	if got := shownBy(w.suggestions.problem); got != "" {
+		t.Errorf("says %q", got)
+	}
+	want := fewRules()
+	want.Policy.Rules = append(want.Policy.Rules, someSuggestions()[0].Rule)
+	o.isAs(t, want)
+}
+
+func TestASuggestionIsRefused(t *testing.T) {
+	w, o := few(t)
+	w.tabs.SelectIndex(onSuggestions)
+	for range 2 {
+		test.Tap(buttonIn(t, w.suggestions.body, "No, thanks"))
+	}
+	o.isAs(t, fewRules())
+	w.fetch()
+	if len(w.suggestions.shown) != 0 {
+		t.Errorf("what was refused comes back: %+v", w.suggestions.shown)
+	}
+}
+
+func TestFolders(t *testing.T) {
+	w, o := few(t)
+	w.tabs.SelectIndex(onFolders)
+	p := w.folders
+	for typed, wrong := range map[string]bool{"src": true, "": true, "relative/x": true, "~someone/x": true} {
+		p.entry.SetText(typed)
+		test.Tap(p.add)
+		if p.problem.content.Visible() != wrong {
+			t.Errorf("%q: complains: %v", typed, !wrong)
+		}
+	}
+	for _, typed := range []string{" ~/src/ ", "/srv/code/../code"} {
+		p.entry.SetText(typed)
+		test.Tap(p.add)
+	}
+	if got := o.config().Policy.TrustedRoots; strings.Join(got, " ") != "~/src /srv/code" {
+		t.Errorf("folders %q", got)
+	}
+	p.entry.SetText("/srv/code")
+	test.Tap(p.add)
+	if !p.problem.content.Visible() {
+		t.Error("a folder was taken twice")
+	}
+	test.Tap(buttonIn(t, p.body, ""))
+	if got := o.config().Policy.TrustedRoots; strings.Join(got, " ") != "/srv/code" {
+		t.Errorf("after one was removed: %q", got)
+	}
+}
+
+func TestTryExplains(t *testing.T) {
+	w, _ := few(t)
+	w.allow.try.input.SetText("cat README.md | head")
+	if markup := test.RenderObjectToMarkup(w.allow.try.body); !strings.Contains(markup, "surely only reads") {
+		t.Errorf("the steps are not in %s", markup)
+	}
+}
+
+func TestRulesAreFound(t *testing.T) {
+	o := somebody()
+	for i := range 8 {
+		effect := []policy.Effect{policy.Allow, policy.Deny}[i%2]
+		agent := []string{"claude-code", "codex", "", ""}[i%4]
+		r := policy.Rule{ID: string(rune('a' + i)), Effect: effect, Tool: "T", Agent: agent}
+		o.state.Config.Policy.Rules = append(o.rules(), r)
+	}
+	w := openWindow(t, o, "light")
+	w.tabs.SelectIndex(onAllow)
+	l := w.allow.rules
+	if !l.search.Visible() || len(l.shown) != 13 {
+		t.Fatalf("search is there: %v, %d rules", l.search.Visible(), len(l.shown))
+	}
+	l.effect.SetSelectedIndex(3) // deny
+	if n := len(l.shown); n != 6 {
+		t.Errorf("%d rules deny, want 6", n)
+	}
+	l.agent.SetSelected("codex")
+	if n := len(l.shown); n != 2 {
+		t.Errorf("%d rules deny to codex, want 2", n)
+	}
+	l.effect.SetSelectedIndex(0)
+	l.agent.SetSelectedIndex(0)
+	l.filter.SetText("prod")
+	if found := l.shown; len(found) != 1 || found[0].ID != "no-prod" {
+		t.Errorf("found %+v", found)
+	}
+}
+
+func TestHeldGrantsAreAccepted(t *testing.T) {
+	o := somebody()
+	o.state.HeldGrants, o.state.Grants = o.state.Grants, nil
+	w := openWindow(t, o, "light")
+	w.tabs.SelectIndex(onAnswers)
+	w.looksLike(t, "grants-held-light.png")
+	test.Tap(buttonIn(t, w.grants.body, "Accept these"))
+	if len(o.state.Grants) != 4 || len(w.grants.held) != 0 || len(w.grants.grants) != 4 {
+		t.Errorf("in force %d, shown %d and held %d", len(o.state.Grants), len(w.grants.grants), len(w.grants.held))
+	}
+}
+
+func TestGrantsAreRevoked(t *testing.T) {
+	o := somebody()
+	w := openWindow(t, o, "light")
+	w.tabs.SelectIndex(onAnswers)
+	o.refuse = errors.New("disk on fire")
+	test.Tap(buttonIn(t, w.grants.body, "Revoke"))
+	if len(w.grants.grants) != 4 || shownBy(w.grants.problem) != "disk on fire" {
+		t.Errorf("%d grants, says %q", len(w.grants.grants), shownBy(w.grants.problem))
+	}
+	o.refuse = nil
+	test.Tap(buttonIn(t, w.grants.body, "Revoke"))
+	if got := w.grants.grants; len(got) != 3 || got[0].ID != "2" || w.grants.problem.content.Visible() {
+		t.Errorf("grants %+v", got)
+	}
+	for range 2 { // it asks once more
+		if len(o.state.Grants) != 3 {
+			t.Errorf("grants %+v", o.state.Grants)
+		}
+		test.Tap(w.grants.all)
+	}
+	if len(o.state.Grants) != 0 || !w.grants.all.Disabled() {
+		t.Errorf("grants %+v", o.state.Grants)
+	}
+}
+
+// A long list is shown in parts, and what is held cannot be accepted unseen.
+func TestManyGrants(t *testing.T) {
+	o := somebody()
+	for i := range 2 * rowsShown {
+		g := policy.Grant{ID: strconv.Itoa(i), Scope: policy.Always, Agent: "a", Tool: "T"}
+		o.state.HeldGrants = append(o.state.HeldGrants, g)
+	}
+	w := openWindow(t, o, "light")
+	w.tabs.SelectIndex(onAnswers)
+	if !buttonIn(t, w.grants.body, "Accept these").Disabled() {
+		t.Error("what is not shown can be accepted")
+	}
+	test.Tap(buttonIn(t, w.grants.body, "Show more"))
+	test.Tap(buttonIn(t, w.grants.body, "Accept these"))
+	if len(o.state.HeldGrants) != 0 {
+		t.Error("not accepted")
+	}
+}
+
+// A rule for parts of command lines is written one command to a line, and what is wrong with one is said there.
+func TestARuleForPartsIsEdited(t *testing.T) {
+	w, o := few(t)
+	w.tabs.SelectIndex(onAllow)
+	w.allow.edit(policy.Rule{})
+	e := w.allow.editor
+	e.effect.SetSelected(effectName(policy.Allow))
+	e.texts["id"].SetText("tests")
+	e.texts["run"].SetText("go test\nnpm run lint | tail")
+	if !e.save.Disabled() || e.wrong["run"].label.Text == "" {
+		t.Errorf("a pipe can be saved; it says %q", e.wrong["run"].label.Text)
+	}
+	e.texts["run"].SetText("go test\n\nnpm run lint\n")
+	if got := e.says.Text; got != "Allow parts of command lines that run “go test”, “npm run lint”." {
+		t.Errorf("says %q", got)
+	}
+	test.Tap(e.save)
+	if got := o.rule(t, "tests").Run; strings.Join(got, "|") != "go test|npm run lint" {
+		t.Errorf("saved %q", got)
+	}
+	w.allow.edit(w.state.Config.Policy.Rules[1])
+	if got := w.allow.editor.texts["run"].Text; got != "go test\nnpm run lint" {
+		t.Errorf("edited as %q", got)
+	}
+}
+
+func TestTryShowsTheParts(t *testing.T) {
+	o := somebody()
+	o.parts = []policy.CommandPart{
+		{Text: "cd web", State: policy.PartReads},
+		{Text: "go test ./...", State: policy.PartCovered, By: "tests"},
+		{Text: "make deploy", State: policy.PartNew, Why: "It runs the commands of the project's makefile."},
+	}
+	w := openWindow(t, o, "light")
+	w.allow.try.input.SetText("cd web && go test ./... && make deploy")
+	w.tabs.SelectIndex(1)
+	w.win.Resize(fyne.NewSize(900, 780))
+	w.looksLike(t, "try-parts-light.png")
+	markup := test.RenderObjectToMarkup(w.allow.try.body)
+	for _, want := range []string{"reads", "covered", "by the rule tests", "new", "make deploy"} {
+		if !strings.Contains(markup, want) {
+			t.Errorf("%q is not in %s", want, markup)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package settings
+
+import (
+	"context"
+	"time"
+
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+	"nod/ipc/operator"
+	"nod/policy/config"
+)
+
+// review takes the place of everything else while another program's change of the policy file waits for the
+// person. As at a prompt, yes works only after all of it has been in view for a moment; no works at once.
+type review struct {
+	part
+	held   config.HeldChange
+	armed  bool // it has been there long enough that no click is meant for something else
+	seen   bool // all of it has been in view
+	accept *widget.Button
+}
+
+func newReview(w *Window) *review {
+	r := &review{part: newPart(w)}
+	r.accept = mainButton(lang.L("Accept the change"), nil, func() { r.settle(true) })
+	undo := widget.NewButton(lang.L("Put the old file back"), func() { r.settle(false) })
+	top := dialogs.Column(6, bold(lang.L("Another program changed the policy file"), theme.SizeNameSubHeadingText),
+		paragraph(lang.L("If you did this in an editor, accept it. Until then nod refuses what the new text "+
+			"denies, and asks about what only the new text allows."), widget.MediumImportance))
+	foot := dialogs.Column(8, r.problem.content, container.NewHBox(undo, layout.NewSpacer(), r.accept))
+	r.content = container.NewStack(dialogs.Padded(18, 20,
+		container.NewBorder(dialogs.Padded(0, 0, top), foot, nil, nil, dialogs.Padded(12, 0, r.body))))
+	r.content.Hide()
+	return r
+}
+
+// refresh shows what is held back, if anything is, and reports whether something is.
+func (r *review) refresh(s operator.State) bool {
+	if s.Held == nil {
+		r.drawn = nil
+		r.problem.say("")
+		r.content.Hide()
+		return false
+	}
+	if r.drawn.changed(*s.Held) {
+		r.show(*s.Held, s.Config.Prompt.ArmAfter)
+	}
+	return true
+}
+
+// show shows a change, which can be accepted after so long.
+func (r *review) show(held config.HeldChange, armAfter time.Duration) {
+	r.held, r.armed, r.seen = held, false, false
+	diff := dialogs.Diff(held.Before, held.After, func() {
+		r.seen = true
+		r.arm()
+	})
+	r.content.Show()
+	setContent(r.body, diff)
+	r.arm()
+	r.win.after(armAfter, func() {
+		if r.body.Objects[0] == diff {
+			r.armed = true
+			r.arm()
+		}
+	})
+}
+
+// arm lets the change be accepted once it may be.
+func (r *review) arm() {
+	enable(r.armed && r.seen, r.accept)
+}
+
+func (r *review) settle(accept bool) {
+	held := r.held
+	r.win.act(func(ctx context.Context) error {
+		return r.win.opts.Operator.SettleHeld(ctx, held, accept)
+	}, r.problem.complain)
+}

@@ -1,0 +1,102 @@
+package settings
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2/test"
+
+	"nod/policy/config"
+)
+
+const commented = `# my rules
+policy:
+  auto_allow: [read_only] # keep it so
+  rules:
+    - id: no-prod # never
+      effect: deny
+      tool: "mcp__prod__*"
+`
+
+const withMore = commented + `    - id: everything
+      effect: allow
+      tool: Bash
+      command: make install
+`
+
+// tampered opens the settings while a change of the policy file is held.
+func tampered(t *testing.T, theme, after string) (*Window, *fakeOperator) {
+	t.Helper()
+	o := somebody()
+	o.state.Held = &config.HeldChange{Before: commented, After: after}
+	return openWindow(t, o, theme), o
+}
+
+func TestReviewLooks(t *testing.T) {
+	for _, theme := range []string{"light", "dark"} {
+		w, _ := tampered(t, theme, withMore)
+		w.looksLike(t, "review-"+theme+".png")
+	}
+}
+
+func TestAChangeIsSettled(t *testing.T) {
+	for button, accepted := range map[string]bool{"Accept the change": true, "Put the old file back": false} {
+		w, o := tampered(t, "light", withMore)
+		if w.main.Visible() || !w.review.content.Visible() {
+			t.Fatal("the change is not shown alone")
+		}
+		test.Tap(buttonIn(t, w.review.content, button))
+		if o.state.Held != nil || o.config().Policy.AskEverything == accepted {
+			t.Errorf("%s: held %v", button, o.state.Held)
+		}
+		if !w.main.Visible() || w.review.content.Visible() {
+			t.Errorf("%s: the change is still shown", button)
+		}
+	}
+}
+
+// A change is accepted only when all of it was in view, for long enough.
+func TestAcceptIsArmed(t *testing.T) {
+	w, o := tampered(t, "light", commented+strings.Repeat("# one line of many\n", 200)+withMore[len(commented):])
+	if !w.review.accept.Disabled() {
+		t.Error("a change that was not in view can be accepted")
+	}
+	var armed []func()
+	w.after = func(d time.Duration, f func()) {
+		if d != w.state.Config.Prompt.ArmAfter {
+			t.Errorf("armed after %v", d)
+		}
+		armed = append(armed, f)
+	}
+	hold := func(h *config.HeldChange) {
+		o.state.Held = h
+		w.fetch()
+		w.win.Canvas().Content().Refresh()
+	}
+	change := &config.HeldChange{Before: commented, After: withMore}
+	hold(change)
+	if !w.review.accept.Disabled() {
+		t.Error("a change that has just appeared can be accepted")
+	}
+	hold(nil)
+	hold(change)
+	armed[0]()
+	if !w.review.accept.Disabled() {
+		t.Error("a change that has just appeared again can be accepted")
+	}
+	armed[1]()
+	if w.review.accept.Disabled() {
+		t.Error("it can never be accepted")
+	}
+}
+
+func TestAFileThatChangedAgainIsShownAgain(t *testing.T) {
+	w, o := tampered(t, "light", withMore)
+	again := &config.HeldChange{Before: commented, After: withMore + "# and more\n"}
+	o.state.Held = again
+	test.Tap(w.review.accept)
+	if o.state.Held == nil || w.review.held != *again || shownBy(w.review.problem) == "" {
+		t.Errorf("held %v, shown %+v", o.state.Held, w.review.held)
+	}
+}

@@ -1,0 +1,175 @@
+package settings
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"nod/dialogs"
+	"nod/interact"
+	"nod/ipc/hooks/install"
+	"nod/ipc/operator"
+	"nod/policy"
+	"nod/policy/config"
+	"nod/policy/replay"
+	"nod/policy/shell"
+)
+
+// someMachine is a machine with two agents on it, in a home folder of its own.
+func someMachine(t *testing.T) func() (install.Machine, error) {
+	home := t.TempDir()
+	return func() (install.Machine, error) {
+		return install.Machine{Home: home, Nod: "/usr/bin/nod", Env: func(string) string { return "" },
+			Look: func(name string) (string, error) {
+				if name == "claude" || name == "gemini" {
+					return "/usr/bin/" + name, nil
+				}
+				return "", errors.New("not found")
+			},
+			Run: func(string, ...string) (string, error) { return "2.1.197 (test)", nil },
+		}, nil
+	}
+}
+
+func someSuggestions() []policy.Suggestion {
+	call := func(folder, command string) policy.Call {
+		input, _ := json.Marshal(map[string]string{"command": command})
+		return policy.Call{Agent: "claude-code", Tool: "Bash", CWD: folder, Input: policy.ReadInput(input)}
+	}
+	shop, blog := call("/home/ada/src/shop", "go test ./..."), call("/home/ada/src/blog", "go test ./...")
+	push := call("/home/ada/src/shop", "git push --force")
+	return []policy.Suggestion{
+		{Rule: policy.Rule{ID: "allow-go-test", Effect: policy.Allow, Agent: "claude-code", Program: "/usr/bin/claude",
+			Tool: "Bash", Command: "go test ./..."},
+			Calls: []policy.Call{shop, blog, shop, shop}, Folders: []string{"/home/ada/src/shop", "/home/ada/src/blog"}},
+		{Rule: policy.Rule{ID: "deny-git-push-force", Effect: policy.Deny, Agent: "claude-code", Tool: "Bash",
+			Command: "git push --force", CWD: "/home/ada/src/shop"},
+			Calls: []policy.Call{push, push, push}, Folders: []string{"/home/ada/src/shop"}},
+	}
+}
+
+// someReplay is what the agents did in the past.
+func someReplay(ctx context.Context, _ policy.Policy, progress func(float64)) (*replay.Report, error) {
+	progress(0.5)
+	return &replay.Report{
+		Files: 12, Counts: replay.Counts{Calls: 4210, Asked: 310, Always: 48},
+		Rules: &replay.Rules{Counts: replay.Counts{Asked: 96}, Rules: []replay.Rule{
+			{Rule: policy.Rule{ID: "allow-mix-test", Effect: policy.Allow, Agent: "claude-code",
+				Run: []string{"mix test", "mix format"}}, Spares: 171},
+			{Rule: policy.Rule{ID: "allow-edits", Effect: policy.Allow, Agent: "claude-code",
+				Class: policy.Write, Path: "~/src/shop/**", Examples: policy.Examples{
+					Match: []string{`{"tool":"Write","input":{"file_path":"~/src/shop/lib/cart.ex"}}`}}}, Spares: 43},
+		}},
+	}, ctx.Err()
+}
+
+// newWindow is a settings window that is not shown.
+func newWindow(t *testing.T, o *fakeOperator, theme string) *Window {
+	t.Helper()
+	a := test.NewTempApp(t)
+	a.Settings().SetTheme(dialogs.Theme(theme))
+	o.state.About = operator.About{
+		Version: "1.2.3", URL: "http://127.0.0.1:7463", Socket: "/run/user/1000/nod/nod.sock",
+		Config: "/home/ada/.config/nod/config.yaml", Log: "/home/ada/.local/state/nod/nod.log",
+	}
+	return New(a, Options{Operator: o, Machine: someMachine(t), Closed: func() {}})
+}
+
+// openWindow shows the settings window on a canvas of 900 by 600. What takes a moment is done at once.
+func openWindow(t *testing.T, o *fakeOperator, theme string) *Window {
+	t.Helper()
+	w := newWindow(t, o, theme)
+	w.setAside(func(f func()) { f() })
+	w.after = func(_ time.Duration, f func()) { f() }
+	w.Show()
+	w.suggestions.replay.run = someReplay
+	w.win.Resize(fyne.NewSize(900, 600))
+	return w
+}
+
+// looksLike compares the window with an image.
+func (w *Window) looksLike(t *testing.T, image string) {
+	t.Helper()
+	size := w.win.Canvas().Size()
+	w.win.Resize(size.AddWidthHeight(0, 1)) // the test's canvas lays out what has grown only now
+	w.win.Resize(size)
+	test.AssertImageMatches(t, image, w.win.Canvas().Capture())
+}
+
+// The pages, as indices of the tabs.
+const (
+	onGeneral = iota
+	onAllow
+	onAnswers
+	onFolders
+	onSuggestions
+	onAgentsPage
+	onAbout
+)
+
+func somebody() *fakeOperator {
+	c := config.Default()
+	c.Policy.TrustedRoots = []string{"~/src", "/srv/code"}
+	c.Policy.Rules = []policy.Rule{
+		{ID: "git-status", Effect: policy.Allow, Tool: "Bash", Command: "git status", CWD: "~/src/shop/**"},
+		{ID: "tests", Effect: policy.Allow, Tool: "Bash", Run: []string{"go test", "npm run lint"}},
+		{ID: "no-push", Effect: policy.Deny, Run: []string{"git push"}},
+		{ID: "no-prod", Effect: policy.Deny, Tool: "mcp__prod__*", Note: "ask Grace first"},
+		{ID: "notes", Effect: policy.Ask, Path: "~/notes/**", Disabled: true},
+	}
+	return &fakeOperator{suggestions: someSuggestions(), state: operator.State{
+		Config: c, Grants: someGrants(),
+		Contacts: map[string]interact.Contact{
+			"claude-code": {Last: time.Now(), Calls: 42, Passed: 30, Allowed: 8, Denied: 3, Undecided: 1}},
+	}}
+}
+
+func someGrants() []policy.Grant {
+	at := time.Date(2026, 3, 2, 15, 4, 0, 0, time.Local)
+	const claude, shop = "/usr/bin/claude", "/home/ada/src/shop"
+	return []policy.Grant{
+		{ID: "1", Scope: policy.QuarterHour, Agent: "claude-code", Program: claude, CWD: shop,
+			Tool: "Bash", InputSHA256: "00", Shown: `{"command":"make test"}`, Created: at, Expires: at, LastUsed: at, Uses: 3},
+		{ID: "2", Scope: policy.Always, Agent: "codex", CWD: "/home/ada/src", Tool: "shell", InputSHA256: "00",
+			Shown: `{"command":"go vet ./..."}`, Created: at.AddDate(-1, 0, 0)},
+		{ID: "3", Scope: policy.UntilQuit, Agent: "claude-code", Program: claude, CWD: shop, Tool: "Bash",
+			Command: &shell.Pattern{Words: []string{"go", "test"}}, Shown: "go test", Created: at, LastUsed: at, Uses: 14},
+		{ID: "4", Scope: policy.ThisSession, Session: "s1", Agent: "claude-code", Program: claude, CWD: shop,
+			Edits: shop, Shown: "edits in ~/src/shop", Created: at},
+	}
+}
+
+// few opens the settings on a policy of one rule.
+func few(t *testing.T) (*Window, *fakeOperator) {
+	t.Helper()
+	o := &fakeOperator{suggestions: someSuggestions(), state: operator.State{Config: fewRules()}}
+	return openWindow(t, o, "light"), o
+}
+
+func fewRules() config.Config {
+	c := config.Default()
+	c.Policy.Rules = []policy.Rule{{ID: "no-prod", Effect: policy.Deny, Tool: "mcp__prod__*"}}
+	return c
+}
+
+func TestLooks(t *testing.T) {
+	for _, theme := range []string{"light", "dark"} {
+		w := openWindow(t, somebody(), theme)
+		for i, tab := range []string{"general", "allow", "answers", "folders", "suggestions", "agents", "about"} {
+			w.tabs.SelectIndex(i)
+			w.looksLike(t, tab+"-"+theme+".png")
+		}
+		w.tabs.SelectIndex(1)
+		w.win.Resize(fyne.NewSize(900, 920))
+		w.looksLike(t, "allow-whole-"+theme+".png")
+		w.allow.edit(w.state.Config.Policy.Rules[0])
+		w.tabs.SelectIndex(1)
+		w.win.Resize(fyne.NewSize(900, 760)) // all of the form in view
+		w.looksLike(t, "editor-"+theme+".png")
+	}
+}

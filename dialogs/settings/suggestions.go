@@ -1,0 +1,300 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/agents/transcript"
+	"nod/dialogs"
+	"nod/dialogs/safetext"
+	"nod/ipc/operator"
+	"nod/policy"
+	"nod/policy/replay"
+)
+
+// suggestionsPage proposes rules for what the person always answered alike. Nothing here happens by itself.
+type suggestionsPage struct {
+	part
+	replay  *replayCard
+	refused []policy.Rule // those that the person does not want, until the windows end
+	shown   []policy.Suggestion
+}
+
+func newSuggestionsPage(w *Window) *suggestionsPage {
+	p := &suggestionsPage{part: newPart(w), replay: newReplayCard(w)}
+	p.content = page(dialogs.Column(9,
+		header(lang.L("Suggestions"), lang.L("Rules for what you always answered the same way since nod was started. None "+
+			"is added unless you add it.")),
+		p.problem.content, p.body), p.replay.content)
+	return p
+}
+
+// refresh asks for what there is to suggest now.
+func (p *suggestionsPage) refresh(s operator.State) {
+	p.replay.refresh(s)
+	editable := s.Problem == ""
+	fetch(&p.work, p.win.opts.Operator.Suggest, func(found []policy.Suggestion, err error) {
+		if err != nil { // what could not be saved stays in view
+			p.problem.complain(err)
+		}
+		p.draw(found, editable)
+	})
+}
+
+// leave stops looking for suggestions.
+func (p *suggestionsPage) leave() {
+	p.work.drop()
+	p.problem.say("")
+}
+
+// draw shows what is found and not refused. When that has not changed it leaves the rows alone.
+func (p *suggestionsPage) draw(found []policy.Suggestion, editable bool) {
+	p.shown = slices.DeleteFunc(slices.Clone(found), func(s policy.Suggestion) bool {
+		return slices.ContainsFunc(p.refused, s.Rule.Equal)
+	})
+	if !p.drawn.changed(p.shown, editable) {
+		return
+	}
+	rows := dialogs.Column(14)
+	for _, s := range p.shown {
+		rows.Add(p.row(s, editable))
+	}
+	if len(p.shown) == 0 {
+		rows.Add(card(emptyRow(lang.L("Nothing to suggest yet. When you answer like calls alike three times, the rule " +
+			"that would have spared you the question stands here."))))
+	}
+	setContent(p.body, rows)
+}
+
+func (p *suggestionsPage) row(s policy.Suggestion, editable bool) fyne.CanvasObject {
+	add := func() { p.win.change(adding(s.Rule), p.problem.complain) }
+	refuse := func() {
+		p.refused = append(p.refused, s.Rule)
+		p.draw(p.shown, editable)
+	}
+	return proposal(experience(s), s.Rule, callLines(s.Calls), editable, add, refuse)
+}
+
+// experience says what a suggestion rests on.
+func experience(s policy.Suggestion) string {
+	n := map[string]any{"Count": len(s.Calls), "Folders": len(s.Folders)}
+	switch {
+	case s.Rule.Effect == policy.Deny && len(s.Folders) > 1:
+		return lang.L("You denied this {{.Count}} times in {{.Folders}} folders", n)
+	case s.Rule.Effect == policy.Deny:
+		return lang.L("You denied this {{.Count}} times", n)
+	case len(s.Folders) > 1:
+		return lang.L("You allowed this {{.Count}} times in {{.Folders}} folders", n)
+	}
+	return lang.L("You allowed this {{.Count}} times", n)
+}
+
+// callLines lists what a rule would have matched, each once.
+func callLines(calls []policy.Call) []string {
+	var lines []string
+	for _, c := range calls {
+		folder := lang.L("in {{.Folder}}", map[string]any{"Folder": safetext.Line(c.CWD, 60)})
+		line := safetext.Line(c.Tool, 40) + "  " + safetext.Line(c.Input.String(), 80) + "  " + folder
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// replayCard offers to put what agents did so far before the policy, and shows the rules that come of it. It reads
+// their transcripts only when the person says so; what it finds is forgotten with the window.
+type replayCard struct {
+	part
+	run   func(context.Context, policy.Policy, func(part float64)) (*replay.Report, error)
+	bar   *widget.ProgressBar // nil while nothing is read
+	found *replay.Report      // nil until it was read
+	state operator.State
+}
+
+func newReplayCard(w *Window) *replayCard {
+	c := &replayCard{part: newPart(w), run: replayAll}
+	c.content = c.body
+	c.draw()
+	return c
+}
+
+// refresh follows the state: what cannot be saved must not look as if it could.
+func (c *replayCard) refresh(s operator.State) {
+	was := c.state.Problem
+	c.state = s
+	if was != s.Problem {
+		c.draw()
+	}
+}
+
+func (c *replayCard) draw() {
+	switch {
+	case c.bar != nil:
+		setContent(c.body, c.reading())
+	case c.found != nil:
+		rows := dialogs.Column(14, figures(c.found), c.problem.content)
+		for _, s := range c.found.Rules.Rules {
+			rows.Add(c.row(s))
+		}
+		setContent(c.body, rows)
+	default:
+		setContent(c.body, c.offer())
+	}
+}
+
+func (c *replayCard) offer() fyne.CanvasObject {
+	look := widget.NewButtonWithIcon(lang.L("Look at what your agents did so far"), theme.SearchIcon(), c.look)
+	no := quietButton(lang.L("No, thanks"), nil, c.content.Hide)
+	return card(dialogs.Padded(12, 14, dialogs.Column(8,
+		paragraph(lang.L("Claude Code and Codex keep transcripts on this machine. nod can read them "+
+			"once, say how often it would have asked, and propose the few rules that would have spared most of that. Nothing "+
+			"is sent, run or kept."), widget.MediumImportance),
+		c.problem.content, container.NewHBox(look, no))))
+}
+
+func (c *replayCard) reading() fyne.CanvasObject {
+	return card(dialogs.Padded(12, 14, dialogs.Column(8,
+		muted(lang.L("Reading the transcripts…")), c.bar, container.NewHBox(widget.NewButton(lang.L("Stop"), c.stop)))))
+}
+
+// look reads the transcripts, which takes a while.
+func (c *replayCard) look() {
+	c.bar = widget.NewProgressBar()
+	c.problem.say("")
+	c.draw()
+	bar, state := c.bar, c.state
+	fetch(&c.work, func(ctx context.Context) (*replay.Report, error) { return c.read(ctx, state, bar) }, c.show)
+}
+
+// read runs off the UI goroutine.
+func (c *replayCard) read(ctx context.Context, s operator.State, bar *widget.ProgressBar) (*replay.Report, error) {
+	if s.Problem != "" {
+		return nil, errors.New(s.Problem)
+	}
+	percent := 0
+	return c.run(ctx, s.Config.Policy, func(part float64) { // comes often
+		if now := int(100 * part); now > percent {
+			percent = now
+			fyne.Do(func() { bar.SetValue(part) })
+		}
+	})
+}
+
+// replayAll puts what agents did so far before a policy.
+func replayAll(ctx context.Context, p policy.Policy, progress func(part float64)) (*replay.Report, error) {
+	sim, err := policy.NewSimulation(p, policy.DefaultPlaces())
+	if err != nil {
+		return nil, err
+	}
+	files, err := transcript.FindAll()
+	if err != nil {
+		return nil, err
+	}
+	var size, read int64
+	for _, f := range files {
+		size += f.Size
+	}
+	return replay.Run(ctx, files, sim, replay.Options{Suggest: true, Progress: func(n int64) {
+		if read += n; size > 0 {
+			progress(min(float64(read)/float64(2*size), 1)) // they are read twice, and may grow meanwhile
+		}
+	}})
+}
+
+// stop gives up reading.
+func (c *replayCard) stop() {
+	c.work.drop()
+	c.bar = nil
+	c.draw()
+}
+
+func (c *replayCard) show(found *replay.Report, err error) {
+	c.bar = nil
+	c.problem.complain(err)
+	if err == nil {
+		c.found = found
+	}
+	c.draw()
+}
+
+// figures says what nod would have asked.
+func figures(f *replay.Report) fyne.CanvasObject {
+	if f.Calls == 0 {
+		return card(emptyRow(lang.L("There are no transcripts of Claude Code or Codex on this machine.")))
+	}
+	n := map[string]any{"Files": f.Files, "Calls": f.Calls, "Asked": f.Asked, "Always": f.Always, "With": f.Rules.Asked}
+	words := dialogs.Column(4,
+		bold(lang.L("nod would have asked about {{.Asked}} of {{.Calls}} calls", n), theme.SizeNameText),
+		muted(lang.L("In {{.Files}} transcripts. A person who answers “always” where that is offered would have been "+
+			"asked {{.Always}} times.", n)))
+	effect := lang.L("No rule would have spared many of them.")
+	if len(f.Rules.Rules) > 0 {
+		effect = lang.L(
+			"With all of the rules below it would have asked about {{.With}}. None is added unless you add it.", n)
+	}
+	words.Add(muted(effect))
+	return card(dialogs.Padded(12, 14, words))
+}
+
+func (c *replayCard) row(s replay.Rule) fyne.CanvasObject {
+	drop := func() {
+		rules := &c.found.Rules.Rules
+		*rules = slices.DeleteFunc(*rules, func(o replay.Rule) bool { return o.Rule.Equal(s.Rule) })
+		c.draw()
+	}
+	add := func() {
+		c.win.change(adding(s.Rule), func(err error) {
+			c.problem.complain(err)
+			if err == nil {
+				drop()
+			}
+		})
+	}
+	var examples []string
+	for _, example := range s.Rule.Examples.Match {
+		examples = append(examples, safetext.Line(example, maxExample))
+	}
+	why := lang.L("Spares {{.Count}} prompts", map[string]any{"Count": s.Spares})
+	return proposal(why, s.Rule, examples, c.state.Problem == "", add, drop)
+}
+
+// maxExample is how much is shown of an example.
+const maxExample = 200
+
+// proposal is a card with a rule to add: what speaks for it, what it would have decided, which is safe to show, and
+// what a person can say to it.
+func proposal(why string, r policy.Rule, decided []string, editable bool, yes, no func()) fyne.CanvasObject {
+	words := dialogs.Column(6, bold(why, theme.SizeNameText), container.NewBorder(nil, nil,
+		dialogs.Row(8, effectBadge(r.Effect)), nil,
+		dialogs.Padded(0, 8, paragraph(sentence(r), widget.MediumImportance))))
+	if len(decided) > 0 {
+		words.Add(muted(lang.L("It would have decided:")))
+		words.Add(firstLines(decided))
+	}
+	add := mainButton(lang.L("Add rule"), nil, yes)
+	enable(editable, add)
+	words.Add(container.NewHBox(add, quietButton(lang.L("No, thanks"), nil, no)))
+	return card(dialogs.Padded(12, 14, words))
+}
+
+// callsShown is how many of the calls that a rule would have decided are listed.
+const callsShown = 5
+
+func firstLines(texts []string) fyne.CanvasObject {
+	list := dialogs.Column(3)
+	for _, text := range texts[:min(len(texts), callsShown)] {
+		list.Add(exact(text, theme.SizeNameCaptionText))
+	}
+	if more := len(texts) - callsShown; more > 0 {
+		list.Add(muted(lang.L("and {{.Count}} more", map[string]any{"Count": more})))
+	}
+	return list
+}

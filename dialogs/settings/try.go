@@ -1,0 +1,162 @@
+package settings
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+	"nod/dialogs/safetext"
+	"nod/ipc/operator"
+	"nod/policy"
+)
+
+// tryBox shows what the policy says of a call that the person makes up. Nobody is asked and nothing runs.
+type tryBox struct {
+	part
+	agent, tool *widget.SelectEntry
+	input, cwd  *escEntry
+}
+
+func newTryBox(w *Window) *tryBox {
+	b := &tryBox{part: newPart(w)}
+	b.agent = widget.NewSelectEntry([]string{"claude-code", "codex", "gemini-cli", "opencode"})
+	b.tool = widget.NewSelectEntry([]string{"Bash", "Read", "Write", "Edit", "Grep", "WebFetch"})
+	b.input, b.cwd = newEscEntry(true, nil), newEscEntry(false, nil)
+	b.input.SetMinRowsVisible(3)
+	b.input.TextStyle.Monospace = true
+	b.agent.SetText("claude-code")
+	b.tool.SetText("Bash")
+	b.input.SetPlaceHolder("git status")
+	b.cwd.SetPlaceHolder("~/src/shop")
+	for _, e := range []*widget.Entry{&b.agent.Entry, &b.tool.Entry, &b.input.Entry, &b.cwd.Entry} {
+		e.OnChanged = func(string) { b.decide() }
+	}
+	b.content = dialogs.Column(14,
+		header(lang.L("Try a call"), lang.L("What would nod say? Nothing runs and nobody is asked.")),
+		captioned(lang.L("Agent"), b.agent),
+		captioned(lang.L("Tool"), b.tool),
+		captioned(lang.L("Input: a command, a file, or JSON"), b.input),
+		captioned(lang.L("Works in"), b.cwd),
+		b.body)
+	return b
+}
+
+func captioned(name string, input fyne.CanvasObject) fyne.CanvasObject {
+	return dialogs.Column(3, dialogs.Words(name, theme.SizeNameCaptionText, dialogs.ColorMuted), input)
+}
+
+// attempt is what is typed.
+type attempt struct{ agent, tool, input, cwd string }
+
+func (b *tryBox) typed() attempt { return attempt{b.agent.Text, b.tool.Text, b.input.Text, b.cwd.Text} }
+
+// decide shows the decision on what is typed.
+func (b *tryBox) decide() {
+	typed := b.typed()
+	b.work.do(func(ctx context.Context) func() {
+		call, err := typed.call()
+		var trial operator.Trial
+		if err == nil {
+			trial, err = b.win.opts.Operator.Try(ctx, call)
+		}
+		return func() {
+			switch {
+			case b.typed() != typed: // the next one is on its way
+			case err != nil:
+				setContent(b.body, muted(err.Error()))
+			default:
+				setContent(b.body, verdict(trial, call))
+			}
+		}
+	})
+}
+
+// call is what is typed. The agent's own program is taken to ask: nothing is verified here.
+func (a attempt) call() (policy.Call, error) {
+	tool := strings.TrimSpace(a.tool)
+	if tool == "" {
+		return policy.Call{}, errors.New(lang.L("Name a tool."))
+	}
+	input, err := tryInput(tool, a.input)
+	if err != nil {
+		return policy.Call{}, err
+	}
+	cwd := strings.TrimSpace(a.cwd)
+	if cwd == "~" || strings.HasPrefix(cwd, "~/") {
+		cwd = filepath.ToSlash(policy.DefaultPlaces().Home) + cwd[1:]
+	}
+	return policy.Call{Agent: strings.TrimSpace(a.agent), Tool: tool, Input: policy.ReadInput(input), CWD: cwd}, nil
+}
+
+// tryInput is the JSON that a tool would be called with: what is typed when that is an object, else an object
+// with the typed text as the tool's one main argument.
+func tryInput(tool, typed string) (json.RawMessage, error) {
+	trimmed := strings.TrimSpace(typed)
+	if strings.HasPrefix(trimmed, "{") {
+		var object map[string]any
+		if err := json.Unmarshal([]byte(trimmed), &object); err != nil {
+			return nil, errors.New(lang.L("Not JSON yet: {{.Problem}}", map[string]any{"Problem": err.Error()}))
+		}
+		return json.RawMessage(trimmed), nil
+	}
+	if trimmed == "" {
+		return json.RawMessage("{}"), nil
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // it is shown to the person
+	err := e.Encode(map[string]string{cmp.Or(mainArguments[tool], "command"): typed})
+	return bytes.TrimSpace(b.Bytes()), err
+}
+
+// mainArguments are the keys under which the common tools take what they are about; all others take a command.
+var mainArguments = map[string]string{
+	"Read": "file_path", "Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path",
+	"read_file": "file_path", "write_file": "file_path", "replace": "file_path",
+	"WebFetch": "url", "web_fetch": "url", "webfetch": "url",
+	"Grep": "pattern", "Glob": "pattern", "grep": "pattern", "glob": "pattern",
+}
+
+// verdict shows a decision, and what led there.
+func verdict(t operator.Trial, call policy.Call) fyne.CanvasObject {
+	d := t.Decision
+	lines := dialogs.Column(8,
+		dialogs.Row(8, effectBadge(d.Effect), dialogs.Badge(className(d.Class), dialogs.ClassColor(d.Class))),
+		paragraph(sentenceCase(d.Reason), widget.MediumImportance))
+	if list := dialogs.Parts(t.Parts); list != nil {
+		lines.Add(list)
+	}
+	if d.Rule != "" {
+		lines.Add(fact(lang.L("Decided by"), d.Rule))
+	}
+	lines.Add(fact(lang.L("Input"), safetext.Line(call.Input.String(), quoteLimit)))
+	lines.Add(dialogs.Words(lang.L("How nod got there"), theme.SizeNameCaptionText, dialogs.ColorMuted))
+	for _, step := range t.Steps {
+		text := dialogs.Lines("· "+safetext.Line(step, 2*quoteLimit), theme.SizeNameCaptionText, widget.MediumImportance)
+		lines.Add(dialogs.Tight(text))
+	}
+	return dialogs.Card(theme.ColorNameBackground, dialogs.Padded(12, 12, lines))
+}
+
+func fact(name, value string) fyne.CanvasObject {
+	return dialogs.Column(1, dialogs.Words(name, theme.SizeNameCaptionText, dialogs.ColorMuted),
+		exact(value, theme.SizeNameCaptionText))
+}
+
+// sentenceCase makes the first letter large and ends with a full stop.
+func sentenceCase(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strings.ToUpper(s[:1]) + strings.TrimSuffix(s[1:], ".") + "."
+}

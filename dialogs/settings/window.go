@@ -1,0 +1,411 @@
+// Package settings is the window in which a person sets nod up: when it asks, what passes without asking,
+// and where its files are. What it changes is the policy file that the person may as well edit.
+//
+// All that the window shows comes from the tray process, and all that it changes goes there. Nothing on the UI
+// goroutine waits for that, nor for a file.
+package settings
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+	"nod/ipc/hooks/install"
+	"nod/ipc/operator"
+	"nod/policy/config"
+)
+
+// Options are what a [Window] works with. All fields are required.
+type Options struct {
+	Operator operator.Operator
+	Machine  func() (install.Machine, error) // where to look for agents and what their hooks run; may take a moment
+	Closed   func()                          // called on the UI goroutine when the window was closed
+}
+
+// title is constant: on X11 it becomes the window's class.
+const title = "nod settings"
+
+// pace is how long news may wait, so that busy agents do not keep the window busy.
+const pace = 200 * time.Millisecond
+
+// Window is the settings window. It is built when it is first shown. All of it but Changed belongs to the UI goroutine.
+type Window struct {
+	app     fyne.App
+	opts    Options
+	win     fyne.Window // nil until shown
+	visible atomic.Bool
+	opening bool           // it comes to the front with the next state
+	state   operator.State // as last fetched
+	states  worker
+	news    atomic.Bool // a state will be fetched after a change
+
+	saved   atomic.Pointer[config.Config] // the configuration that a change starts from
+	acting  int                           // what the person wants and is not done yet
+	lastAct chan struct{}                 // closed when it is
+
+	review   *review
+	main     fyne.CanvasObject // everything, while there is nothing to review
+	banner   *banner
+	tabs     *container.AppTabs
+	pages    []tab
+	selected int // of pages
+
+	general     *generalPage
+	allow       *allowPage
+	grants      *grantList
+	folders     *foldersPage
+	suggestions *suggestionsPage
+	agents      *agentsPage
+	about       *aboutPage
+
+	aside func(func())                // runs what may take a moment; tests have it done at once
+	after func(time.Duration, func()) // runs something on the UI goroutine in a while
+}
+
+// tab is one of the window's pages.
+type tab struct {
+	name    string
+	icon    fyne.Resource
+	content fyne.CanvasObject
+	refresh func(operator.State) // only while the page is selected
+	enter   func()               // the page comes into view
+	leave   func()               // the page was left
+}
+
+// New returns a window that is not shown.
+func New(a fyne.App, o Options) *Window {
+	w := &Window{
+		app: a, opts: o,
+		after: func(d time.Duration, f func()) { time.AfterFunc(d, func() { fyne.Do(f) }) },
+	}
+	w.saved.Store(&config.Config{})
+	w.setAside(func(f func()) { go f() })
+	return w
+}
+
+func (w *Window) setAside(aside func(func())) { w.aside, w.states.aside = aside, aside }
+
+// Visible reports whether the window is on screen or about to be.
+func (w *Window) Visible() bool { return w.visible.Load() }
+
+// Show brings the window to the front, as soon as it is known what is in it.
+func (w *Window) Show() {
+	w.visible.Store(true)
+	w.opening = true
+	w.fetch()
+}
+
+// Changed says that what the window shows may have changed. It is safe for concurrent use and never blocks.
+func (w *Window) Changed() {
+	if !w.visible.Load() || w.news.Swap(true) {
+		return
+	}
+	w.after(pace, func() {
+		w.news.Store(false)
+		w.fetch()
+	})
+}
+
+// fetch asks for what is in force, and shows it. It does nothing while the window is not visible.
+func (w *Window) fetch() {
+	if !w.visible.Load() {
+		return
+	}
+	fetch(&w.states, w.opts.Operator.State, w.show)
+}
+
+// show shows a state, or why there is none.
+func (w *Window) show(s operator.State, err error) {
+	if !w.visible.Load() || w.acting > 0 && !w.opening {
+		return // what the person just set is newer
+	}
+	if err == nil {
+		w.state = s
+		w.saved.Store(&s.Config)
+	}
+	if w.win == nil {
+		w.build()
+	}
+	if err != nil {
+		w.banner.fail(err)
+	}
+	w.refresh()
+	if w.opening {
+		w.opening = false
+		w.pages[w.selected].enter()
+		dialogs.ShowWindow(w.win)
+	}
+}
+
+// refresh shows the last state on what is in view.
+func (w *Window) refresh() {
+	setVisible(w.main, !w.review.refresh(w.state))
+	w.banner.set(w.state.Problem)
+	w.pages[w.selected].refresh(w.state)
+}
+
+func (w *Window) build() {
+	w.win = w.app.NewWindow(title)
+	w.win.SetContent(w.content())
+	w.win.Resize(fyne.NewSize(900, 600))
+	w.win.CenterOnScreen()
+	w.win.SetCloseIntercept(w.close)
+	w.win.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyW, Modifier: fyne.KeyModifierShortcutDefault},
+		func(fyne.Shortcut) { w.close() })
+	w.win.Canvas().SetOnTypedKey(func(k *fyne.KeyEvent) {
+		if k.Name == fyne.KeyEscape {
+			w.allow.escape()
+		}
+	})
+}
+
+// content builds what is in the window.
+func (w *Window) content() fyne.CanvasObject {
+	w.banner = newBanner(func() { w.open(w.state.About.Config) })
+	w.review = newReview(w)
+	w.makePages()
+	w.tabs = container.NewAppTabs()
+	for _, p := range w.pages {
+		w.tabs.Append(container.NewTabItemWithIcon(p.name, p.icon, p.content))
+	}
+	w.tabs.OnSelected = func(*container.TabItem) { w.selectPage(w.tabs.SelectedIndex()) }
+	w.main = container.NewBorder(w.banner.content, nil, nil, nil, w.tabs)
+	return container.NewStack(w.main, w.review.content)
+}
+
+func (w *Window) makePages() {
+	w.general = newGeneralPage(w)
+	w.allow = newAllowPage(w)
+	w.grants = newGrantList(w)
+	w.folders = newFoldersPage(w)
+	w.suggestions = newSuggestionsPage(w)
+	w.agents = newAgentsPage(w)
+	w.about = newAboutPage(w)
+	nothing := func() {}
+	w.pages = []tab{
+		{lang.L("General"), theme.SettingsIcon(), w.general.content, w.general.refresh, nothing, nothing},
+		{lang.L("Auto-allow"), theme.ConfirmIcon(), w.allow.content, w.allow.refresh, nothing, nothing},
+		{lang.L("Answers"), theme.HistoryIcon(), page(w.grants.content), w.grants.refresh, nothing, nothing},
+		{lang.L("Folders"), theme.FolderIcon(), w.folders.content, w.folders.refresh, nothing, nothing},
+		{lang.L("Suggestions"), theme.QuestionIcon(), w.suggestions.content, w.suggestions.refresh,
+			nothing, w.suggestions.leave},
+		{lang.L("Agents"), theme.ComputerIcon(), w.agents.content, w.agents.refresh, w.agents.look, nothing},
+		{lang.L("About"), theme.InfoIcon(), w.about.content, func(operator.State) {}, w.about.ask, nothing},
+	}
+}
+
+// selectPage shows the page of that index, and fetches what happened meanwhile.
+func (w *Window) selectPage(i int) {
+	w.pages[w.selected].leave()
+	w.selected = i
+	w.pages[i].enter()
+	w.refresh()
+	w.fetch()
+}
+
+func setVisible(o fyne.CanvasObject, visible bool) {
+	if visible {
+		o.Show()
+	} else {
+		o.Hide()
+	}
+}
+
+func (w *Window) close() {
+	w.win.Canvas().Unfocus() // a field that was edited is saved when it loses the focus
+	w.pages[w.selected].leave()
+	w.suggestions.replay.stop()
+	w.banner.fail(nil)
+	w.visible.Store(false)
+	dialogs.HideWindow(w.win)
+	w.opts.Closed()
+}
+
+// open opens a file or a folder with the desktop's program for it.
+func (w *Window) open(path string) {
+	if err := w.app.OpenURL(fileURL(path)); err != nil {
+		w.banner.fail(err)
+	}
+}
+
+// banner is the strip above the tabs that says what is wrong.
+type banner struct {
+	content fyne.CanvasObject
+	head    *widget.Label
+	text    *widget.Label
+	open    *widget.Button
+
+	problem string // of the policy file
+	failure error  // of what the person did last
+}
+
+func newBanner(open func()) *banner {
+	b := &banner{
+		head: dialogs.Lines("", theme.SizeNameText, widget.DangerImportance),
+		text: dialogs.Lines("", theme.SizeNameCaptionText, widget.MediumImportance),
+		open: widget.NewButton(lang.L("Open the file"), open),
+	}
+	b.head.TextStyle.Bold = true
+	b.text.Selectable = true
+	icon := widget.NewIcon(theme.NewErrorThemedResource(theme.ErrorIcon()))
+	words := dialogs.Column(4, dialogs.Tight(b.head), dialogs.Tight(b.text))
+	b.content = dialogs.Padded(8, 8, dialogs.Card(dialogs.ColorPaper, dialogs.Padded(12, 14,
+		container.NewBorder(nil, nil, icon, container.NewCenter(b.open), dialogs.Padded(0, 12, words)))))
+	b.content.Hide()
+	return b
+}
+
+// set shows why the policy file is broken; empty: it is not.
+func (b *banner) set(problem string) {
+	b.problem = problem
+	b.draw()
+}
+
+// fail shows why something could not be done, until something else is; nil: it was done.
+func (b *banner) fail(err error) {
+	b.failure = err
+	b.draw()
+}
+
+func (b *banner) draw() {
+	setVisible(b.content, b.problem != "" || b.failure != nil)
+	setVisible(b.open, b.problem != "")
+	switch {
+	case b.problem != "":
+		b.head.SetText(lang.L("The policy file has an error, so nod asks about everything. " +
+			"Nothing can be changed here until it is mended."))
+		b.text.SetText(b.problem)
+	case b.failure != nil:
+		b.head.SetText(lang.L("That did not work."))
+		b.text.SetText(b.failure.Error())
+	}
+}
+
+// A job runs off the UI goroutine. What it returns then runs on the UI goroutine, unless ctx has ended.
+type job func(ctx context.Context) (done func())
+
+// A worker does one job at a time, and of those that it is given meanwhile only the last. It belongs to the UI
+// goroutine.
+type worker struct {
+	aside  func(func())
+	cancel context.CancelFunc // nil: idle
+	next   job
+}
+
+func (k *worker) do(j job) {
+	if k.cancel != nil {
+		k.next = j
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	k.cancel = cancel
+	k.aside(func() {
+		done := j(ctx)
+		fyne.Do(func() {
+			wanted := ctx.Err() == nil
+			cancel()
+			k.cancel = nil
+			if wanted {
+				done()
+			}
+			if next := k.next; next != nil {
+				k.next = nil
+				k.do(next)
+			}
+		})
+	})
+}
+
+// fetch has get run by the worker, and shows what came of it.
+func fetch[T any](k *worker, get func(context.Context) (T, error), show func(T, error)) {
+	k.do(func(ctx context.Context) func() {
+		got, err := get(ctx)
+		return func() { show(got, err) }
+	})
+}
+
+// drop gives up what the worker is at.
+func (k *worker) drop() {
+	k.next = nil
+	if k.cancel != nil {
+		k.cancel()
+	}
+}
+
+// act does what the person wants, off the UI goroutine, one thing after the other.
+func (w *Window) act(do func(context.Context) error, done func(error)) {
+	before, ended := w.lastAct, make(chan struct{})
+	w.lastAct = ended
+	w.acting++
+	w.aside(func() {
+		defer close(ended)
+		if before != nil {
+			<-before
+		}
+		err := do(context.Background())
+		fyne.Do(func() { w.acted(err, done) })
+	})
+}
+
+func (w *Window) acted(err error, done func(error)) {
+	w.acting--
+	w.states.drop() // what is on its way may be as it was before
+	done(err)
+	w.fetch()
+}
+
+// change saves a change of the configuration. The change f is made off the UI goroutine, more than once where somebody
+// else changes the configuration meanwhile; what came of it is told on the UI goroutine.
+func (w *Window) change(f func(*config.Config) error, done func(error)) {
+	w.act(func(ctx context.Context) error { return w.replace(ctx, f) }, func(err error) {
+		w.banner.fail(err)
+		done(err)
+	})
+}
+
+// maxTries is how often a change is tried while others change the configuration, too.
+const maxTries = 5
+
+// replace runs off the UI goroutine.
+func (w *Window) replace(ctx context.Context, f func(*config.Config) error) error {
+	for range maxTries {
+		base := *w.saved.Load()
+		next := base.Clone()
+		if err := f(&next); err != nil {
+			return err
+		}
+		err := w.opts.Operator.Replace(ctx, base, next)
+		if err == nil {
+			w.saved.Store(&next)
+		}
+		if !errors.Is(err, config.ErrChanged) {
+			return err
+		}
+		s, err := w.opts.Operator.State(ctx)
+		if err != nil {
+			return err
+		}
+		w.saved.Store(&s.Config)
+	}
+	return fmt.Errorf("%s: %w", lang.L("The settings keep changing; try again"), config.ErrChanged)
+}
+
+// with returns a list with one x in it, or none. It may write to the list.
+func with[T comparable](list []T, x T, in bool) []T {
+	list = slices.DeleteFunc(list, func(y T) bool { return y == x })
+	if in {
+		list = append(list, x)
+	}
+	return list
+}

@@ -1,0 +1,45 @@
+//go:build linux
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// children lists the processes that nod-desktop has started and that run.
+func (n *nod) children() (pids []int) {
+	n.t.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	must(n.t, err)
+	for _, path := range stats {
+		text, err := os.ReadFile(path)
+		if err != nil { // it has ended
+			continue
+		}
+		_, after, _ := strings.Cut(string(text), ") ")
+		fields := strings.Fields(after) // from the third field of proc(5) on: state, parent
+		if len(fields) < 2 || fields[0] == "Z" || fields[1] != strconv.Itoa(n.cmd.Process.Pid) {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		must(n.t, err)
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+// dialogs finds the process that has the windows: 0 when there is none.
+func (n *nod) dialogs() int {
+	n.t.Helper()
+	for _, pid := range n.children() {
+		name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+		if err == nil && strings.TrimSpace(string(name)) == "nod-dialogs" {
+			return pid
+		}
+	}
+	return 0
+}

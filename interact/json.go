@@ -1,0 +1,76 @@
+package interact
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// plain is a [Request] without its methods.
+type plain Request
+
+// requestJSON is a [Request] on its way between two processes of nod.
+type requestJSON struct {
+	plain
+	Kind Kind            `json:"kind"`
+	Body json.RawMessage `json:"body"`
+}
+
+// approveJSON keeps the input of an [Approve] byte for byte.
+type approveJSON struct {
+	Approve
+	Input []byte `json:"input"`
+}
+
+// MarshalJSON implements [json.Marshaler]. A request without a body is an error. Paths of programs that are
+// not valid UTF-8 come back with U+FFFD in them; everything else comes back as it was.
+func (r Request) MarshalJSON() ([]byte, error) {
+	if r.Body == nil {
+		return nil, fmt.Errorf("encode request %s: it has no body", r.ID)
+	}
+	var body any = r.Body
+	if a, ok := r.Body.(Approve); ok {
+		body = approveJSON{a, a.Input}
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("encode request %s: %w", r.ID, err)
+	}
+	return json.Marshal(requestJSON{plain(r), r.Body.Kind(), text})
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]. It reads what MarshalJSON writes and does not validate it.
+func (r *Request) UnmarshalJSON(text []byte) error {
+	var in requestJSON
+	if err := json.Unmarshal(text, &in); err != nil {
+		return err
+	}
+	*r = Request(in.plain)
+	var err error
+	if r.Body, err = decodeBody(in.Kind, in.Body); err != nil {
+		return fmt.Errorf("decode request %s: %w", r.ID, err)
+	}
+	return nil
+}
+
+func decodeBody(kind Kind, text []byte) (Body, error) {
+	switch kind {
+	case KindAsk:
+		return decodeAs[Ask](text)
+	case KindConfirm:
+		return decodeAs[Confirm](text)
+	case KindForm:
+		return decodeAs[Form](text)
+	case KindNotify:
+		return decodeAs[Notify](text)
+	case KindApprove:
+		in, err := decodeAs[approveJSON](text)
+		in.Approve.Input = in.Input
+		return in.Approve, err
+	}
+	return nil, fmt.Errorf("%q is no kind of request", kind)
+}
+
+func decodeAs[T any](text []byte) (body T, err error) {
+	err = json.Unmarshal(text, &body)
+	return body, err
+}

@@ -1,0 +1,77 @@
+package interact
+
+import "nod/ipc/api"
+
+// UnansweredError says that nobody answered a request.
+type UnansweredError struct {
+	ID      ID
+	Outcome Outcome
+	Reason  string // for the model to read
+}
+
+func (e *UnansweredError) Error() string { return e.Reason }
+
+// Code is the name of what came of the request in place of an answer.
+func (e *UnansweredError) Code() api.Code {
+	switch e.Outcome {
+	case TimedOut:
+		return api.CodeTimeout
+	case Dismissed, Withdrawn, Cancelled:
+		return api.CodeCancelled
+	case Unavailable:
+		return api.CodeNotSupported
+	}
+	return api.CodeInternal
+}
+
+// Reply puts an answer to r into the wire's words: an [api.AskReply], [api.ConfirmReply], [api.FormReply],
+// [api.ApproveReply] or [api.NotifyReply]. The error is an [*UnansweredError].
+func (r Request) Reply(a Answer) (any, error) {
+	h := api.Head{ID: string(r.ID), Outcome: a.Outcome}
+	switch body := r.Body.(type) {
+	case Approve:
+		if reply, ok := replyToApprove(h, a); ok {
+			return reply, nil
+		}
+	case Notify:
+		return api.NotifyReply{Head: h, Sent: a.Sent && a.Outcome == Answered}, nil
+	case Confirm:
+		if a.Outcome == Answered || a.Outcome == TimedOut {
+			return api.ConfirmReply{Head: h, Confirmed: a.Confirmed, Defaulted: a.Defaulted}, nil
+		}
+	case Ask:
+		if a.Outcome == Answered {
+			return api.AskReply{Head: h, Answer: a.Text}, nil
+		}
+	case Form:
+		if a.Outcome == Answered && len(body.Questions) == 1 {
+			v := a.Values[body.Questions[0].ID]
+			return api.FormReply{Head: h, Answer: &v}, nil
+		}
+		if a.Outcome == Answered {
+			return api.FormReply{Head: h, Answers: a.Values}, nil
+		}
+	}
+	return nil, &UnansweredError{ID: r.ID, Outcome: a.Outcome, Reason: a.Undecided()}
+}
+
+// replyToApprove denies everything that was not allowed in so many words. Only a denial is put down to somebody: a
+// prompt that was closed is nobody's decision. Where nobody decided the reason says so, lest the model takes silence
+// for a refusal.
+func replyToApprove(h api.Head, a Answer) (reply api.ApproveReply, ok bool) {
+	reply = api.ApproveReply{Head: h, Decision: api.Deny, Reason: a.Reason, ShownSHA256: a.ShownSHA256}
+	switch a.Outcome {
+	case Allowed:
+		reply.Decision, reply.By, reply.Rule = api.Allow, a.By, a.Rule
+		reply.Scope, reply.Covers = string(a.Scope), string(a.Covers)
+	case Denied:
+		reply.By, reply.Rule = a.By, a.Rule
+	case TimedOut:
+		reply.By, reply.Reason = ByTimeout, a.Undecided()
+	case Dismissed, Withdrawn:
+		reply.Reason = a.Undecided()
+	default:
+		return reply, false
+	}
+	return reply, true
+}

@@ -1,0 +1,33 @@
+package interact_test
+
+import (
+	"testing"
+
+	"nod/interact"
+	"nod/ipc/api"
+	"nod/policy"
+)
+
+func TestUnsentNotice(t *testing.T) {
+	for _, outcome := range []interact.Outcome{interact.Answered, interact.TimedOut, interact.Unavailable} {
+		reply, err := interact.Request{ID: "id", Body: interact.Notify{}}.Reply(interact.Answer{Outcome: outcome})
+		want := api.NotifyReply{Head: api.Head{ID: "id", Outcome: outcome}}
+		if err != nil || reply != any(want) {
+			t.Errorf("%s: %+v, %v; want %+v", outcome, reply, err, want)
+		}
+	}
+}
+
+// Only one outcome allows, and only in so many words.
+func TestOnlyAllowedAllows(t *testing.T) {
+	for _, outcome := range []interact.Outcome{
+		"", "allow", "ALLOWED", interact.Answered, interact.Denied, interact.Dismissed, interact.TimedOut, interact.Cancelled,
+		interact.Withdrawn, interact.Unavailable,
+	} {
+		a := interact.Answer{Outcome: outcome, By: interact.ByHuman, Confirmed: true, Scope: policy.Always}
+		reply, _ := interact.Request{Body: interact.Approve{}}.Reply(a)
+		if r, ok := reply.(api.ApproveReply); ok && (r.Decision != api.Deny || r.Scope != "") {
+			t.Errorf("%q: %+v", outcome, r)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/creachadair/jrpc2"
+	"github.com/creachadair/jrpc2/channel"
+
+	"nod/interact"
+	"nod/policy"
+	"nod/policy/config"
+)
+
+// Events are what the tray process tells the windows. None may block, and all but Ping are called one after the other.
+type Events struct {
+	PromptsChanged func()                          // other prompts are pending, or a window is wanted
+	StateChanged   func()                          // something else is in force
+	Ping           func(ctx context.Context) error // returns once the windows have handled an event
+}
+
+// Client is the windows process's end of the connection. It implements [Operator].
+type Client struct {
+	rpc  *jrpc2.Client
+	done chan struct{}
+}
+
+var _ Operator = (*Client)(nil)
+
+// Connect introduces this process, of that version, to the tray process on the other end of r and w.
+func Connect(ctx context.Context, r io.Reader, w io.WriteCloser, version string, e Events) (*Client, error) {
+	c := &Client{done: make(chan struct{})}
+	c.rpc = jrpc2.NewClient(channel.Line(r, w), &jrpc2.ClientOptions{
+		OnNotify: func(r *jrpc2.Request) {
+			switch r.Method() {
+			case methodPromptsChanged:
+				e.PromptsChanged()
+			case methodStateChanged:
+				e.StateChanged()
+			}
+		},
+		OnCallback: func(ctx context.Context, _ *jrpc2.Request) (any, error) { return nil, e.Ping(ctx) },
+		OnCancel: func(rpc *jrpc2.Client, r *jrpc2.Response) {
+			_ = rpc.Notify(context.Background(), methodCancel, []string{r.ID()}) // else it is done in vain
+		},
+		OnStop: func(*jrpc2.Client, error) { close(c.done) },
+	})
+	if err := c.do(ctx, methodHello, version); err != nil {
+		return nil, errors.Join(fmt.Errorf("introduce the windows to nod: %w", err), c.Close())
+	}
+	return c, nil
+}
+
+// Done is closed when the connection has ended: the tray process is gone, or wants the windows to end.
+func (c *Client) Done() <-chan struct{} { return c.done }
+
+// Close ends the connection.
+func (c *Client) Close() error { return c.rpc.Close() }
+
+// do calls a method that returns nothing.
+func (c *Client) do(ctx context.Context, method string, params ...any) error {
+	_, err := get[any](ctx, c, method, params...)
+	return err
+}
+
+// get calls a method.
+func get[T any](ctx context.Context, c *Client, method string, params ...any) (result T, err error) {
+	var sent any
+	if len(params) > 0 {
+		sent = params
+	}
+	err = c.rpc.CallResult(ctx, method, sent, &result)
+	failed, isTold := errors.AsType[*jrpc2.Error](err)
+	if !isTold {
+		return result, err
+	}
+	if known := coded[failed.Code]; known != nil {
+		return result, known
+	}
+	return result, errors.New(failed.Message)
+}
+
+// Prompts implements [Operator].
+func (c *Client) Prompts(ctx context.Context, known map[interact.ID]int) (Pending, error) {
+	return get[Pending](ctx, c, methodPrompts, known)
+}
+
+// Answer implements [Operator].
+func (c *Client) Answer(ctx context.Context, a Answer) error { return c.do(ctx, methodAnswer, a) }
+
+// Report implements [Operator].
+func (c *Client) Report(ctx context.Context, s Screen) error { return c.do(ctx, methodReport, s) }
+
+// State implements [Operator].
+func (c *Client) State(ctx context.Context) (State, error) { return get[State](ctx, c, methodState) }
+
+// Replace implements [Operator].
+func (c *Client) Replace(ctx context.Context, base, next config.Config) error {
+	return c.do(ctx, methodReplace, base, next)
+}
+
+// SettleHeld implements [Operator].
+func (c *Client) SettleHeld(ctx context.Context, held config.HeldChange, accept bool) error {
+	return c.do(ctx, methodSettleHeld, held, accept)
+}
+
+// Revoke implements [Operator].
+func (c *Client) Revoke(ctx context.Context, id string) error { return c.do(ctx, methodRevoke, id) }
+
+// AcceptGrants implements [Operator].
+func (c *Client) AcceptGrants(ctx context.Context) error { return c.do(ctx, methodAcceptGrants) }
+
+// Try implements [Operator].
+func (c *Client) Try(ctx context.Context, call policy.Call) (Trial, error) {
+	return get[Trial](ctx, c, methodTry, call)
+}
+
+// Suggest implements [Operator].
+func (c *Client) Suggest(ctx context.Context) ([]policy.Suggestion, error) {
+	return get[[]policy.Suggestion](ctx, c, methodSuggest)
+}
+
+// SetAutostart implements [Operator].
+func (c *Client) SetAutostart(ctx context.Context, on bool) error {
+	return c.do(ctx, methodAutostart, on)
+}
+
+// Desktop implements [Operator].
+func (c *Client) Desktop(ctx context.Context) (Desktop, error) {
+	return get[Desktop](ctx, c, methodDesktop)
+}

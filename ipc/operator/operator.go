@@ -1,0 +1,161 @@
+// Package operator is the private API between nod's two processes: all that a person can do with nod.
+//
+// The tray process implements [Operator] and serves it to the windows process, and to nobody else: over the pair of
+// pipes that the windows process inherits, never on the port or the socket that agents reach. The protocol is
+// JSON-RPC 2.0, one message a line, with calls both ways: the tray process says that something has changed and asks
+// for a sign of life; the windows process fetches what it shows and delivers what the person did.
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"nod/interact"
+	"nod/policy"
+	"nod/policy/config"
+)
+
+// Operator is what a person can do. All methods may block and are safe for concurrent use.
+type Operator interface {
+	// Prompts lists what is pending. Prompts that the caller knows in their current revision come without their
+	// request, and so do new ones after the first few: fetch again until none has one.
+	Prompts(ctx context.Context, known map[interact.ID]int) (Pending, error)
+	// Answer ends a pending request. The error is [ErrGone] when it is not pending any more, and [ErrChanged] when
+	// an allow that is kept would save something else than what was shown.
+	Answer(ctx context.Context, a Answer) error
+	// Report says what is on screen.
+	Report(ctx context.Context, s Screen) error
+
+	// State is what is in force.
+	State(ctx context.Context) (State, error)
+	// Replace changes the configuration from base to next. The error is [config.ErrChanged] when it is no longer base.
+	Replace(ctx context.Context, base, next config.Config) error
+	// SettleHeld accepts or undoes a change of the policy file that nod did not make.
+	SettleHeld(ctx context.Context, held config.HeldChange, accept bool) error
+	// Revoke takes a grant back; with an empty id all of them.
+	Revoke(ctx context.Context, id string) error
+	// AcceptGrants puts grants in force that another program wrote.
+	AcceptGrants(ctx context.Context) error
+	// Try says what the policy makes of a call. Nothing is counted or kept.
+	Try(ctx context.Context, call policy.Call) (Trial, error)
+	// Suggest proposes rules for what the person always answered alike.
+	Suggest(ctx context.Context) ([]policy.Suggestion, error)
+	// SetAutostart says whether nod starts with the session.
+	SetAutostart(ctx context.Context, on bool) error
+	// Desktop asks the desktop what it offers. It may take a moment.
+	Desktop(ctx context.Context) (Desktop, error)
+}
+
+var (
+	// ErrGone says that a request is not pending any more.
+	ErrGone = errors.New("this request is not pending any more")
+	// ErrChanged says that what an answer starts from is no longer so.
+	ErrChanged = errors.New("what would be saved has changed meanwhile")
+	// ErrVersion says that the two processes do not belong together, as after an update.
+	ErrVersion = errors.New("nod was updated: quit it, in the menu of its tray icon, and start it again")
+)
+
+// Exit codes of a windows process.
+const (
+	ExitNoDisplay = 3 // the display server refuses it
+	ExitVersion   = 4 // it has met with [ErrVersion]
+)
+
+// Pending is what the windows are to show.
+type Pending struct {
+	Prompts []Prompt // oldest first
+	Wanted  []View   // to bring to the front after that, each told once
+}
+
+// Prompt is a pending request as a window shows it.
+type Prompt struct {
+	ID       interact.ID
+	Revision int               // rises when anything below changes
+	Request  *interact.Request // nil: known to the caller
+	Why      policy.Decision
+	Offers   policy.Offers // what to say and offer about an approval
+}
+
+// Answer is what the person did with a prompt.
+type Answer struct {
+	ID      interact.ID
+	Answer  interact.Answer
+	Saves   string // what an allow that is kept was shown to save
+	Failure string // why the prompt could not be shown; then there is no answer
+}
+
+// Screen is what is on screen in the windows process.
+type Screen struct {
+	Focused bool // one of nod's windows has the focus
+	Open    bool // a window is open beside the prompts
+}
+
+// View is a window that the tray process wants shown.
+type View struct {
+	Settings bool        // the settings; else the prompt window
+	Request  interact.ID // the prompt to bring to the front; zero: the current one
+}
+
+// State is what is in force, and what nod says of itself.
+type State struct {
+	Config     config.Config
+	Problem    string             // why configuration or grants are broken; empty: they are not
+	Held       *config.HeldChange // a change of the policy file by another program; nil: none
+	Grants     []policy.Grant
+	HeldGrants []policy.Grant              // written by another program, not in force
+	Contacts   map[string]interact.Contact // what came of agents' hooks, by agent
+	Autostart  Autostart
+	Restart    bool // something was set that counts only once nod is started again
+	About      About
+}
+
+// Autostart says whether nod starts with the session.
+type Autostart struct {
+	On      bool
+	Problem string // why that is not known
+}
+
+// About is what nod says of itself.
+type About struct {
+	Version string
+	URL     string // where nod listens
+	Socket  string // the same as a Unix socket; empty where there is none
+	Config  string // path of the policy file
+	Log     string // path of the log
+}
+
+// Trial is what the policy makes of a call.
+type Trial struct {
+	Decision policy.Decision
+	Steps    []string // that led there
+	Parts    []policy.CommandPart
+}
+
+// Desktop is what the desktop offers.
+type Desktop struct {
+	Tray          bool // something shows tray icons
+	Notifications bool // something shows notifications
+}
+
+// Program returns the path of another of nod's programs: beside this one or, where a package puts the two apart, in
+// PATH.
+func Program(name string) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find the path of nod: %w", err)
+	}
+	name += filepath.Ext(self) // .exe on Windows
+	beside := filepath.Join(filepath.Dir(self), name)
+	if _, err := os.Stat(beside); err == nil {
+		return beside, nil
+	}
+	found, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("find %s: %w: put it beside %s", name, err, self)
+	}
+	return filepath.Abs(found)
+}

@@ -1,0 +1,160 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"reflect"
+	"sync"
+	"testing"
+
+	"nod/interact"
+	"nod/policy"
+	"nod/policy/config"
+)
+
+// recorder notes how it was called last, and fails with err.
+type recorder struct {
+	got []any
+	err error
+}
+
+func (r *recorder) note(got ...any) error {
+	r.got = got
+	return r.err
+}
+
+func (r *recorder) Prompts(_ context.Context, known map[interact.ID]int) (Pending, error) {
+	return Pending{Prompts: []Prompt{{ID: "b", Revision: 2}}}, r.note("Prompts", known)
+}
+
+func (r *recorder) Answer(_ context.Context, a Answer) error { return r.note("Answer", a) }
+
+func (r *recorder) Report(_ context.Context, s Screen) error { return r.note("Report", s) }
+
+func (r *recorder) State(context.Context) (State, error) {
+	return State{Problem: "broken"}, r.note("State")
+}
+
+func (r *recorder) Replace(_ context.Context, base, next config.Config) error {
+	return r.note("Replace", base.Look.Theme, next.Look.Theme)
+}
+
+func (r *recorder) SettleHeld(_ context.Context, held config.HeldChange, accept bool) error {
+	return r.note("SettleHeld", held, accept)
+}
+
+func (r *recorder) Revoke(_ context.Context, id string) error { return r.note("Revoke", id) }
+
+func (r *recorder) AcceptGrants(context.Context) error { return r.note("AcceptGrants") }
+
+func (r *recorder) Try(_ context.Context, call policy.Call) (Trial, error) {
+	return Trial{Steps: []string{"one"}}, r.note("Try", call.Tool)
+}
+
+func (r *recorder) Suggest(context.Context) ([]policy.Suggestion, error) {
+	return []policy.Suggestion{{Folders: []string{"/srv"}}}, r.note("Suggest")
+}
+
+func (r *recorder) SetAutostart(_ context.Context, on bool) error { return r.note("SetAutostart", on) }
+
+func (r *recorder) Desktop(context.Context) (Desktop, error) {
+	return Desktop{Tray: true}, r.note("Desktop")
+}
+
+// connect connects a client with an operator.
+func connect(t *testing.T, o Operator, version string) (*Client, error) {
+	fromClient, toServer := io.Pipe()
+	fromServer, toClient := io.Pipe()
+	s := Serve(fromClient, toClient, o, "1", slog.New(slog.DiscardHandler))
+	c, err := Connect(t.Context(), fromServer, toServer, version, Events{})
+	t.Cleanup(func() {
+		if err == nil {
+			_ = c.Close()
+		}
+		s.Close()
+	})
+	return c, err
+}
+
+func TestEveryMethodReachesTheOperator(t *testing.T) {
+	o := &recorder{}
+	c, err := connect(t, o, "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dark, light := config.Config{Look: config.Look{Theme: "dark"}}, config.Config{Look: config.Look{Theme: "light"}}
+	held := config.HeldChange{Before: "a", After: "b"}
+	answer := Answer{ID: "a", Answer: interact.Answer{Outcome: interact.Denied}, Saves: "s"}
+	nothing := func(err error) (any, error) { return nil, err }
+	tests := []struct {
+		call   func(ctx context.Context) (any, error)
+		got    []any
+		result any
+	}{
+		{func(ctx context.Context) (any, error) { return c.Prompts(ctx, map[interact.ID]int{"a": 1}) },
+			[]any{"Prompts", map[interact.ID]int{"a": 1}}, Pending{Prompts: []Prompt{{ID: "b", Revision: 2}}}},
+		{func(ctx context.Context) (any, error) { return nothing(c.Answer(ctx, answer)) }, []any{"Answer", answer}, nil},
+		{func(ctx context.Context) (any, error) { return nothing(c.Report(ctx, Screen{Open: true})) },
+			[]any{"Report", Screen{Open: true}}, nil},
+		{func(ctx context.Context) (any, error) { return c.State(ctx) }, []any{"State"}, State{Problem: "broken"}},
+		{func(ctx context.Context) (any, error) { return nothing(c.Replace(ctx, dark, light)) },
+			[]any{"Replace", "dark", "light"}, nil},
+		{func(ctx context.Context) (any, error) { return nothing(c.SettleHeld(ctx, held, true)) },
+			[]any{"SettleHeld", held, true}, nil},
+		{func(ctx context.Context) (any, error) { return nothing(c.Revoke(ctx, "")) }, []any{"Revoke", ""}, nil},
+		{func(ctx context.Context) (any, error) { return nothing(c.AcceptGrants(ctx)) }, []any{"AcceptGrants"}, nil},
+		{func(ctx context.Context) (any, error) { return c.Try(ctx, policy.Call{Tool: "Bash"}) },
+			[]any{"Try", "Bash"}, Trial{Steps: []string{"one"}}},
+		{func(ctx context.Context) (any, error) { return c.Suggest(ctx) }, []any{"Suggest"},
+			[]policy.Suggestion{{Folders: []string{"/srv"}}}},
+		{func(ctx context.Context) (any, error) { return nothing(c.SetAutostart(ctx, true)) },
+			[]any{"SetAutostart", true}, nil},
+		{func(ctx context.Context) (any, error) { return c.Desktop(ctx) }, []any{"Desktop"}, Desktop{Tray: true}},
+	}
+	for _, tt := range tests {
+		o.err = nil
+		result, err := tt.call(t.Context())
+		if err != nil || !reflect.DeepEqual(o.got, tt.got) || !reflect.DeepEqual(result, tt.result) {
+			t.Errorf("%v, %v: called %v and returned %+v, want %v and %+v", tt.got[0], err, o.got, result, tt.got, tt.result)
+		}
+		for _, want := range []error{ErrGone, ErrChanged, config.ErrChanged} {
+			o.err = fmt.Errorf("in vain: %w", want)
+			if _, err := tt.call(t.Context()); !errors.Is(err, want) {
+				t.Errorf("%v: %v, want %v", tt.got[0], err, want)
+			}
+		}
+		o.err = errors.New("disk on fire")
+		if _, err := tt.call(t.Context()); err == nil || err.Error() != "disk on fire" {
+			t.Errorf("%v: %v, want what went wrong", tt.got[0], err)
+		}
+	}
+}
+
+// The tray process must not go down with a connection that it closes while a request comes in.
+func TestCloseMeetsWithARequest(t *testing.T) {
+	for range 500 {
+		fromClient, toServer := io.Pipe()
+		fromServer, toClient := io.Pipe()
+		s := Serve(fromClient, toClient, &recorder{}, "1", slog.New(slog.DiscardHandler))
+		var client sync.WaitGroup
+		client.Go(func() {
+			for {
+				if _, err := io.WriteString(toServer, `{"jsonrpc":"2.0","id":1,"method":"desktop"}`+"\n"); err != nil {
+					return
+				}
+			}
+		})
+		client.Go(func() { _, _ = io.Copy(io.Discard, fromServer) })
+		s.Close()
+		client.Wait()
+	}
+}
+
+func TestAnotherVersionIsRefused(t *testing.T) {
+	if c, err := connect(t, &recorder{}, "2"); !errors.Is(err, ErrVersion) {
+		t.Errorf("connected: %v, error %v", c, err)
+	}
+}

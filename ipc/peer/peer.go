@@ -1,0 +1,132 @@
+// Package peer says who is at the other end of a connection on this machine: what the operating system says, never
+// what the other end claims. The server asks about its callers ([Accepted]), the client about its server
+// ([ServerUser]).
+package peer
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"nod/ipc/api"
+)
+
+// ErrUnknown means that this platform does not say who is at the other end of such a connection.
+var ErrUnknown = errors.New("unknown on this platform")
+
+// maxParents is how many ancestors of a process are looked at.
+const maxParents = 16
+
+// The states of TCP sockets in the kernel's table.
+const (
+	established = "01"
+	listening   = "0A"
+)
+
+// credentials say who has the other end of a connection.
+type credentials struct {
+	pid   int32 // 0 when unknown
+	uid   int
+	inode uint64 // of a TCP connection's socket, on Linux: it leads to the process
+}
+
+// Peer is the other end of a connection that a server has accepted. What the operating system says of it is looked
+// up when it is first needed, and once: on a kept-alive connection the first answer stays.
+type Peer struct {
+	// Socket: the connection came through a Unix socket. Its user is known from the start, at no cost.
+	Socket bool
+
+	accepted      time.Time      // a process that started later did not open this connection
+	local, remote netip.AddrPort // of a TCP connection
+	credentials   func() (credentials, error)
+	process       func() api.Process
+}
+
+// Accepted returns the other end of a connection that was just accepted. The error says that the operating system,
+// which should know whose end of a Unix socket this is, does not; where it cannot know, that is no error.
+func Accepted(c net.Conn) (*Peer, error) {
+	p := &Peer{accepted: time.Now()}
+	p.process = sync.OnceValue(p.readProcess)
+	sock, ok := c.(*net.UnixConn)
+	if !ok {
+		// Its owner has to be searched for, which costs milliseconds: only when somebody asks.
+		p.local, p.remote = addrPort(c.LocalAddr()), addrPort(c.RemoteAddr())
+		p.credentials = sync.OnceValues(func() (credentials, error) { return findTCP(p.remote, p.local, established) })
+		return p, nil
+	}
+	who, err := socketOwner(sock)
+	p.Socket, p.credentials = true, func() (credentials, error) { return who, err }
+	if err != nil && !errors.Is(err, ErrUnknown) {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Unknown is a peer of whom nothing is known.
+func Unknown() *Peer {
+	p := &Peer{Socket: true, credentials: func() (credentials, error) { return credentials{}, ErrUnknown }}
+	p.process = sync.OnceValue(p.readProcess)
+	return p
+}
+
+// User returns the user at the other end. known is false where the operating system does not say.
+func (p *Peer) User() (uid int, known bool) {
+	who, err := p.credentials()
+	return who.uid, err == nil
+}
+
+// Process returns what is known of the process that opened the connection: no more than its user when it cannot be
+// found, so that a process that took over its id is never taken for it.
+func (p *Peer) Process() api.Process { return p.process() }
+
+func (p *Peer) readProcess() api.Process {
+	who, _ := p.credentials() // nobody, when they are unknown
+	if who.pid == 0 && !p.Socket {
+		who.pid = tcpProcess(p.remote, p.local, who)
+	}
+	var process api.Process
+	if who.pid != 0 {
+		process, _ = readProcess(who.pid, p.accepted) // nothing, when it is another one by now
+	}
+	process.UID = who.uid
+	return process
+}
+
+// ServerUser returns the user whose server a client is connected to. The error is [ErrUnknown] where the operating
+// system does not say.
+func ServerUser(c net.Conn) (uid int, err error) {
+	var who credentials
+	switch c := c.(type) {
+	case *net.UnixConn:
+		who, err = socketOwner(c)
+	case *net.TCPConn:
+		// The listener, not the accepted connection: that one has no owner until the server accepts it.
+		who, err = findTCP(addrPort(c.RemoteAddr()), netip.AddrPortFrom(netip.IPv4Unspecified(), 0), listening)
+	default:
+		err = ErrUnknown
+	}
+	return who.uid, err
+}
+
+func addrPort(a net.Addr) netip.AddrPort {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok {
+		return netip.AddrPort{}
+	}
+	ap := tcp.AddrPort()
+	return netip.AddrPortFrom(ap.Addr().Unmap().WithZone(""), ap.Port())
+}
+
+// errRecycled means that the process id belongs to another process by now.
+var errRecycled = errors.New("the process is gone and its id was given to another")
+
+// nameOf is how a process is called: after its executable, which is verified, or else as it calls itself.
+func nameOf(exe, comm string) string {
+	if exe == "" {
+		return comm
+	}
+	return filepath.Base(exe)
+}

@@ -1,0 +1,151 @@
+package peer
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nod/ipc/api"
+)
+
+// Process facts are read from /proc here and not through gopsutil, which serves the other platforms: a tool
+// call that a rule allows has no other delay worth mentioning, and a chain of six processes takes 40 µs this
+// way against 300 µs through the library.
+
+// ticksPerSecond is the unit of start times in /proc: USER_HZ, 100 on every architecture that Go runs on.
+const ticksPerSecond = 100
+
+// stat is what is needed of /proc/PID/stat.
+type stat struct {
+	comm    string // as the process calls itself: a claim
+	parent  int32
+	started uint64 // ticks since boot
+}
+
+// readProcess reads what the kernel knows of a process and its ancestors. Everything may end while it is
+// read, so the start time is compared before and after, and with the time at which the connection was
+// accepted: a process id that was given to another process meanwhile is an error.
+func readProcess(pid int32, accepted time.Time) (api.Process, error) {
+	before, err := readStat(pid)
+	if err != nil {
+		return api.Process{}, err
+	}
+	if before.started > ticksAt(accepted) {
+		return api.Process{}, errRecycled
+	}
+	p := api.Process{
+		PID:     pid,
+		Exe:     readLink(pid, "exe"),
+		CWD:     readLink(pid, "cwd"),
+		Started: timeOf(before.started),
+		Parents: readParents(before),
+	}
+	after, err := readStat(pid)
+	if err != nil {
+		return api.Process{}, err
+	}
+	if after.started != before.started {
+		return api.Process{}, errRecycled
+	}
+	return p, nil
+}
+
+// readParents follows the chain of parents up, nearest first. It ends where a parent is younger than its
+// child: that is another process under a used id.
+func readParents(child stat) []api.Parent {
+	parents := make([]api.Parent, 0, 8)
+	for len(parents) < maxParents && child.parent > 0 {
+		s, err := readStat(child.parent)
+		if err != nil || s.started > child.started {
+			break
+		}
+		exe := readLink(child.parent, "exe")
+		parents = append(parents, api.Parent{PID: child.parent, Name: nameOf(exe, s.comm), Exe: exe})
+		child = s
+	}
+	return parents
+}
+
+// readStat reads /proc/PID/stat.
+func readStat(pid int32) (stat, error) {
+	fd, err := unix.Open(procPath(pid, "stat"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return stat{}, err
+	}
+	defer unix.Close(fd)
+	var buf [1024]byte // a line of 52 numbers and a name of at most 64 bytes
+	n, err := unix.Read(fd, buf[:])
+	if err != nil {
+		return stat{}, err
+	}
+	return parseStat(buf[:n])
+}
+
+// parseStat parses "PID (COMM) STATE PPID …", in which COMM may hold anything, also parentheses.
+func parseStat(line []byte) (stat, error) {
+	open, end := bytes.IndexByte(line, '('), bytes.LastIndexByte(line, ')')
+	if open < 0 || end < open {
+		return stat{}, errors.New("stat: no name")
+	}
+	field := bytes.Fields(line[end+1:]) // from the third on
+	const parent, started = 4 - 3, 22 - 3
+	if len(field) <= started {
+		return stat{}, errors.New("stat: cut short")
+	}
+	ppid, err := strconv.ParseInt(string(field[parent]), 10, 32)
+	if err != nil {
+		return stat{}, fmt.Errorf("stat: parent: %w", err)
+	}
+	ticks, err := strconv.ParseUint(string(field[started]), 10, 64)
+	if err != nil {
+		return stat{}, fmt.Errorf("stat: start: %w", err)
+	}
+	return stat{comm: string(line[open+1 : end]), parent: int32(ppid), started: ticks}, nil
+}
+
+// readLink resolves /proc/PID/exe or cwd; "" when that is not for us to see. The kernel marks a file that
+// was removed or replaced since with " (deleted)": the mark stays, so that no rule takes it for the file
+// that has the name now.
+func readLink(pid int32, name string) string {
+	var buf [unix.PathMax]byte
+	n, err := unix.Readlink(procPath(pid, name), buf[:])
+	if err != nil || n == len(buf) {
+		return ""
+	}
+	return string(buf[:n])
+}
+
+func procPath(pid int32, name string) string {
+	return "/proc/" + strconv.Itoa(int(pid)) + "/" + name
+}
+
+// ticksAt says how many ticks after boot t was.
+func ticksAt(t time.Time) uint64 {
+	since := sinceBoot() - time.Since(t)
+	if since < 0 {
+		return 0
+	}
+	// Rounded up: what started within the same tick may have started before.
+	return uint64(since/(time.Second/ticksPerSecond)) + 1
+}
+
+func sinceBoot() time.Duration {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
+		return 0
+	}
+	return time.Duration(ts.Nano())
+}
+
+// bootTime is when the machine started, as a date. It is read once, so that the same process has the same
+// start time whenever it is asked for, also after the clock was set.
+var bootTime = sync.OnceValue(func() time.Time { return time.Now().Add(-sinceBoot()).Truncate(time.Second) })
+
+func timeOf(ticks uint64) time.Time {
+	return bootTime().Add(time.Duration(ticks) * (time.Second / ticksPerSecond))
+}

@@ -1,0 +1,64 @@
+//go:build !linux
+
+package peer
+
+import (
+	"time"
+
+	"github.com/shirou/gopsutil/v4/process"
+
+	"nod/ipc/api"
+)
+
+// readProcess reads what the operating system knows of a process and its ancestors. Everything may end
+// while it is read, so the start time is compared before and after, and with the time at which the
+// connection was accepted: a process id that was given to another process meanwhile is an error. What the
+// platform does not tell stays empty.
+func readProcess(pid int32, accepted time.Time) (api.Process, error) {
+	proc, err := process.NewProcess(pid)
+	if err != nil {
+		return api.Process{}, err
+	}
+	before, err := proc.CreateTime() // milliseconds since 1970
+	if err != nil {
+		return api.Process{}, err
+	}
+	started := time.UnixMilli(before)
+	if started.After(accepted.Add(time.Second)) { // the clocks need not agree to the last digit
+		return api.Process{}, errRecycled
+	}
+	p := api.Process{PID: pid, Started: started}
+	p.Exe, _ = proc.Exe()
+	p.CWD, _ = proc.Cwd()
+	p.Parents = readParents(proc, before)
+	// A fresh look, because a process.Process remembers its start time.
+	again, err := process.NewProcess(pid)
+	if err != nil {
+		return api.Process{}, err
+	}
+	if after, err := again.CreateTime(); err != nil || after != before {
+		return api.Process{}, errRecycled
+	}
+	return p, nil
+}
+
+// readParents follows the chain of parents up, nearest first. It ends where a parent is younger than its
+// child: that is another process under a used id.
+func readParents(child *process.Process, started int64) []api.Parent {
+	var parents []api.Parent
+	for len(parents) < maxParents {
+		parent, err := child.Parent()
+		if err != nil || parent.Pid == child.Pid {
+			break
+		}
+		at, err := parent.CreateTime()
+		if err != nil || at > started {
+			break
+		}
+		exe, _ := parent.Exe()
+		comm, _ := parent.Name()
+		parents = append(parents, api.Parent{PID: parent.Pid, Name: nameOf(exe, comm), Exe: exe})
+		child, started = parent, at
+	}
+	return parents
+}

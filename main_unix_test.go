@@ -1,0 +1,61 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"testing"
+)
+
+// ending makes a process of the test's wait for its end as nod-desktop does, and then hang.
+const ending = "NOD_TEST_ENDING"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(ending) != "" {
+		ctx := untilSignal()
+		fmt.Println("running")
+		<-ctx.Done()
+		fmt.Println("ending")
+		select {}
+	}
+	os.Exit(m.Run())
+}
+
+// Each signal ends nod in order; a second one ends a nod that hangs at that.
+func TestSignals(t *testing.T) {
+	for _, sent := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(sent.String(), func(t *testing.T) {
+			if signal.Ignored(sent) { // as under nohup: nod ignores it as well then
+				t.Skip("this run ignores the signal")
+			}
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), ending+"=1")
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer cmd.Process.Kill()
+			lines := bufio.NewScanner(out)
+			for _, want := range []string{"running", "ending"} {
+				if lines.Scan(); lines.Text() != want {
+					t.Fatalf("it says %q, want %q", lines.Text(), want)
+				}
+				if err := cmd.Process.Signal(sent); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_ = cmd.Wait()
+			if got := cmd.ProcessState.Sys().(syscall.WaitStatus); !got.Signaled() || got.Signal() != sent {
+				t.Errorf("after the second signal: %v", cmd.ProcessState)
+			}
+		})
+	}
+}

@@ -1,0 +1,94 @@
+// Package config keeps the file that a person edits, config.yaml: it reads the file strictly, writes changes without
+// touching what a person wrote around them, watches it, and holds back what other programs write into it.
+package config
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	strict "github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+
+	"nod/policy"
+)
+
+// Config is everything config.yaml holds. The zero value is not useful: start from [Default].
+type Config struct {
+	IPC           IPC           `yaml:"ipc"`
+	Prompt        Prompt        `yaml:"prompt"`
+	Notifications Notifications `yaml:"notifications"`
+	Look          Look          `yaml:"look"`
+	Agents        Agents        `yaml:"agents"`
+	Policy        policy.Policy `yaml:"policy"`
+}
+
+// IPC says where nod listens.
+type IPC struct {
+	Address string `yaml:"address"` // loopback host:port; port 0 picks a free one
+}
+
+// Prompt says how prompts behave.
+type Prompt struct {
+	// Timeout is how long a request without its own time-out waits; 1s to 24h.
+	Timeout time.Duration `yaml:"timeout"`
+	// ArmAfter is how long the prompt must be visible, focused and unchanged before Allow works; 700ms to 10s.
+	ArmAfter time.Duration `yaml:"arm_after"`
+	// KeepReady is how long the windows stay loaded when nobody needs them; 0s to 24h.
+	KeepReady time.Duration `yaml:"keep_ready"`
+	// OnTop keeps the prompt above other windows where the desktop allows.
+	OnTop bool `yaml:"on_top"`
+}
+
+// Notifications says when the desktop's notification service is used.
+type Notifications struct {
+	Prompts bool `yaml:"prompts"` // announce a waiting prompt
+	Notices bool `yaml:"notices"` // pass on what agents send with notify
+}
+
+// Look says how nod looks.
+type Look struct {
+	Theme    string `yaml:"theme"`    // system, light or dark
+	Language string `yaml:"language"` // system, en or zh-CN
+}
+
+// Agents says how nod works with coding agents.
+type Agents struct {
+	Strict []string `yaml:"strict"` // agents whose hooks deny while nod-desktop is away
+}
+
+// Default is the configuration of a fresh installation.
+func Default() Config {
+	return Config{
+		IPC: IPC{Address: "127.0.0.1:7463"},
+		Prompt: Prompt{
+			Timeout: 5 * time.Minute, ArmAfter: 700 * time.Millisecond, KeepReady: 10 * time.Minute, OnTop: true,
+		},
+		Notifications: Notifications{Prompts: true, Notices: true},
+		Look:          Look{Theme: "system", Language: "system"},
+		Policy:        policy.Default(),
+	}
+}
+
+// Clone returns a copy that shares nothing with the configuration.
+func (c Config) Clone() Config {
+	c.Policy = c.Policy.Clone()
+	c.Agents.Strict = slices.Clone(c.Agents.Strict)
+	return c
+}
+
+// Equal reports whether two configurations say the same.
+func (c Config) Equal(o Config) bool {
+	return c.IPC == o.IPC && c.Prompt == o.Prompt && c.Notifications == o.Notifications && c.Look == o.Look &&
+		slices.Equal(c.Agents.Strict, o.Agents.Strict) && c.Policy.Equal(o.Policy)
+}
+
+// UnmarshalJSON reads what encoding/json writes. A field that this nod does not know is an error: it would be lost.
+func (c *Config) UnmarshalJSON(data []byte) error {
+	type plain Config
+	asWritten := jsonv1.FormatDurationAsNano(true)
+	if err := strict.Unmarshal(data, (*plain)(c), strict.RejectUnknownMembers(true), asWritten); err != nil {
+		return fmt.Errorf("read the configuration: %w", err)
+	}
+	return nil
+}

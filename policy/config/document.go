@@ -1,0 +1,319 @@
+package config
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A document is the text of a YAML file, changed line by line: yaml's own encoder would lose blank lines
+// and move comments. It parses the text anew before each change, to know which lines hold what.
+type document struct {
+	lines []string // without their ends
+	eol   string
+}
+
+// newDocument cuts a text into lines. It refuses texts in which YAML sees other lines than people do.
+func newDocument(data []byte) (*document, error) {
+	d := &document{eol: "\n"}
+	s := string(data)
+	if n := strings.Count(s, "\r\n"); n > 0 && n == strings.Count(s, "\n") {
+		d.eol = "\r\n"
+		s = strings.ReplaceAll(s, "\r\n", "\n")
+	}
+	if strings.ContainsAny(s, "\r\u0085\u2028\u2029\ufeff") {
+		return nil, errRewrite
+	}
+	if s = strings.TrimSuffix(s, "\n"); s != "" {
+		d.lines = strings.Split(s, "\n")
+	}
+	return d, nil
+}
+
+func (d *document) bytes() []byte {
+	return []byte(strings.Join(d.lines, d.eol) + d.eol)
+}
+
+func (d *document) replace(start, end int, lines []string) {
+	d.lines = slices.Replace(d.lines, start, end, lines...)
+}
+
+// root returns the node at the top of the text, or nil when it says nothing.
+func (d *document) root() (*yaml.Node, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(strings.Join(d.lines, "\n")), &doc); err != nil {
+		return nil, err
+	}
+	if len(doc.Content) == 0 || isEmpty(doc.Content[0]) {
+		return nil, nil
+	}
+	return doc.Content[0], nil
+}
+
+// find returns the value of a key in a section, or nil.
+func (d *document) find(section, key string) (*yaml.Node, error) {
+	root, err := d.root()
+	if err != nil || root == nil {
+		return nil, err
+	}
+	_, m := entry(root, section)
+	if m == nil {
+		return nil, nil
+	}
+	_, value := entry(m, key)
+	return value, nil
+}
+
+// set writes a value under a key of a section, whether they are there yet or not.
+func (d *document) set(section, key string, value any) error {
+	root, err := d.root()
+	if err != nil {
+		return err
+	}
+	if root == nil {
+		return d.appendSection(section, key, value)
+	}
+	if root.Style&yaml.FlowStyle != 0 {
+		if err := d.writeOut(root, 0, len(d.lines), 0); err != nil {
+			return err
+		}
+		return d.set(section, key, value)
+	}
+	name, m := entry(root, section)
+	switch {
+	case name == nil:
+		return d.appendSection(section, key, value)
+	case isEmpty(m):
+		lines, err := render(map[string]any{key: value}, name.Column+1)
+		d.replace(name.Line, name.Line, lines)
+		return err
+	case m.Style&yaml.FlowStyle != 0:
+		start, end := d.span(name)
+		both := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{name, m}}
+		comment := trailing(d.lines[start], name, m)
+		m.LineComment, name.LineComment = "", ""
+		name.HeadComment, name.FootComment = "", "" // which stand around the lines that are written anew
+		if err := d.writeOut(both, start, end, name.Column-1); err != nil {
+			return err
+		}
+		d.lines[start] += comment
+		return d.set(section, key, value)
+	}
+	return d.setIn(m, key, value)
+}
+
+func (d *document) appendSection(section, key string, value any) error {
+	lines, err := render(map[string]any{section: map[string]any{key: value}}, 0)
+	if isBlank(d.lines) {
+		d.lines = nil
+	} else {
+		lines = append([]string{""}, lines...)
+	}
+	d.lines = append(d.lines, lines...)
+	return err
+}
+
+// writeOut writes a mapping in braces line by line: braces and lines do not mix.
+func (d *document) writeOut(n *yaml.Node, start, end, indent int) error {
+	unflow(n)
+	lines, err := render(n, indent)
+	d.replace(start, end, lines)
+	return err
+}
+
+// unflow takes the braces off a node; without them an empty mapping is one that says nothing.
+func unflow(n *yaml.Node) {
+	n.Style &^= yaml.FlowStyle
+	if n.Kind == yaml.MappingNode && len(n.Content) == 0 {
+		n.Kind, n.Tag = yaml.ScalarNode, "!!null"
+	}
+	for _, child := range n.Content {
+		unflow(child)
+	}
+}
+
+// setIn writes a value under a key of a mapping written line by line.
+func (d *document) setIn(m *yaml.Node, key string, value any) error {
+	name, old := entry(m, key)
+	if name == nil {
+		_, end := d.span(m.Content[len(m.Content)-2])
+		lines, err := render(map[string]any{key: value}, m.Content[0].Column-1)
+		d.replace(end, end, lines)
+		return err
+	}
+	lines, err := render(map[string]any{key: value}, 0)
+	if err != nil {
+		return err
+	}
+	// The first line keeps what stands before the key (spaces, or the dash of a list) and its comment.
+	line := d.lines[name.Line-1]
+	if strings.Trim(line[:min(name.Column-1, len(line))], " -") != "" { // a tag, or an explicit key
+		return errRewrite
+	}
+	before, comment := line[:name.Column-1], trailing(line, name, old)
+	for i := range lines {
+		if i > 0 {
+			lines[i] = strings.Repeat(" ", name.Column-1) + lines[i]
+		}
+	}
+	lines[0] = before + lines[0] + comment
+	start, end := d.span(name)
+	if isOneLine(line[name.Column-1:], old) { // what is indented below are comments
+		end = start + 1
+	}
+	d.replace(start, end, lines)
+	return nil
+}
+
+// isOneLine reports whether the text of one line is all there is to an entry with that value.
+func isOneLine(text string, value *yaml.Node) bool {
+	var doc yaml.Node
+	if yaml.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) == 0 || len(doc.Content[0].Content) != 2 {
+		return false
+	}
+	alone := doc.Content[0].Content[1]
+	return alone.Kind == value.Kind && alone.Value == value.Value && len(alone.Content) == len(value.Content) &&
+		value.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0
+}
+
+// remove takes an entry out of a mapping, if it is there.
+func (d *document) remove(m *yaml.Node, key string) {
+	if name, _ := entry(m, key); name != nil {
+		start, end := d.span(name)
+		d.replace(start, end, nil)
+	}
+}
+
+// trailing returns the comment at the end of an entry's first line, with the space before it.
+func trailing(line string, name, value *yaml.Node) string {
+	for _, n := range []*yaml.Node{value, name} {
+		if n.LineComment == "" || (n == value && value.Line != name.Line) {
+			continue
+		}
+		if i := strings.LastIndex(line, n.LineComment); i > 0 {
+			return line[len(strings.TrimRight(line[:i], " \t")):]
+		}
+	}
+	return ""
+}
+
+// span returns the lines of the entry that starts with a key: from the key to before the first line that is
+// indented no deeper; blank lines and comments at the end that are not indented deeper do not count.
+func (d *document) span(name *yaml.Node) (start, end int) {
+	start = name.Line - 1
+	return start, d.blockEnd(start, name.Column-1, true)
+}
+
+// blockEnd finds where the block ends whose first line is start. The lines of a list may be indented no
+// deeper than the key that it belongs to.
+func (d *document) blockEnd(start, indent int, ofKey bool) int {
+	end := start + 1
+	for i := start + 1; i < len(d.lines); i++ {
+		if isBlank(d.lines[i : i+1]) {
+			continue
+		}
+		depth := indentOf(d.lines[i])
+		isItem := ofKey && depth == indent && d.isItemLine(i) && !d.isItemLine(start)
+		switch {
+		case depth > indent || isItem:
+			end = i + 1
+		case d.lines[i][depth] != '#': // a comment may stand anywhere: what follows it tells
+			return end
+		}
+	}
+	return end
+}
+
+// isItemLine reports whether the line starts an element of a list.
+func (d *document) isItemLine(i int) bool {
+	line := strings.TrimLeft(d.lines[i], " ")
+	return line == "-" || strings.HasPrefix(line, "- ")
+}
+
+// A chunk is one element of a list as it is written.
+type chunk struct {
+	loose []string // blank lines, and comments that a blank line keeps apart from the element
+	own   []string // the element, under the comments right above it
+}
+
+func (c chunk) dashAt() int {
+	return slices.IndexFunc(c.own, func(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, " "), "-") })
+}
+
+func (c chunk) dash() string { return c.own[c.dashAt()] }
+
+// chunks cuts the lines of a list, from start to end, into its elements.
+func (d *document) chunks(list *yaml.Node) (chunks []chunk, start, end int) {
+	for i, item := range list.Content {
+		dash := item.Line - 1
+		for !d.isItemLine(dash) {
+			dash--
+		}
+		top := dash
+		for top > end && strings.HasPrefix(strings.TrimLeft(d.lines[top-1], " "), "#") {
+			top--
+		}
+		if i == 0 {
+			start, end = top, top
+		}
+		c := chunk{loose: d.lines[end:top]}
+		end = d.blockEnd(dash, indentOf(d.lines[dash]), false)
+		c.own = d.lines[top:end]
+		chunks = append(chunks, c)
+	}
+	return chunks, start, end
+}
+
+func join(chunks []chunk) []string {
+	var lines []string
+	for _, c := range chunks {
+		lines = append(append(lines, c.loose...), c.own...)
+	}
+	return lines
+}
+
+// entry finds a key and its value in a mapping.
+func entry(m *yaml.Node, key string) (name, value *yaml.Node) {
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		if m.Content[i].Value == key {
+			return m.Content[i], m.Content[i+1]
+		}
+	}
+	return nil, nil
+}
+
+func isEmpty(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Value == ""
+}
+
+func isBlockList(n *yaml.Node) bool {
+	return n != nil && n.Kind == yaml.SequenceNode && n.Style&yaml.FlowStyle == 0 && len(n.Content) > 0
+}
+
+func isBlank(lines []string) bool {
+	return !slices.ContainsFunc(lines, func(line string) bool { return strings.TrimSpace(line) != "" })
+}
+
+func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+
+// render writes a value as lines of YAML, indented by spaces.
+func render(value any, indent int) ([]string, error) {
+	var out bytes.Buffer
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(value); err != nil {
+		return nil, err
+	}
+	if err := encoder.Close(); err != nil {
+		return nil, err
+	}
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = strings.Repeat(" ", indent) + line
+		}
+	}
+	return lines, nil
+}

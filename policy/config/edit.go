@@ -1,0 +1,218 @@
+package config
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"nod/policy"
+)
+
+// template is what a fresh file holds: the defaults, and how to write it.
+//
+//go:embed template.yaml
+var template []byte
+
+// errRewrite says that a file is written in a way that edit does not dare to touch.
+var errRewrite = errors.New("the file is written in a way that nod cannot change without spoiling it: edit it by hand")
+
+// edit changes a file's text so that it holds the configuration to in the place of from. All that is not
+// changed stays as a person wrote it: comments, order, blank lines, quotes. The result is read again before
+// anybody gets it.
+func edit(data []byte, from, to Config) ([]byte, error) {
+	d, err := newDocument(data)
+	if err != nil {
+		return nil, err
+	}
+	for _, section := range changes(from, to) {
+		for _, c := range changes(section.from, section.to) {
+			if err := d.apply(section.key, c); err != nil {
+				return nil, err
+			}
+		}
+	}
+	result := d.bytes()
+	got, err := parse(result, "the changed file", nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w (%w)", errRewrite, err)
+	}
+	if !got.Equal(to) {
+		return nil, errRewrite
+	}
+	return result, nil
+}
+
+// A change is a field of a struct that differs from another one.
+type change struct {
+	key      string
+	field    int
+	from, to any
+}
+
+// changes lists the fields that differ, in the order of the struct. A list without elements says the same as none.
+func changes(from, to any) []change {
+	var found []change
+	a, b := reflect.ValueOf(from), reflect.ValueOf(to)
+	for i := range a.NumField() {
+		x, y := a.Field(i), b.Field(i)
+		isNone := x.Kind() == reflect.Slice && x.Len() == 0 && y.Len() == 0
+		if !isNone && !reflect.DeepEqual(x.Interface(), y.Interface()) {
+			found = append(found, change{yamlKey(a.Type().Field(i)), i, x.Interface(), y.Interface()})
+		}
+	}
+	return found
+}
+
+// apply writes the new value of a section's field.
+func (d *document) apply(section string, c change) error {
+	switch to := c.to.(type) {
+	case time.Duration:
+		return d.set(section, c.key, FormatDuration(to))
+	case []string:
+		return setTexts(d, section, c.key, c.from.([]string), to)
+	case []policy.Class:
+		return setTexts(d, section, c.key, c.from.([]policy.Class), to)
+	case []policy.Rule:
+		from := c.from.([]policy.Rule)
+		return setItems(d, section, c.key, from, to, earlier(from, to), chunk.withRule)
+	}
+	return d.set(section, c.key, c.to)
+}
+
+// FormatDuration writes 5m rather than 5m0s.
+func FormatDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// setTexts changes a list of texts.
+func setTexts[T ~string](d *document, section, key string, from, to []T) error {
+	was := func(item T) int { return slices.Index(from, item) }
+	return setItems(d, section, key, from, to, was, func(c chunk, _, _ T) (chunk, error) { return c, nil })
+}
+
+// setItems changes a list. Where it is written line by line, an item that was there, as was says, keeps its text but
+// for what rewrite changes, and comments right above an item go with it.
+func setItems[T any](d *document, section, key string, from, to []T, was func(T) int,
+	rewrite func(c chunk, from, to T) (chunk, error),
+) error {
+	list, err := d.find(section, key)
+	if err != nil {
+		return err
+	}
+	if !isBlockList(list) {
+		return d.set(section, key, to)
+	}
+	chunks, start, end := d.chunks(list)
+	if len(chunks) != len(from) {
+		return errRewrite
+	}
+	isClose := func(c chunk) bool { return len(c.loose) == 0 }
+	spaced := len(chunks) > 1 && !slices.ContainsFunc(chunks[1:], isClose)
+	next, kept := make([]chunk, 0, len(to)), map[int]bool{}
+	for _, item := range to {
+		var c chunk
+		i := was(item)
+		if i >= 0 {
+			kept[i] = true
+			c, err = rewrite(chunks[i], from[i], item)
+		} else {
+			c.own, err = render([]T{item}, indentOf(chunks[0].dash()))
+		}
+		if err != nil {
+			return err
+		}
+		next = append(next, c)
+	}
+	for i := range from { // comments that a blank line keeps apart from an item that goes stay where they were
+		if !kept[i] && !isBlank(chunks[i].loose) {
+			next = slices.Insert(next, min(i, len(next)), chunk{loose: chunks[i].loose})
+		}
+	}
+	if spaced {
+		space(next)
+	}
+	d.replace(start, end, join(next))
+	if len(to) == 0 {
+		return d.set(section, key, to)
+	}
+	return nil
+}
+
+// space puts a blank line between items, and none before the first.
+func space(chunks []chunk) {
+	for i := range chunks {
+		switch {
+		case i == 0 && isBlank(chunks[i].loose):
+			chunks[i].loose = nil
+		case i > 0 && len(chunks[i].loose) == 0:
+			chunks[i].loose = []string{""}
+		}
+	}
+}
+
+// earlier returns a function that finds a new rule in the old list: the rule with its id, or one that
+// differs in nothing but an id that is gone; -1 when there is none.
+func earlier(from, to []policy.Rule) func(policy.Rule) int {
+	byID, stays := make(map[string]int, len(from)), make(map[string]bool, len(to))
+	for i, r := range from {
+		byID[r.ID] = i
+	}
+	for _, r := range to {
+		stays[r.ID] = true
+	}
+	return func(r policy.Rule) int {
+		if i, ok := byID[r.ID]; ok {
+			return i
+		}
+		return slices.IndexFunc(from, func(old policy.Rule) bool {
+			id := old.ID
+			old.ID = r.ID
+			return old.Equal(r) && !stays[id]
+		})
+	}
+}
+
+// withRule changes the fields of a rule's text that differ. A rule written in braces, or one whose first
+// line would go, is written anew under its old comments.
+func (c chunk) withRule(from, to policy.Rule) (chunk, error) {
+	sub := &document{lines: slices.Clone(c.own)}
+	for _, f := range changes(from, to) {
+		list, err := sub.root()
+		if err != nil {
+			return chunk{}, err
+		}
+		if !isBlockList(list) || len(list.Content) != 1 || list.Content[0].Kind != yaml.MappingNode {
+			return chunk{}, errRewrite
+		}
+		item := list.Content[0]
+		isGone := reflect.ValueOf(f.to).IsZero()
+		if item.Style&yaml.FlowStyle != 0 || isGone && item.Content[0].Value == f.key {
+			return c.rewritten(to)
+		}
+		if isGone {
+			sub.remove(item, f.key)
+		} else if err := sub.setIn(item, f.key, f.to); err != nil {
+			return chunk{}, err
+		}
+	}
+	return chunk{loose: c.loose, own: sub.lines}, nil
+}
+
+func (c chunk) rewritten(r policy.Rule) (chunk, error) {
+	dash := c.dashAt()
+	lines, err := render([]policy.Rule{r}, indentOf(c.own[dash]))
+	return chunk{loose: c.loose, own: append(slices.Clone(c.own[:dash]), lines...)}, err
+}

@@ -1,0 +1,242 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"sync"
+	"sync/atomic"
+
+	"github.com/adrg/xdg"
+
+	"nod/ownfile"
+	"nod/policy"
+)
+
+// DefaultPath is where the configuration is: config.yaml in the user's configuration folder.
+func DefaultPath() (string, error) {
+	if !filepath.IsAbs(xdg.ConfigHome) {
+		return "", errors.New("find config.yaml: no home folder: set HOME")
+	}
+	return filepath.Join(xdg.ConfigHome, "nod", "config.yaml"), nil
+}
+
+// A File is a configuration file as it is on disk, and as it was when it was last good. It is safe for concurrent use.
+type File struct {
+	path    string
+	places  policy.Places
+	log     *slog.Logger
+	changed func()
+	getenv  func(string) string
+
+	state atomic.Pointer[State]
+	mu    sync.Mutex // held while the file is read, changed and written; guards seal
+	seal  *Seal      // nil: whatever the file says counts
+}
+
+// A State is what a file says. It is never changed: a change of the file makes a new one.
+type State struct {
+	Config Config           // the last good one; while the file is broken its policy is empty
+	Policy *policy.Compiled // the last good one, ready
+	Err    error            // why the file is broken
+
+	Held     *HeldChange      // what of Config is not accepted yet; nil: nothing
+	Accepted *policy.Compiled // what was accepted, while something is held
+}
+
+// Open reads the configuration at path, an absolute path. There need be no file, and what is wrong with it is no error
+// here but in [State]. Changed is called after every change of the state, and must not call the file.
+func Open(path string, places policy.Places, log *slog.Logger, changed func()) (*File, error) {
+	f := &File{path: path, places: places, log: log, changed: changed, getenv: os.Getenv}
+	none, err := policy.Compile(policy.Policy{}, places)
+	if err != nil {
+		return nil, err
+	}
+	start, err := parse(nil, path, f.getenv) // what the environment says holds also while the file is broken
+	if err != nil {
+		start = Default()
+	}
+	start.Policy = policy.Policy{}
+	f.state.Store(&State{Config: start, Policy: none, Err: errors.New("not read yet")})
+	f.Reload()
+	return f, nil
+}
+
+// State returns what the file says. It is shared: whoever gets it must not change it.
+func (f *File) State() *State { return f.state.Load() }
+
+// Config returns the configuration of [File.State], which is shared as well. [File.Update] hands out a copy.
+func (f *File) Config() Config { return f.State().Config }
+
+// Reload reads the file now. Watch does so by itself.
+func (f *File) Reload() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.reload()
+}
+
+// reload needs f.mu.
+func (f *File) reload() {
+	last, next := f.State(), f.look()
+	if next.Err != nil {
+		next.Config, next.Policy, next.Held, next.Accepted = last.Config, last.Policy, nil, nil
+		next.Config.Policy = policy.Policy{}
+	}
+	f.state.Store(next)
+	f.changed()
+	f.logChange(last, next)
+}
+
+// look reads the file. It needs f.mu.
+func (f *File) look() *State {
+	text, err := ownfile.Read(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		text, err = nil, nil
+	}
+	next := &State{Err: err}
+	if next.Err == nil {
+		next.Config, next.Err = parse(text, f.path, f.getenv)
+	}
+	if next.Err == nil {
+		next.Policy, next.Err = policy.Compile(next.Config.Policy, f.places)
+	}
+	if next.Err == nil {
+		next.Held, next.Accepted, next.Err = f.hold(string(text))
+	}
+	return next
+}
+
+func (f *File) logChange(last, next *State) {
+	switch {
+	case next.Held != nil && (last.Held == nil || *last.Held != *next.Held):
+		f.log.Warn("the policy file was changed by another program: what it newly allows is not in force", "file", f.path)
+	case next.Err != nil && (last.Err == nil || last.Err.Error() != next.Err.Error()):
+		f.log.Error("configuration is broken: everything is asked about", "err", next.Err)
+	case next.Err == nil:
+		f.log.Info("configuration read", "file", f.path, "rules", len(next.Config.Policy.Rules))
+	}
+}
+
+// Create writes the file of a fresh installation, with the words that explain it, when there is no file yet. It
+// reports whether it did.
+func (f *File) Create() (created bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, err := ownfile.Read(f.path); !errors.Is(err, fs.ErrNotExist) {
+		return false, nil // there is one; whether it is any good is what the state says
+	}
+	if _, isHeld := f.Held(); isHeld {
+		return false, nil // there was one, and somebody took it away
+	}
+	if err := f.write(template); err != nil {
+		return false, err
+	}
+	f.reload()
+	return true, nil
+}
+
+// Update changes the configuration and writes the file, leaving all that is not changed as a person wrote
+// it. The change starts from what the file says, without the environment's overrides. A broken file is
+// never overwritten: Update then returns what is wrong with it.
+func (f *File) Update(change func(*Config) error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.reload() // a change that nobody has noticed yet is not to be sealed by this one
+	if _, isHeld := f.Held(); isHeld {
+		return fmt.Errorf("change the configuration: %w", ErrHeld)
+	}
+	data, err := f.text()
+	if err != nil {
+		return fmt.Errorf("change the configuration: %w", err)
+	}
+	before, err := parse(data, f.path, nil)
+	if err != nil {
+		return fmt.Errorf("change the configuration: %w", err)
+	}
+	after := before.Clone()
+	if err := change(&after); err != nil {
+		return err
+	}
+	after.Policy.Normalize()
+	if err := after.Validate(); err != nil {
+		return fmt.Errorf("change the configuration: %w", err)
+	}
+	if before.Equal(after) {
+		return nil
+	}
+	changed, err := edit(data, before, after)
+	if err != nil {
+		return fmt.Errorf("change %s: %w", f.path, err)
+	}
+	if err := f.unchanged(data); err != nil {
+		return err
+	}
+	if err := f.write(changed); err != nil {
+		return err
+	}
+	f.reload()
+	return nil
+}
+
+// ErrChanged says that the configuration is no longer what a change started from.
+var ErrChanged = errors.New("the configuration has changed meanwhile: look at it once more")
+
+// Replace is [File.Update] for a change that was made to a copy: of base, as [File.Config] returned it, to next. What
+// base and next have in common stays as the file says. The error is [ErrChanged] when the configuration is no longer
+// base.
+func (f *File) Replace(base, next Config) error {
+	return f.Update(func(c *Config) error {
+		if !f.Config().Equal(base) {
+			return ErrChanged
+		}
+		c.take(base, next.Clone())
+		return nil
+	})
+}
+
+// take takes over the values that differ between two configurations.
+func (c *Config) take(base, next Config) {
+	to := reflect.ValueOf(c).Elem()
+	for _, section := range changes(base, next) {
+		for _, value := range changes(section.from, section.to) {
+			to.Field(section.field).Field(value.field).Set(reflect.ValueOf(value.to))
+		}
+	}
+}
+
+// text is what the file holds. One that is not there yet starts with nod's own text.
+func (f *File) text() ([]byte, error) {
+	text, err := ownfile.Read(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return template, nil
+	}
+	return text, err
+}
+
+// unchanged makes sure that nobody has saved the file since it was read.
+func (f *File) unchanged(text []byte) error {
+	now, err := f.text()
+	if err == nil && !bytes.Equal(now, text) {
+		err = errors.New("somebody else saved it at the same time: try again")
+	}
+	if err != nil {
+		return fmt.Errorf("change %s: %w", f.path, err)
+	}
+	return nil
+}
+
+// write replaces the file with a text of nod's own, which needs nobody's consent. It needs f.mu.
+func (f *File) write(text []byte) error {
+	if err := ownfile.Write(f.path, text, 0o600); err != nil {
+		return err
+	}
+	if f.seal == nil {
+		return nil
+	}
+	return f.seal.accept(f.path, string(text))
+}

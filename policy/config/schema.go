@@ -1,0 +1,202 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"nod/policy"
+)
+
+// A schema says what one place of the file may hold: a mapping with known keys, a list, or a scalar.
+type schema struct {
+	keys  []field                                // of a mapping, in the order in which a fresh file has them
+	item  *schema                                // of a list
+	check func(node *yaml.Node) (problem string) // of a scalar
+}
+
+type field struct {
+	name   string
+	schema *schema
+}
+
+// fileSchema follows the fields of [Config] and their tags.
+var fileSchema = schemaOf(reflect.TypeFor[Config]())
+
+// schemaOf is what the file may hold for a type of [Config].
+func schemaOf(t reflect.Type) *schema {
+	switch {
+	case t == reflect.TypeFor[time.Duration]():
+		return &schema{check: checkDuration}
+	case t.Kind() == reflect.Bool:
+		return &schema{check: checkBool}
+	case t.Kind() == reflect.Slice:
+		return &schema{item: schemaOf(t.Elem())}
+	case t.Kind() != reflect.Struct:
+		return &schema{check: checkText}
+	}
+	s := &schema{}
+	for f := range t.Fields() {
+		key := field{name: yamlKey(f), schema: schemaOf(f.Type)}
+		if key.name == "expires" {
+			key.schema.check = checkDay
+		}
+		s.keys = append(s.keys, key)
+	}
+	return s
+}
+
+// yamlKey is the key in the file that a field of a struct is for.
+func yamlKey(f reflect.StructField) string {
+	key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	return key
+}
+
+func (s *schema) find(key string) (field, bool) {
+	i := slices.IndexFunc(s.keys, func(f field) bool { return f.name == key })
+	if i < 0 {
+		return field{}, false
+	}
+	return s.keys[i], true
+}
+
+func (s *schema) names() []string {
+	names := make([]string, len(s.keys))
+	for i, f := range s.keys {
+		names[i] = f.name
+	}
+	return names
+}
+
+func checkText(n *yaml.Node) string {
+	if n.Tag != "!!str" {
+		return fmt.Sprintf("%s is %s: want a text; put it in quotes", n.Value, kindOf(n))
+	}
+	return ""
+}
+
+// checkDay takes a day or a time, which YAML knows without quotes, as the text that it is.
+func checkDay(n *yaml.Node) string {
+	if n.Tag == "!!timestamp" {
+		n.Tag = "!!str"
+	}
+	return checkText(n)
+}
+
+func checkBool(n *yaml.Node) string {
+	if n.Tag != "!!bool" || (n.Value != "true" && n.Value != "false") {
+		return fmt.Sprintf("%q: want true or false", n.Value)
+	}
+	return ""
+}
+
+func checkDuration(n *yaml.Node) string {
+	if _, err := time.ParseDuration(n.Value); err != nil || n.Tag != "!!str" {
+		return fmt.Sprintf("%q: want a number with its unit, as in 5m or 700ms", n.Value)
+	}
+	return ""
+}
+
+func kindOf(n *yaml.Node) string {
+	switch {
+	case n.Kind == yaml.MappingNode:
+		return "a mapping"
+	case n.Kind == yaml.SequenceNode:
+		return "a list"
+	case n.Tag == "!!int", n.Tag == "!!float":
+		return "a number"
+	case n.Tag == "!!bool":
+		return "true or false"
+	case n.Tag == "!!null":
+		return "nothing"
+	case n.Tag == "!!timestamp":
+		return "a date"
+	}
+	return "a text"
+}
+
+// An outline is a file that has been found to have the right shape: known keys, once each, with values of
+// the right kind. What the values mean is still to be checked.
+type outline struct {
+	path     string
+	root     *yaml.Node        // the mapping at the top; nil when the file says nothing
+	lines    map[string]int    // by key, as in "policy.rules[2].effect"
+	env      map[string]string // variables that override keys
+	problems []*fileError
+}
+
+func (o *outline) refuse(line int, key, format string, args ...any) {
+	file := cmp.Or(o.env[key], o.path)
+	o.problems = append(o.problems, &fileError{file, line, key, fmt.Sprintf(format, args...)})
+}
+
+// check compares a node with what may stand there. It mends one thing: a key that is followed by nothing
+// but comments holds an empty mapping or an empty list, so that a person can comment out all of it.
+func (o *outline) check(n *yaml.Node, s *schema, key string) {
+	o.lines[key] = n.Line
+	if n.Kind == yaml.AliasNode || n.Anchor != "" {
+		o.refuse(n.Line, key, "anchors and aliases are not supported: write the value out")
+		return
+	}
+	empty := n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Value == ""
+	switch {
+	case s.check != nil && n.Kind != yaml.ScalarNode:
+		o.refuse(n.Line, key, "this is %s: want a single value", kindOf(n))
+	case s.check != nil && empty:
+		o.refuse(n.Line, key, "the value is missing: write one, or remove the key")
+	case s.check != nil:
+		if p := s.check(n); p != "" {
+			o.refuse(n.Line, key, "%s", p)
+		}
+	case s.item != nil:
+		o.checkList(n, s, key, empty)
+	default:
+		o.checkMapping(n, s, key, empty)
+	}
+}
+
+func (o *outline) checkList(n *yaml.Node, s *schema, key string, empty bool) {
+	if empty {
+		n.Kind, n.Tag = yaml.SequenceNode, "!!seq"
+	}
+	if n.Kind != yaml.SequenceNode || n.Tag != "!!seq" {
+		o.refuse(n.Line, key, "this is %s: want a list", kindOf(n))
+		return
+	}
+	for i, item := range n.Content {
+		o.check(item, s.item, key+"["+strconv.Itoa(i)+"]")
+	}
+}
+
+func (o *outline) checkMapping(n *yaml.Node, s *schema, key string, empty bool) {
+	if empty {
+		n.Kind, n.Tag = yaml.MappingNode, "!!map"
+	}
+	if n.Kind != yaml.MappingNode || n.Tag != "!!map" {
+		o.refuse(n.Line, key, "this is %s: want a mapping with the keys %s", kindOf(n), policy.OrList(s.names()))
+		return
+	}
+	first := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name, value := n.Content[i], n.Content[i+1]
+		full := strings.TrimPrefix(key+"."+name.Value, ".")
+		f, known := s.find(name.Value)
+		switch {
+		case name.Kind != yaml.ScalarNode || name.Tag != "!!str" || !known:
+			o.refuse(name.Line, full, "unknown key: want %s", policy.OrList(s.names()))
+			continue
+		case first[name.Value] != 0:
+			o.refuse(name.Line, full, "the key is already on line %d: remove one of them", first[name.Value])
+			continue
+		}
+		first[name.Value] = name.Line
+		o.check(value, f.schema, full)
+		o.lines[full] = name.Line
+	}
+}

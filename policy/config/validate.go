@@ -1,0 +1,70 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"nod/policy"
+)
+
+// Validate reports everything that is wrong with a configuration, as [*policy.FieldError] values.
+func (c Config) Validate() error {
+	var errs []error
+	for _, p := range c.allProblems() {
+		errs = append(errs, p)
+	}
+	return errors.Join(errs...)
+}
+
+// allProblems are those of the values or, since an example of a rule that is wrong itself says nothing, those of
+// the examples.
+func (c Config) allProblems() []*policy.FieldError {
+	if found := c.problems(); len(found) > 0 {
+		return found
+	}
+	return c.Policy.FailedExamples(policy.DefaultPlaces())
+}
+
+func (c Config) problems() []*policy.FieldError {
+	var found []*policy.FieldError
+	add := func(key, problem string) {
+		if problem != "" {
+			found = append(found, &policy.FieldError{Key: key, Problem: problem})
+		}
+	}
+	add("ipc.address", checkAddress(c.IPC.Address))
+	add("prompt.timeout", checkRange(c.Prompt.Timeout, time.Second, 24*time.Hour))
+	add("prompt.arm_after", checkRange(c.Prompt.ArmAfter, 700*time.Millisecond, 10*time.Second))
+	add("prompt.keep_ready", checkRange(c.Prompt.KeepReady, 0, 24*time.Hour))
+	add("look.theme", policy.CheckOneOf(c.Look.Theme, "system", "light", "dark"))
+	add("look.language", policy.CheckOneOf(c.Look.Language, "system", "en", "zh-CN"))
+	found = append(found, policy.CheckAgents("agents.strict", c.Agents.Strict)...)
+	return append(found, c.Policy.Problems()...)
+}
+
+// checkAddress wants an address that only this machine can reach.
+func checkAddress(address string) string {
+	const want = "want a loopback address with a port, as in 127.0.0.1:7463"
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Sprintf("%q: %s", address, want)
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
+		return fmt.Sprintf("%q: the port is no number from 0 to 65535: %s", address, want)
+	}
+	if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback() || ip.Zone() != "") {
+		return fmt.Sprintf("%q could be reached from elsewhere: %s", address, want)
+	}
+	return ""
+}
+
+func checkRange(d, least, most time.Duration) string {
+	if d < least || d > most {
+		return fmt.Sprintf("%s: want %s to %s", d, least, most)
+	}
+	return ""
+}

@@ -1,0 +1,111 @@
+package grants
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"nod/policy"
+)
+
+func grant(input string, scope policy.Scope) policy.Grant {
+	return policy.Grant{
+		ID: uuid.NewString(), Scope: scope, Agent: "claude-code", CWD: "/srv", Tool: "Bash",
+		InputSHA256: fmt.Sprintf("%064x", input), Created: time.Now(),
+	}
+}
+
+// Whoever reads, or counts a use, waits for no change that is being written.
+func TestReadsDoNotWaitForAChange(t *testing.T) {
+	kept := grant("a", policy.Always)
+	var book *Book
+	reads := 0
+	book = Open(filepath.Join(t.TempDir(), "grants.json"), func() { // called in the midst of a change
+		reads++
+		book.Grants()
+		_, _, _ = book.HeldGrants(), book.GrantsErr(), book.IsSigned()
+		book.count(kept.ID)
+	})
+	if err := book.Keep([]policy.Grant{kept}); err != nil {
+		t.Fatal(err)
+	}
+	if err := book.Revoke(kept.ID); err != nil {
+		t.Fatal(err)
+	}
+	if reads != 2 {
+		t.Errorf("%d changes were told of, want 2", reads)
+	}
+}
+
+// No use is lost to a change at the same time.
+func TestUsesAreCountedDuringChanges(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "grants.json")
+	book := Open(path, func() {})
+	used := grant("a", policy.Always)
+	if err := book.Keep([]policy.Grant{used}); err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 100 {
+				book.Use(used.ID)
+			}
+		})
+	}
+	for i := range 10 {
+		if err := book.Keep([]policy.Grant{grant(fmt.Sprint(i), policy.Always)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	group.Wait()
+	if err := book.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := Open(path, func() {})
+	if list := again.Grants(); len(list) != 11 || list[0].Uses != 400 {
+		t.Errorf("%d grants, the first used %d times, want 11 and 400 (%v)", len(list), list[0].Uses, again.GrantsErr())
+	}
+}
+
+// The grants of one answer are kept together, and too many of them not at all.
+func TestKeepsAllOrNone(t *testing.T) {
+	book := Open(filepath.Join(t.TempDir(), "grants.json"), func() {})
+	var many []policy.Grant
+	for i := range policy.MaxGrants + 1 {
+		many = append(many, grant(fmt.Sprint(i), policy.UntilQuit))
+	}
+	if err := book.Keep(many); err == nil || !strings.Contains(err.Error(), "revoke some") {
+		t.Errorf("too many: %v", err)
+	}
+	if n := len(book.Grants()); n != 0 {
+		t.Errorf("%d of too many are kept", n)
+	}
+	if err := book.Keep(many[1:]); err != nil || len(book.Grants()) != policy.MaxGrants {
+		t.Errorf("just enough: %v, %d", err, len(book.Grants()))
+	}
+}
+
+// A grant that the file never held is revoked without touching a file that cannot be read.
+func TestRevokeLeavesABrokenFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "grants.json")
+	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	book, short := Open(path, func() {}), grant("a", policy.UntilQuit)
+	if err := book.Keep([]policy.Grant{short}); err != nil {
+		t.Fatal(err)
+	}
+	if err := book.Revoke(short.ID); err != nil || len(book.Grants()) != 0 {
+		t.Errorf("%v, %d grants", err, len(book.Grants()))
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != "{" {
+		t.Errorf("the file is %q now (%v)", text, err)
+	}
+}

@@ -1,0 +1,18 @@
+package invisible
+
+import "testing"
+
+func TestIs(t *testing.T) {
+	for _, r := range "\x00\n\t\r\x7f\u00a0\u00ad\u034f\u115f\u1160\u17b4\u200b\u200d\u200e" +
+		"\u2028\u2029\u202e\u2060\u2066\u2800\u3000\u3164" +
+		"\ufe0f\ufeff\uffa0\ufffc\uffff\U0001d159\U000e0001\U000e0041\U000e0100" {
+		if !Is(r) {
+			t.Errorf("%U is not in the list", r)
+		}
+	}
+	for _, r := range " aZ~é漢\ufffd\u0301🦊한ق" {
+		if Is(r) {
+			t.Errorf("%U is in the list", r)
+		}
+	}
+}

@@ -1,0 +1,394 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"nod/policy"
+	"nod/policy/config"
+)
+
+// sealed opens a store that holds back what others write, on files that the next one in the test finds again.
+func sealed(t *testing.T, folder string) *Store {
+	t.Helper()
+	s, err := Open(filepath.Join(folder, "config.yaml"), filepath.Join(folder, "grants.json"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func sealedFolder(t *testing.T, config string) (folder, path string) {
+	t.Helper()
+	folder = filepath.Join(t.TempDir(), "nod")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(folder, "config.yaml")
+	write(t, path, config)
+	return folder, path
+}
+
+func wantEffects(t *testing.T, s *Store, when string, want map[string]policy.Effect) {
+	t.Helper()
+	for command, effect := range want {
+		if d := s.Decide(bash(command)); d.Effect != effect {
+			t.Errorf("%s: %s: %+v, want %s", when, command, d, effect)
+		}
+	}
+}
+
+// rules that another program puts in place of goodFile: it forgets a deny, allows more and denies more.
+const tamperedFile = `policy:
+  auto_allow: [read_only]
+  rules:
+    - {id: build, effect: allow, command: make}
+    - {id: more, effect: allow, command: make install}
+    - {id: less, effect: deny, command: make clean}
+`
+
+func TestHeldChange(t *testing.T) {
+	for _, between := range []bool{false, true} {
+		folder, path := sealedFolder(t, goodFile)
+		s := sealed(t, folder)
+		wantEffects(t, s, "the first text counts", map[string]policy.Effect{"make": policy.Allow, "git push": policy.Deny})
+		write(t, path, tamperedFile)
+		if between { // nod's runs
+			s = sealed(t, folder)
+		}
+		s.Reload()
+		wantEffects(t, s, "held", map[string]policy.Effect{
+			"make": policy.Allow, "make install": policy.Ask, "make clean": policy.Deny, "git push": policy.Deny,
+			"make all": policy.Ask,
+		})
+		held, isHeld := s.Held()
+		if !isHeld || held.Before != goodFile || held.After != tamperedFile {
+			t.Fatalf("held: %v, %+v", isHeld, held)
+		}
+		if d := s.Decide(bash("make install")); !strings.Contains(d.Reason, "another program") {
+			t.Errorf("reason %q does not say why", d.Reason)
+		}
+		if err := s.Update(func(c *config.Config) error { c.Policy.AskEverything = true; return nil }); !errors.Is(
+			err,
+			config.ErrHeld,
+		) {
+			t.Errorf("update while a change is held: %v", err)
+		}
+		if err := s.Accept(held); err != nil {
+			t.Fatal(err)
+		}
+		wantEffects(
+			t,
+			s,
+			"accepted",
+			map[string]policy.Effect{"make install": policy.Allow, "make clean": policy.Deny, "git push": policy.Ask},
+		)
+		wantEffects(
+			t,
+			sealed(t, folder),
+			"and after a restart",
+			map[string]policy.Effect{"make install": policy.Allow, "git push": policy.Ask},
+		)
+	}
+}
+
+func TestUndoHeldChange(t *testing.T) {
+	folder, path := sealedFolder(t, goodFile)
+	s := sealed(t, folder)
+	write(t, path, tamperedFile)
+	s.Reload()
+	held, _ := s.Held()
+	if err := s.Undo(held); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != goodFile {
+		t.Errorf("the file is not as it was: %v\n%s", err, text)
+	}
+	if _, isHeld := s.Held(); isHeld {
+		t.Error("something is still held")
+	}
+}
+
+// Only what the person has seen can be accepted.
+func TestAcceptSeesANewerChange(t *testing.T) {
+	folder, path := sealedFolder(t, goodFile)
+	s := sealed(t, folder)
+	write(t, path, tamperedFile)
+	s.Reload()
+	held, _ := s.Held()
+	write(t, path, "policy: {auto_allow: [read_only, write, execute]}\n")
+	if err := s.Accept(held); err == nil {
+		t.Error("a change was accepted that nobody has seen")
+	}
+	if err := s.Undo(held); err == nil {
+		t.Error("a change was undone that nobody has seen")
+	}
+	wantEffects(t, s, "held", map[string]policy.Effect{"make x": policy.Ask})
+}
+
+func TestWhatIsNotHeld(t *testing.T) {
+	folder, path := sealedFolder(t, goodFile)
+	s := sealed(t, folder)
+	write(t, path, "# another comment\n"+goodFile)
+	s.Reload()
+	if _, isHeld := s.Held(); isHeld {
+		t.Error("a comment is held back")
+	}
+	if err := s.Update(func(c *config.Config) error { c.Policy.AskEverything = true; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if _, isHeld := s.Held(); isHeld {
+		t.Error("nod's own change is held back")
+	}
+	if _, isHeld := sealed(t, folder).Held(); isHeld {
+		t.Error("nod's own change is held back after a restart")
+	}
+}
+
+// A policy file that somebody took away is not replaced by a fresh one.
+func TestAMissingFileIsHeld(t *testing.T) {
+	folder, path := sealedFolder(t, goodFile)
+	sealed(t, folder)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	s := sealed(t, folder)
+	if created, err := s.Create(); created || err != nil {
+		t.Errorf("created %v, %v", created, err)
+	}
+	wantEffects(t, s, "gone", map[string]policy.Effect{"git push": policy.Deny, "make": policy.Ask})
+}
+
+// Whoever tampers with what was accepted gains nothing by it.
+func TestBrokenSeal(t *testing.T) {
+	for name, harm := range map[string]func(folder string) error{
+		"changed":      func(f string) error { return replaceIn(filepath.Join(f, "accepted.json"), "make all", "make it") },
+		"no JSON":      func(f string) error { return os.WriteFile(filepath.Join(f, "accepted.json"), []byte("{"), 0o600) },
+		"taken away":   func(f string) error { return os.Remove(filepath.Join(f, "accepted.json")) },
+		"key away":     func(f string) error { return os.Remove(filepath.Join(f, "seal.key")) },
+		"key replaced": func(f string) error { return os.WriteFile(filepath.Join(f, "seal.key"), make([]byte, 32), 0o600) },
+		"key short":    func(f string) error { return os.WriteFile(filepath.Join(f, "seal.key"), []byte("x"), 0o600) },
+		"readable":     func(f string) error { return os.Chmod(filepath.Join(f, "accepted.json"), 0o666) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder, path := sealedFolder(t, goodFile)
+			sealed(t, folder)
+			if err := harm(folder); err != nil {
+				t.Fatal(err)
+			}
+			write(t, path, tamperedFile)
+			s := sealed(t, folder)
+			wantEffects(
+				t,
+				s,
+				"held",
+				map[string]policy.Effect{"make install": policy.Ask, "make": policy.Ask, "make clean": policy.Deny},
+			)
+			held, isHeld := s.Held()
+			if !isHeld {
+				t.Fatal("nothing is held")
+			}
+			if err := s.Accept(held); err != nil {
+				t.Fatal(err)
+			}
+			wantEffects(t, sealed(t, folder), "accepted", map[string]policy.Effect{"make install": policy.Allow})
+		})
+	}
+}
+
+// Without key and seal it is not nod's first run again, as long as anything else tells of one.
+func TestSealTakenAway(t *testing.T) {
+	remove := func(names ...string) func(*testing.T, string) {
+		return func(t *testing.T, folder string) {
+			for _, name := range names {
+				if err := os.Remove(filepath.Join(folder, name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	for name, tt := range map[string]struct {
+		harm    func(*testing.T, string)
+		isFirst bool
+	}{
+		"key and seal":                    {remove("accepted.json", "seal.key"), false},
+		"key, seal and marker":            {remove("accepted.json", "seal.key", "sealed"), false}, // the grants are signed
+		"key, seal and grants":            {remove("accepted.json", "seal.key", "grants.json"), false},
+		"key and marker":                  {remove("seal.key", "sealed"), false},
+		"all that nod keeps but the file": {remove("accepted.json", "seal.key", "sealed", "grants.json"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder, path := sealedFolder(t, goodFile)
+			s := sealed(t, folder)
+			if err := s.Grant(bash("make x"), policy.Always, policy.CoverInput); err != nil {
+				t.Fatal(err)
+			}
+			tt.harm(t, folder)
+			write(t, path, tamperedFile)
+			s = sealed(t, folder)
+			want := map[string]policy.Effect{
+				"make install": policy.Ask,
+				"make":         policy.Ask,
+				"make clean":   policy.Deny,
+				"make x":       policy.Ask,
+			}
+			if tt.isFirst {
+				want = map[string]policy.Effect{
+					"make install": policy.Allow,
+					"make":         policy.Allow,
+					"make clean":   policy.Deny,
+					"make x":       policy.Ask,
+				}
+			}
+			wantEffects(t, s, "without the seal", want)
+			if _, isHeld := s.Held(); isHeld == tt.isFirst {
+				t.Errorf("held: %v", isHeld)
+			}
+			again := sealed(t, folder)
+			wantEffects(t, again, "and once more", want)
+		})
+	}
+}
+
+// Without a seal, what a fresh installation says anyway needs nobody's consent.
+func TestSealTakenAwayFromDefaults(t *testing.T) {
+	template, err := os.ReadFile("../config/template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"template": string(template), "empty": "", "said otherwise": "policy: {auto_allow: [read_only]}\n",
+	} {
+		folder, path := sealedFolder(t, goodFile)
+		sealed(t, folder)
+		for _, name := range []string{"accepted.json", "seal.key"} {
+			if err := os.Remove(filepath.Join(folder, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(t, path, text)
+		if held, isHeld := sealed(t, folder).Held(); isHeld {
+			t.Errorf("%s: held %+v", name, held)
+		}
+	}
+}
+
+func replaceIn(path, old, new string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(strings.Replace(string(data), old, new, 1)), 0o600)
+}
+
+// Grants that another program wrote between nod's runs are not in force until they are accepted.
+func TestHeldGrants(t *testing.T) {
+	folder, _ := sealedFolder(t, goodFile)
+	s := sealed(t, folder)
+	if err := s.Grant(bash("make x"), policy.Always, policy.CoverInput); err != nil {
+		t.Fatal(err)
+	}
+	again := sealed(t, folder)
+	wantEffects(t, again, "nod's own grant", map[string]policy.Effect{"make x": policy.Allow})
+	if n := len(again.HeldGrants()); n != 0 {
+		t.Fatalf("%d of nod's own grants are held", n)
+	}
+	foreign := openStore(t, "") // makes the file that another program might put there
+	if err := foreign.Grant(bash("make y"), policy.Always, policy.CoverInput); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(foreign.grantsPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(folder, "grants.json")
+	write(t, path, string(text))
+
+	s = sealed(t, folder)
+	wantEffects(t, s, "held", map[string]policy.Effect{"make y": policy.Ask, "make x": policy.Ask})
+	if held := s.HeldGrants(); len(held) != 1 || len(s.Grants()) != 0 {
+		t.Fatalf("held %+v, in force %+v", held, s.Grants())
+	}
+	if err := s.Grant(bash("make z"), policy.Always, policy.CoverInput); err == nil ||
+		!strings.Contains(err.Error(), "changed by another program") {
+		t.Errorf("a grant for always while others are held: %v", err)
+	}
+	if err := s.Grant(bash("make z"), policy.UntilQuit, policy.CoverInput); err != nil {
+		t.Errorf("a grant until nod quits: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if now, err := os.ReadFile(path); err != nil || string(now) != string(text) {
+		t.Error("the file was written while it is held")
+	}
+	if err := s.AcceptGrants(); err != nil {
+		t.Fatal(err)
+	}
+	wantEffects(t, s, "accepted", map[string]policy.Effect{"make y": policy.Allow, "make z": policy.Allow})
+	wantEffects(
+		t,
+		sealed(t, folder),
+		"and after a restart",
+		map[string]policy.Effect{"make y": policy.Allow, "make z": policy.Ask},
+	)
+
+	write(t, path, string(text))
+	s = sealed(t, folder)
+	if err := s.RevokeAll(); err != nil {
+		t.Fatal(err)
+	}
+	if s = sealed(t, folder); len(s.HeldGrants()) != 0 || len(s.Grants()) != 0 {
+		t.Errorf("after all were revoked: %+v, %+v", s.HeldGrants(), s.Grants())
+	}
+}
+
+// A file of grants that is older than the key was made by an older nod.
+func TestGrantsOfAnOlderNod(t *testing.T) {
+	s := openStore(t, goodFile)
+	if err := s.Grant(bash("make x"), policy.Always, policy.CoverInput); err != nil {
+		t.Fatal(err)
+	}
+	s = sealed(t, filepath.Dir(configPath(s)))
+	wantEffects(t, s, "sealed", map[string]policy.Effect{"make x": policy.Allow})
+	wantEffects(t, sealed(t, filepath.Dir(configPath(s))), "and again", map[string]policy.Effect{"make x": policy.Allow})
+}
+
+// Where nothing can be saved the store works all the same, and still holds back what other programs write.
+func TestSealThatCannotBeSaved(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("no folder in which nobody can write, not even root")
+	}
+	_, path := sealedFolder(t, goodFile)
+	s, err := Open(path, "/proc/nod/grants.json", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Seal(); err == nil || !strings.Contains(err.Error(), "until nod ends") {
+		t.Errorf("Seal = %v, want an error that says how long it holds", err)
+	}
+	if err := s.Err(); err != nil {
+		t.Error(err)
+	}
+	wantEffects(t, s, "the first text counts", map[string]policy.Effect{"make": policy.Allow, "git push": policy.Deny})
+	write(t, path, tamperedFile)
+	s.Reload()
+	wantEffects(t, s, "changed by another program", map[string]policy.Effect{
+		"make": policy.Allow, "make install": policy.Ask, "make clean": policy.Deny, "git push": policy.Deny,
+	})
+	held, isHeld := s.Held()
+	if !isHeld {
+		t.Fatal("nothing is held back")
+	}
+	if err := s.Accept(held); err == nil || !strings.Contains(err.Error(), "until nod ends") {
+		t.Errorf("Accept = %v, want an error that says how long it holds", err)
+	}
+	wantEffects(t, s, "accepted", map[string]policy.Effect{"make install": policy.Allow})
+}

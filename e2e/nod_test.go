@@ -269,10 +269,17 @@ func (n *nod) window(title string) desktop.Window {
 			return false, err
 		}
 		found = all[i]
-		_, bare, err := n.Screen.Matching(found.Area, func(c color.RGBA) bool { return c == desktop.Background })
-		return bare < found.Area.Dx()*found.Area.Dy()/10, err
+		return n.drawn(found.Area)
 	}))
 	return found
+}
+
+// drawn reports whether nod has drawn a window, and so is done with showing it: until then it has one colour, that of
+// its frame, or what was on the screen before.
+func (n *nod) drawn(area image.Rectangle) (bool, error) {
+	colours := map[color.RGBA]int{}
+	_, _, err := n.Screen.Matching(area, func(c color.RGBA) bool { colours[c]++; return false })
+	return len(colours) > 2 && colours[desktop.Background] < area.Dx()*area.Dy()/10, err
 }
 
 // noWindow waits until nod has no window on screen.

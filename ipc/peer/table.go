@@ -81,7 +81,7 @@ func hasLine(args []string) bool {
 			return true
 		case arg == "--rcfile", arg == "--init-file":
 			i++
-		case strings.HasPrefix(arg, "--"):
+		case strings.HasPrefix(arg, "--") && arg != "--":
 		case isLetters(arg):
 			if strings.Contains(arg, "c") {
 				return true
@@ -89,7 +89,7 @@ func hasLine(args []string) bool {
 			if strings.HasSuffix(strings.ToLower(arg), "o") { // the name of an option comes next
 				i++
 			}
-		case strings.HasPrefix(arg, "-"), strings.HasPrefix(arg, "/") && len(arg) == 2:
+		case strings.HasPrefix(arg, "-") && arg != "--", strings.HasPrefix(arg, "/") && len(arg) == 2:
 		default:
 			return false
 		}

@@ -41,7 +41,9 @@ func started(t *testing.T, program string, args ...string) (*exec.Cmd, api.Paren
 }
 
 // waiting starts a process that does nothing until it is killed.
-func waiting(t *testing.T) (*exec.Cmd, api.Parent) { return started(t, "sh", "-c", "echo ready; exec cat") }
+func waiting(t *testing.T) (*exec.Cmd, api.Parent) {
+	return started(t, "sh", "-c", "echo ready; exec cat")
+}
 
 // awaited says what AwaitEnd returned.
 func awaited(ctx context.Context, ps ...api.Parent) <-chan bool {

@@ -3,7 +3,6 @@ package interact_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"sync"
 	"testing"
@@ -130,9 +129,8 @@ func TestCallers(t *testing.T) {
 // watchful is a broker whose callers are watched, with its journal.
 func watchful(p interact.Prompter, table *processes) (*interact.Broker, *interact.MemoryJournal, *interacttest.Policy) {
 	journal, rules := interact.NewMemoryJournal(100, 1<<20), &interacttest.Policy{}
-	return interact.NewBroker(interact.BrokerConfig{
-		Policy: rules, Prompter: p, Notify: interacttest.Notify, Journal: journal, Processes: table,
-		Timeout: func() time.Duration { return time.Hour }, Log: slog.New(slog.DiscardHandler),
+	return interacttest.Broker(p, rules, func(c *interact.BrokerConfig) {
+		c.Journal, c.Processes = journal, table
 	}), journal, rules
 }
 

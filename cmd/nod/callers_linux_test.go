@@ -153,6 +153,20 @@ func TestNodRunsOn(t *testing.T) {
 	}
 }
 
+// TestMCPServerEndsWithItsAgent kills an agent whose MCP server still has its input open.
+func TestMCPServerEndsWithItsAgent(t *testing.T) {
+	c := startCaller(t, underTest(t, "nod", "agent"), "agent", "sh", "-c", "nod mcp <&3; true")
+	fmt.Fprintln(c.goes, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",`+
+		`"capabilities":{},"clientInfo":{"name":"claude-code","version":"1"}}}`)
+	if _, err := c.out.Read(make([]byte, 1)); err != nil { // it runs
+		t.Fatal(err)
+	}
+	if err := c.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	c.ended()
+}
+
 // TestOrphanedHook has a hook start after its agent has ended: it asks nobody.
 func TestOrphanedHook(t *testing.T) {
 	folder := underTest(t, "nod", "tini")

@@ -39,7 +39,9 @@ var mayImport = map[string][]string{
 	"nod/ipc/operator":          {"nod/interact", "nod/policy/config"},
 	"nod/interact":              {"nod/ipc/api", "nod/policy"},
 	"nod/interact/interacttest": {"nod/interact"},
-	"nod/policy":                {"nod/agents", "nod/ownfile", "nod/policy/git", "nod/policy/invisible", "nod/policy/shell"},
+	"nod/policy": {
+		"nod/agents", "nod/ownfile", "nod/policy/git", "nod/policy/invisible", "nod/policy/shell",
+	},
 	"nod/policy/config":         {"nod/policy"},
 	"nod/policy/git":            {"nod/ownfile"},
 	"nod/policy/grants":         {"nod/policy"},

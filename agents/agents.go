@@ -1,5 +1,5 @@
-// Package agents has a folder for each coding agent with all that nod knows of it. The package itself is what the policy
-// reads of them.
+// Package agents has a folder for each coding agent with all that nod knows of it. The package itself is what the
+// policy reads of them.
 package agents
 
 import "embed"

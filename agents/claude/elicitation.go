@@ -27,7 +27,9 @@ func (p Payload) elicitation(s hooks.Step) (hooks.Step, error) {
 	if err != nil {
 		return hooks.Step{}, err
 	}
-	s.Ask = interact.Form{Title: hooks.Cut(p.MCPServer+" asks: "+p.Message, interact.MaxName), Questions: questionsOf(fields)}
+	s.Ask = interact.Form{
+		Title: hooks.Cut(p.MCPServer+" asks: "+p.Message, interact.MaxName), Questions: questionsOf(fields),
+	}
 	s.Reply = hooks.Answered(func(a interact.Answer) (any, error) {
 		content, err := contentOf(fields, a)
 		if err != nil {

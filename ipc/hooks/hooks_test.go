@@ -39,7 +39,8 @@ func newRig(t *testing.T, answer interact.Answer) *rig {
 	r.broker = interacttest.Broker(r.human, r.policy)
 	t.Cleanup(r.broker.Close)
 	r.Hooks = hooks.New(hooks.Config{
-		Agents: registry.Protocols(), Broker: r.broker, Timeout: func() time.Duration { return time.Hour }, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
+		Agents: registry.Protocols(), Broker: r.broker, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
+		Timeout: func() time.Duration { return time.Hour },
 		OpenURL: func(url string) error { r.opened = append(r.opened, url); return nil },
 	})
 	return r

@@ -174,7 +174,8 @@ func TestClaudeRules(t *testing.T) {
 		{"said twice", `{"allow":["WebSearch","WebSearch"]}`, "claude-websearch-1: allow tool=WebSearch\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := translate("claude-code", []imports.File{{Path: "s.json", Text: []byte(`{"permissions":` + tt.text + `}`)}}, nil)
+			file := imports.File{Path: "s.json", Text: []byte(`{"permissions":` + tt.text + `}`)}
+			got, err := translate("claude-code", []imports.File{file}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

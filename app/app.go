@@ -139,6 +139,7 @@ func newProgram(
 	})
 	p.hooks = hooks.New(hooks.Config{
 		Agents: registry.Protocols(), Broker: p.broker, Log: p.log, OpenURL: openURL, Timeout: p.store.Timeout,
+		AskMore: func() bool { return p.store.Config().Agents.AskMore },
 	})
 	p.server, err = ipc.Listen(ipc.Config{
 		Address: p.store.Config().IPC.Address, Dir: dir, Broker: p.broker, Version: o.Version, Log: p.log,

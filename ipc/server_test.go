@@ -87,6 +87,7 @@ func open(t testing.TB, options ...func(*fixture)) *fixture {
 		Hooks: hooks.New(hooks.Config{
 			Agents: registry.Protocols(), Broker: d.broker, Log: log,
 			Timeout: func() time.Duration { return time.Minute },
+			AskMore: func() bool { return false },
 			OpenURL: func(url string) error { return errors.New("no browser here") },
 		}),
 	})

@@ -195,6 +195,7 @@ func startDesktop(dir string, words []string) (_ *human, stop func(), _ error) {
 		Hooks: hooks.New(hooks.Config{
 			Agents: registry.Protocols(), Broker: broker, Log: slog.New(slog.DiscardHandler),
 			Timeout: func() time.Duration { return time.Minute },
+			AskMore: func() bool { return false },
 			OpenURL: func(string) error { return nil },
 		}),
 	})

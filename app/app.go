@@ -25,6 +25,7 @@ import (
 	"nod/ipc/endpoint"
 	"nod/ipc/hooks"
 	"nod/ipc/operator"
+	"nod/ipc/peer"
 	"nod/policy/config"
 	"nod/policy/grants"
 	"nod/policy/store"
@@ -135,7 +136,7 @@ func newProgram(
 	p.journal = interact.NewMemoryJournal(journalSize, journalBytes)
 	p.broker = interact.NewBroker(interact.BrokerConfig{
 		Policy: p.store, Prompter: p.presence, Notify: p.notifier.Notify, Journal: p.journal, Timeout: p.store.Timeout,
-		Log: p.log,
+		Processes: peer.Table{}, Log: p.log,
 	})
 	p.hooks = hooks.New(hooks.Config{
 		Agents: registry.Protocols(), Broker: p.broker, Log: p.log, OpenURL: openURL, Timeout: p.store.Timeout,

@@ -99,7 +99,9 @@ func Caller(p Process) Parent {
 	return itself(p)
 }
 
-func itself(p Process) Parent { return Parent{PID: p.PID, Name: filepath.Base(p.Exe), Exe: p.Exe} }
+func itself(p Process) Parent {
+	return Parent{PID: p.PID, Name: filepath.Base(p.Exe), Exe: p.Exe, Started: p.Started}
+}
 
 // chain lists p and its ancestors, nearest first, as far as their executables are verified.
 func chain(p Process) []Parent {

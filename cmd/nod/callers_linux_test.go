@@ -16,11 +16,11 @@ import (
 	"nod/policy"
 )
 
-func init() { programs["agent"], programs["tini"] = agent, tini }
+func init() { programs["agent"], programs["tini"] = anAgent, tini }
 
-// agent is a program that stands in for a coding agent: it starts the command that its arguments are, and does nothing
+// anAgent is a program that stands in for a coding agent: it starts the command that its arguments are, and does nothing
 // about the command's end or its own.
-func agent() {
+func anAgent() {
 	if err := command().Start(); err != nil {
 		panic(err)
 	}

@@ -63,12 +63,12 @@ type (
 
 // Requester says who asks. What nod verified and what the caller claims are kept apart, here and on screen.
 type Requester struct {
-	Agent   string  `json:"agent,omitempty"`   // claim: the agent's name for itself
-	Session string  `json:"session,omitempty"` // claim
+	Agent   string `json:"agent,omitempty"`   // claim: the agent's name for itself
+	Session string `json:"session,omitempty"` // claim
 	// Subagent is the one, of those that an agent runs on its own, that asks. Zero: the agent itself does.
 	Subagent Subagent `json:"subagent,omitzero"`
-	CWD     string  `json:"cwd,omitempty"`     // claim: absolute folder
-	Process Process `json:"process,omitzero"`  // verified; zero when the peer could not be determined
+	CWD      string   `json:"cwd,omitempty"`    // claim: absolute folder
+	Process  Process  `json:"process,omitzero"` // verified; zero when the peer could not be determined
 }
 
 // Subagent is a claim of an agent about a part of itself.

@@ -92,7 +92,7 @@ func (p *program) flag(name string) (flag, bool) {
 // The traits of programs.
 const (
 	traitNumbers = "numbers"     // -5 is a flag
-	traitBundle  = "bundle"      // a first word without a dash is a bundle of flags
+	traitBundle  = "bundle"      // a first word without a dash is a bundle of flags, whose values are the next words
 	traitFirst   = "flags-first" // flags come before operands, for some systems read later ones as operands
 	traitAlone   = "alone"       // short flags stand alone: the program reads no bundles
 	traitApart   = "apart"       // a short flag's value is always the next word

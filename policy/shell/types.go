@@ -377,7 +377,11 @@ func into(r *reading, w word) string {
 	if problem := pathOf(Write)(r, w); problem != "" {
 		return problem
 	}
-	for _, o := range r.operands[:len(r.operands)-1] {
+	sources := r.operands
+	if !w.glob { // else the names that it matches but the last are sources, too
+		sources = sources[:len(sources)-1]
+	}
+	for _, o := range sources {
 		r.reach(Write, strings.TrimSuffix(w.text, "/")+"/"+lastPart(o.text))
 	}
 	return ""

@@ -150,6 +150,30 @@ func TestWrites(t *testing.T) {
 			t.Errorf("Analyze(%q).Writes = %q, want %q", command, got, strings.Fields(want))
 		}
 	}
+	const patch = "*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b\n*** Move to: c\n@@\n-x\n*** End Patch"
+	for command, want := range map[string]string{
+		"apply_patch <<'EOF'\n" + patch + "\nEOF":                       "a b c",
+		"applypatch <<EOF\n" + patch + "\nEOF\n":                        "a b c",
+		"apply_patch <<-\"X\"\n\t" + patch + "\n\tX":                    "a b c",
+		"cd sub && apply_patch <<'EOF'\n" + patch + "\nEOF":             "sub/a sub/b sub/c",
+		"bash -lc 'cd sub && apply_patch <<EOF\n" + patch + "\nEOF'":    "sub/a sub/b sub/c",
+		"apply_patch '" + patch + "'":                                   "a b c",
+		"apply_patch \"" + patch + "\"":                                 "a b c",
+		"apply_patch $'" + strings.ReplaceAll(patch, "\n", "\\n") + "'": "",
+		"bash -c 'apply_patch \"" + patch + "\"'":                       "a b c",
+		"apply_patch '<<EOF\n" + patch + "\nEOF'":                       "a b c",
+		"apply_patch <<< '" + patch + "'":                               "a b c",
+		"cat <<'EOF' | apply_patch\n" + patch + "\nEOF":                 "a b c",
+		"{ apply_patch; } <<'EOF'\n" + patch + "\nEOF":                  "a b c",
+		"timeout 5 apply_patch <<'EOF'\n" + patch + "\nEOF":             "a b c",
+		"/opt/apply_patch <<'EOF'\n" + patch + "\nEOF":                  "a b c",
+		"echo x | apply_patch --preserve-crlf '" + patch + "'":          "a b c",
+	} {
+		a := Analyze(command)
+		if got := writesOf(a); !sameSet(got, strings.Fields(want)) || a.ReadOnly {
+			t.Errorf("Analyze(%q).Writes = %q, want %q", command, got, strings.Fields(want))
+		}
+	}
 	if got := writesOf(Analyze(`touch a\ b 'c d'`)); !slices.Equal(got, []string{"a b", "c d"}) {
 		t.Errorf("with blanks: %q", got)
 	}

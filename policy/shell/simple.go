@@ -268,8 +268,8 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 	w.inside(p, shown, problem, at, in)
 }
 
-// feed has what is fed to a program that takes it for an operand stand for one. Of what is not known before it runs, all
-// that the command spells out counts.
+// feed has what is fed to a program stand for an operand, where the program takes it for one. Of what is not known
+// before it runs, all that the command spells out counts.
 func (r *reading) feed(in pipe, command string) string {
 	if !r.program.traits[traitFed] || len(r.operands) > 0 && in.text == nil {
 		return ""

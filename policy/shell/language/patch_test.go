@@ -6,47 +6,57 @@ import (
 	"testing"
 )
 
-// patchSamples are patches and what they do: paths that are written, those that are removed behind a -, and ? for one
-// that cannot be read.
-var patchSamples = map[string]string{
-	"*** Begin Patch\n*** Add File: a.go\n+package a\n+\n*** End Patch":                                        "a.go",
-	"*** Begin Patch\n*** Delete File: a.go\n*** End Patch\n":                                                  "-a.go",
-	"\n*** Begin Patch\n*** Update File: a.go\n@@ func a()\n a\n-b\n+c\n\n*** End of File\n*** End Patch \n\n": "a.go",
-	"*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-x\n+y\n*** End Patch":                           "a b -a",
-	"*** Begin Patch\n*** Update File: a\n*** Move to: b\n*** Add File: c\n+x\n*** End Patch":                  "a b c -a",
-	" *** Begin Patch\n  *** Update File: a\n@@\n-x\n+y\n *** End Patch":                                       "a",
-	"*** Begin Patch\r\n*** Add File: a\r\n+x\r\n*** End Patch":                                                "a",
-	"*** Begin Patch\n*** Add File: a\n+*** Add File: b\n*** End Patch":                                        "a",
-	"*** Begin Patch\n*** Update File: a\n ***bold***\n-*** Delete File: b\n*** End Patch":                     "a",
-	"*** Begin Patch\n*** Update File: a\n *** Delete File: b\n*** End Patch":                                  "a -b",
-	"<<'EOF'\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nEOF\n":                                      "a",
-	"*** Begin Patch\n*** Add File: ~/a\n+x\n*** End Patch":                                                    "~/a ./~/a",
-	"*** Begin Patch\n*** Add File: /etc/a\n+x\n*** Delete File: ../b\n*** End Patch":                          "/etc/a -../b",
-	"*** Begin Patch\n*** Add File: app/[id]/page.tsx\n+x\n*** End Patch":                                      "app/[id]/page.tsx",
-	"":                               "?",
-	"x":                              "?",
-	"*** Begin Patch":                "?",
-	"*** Begin Patch\n*** End Patch": "?",
-	"*** Begin Patch\n*** Environment ID: far\n*** Add File: a\n+x\n*** End Patch": "a ?",
-	"*** Add File: a\n+x":                                                                        "a ?",
-	"*** Begin Patch\n*** Add File: a\n+x":                                                       "a ?",
-	"*** Begin Patch\n*** Add File: a\nx\n*** End Patch":                                         "a ?",
-	"*** Begin Patch\n*** Add File:a\n+x\n*** End Patch":                                         "a ?",
-	"*** Begin Patch\n*** Add File: \n+x\n*** End Patch":                                         "?",
-	"*** Begin Patch\n*** Delete File: a\n-x\n*** End Patch":                                     "-a ?",
-	"*** Begin Patch\n*** Move to: b\n*** End Patch":                                             "b ?",
-	"*** Begin Patch\n*** Add File: a\n*** Move to: b\n+x\n*** End Patch":                        "a b -a ?",
-	"*** Begin Patch\n*** Update File: a\n@@\n*** Move to: b\n*** End Patch":                     "a b -a ?",
-	"*** Begin Patch\n*** Update File: a\n*** Move to: b\n*** Move to: c\n@@\n*** End Patch":     "a b c -a -a ?",
-	"*** Begin Patch\n*** Update File: a\n *** End Patch\n*** End Patch":                         "a ?",
-	"*** Begin Patch\n*** Update File: a\n@@\n*** End Patch\n*** Add File: b\n+x\n*** End Patch": "a b ?",
-	"*** Begin Patch\n*** Add File: file:///etc/a\n+x\n*** End Patch":                            "file:///etc/a ?",
-	"*** Begin Patch\n*** Rename File: a\n*** End Patch":                                         "?",
-	"<<END\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nEND":                            "a ?",
+// patchBodies are what may stand in a patch, and what that does: paths that are written, those that are removed behind
+// a -, and ? for one that cannot be read.
+var patchBodies = map[string]string{
+	"*** Add File: a.go\n+package a\n+":                          "a.go",
+	"*** Update File: a\n*** Move to: b\n@@\n-x\n+y":             "a b -a",
+	"*** Update File: a\n*** Move to: b\n*** Add File: c\n+x":    "a b c -a",
+	"*** Add File: a\n+*** Add File: b":                          "a",
+	"*** Update File: a\n ***bold***\n-*** Delete File: b":       "a",
+	"*** Update File: a\n *** Delete File: b":                    "a -b",
+	"*** Add File: ~/a\n+x":                                      "~/a ./~/a",
+	"*** Add File: /etc/a\n+x\n*** Delete File: ../b":            "/etc/a -../b",
+	"*** Add File: app/[id]/page.tsx\n+x":                        "app/[id]/page.tsx",
+	"":                                                           "?",
+	"*** Environment ID: far\n*** Add File: a\n+x":               "a ?",
+	"*** Add File: a\nx":                                         "a ?",
+	"*** Add File:a\n+x":                                         "a ?",
+	"*** Add File: \n+x":                                         "?",
+	"*** Delete File: a\n-x":                                     "-a ?",
+	"*** Move to: b":                                             "b ?",
+	"*** Add File: a\n*** Move to: b\n+x":                        "a b -a ?",
+	"*** Update File: a\n@@\n*** Move to: b":                     "a b -a ?",
+	"*** Update File: a\n*** Move to: b\n*** Move to: c\n@@":     "a b c -a -a ?",
+	"*** Update File: a\n *** End Patch":                         "a ?",
+	"*** Update File: a\n@@\n*** End Patch\n*** Add File: b\n+x": "a b ?",
+	"*** Add File: file:///etc/a\n+x":                            "file:///etc/a ?",
+	"*** Rename File: a":                                         "?",
+}
+
+// patchSamples are whole patches.
+func patchSamples() map[string]string {
+	all := map[string]string{
+		"*** Begin Patch\n*** Delete File: a.go\n*** End Patch\n":                                                  "-a.go",
+		"\n*** Begin Patch\n*** Update File: a.go\n@@ func a()\n a\n-b\n+c\n\n*** End of File\n*** End Patch \n\n": "a.go",
+		" *** Begin Patch\n  *** Update File: a\n@@\n-x\n+y\n *** End Patch":                                       "a",
+		"*** Begin Patch\r\n*** Add File: a\r\n+x\r\n*** End Patch":                                                "a",
+		"<<'EOF'\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nEOF\n":                                      "a",
+		"":                                     "?",
+		"x":                                    "?",
+		"*** Begin Patch":                      "?",
+		"*** Add File: a\n+x":                  "a ?",
+		"*** Begin Patch\n*** Add File: a\n+x": "a ?",
+		"<<END\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nEND": "a ?",
+	}
+	for body, want := range patchBodies {
+		all["*** Begin Patch\n"+body+"\n*** End Patch"] = want
+	}
+	return all
 }
 
 func TestPatch(t *testing.T) {
-	for text, want := range patchSamples {
+	for text, want := range patchSamples() {
 		use, err := Patch(text)
 		got := slices.Clone(use.Writes)
 		for _, p := range use.Removes {
@@ -68,7 +78,7 @@ func TestPatch(t *testing.T) {
 // FuzzPatch holds every patch to naming, on a line of their own, the files that it is said to change, and more lines to
 // take none of them away.
 func FuzzPatch(f *testing.F) {
-	for text := range patchSamples {
+	for text := range patchSamples() {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -113,6 +113,7 @@ func TestPatchesThatAreFed(t *testing.T) {
 	for _, command := range []string{
 		"cat <<'EOF' | apply_patch\nPATCH\nEOF", "echo 'PATCH' | apply_patch", "{ apply_patch; } <<'EOF'\nPATCH\nEOF",
 		"apply_patch <<EOF\nPATCH\n$x\nEOF", "apply_patch x <<'EOF'\nPATCH\nEOF", "/opt/bin/apply_patch 'PATCH'",
+		"apply_patch \"PATCH$(ls)\"", "applypatch \"$x\nPATCH\"",
 	} {
 		for file, want := range map[string]Effect{"secret/a": Deny, "a": Ask} {
 			patch := "*** Begin Patch\n*** Add File: " + file + "\n+x\n*** End Patch"

@@ -268,21 +268,21 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 	w.inside(p, shown, problem, at, in)
 }
 
-// feed has what is fed to a program stand for an operand, where the program takes it for one. Of what is not known
-// before it runs, all that the command spells out counts.
+// feed has what is fed to a program stand for an operand, where the program takes it for one. Of a text that is not
+// known before it runs, all that the command spells out counts.
 func (r *reading) feed(in pipe, command string) string {
-	if !r.program.traits[traitFed] || len(r.operands) > 0 && in.text == nil {
+	isGiven := len(r.operands) > 0
+	if !r.program.traits[traitFed] || isGiven && r.operands[0].known && in.text == nil {
 		return ""
 	}
-	fed := word{text: command, known: true, plain: true}
-	if in.text != nil {
-		fed.text = *in.text
+	typ := r.program.operands[0].typ
+	if in.text == nil {
+		spelled := command + "\n" + strings.ReplaceAll(command, `\n`, "\n") // as printf and $'...' have it
+		r.check(word{text: spelled, known: true}, typ)
+		return quote(r.name) + " takes a text that is known only when it runs."
 	}
-	problem := r.check(fed, r.program.operands[0].typ)
-	switch {
-	case in.text == nil:
-		return quote(r.name) + " is fed a text that is known only when it runs."
-	case len(r.operands) > 0:
+	problem := r.check(word{text: *in.text, known: true}, typ)
+	if isGiven {
 		return quote(r.name) + " is given one text and fed another."
 	}
 	return problem
@@ -473,7 +473,7 @@ func (w *walk) remember(p *Part, r *reading, words []word, in pipe) {
 		p.bound = "It runs what is piped into it."
 	}
 	if r.program.traits[traitFed] && len(r.operands) == 0 && (in.text == nil || in.fed && p.words.Text != "") {
-		p.bound = "It is fed a text that is known only when it runs."
+		p.bound = "It takes a text that is known only when it runs."
 	}
 	if p.Text == "" {
 		p.bound = "It cannot be spelled in one way."

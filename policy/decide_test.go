@@ -262,7 +262,8 @@ func TestAlwaysAsked(t *testing.T) {
 		{"nod's token", file("mcp__fs__write", "/run/user/1000/nod/endpoint.json"), "builtin:own_files"},
 		{"nod's configuration in a patch", bash("").with(func(c *Call) {
 			c.Agent, c.Tool = "codex", "apply_patch"
-			c.Input = ReadInput([]byte(`{"input":"*** Begin Patch\n*** Update File: ../../.config/nod/config.yaml\n@@\n*** End Patch"}`))
+			c.Input = ReadInput([]byte(`{"input":"*** Begin Patch\n` +
+				`*** Update File: ../../.config/nod/config.yaml\n@@\n*** End Patch"}`))
 		}), "builtin:own_files"},
 		{"nod's configuration in a command", bash("echo x >> ~/.config/nod/config.yaml"), "builtin:own_files"},
 		{"nod's grants in a command", bash("rm $HOME/.local/share/nod/grants.json"), "builtin:own_files"},

@@ -18,6 +18,7 @@ import (
 	"fyne.io/fyne/v2/lang"
 	"github.com/cli/browser"
 
+	"nod/agents/registry"
 	"nod/assets"
 	"nod/interact"
 	"nod/ipc"
@@ -136,7 +137,10 @@ func newProgram(
 		Policy: p.store, Prompter: p.presence, Notify: p.notifier.Notify, Journal: p.journal, Timeout: p.store.Timeout,
 		Log: p.log,
 	})
-	p.hooks = hooks.New(hooks.Config{Broker: p.broker, Log: p.log, OpenURL: openURL, Timeout: p.store.Timeout})
+	p.hooks = hooks.New(hooks.Config{
+		Agents: registry.Protocols(), Broker: p.broker, Log: p.log, OpenURL: openURL, Timeout: p.store.Timeout,
+		AskMore: func() bool { return p.store.Config().Agents.AskMore },
+	})
 	p.server, err = ipc.Listen(ipc.Config{
 		Address: p.store.Config().IPC.Address, Dir: dir, Broker: p.broker, Version: o.Version, Log: p.log,
 		Hooks: p.hooks, Raise: p.raise, Called: p.windows.warmUp,

@@ -152,17 +152,19 @@ func (b *Broker) Begin(ctx context.Context, r Request) (*Ticket, error) {
 // Judge has the policy alone decide about an approval. Of what it decides only the given effects are for the
 // caller: they are journaled as answers. Everything else is the zero Answer, and leaves no trace. The error is a
 // [*ParamError].
-func (b *Broker) Judge(ctx context.Context, r Request, effects ...policy.Effect) (Answer, error) {
+func (b *Broker) Judge(
+	ctx context.Context, r Request, effects ...policy.Effect,
+) (Answer, policy.Decision, error) {
 	e, err := b.take(r)
 	if err != nil || e.kind() != KindApprove || b.ctx.Err() != nil {
-		return Answer{}, err
+		return Answer{}, policy.Decision{}, err
 	}
 	e.why = b.cfg.Policy.Decide(e.call)
 	a, ok := decided(e.why)
 	if !ok || !slices.Contains(effects, e.why.Effect) {
-		return Answer{}, nil
+		return Answer{}, e.why, nil
 	}
-	return b.record(e, b.opened(ctx, e, a)), nil
+	return b.record(e, b.opened(ctx, e, a)), e.why, nil
 }
 
 // take checks a request and makes its entry: the input of an approval is read here, and nowhere else.

@@ -161,6 +161,7 @@ type joinKey struct {
 	owner  owner
 	folder string
 	sess   string
+	part   string // id of the subagent
 	kind   Kind
 	key    string // idempotency key, or digest of the content
 }
@@ -197,7 +198,10 @@ func (e *entry) contentKey() joinKey {
 		panic(fmt.Sprintf("interact: encode %s: %v", e.kind(), err))
 	}
 	r := e.req.Requester
-	return joinKey{owner: ownerOf(r), folder: r.Folder(), sess: r.Session, kind: e.kind(), key: Digest(text)}
+	return joinKey{
+		owner: ownerOf(r), folder: r.Folder(), sess: r.Session, part: r.Subagent.ID,
+		kind: e.kind(), key: Digest(text),
+	}
 }
 
 // joinKeyed joins the request that carries the same idempotency key. A key that comes again with something

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"nod/agents/registry"
 	"nod/interact"
 	"nod/interact/interacttest"
 	"nod/ipc/endpoint"
@@ -84,7 +85,9 @@ func open(t testing.TB, options ...func(*fixture)) *fixture {
 	server, err := Listen(Config{
 		Address: "127.0.0.1:0", Dir: filepath.Join(t.TempDir(), "nod"), Broker: d.broker, Version: "0.0.0-test", Log: log,
 		Hooks: hooks.New(hooks.Config{
-			Broker: d.broker, Timeout: func() time.Duration { return time.Minute }, Log: log,
+			Agents: registry.Protocols(), Broker: d.broker, Log: log,
+			Timeout: func() time.Duration { return time.Minute },
+			AskMore: func() bool { return false },
 			OpenURL: func(url string) error { return errors.New("no browser here") },
 		}),
 	})

@@ -13,9 +13,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"nod/agents/registry"
 	"nod/ipc/client"
 	"nod/ipc/hooks"
-	"nod/ipc/hooks/install"
 	"nod/policy/config"
 )
 
@@ -89,27 +89,25 @@ func eventOf(payload []byte) string {
 
 // isGate reports whether the agent's own prompt is switched off, so that nod alone decides.
 func isGate(agent string) bool {
-	if agent != "gemini-cli" {
-		return false
-	}
-	home, err := os.UserHomeDir()
+	a, err := registry.Find(registry.All(), agent)
 	if err != nil {
 		return false
 	}
-	_, err = os.Stat(install.GeminiGate(home))
-	return err == nil
+	m, err := machine()
+	return err == nil && a.GateIsOn(m)
 }
 
 // away is what the agent reads when nod-desktop cannot be asked.
 func (c *console) away(agent, event string, cause error) error {
-	if !isGate(agent) && !isStrict(agent) {
+	a, err := registry.Find(registry.All(), agent)
+	if err != nil || !isGate(agent) && !isStrict(agent) {
 		return nil
 	}
 	reason := "nod-desktop cannot be asked, so this is denied. The person has not refused. To start it: nod start"
 	if !errors.Is(cause, client.ErrNotRunning) {
 		reason = fmt.Sprintf("nod-desktop gave no answer (%v), so this is denied. The person has not refused.", cause)
 	}
-	reply, err := hooks.Refuse(agent, event, reason)
+	reply, err := a.Hooks.Refuse(event, reason)
 	if err != nil || reply == nil {
 		return err
 	}

@@ -24,6 +24,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"nod/agents/registry"
 	"nod/interact"
 	"nod/interact/interacttest"
 	"nod/ipc"
@@ -192,7 +193,9 @@ func startDesktop(dir string, words []string) (_ *human, stop func(), _ error) {
 	server, err := ipc.Listen(ipc.Config{
 		Address: "127.0.0.1:0", Dir: dir, Broker: broker, Version: version, Log: slog.New(slog.DiscardHandler),
 		Hooks: hooks.New(hooks.Config{
-			Broker: broker, Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slog.DiscardHandler),
+			Agents: registry.Protocols(), Broker: broker, Log: slog.New(slog.DiscardHandler),
+			Timeout: func() time.Duration { return time.Minute },
+			AskMore: func() bool { return false },
 			OpenURL: func(string) error { return nil },
 		}),
 	})

@@ -1,15 +1,17 @@
-// Package install puts nod's hooks into the settings of coding agents, and takes out exactly what it put in.
+// Package agent says what nod has to know of a coding agent. It puts nod's hooks into the agent's settings, and takes
+// out exactly what it put in. Each agent has a folder of its own beside this one.
 //
-// It edits files that belong to somebody else, so it loses nothing: comments, order, unknown keys and the
+// nod edits files that belong to somebody else, so it loses nothing: comments, order, unknown keys and the
 // hooks of others stay, a symbolic link is followed and not replaced, a copy of the file as it was is kept
 // beside it, and a file that cannot be read as what it should be is left alone. First a [Change] is
 // computed, to be shown; only then it is applied.
-package install
+package agent
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -18,6 +20,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"nod/ipc/hooks"
+	"nod/policy/imports"
+	"nod/policy/replay"
 )
 
 // HookTimeout is the time-out that is written into agents' settings, in seconds: how long an agent waits
@@ -55,45 +61,42 @@ func output(name string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// Agent is a coding agent that nod can be installed into.
+// Agent is a coding agent.
 type Agent struct {
-	Name  string // as in "nod hook NAME"
-	Title string // as a person knows it
+	Name    string // as in "nod hook NAME"
+	Title   string // as a person knows it
+	Program string // its executable
 
-	program string               // its executable
-	file    func(m Machine) file // its settings
-	gate    func(m Machine) file // switches the agent's own prompt off; nil where nod has no such file
-	after   string               // what the person still has to do
+	Hooks       hooks.Protocol
+	Settings    func(Machine) File // what nod's hooks are in; nil: nod cannot install them
+	Gate        func(Machine) File // switches the agent's own prompt off; nil where nod has no such file
+	After       string             // what the person still has to do once nod is installed; empty when nothing
+	Rules       *imports.Source    // its own rules; nil: nod cannot read them
+	Transcripts *Transcripts       // nil: nod cannot read them
 }
 
-// file is one settings file of an agent, and how nod gets into it and out of it.
-type file struct {
-	path      string
-	install   func(before []byte, nod string) ([]byte, error)
-	uninstall func(before []byte) ([]byte, error) // nil result: the file is nod's own, and goes
-	installed func(text []byte, nod string) bool
+// Transcripts are what an agent keeps of its sessions.
+type Transcripts struct {
+	Folder func(home string) string // it need not exist
+	Is     func(line []byte) bool   // whether a line is one of them
+	Read   func(io.Reader) replay.Reader
 }
 
-// All lists the agents that nod knows, in the order in which they are shown.
-func All() []Agent { return []Agent{claudeCode, codex, geminiCLI, opencode} }
+// File is one settings file of an agent, and how nod gets into it and out of it.
+type File struct {
+	Path      string
+	Install   func(before []byte, nod string) ([]byte, error)
+	Uninstall func(before []byte) ([]byte, error) // nil result: the file is nod's own, and goes
+	Installed func(text []byte, nod string) bool
+}
 
-// Find returns the agent of that name.
-func Find(name string) (Agent, error) {
-	for _, a := range All() {
-		if a.Name == name {
-			return a, nil
-		}
+// GateIsOn reports whether the agent's own prompt is switched off, so that nod alone decides.
+func (a Agent) GateIsOn(m Machine) bool {
+	if a.Gate == nil {
+		return false
 	}
-	return Agent{}, fmt.Errorf("no agent named %q: want %s", name, strings.Join(Names(), ", "))
-}
-
-// Names lists the names of all agents.
-func Names() []string {
-	var names []string
-	for _, a := range All() {
-		names = append(names, a.Name)
-	}
-	return names
+	_, err := os.Stat(a.Gate(m).Path)
+	return err == nil
 }
 
 // Status is how an agent stands on a machine.
@@ -112,22 +115,22 @@ var versionNumber = regexp.MustCompile(`\d+(\.\d+)+[-\w.]*`)
 // Status looks at the machine. The error is that of a settings file that cannot be read.
 func (a Agent) Status(m Machine) (Status, error) {
 	var s Status
-	s.Program, _ = m.Look(a.program)
+	s.Program, _ = m.Look(a.Program)
 	if s.Program != "" && m.Run != nil {
 		if out, err := m.Run(s.Program, "--version"); err == nil {
 			s.Version = versionNumber.FindString(out)
 		}
 	}
-	f := a.file(m)
-	s.File, s.CanGate = f.path, a.gate != nil
-	text, err := read(f.path)
+	f := a.Settings(m)
+	s.File, s.CanGate = f.Path, a.Gate != nil
+	text, err := read(f.Path)
 	if err != nil {
 		return s, err
 	}
-	s.Installed = f.installed(text, m.Nod)
-	s.Partly = !s.Installed && f.installed(text, "")
+	s.Installed = f.Installed(text, m.Nod)
+	s.Partly = !s.Installed && f.Installed(text, "")
 	if s.CanGate {
-		text, err := read(a.gate(m).path)
+		text, err := read(a.Gate(m).Path)
 		if err != nil {
 			return s, err
 		}
@@ -136,54 +139,51 @@ func (a Agent) Status(m Machine) (Status, error) {
 	return s, nil
 }
 
-// After says what the person has to do once the changes are made; empty when nothing.
-func (a Agent) After() string { return a.after }
-
 // Install computes the changes that put nod into the agent's settings; none when it is there already. With
 // gate the agent's own prompt is switched off as well, where that is possible.
 func (a Agent) Install(m Machine, gate bool) ([]Change, error) {
-	files := []file{a.file(m)}
-	if gate && a.gate == nil {
+	files := []File{a.Settings(m)}
+	if gate && a.Gate == nil {
 		return nil, fmt.Errorf("%s has no switch for its own prompt", a.Title)
 	}
 	if gate {
-		files = append(files, a.gate(m))
+		files = append(files, a.Gate(m))
 	}
-	return changes(files, func(f file, before []byte) ([]byte, error) { return f.install(before, m.Nod) })
+	return changes(files, func(f File, before []byte) ([]byte, error) { return f.Install(before, m.Nod) })
 }
 
 // Uninstall computes the changes that take nod out again.
 func (a Agent) Uninstall(m Machine) ([]Change, error) {
-	files := []file{a.file(m)}
-	if a.gate != nil {
-		files = append(files, a.gate(m))
+	files := []File{a.Settings(m)}
+	if a.Gate != nil {
+		files = append(files, a.Gate(m))
 	}
-	return changes(files, func(f file, before []byte) ([]byte, error) {
+	return changes(files, func(f File, before []byte) ([]byte, error) {
 		if len(before) == 0 {
 			return before, nil
 		}
-		if kept, err := os.ReadFile(backupPath(f.path)); err == nil {
-			if redone, err := f.install(kept, m.Nod); err == nil && string(redone) == string(before) {
+		if kept, err := os.ReadFile(backupPath(f.Path)); err == nil {
+			if redone, err := f.Install(kept, m.Nod); err == nil && string(redone) == string(before) {
 				return kept, nil // nobody has touched the file since: back to what it was, to the byte
 			}
 		}
-		return f.uninstall(before)
+		return f.Uninstall(before)
 	})
 }
 
-func changes(files []file, edit func(file, []byte) ([]byte, error)) ([]Change, error) {
+func changes(files []File, edit func(File, []byte) ([]byte, error)) ([]Change, error) {
 	var all []Change
 	for _, f := range files {
-		before, err := read(f.path)
+		before, err := read(f.Path)
 		if err != nil {
 			return nil, err
 		}
 		after, err := edit(f, before)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.path, err)
+			return nil, fmt.Errorf("%s: %w", f.Path, err)
 		}
 		if string(after) != string(before) {
-			all = append(all, Change{Path: f.path, Before: before, After: after})
+			all = append(all, Change{Path: f.Path, Before: before, After: after})
 		}
 	}
 	return all, nil
@@ -201,9 +201,9 @@ func read(path string) ([]byte, error) {
 	return text, nil
 }
 
-// folder returns the folder of an agent's settings: what its environment variable says, or one below home.
-func folder(m Machine, variable string, below ...string) string {
-	if dir := m.Env(variable); variable != "" && filepath.IsAbs(dir) {
+// Folder returns the folder of an agent's settings: what its environment variable says, or one below home.
+func (m Machine) Folder(variable string, below ...string) string {
+	if dir := m.Env(variable); filepath.IsAbs(dir) {
 		return dir
 	}
 	return filepath.Join(append([]string{m.Home}, below...)...)

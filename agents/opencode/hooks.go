@@ -1,14 +1,15 @@
-package hooks
+package opencode
 
 import (
 	"encoding/json"
 
 	"nod/interact"
+	"nod/ipc/hooks"
 )
 
-// opencode is what nod reads of the events that nod's plugin passes on from opencode's event stream
+// payload is what nod reads of the events that nod's plugin passes on from opencode's event stream
 // (https://opencode.ai/docs/server). The plugin hands the reply to opencode's own API.
-type opencode struct {
+type payload struct {
 	CWD        string `json:"cwd"` // added by the plugin
 	Properties struct {
 		ID         string                     `json:"id"`
@@ -18,33 +19,33 @@ type opencode struct {
 		Patterns   []string                   `json:"patterns"`
 		Metadata   map[string]json.RawMessage `json:"metadata"`
 		Always     []string                   `json:"always"`
-		Questions  []question                 `json:"questions"`
+		Questions  []hooks.Question           `json:"questions"`
 	} `json:"properties"`
 }
 
-func (p opencode) step(c Call) (step, error) {
-	s := step{session: p.Properties.SessionID, cwd: p.CWD}
+func (p payload) step(c hooks.Call) (hooks.Step, error) {
+	s := hooks.Step{Session: p.Properties.SessionID, CWD: p.CWD}
 	switch c.Event {
 	case "permission.asked":
 		return p.permission(s)
 	case "question.asked":
-		return s.asks(p.Properties.Questions, func(picks [][]string) (any, error) {
+		return s.Asks(p.Properties.Questions, func(picks [][]string) (any, error) {
 			return map[string][][]string{"answers": picks}, nil
 		})
 	case "permission.replied":
-		s.over = func(r interact.Request) bool {
+		s.Over = func(r interact.Request) bool {
 			a, ok := r.Body.(interact.Approve)
 			return ok && a.ToolUseID == p.Properties.RequestID
 		}
 	case "question.replied", "question.rejected":
-		s.over = func(r interact.Request) bool { return r.Body.Kind() == interact.KindForm }
+		s.Over = func(r interact.Request) bool { return r.Body.Kind() == interact.KindForm }
 	case "session.idle":
-		s.finished()
+		s.Finished()
 	}
 	return s, nil
 }
 
-func (p opencode) permission(s step) (step, error) {
+func (p payload) permission(s hooks.Step) (hooks.Step, error) {
 	input := map[string]any{}
 	if _, isCommand := p.Properties.Metadata["command"]; !isCommand { // patterns are parts of the command
 		input["patterns"] = p.Properties.Patterns
@@ -54,22 +55,18 @@ func (p opencode) permission(s step) (step, error) {
 	}
 	text, err := json.Marshal(input)
 	if err != nil {
-		return step{}, err
+		return hooks.Step{}, err
 	}
 	a := interact.Approve{Tool: p.Properties.Permission, Input: text, ToolUseID: p.Properties.ID}
 	if len(p.Properties.Always) > 0 {
 		always, err := json.Marshal(p.Properties.Always)
 		if err != nil {
-			return step{}, err
+			return hooks.Step{}, err
 		}
 		a.Suggestions = []string{"allow " + p.Properties.Permission + " " + string(always) + " · until opencode ends"}
 	}
-	s.ask = a
-	s.reply = func(a interact.Answer) (any, error) {
-		type reply struct {
-			Reply   string `json:"reply"`
-			Message string `json:"message,omitempty"`
-		}
+	s.Ask = a
+	s.Reply = func(a interact.Answer) (any, error) {
 		switch {
 		case a.Outcome == interact.Allowed && a.Suggestion > 0:
 			return reply{Reply: "always"}, nil
@@ -81,4 +78,17 @@ func (p opencode) permission(s step) (step, error) {
 		return nil, nil
 	}
 	return s, nil
+}
+
+type reply struct {
+	Reply   string `json:"reply"`
+	Message string `json:"message,omitempty"`
+}
+
+// refuse is the reply with which the hook denies on its own.
+func refuse(event, reason string) any {
+	if event != "permission.asked" {
+		return nil
+	}
+	return reply{Reply: "reject", Message: reason}
 }

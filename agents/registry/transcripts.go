@@ -1,5 +1,4 @@
-// Package transcript finds the transcripts that agents keep of their sessions.
-package transcript
+package registry
 
 import (
 	"errors"
@@ -12,8 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"nod/agents/claude"
-	"nod/agents/codex"
+	"nod/agents/agent"
 	"nod/agents/jsonl"
 	"nod/policy/replay"
 )
@@ -21,22 +19,26 @@ import (
 // maxProbed is how many lines are looked at to tell whose transcript a file is.
 const maxProbed = 50
 
-// ErrUnknown says that a file is no transcript that nod can read.
-var ErrUnknown = errors.New("not a transcript of Claude Code or Codex")
+// ErrNoTranscript says that a file is no transcript that nod can read.
+var ErrNoTranscript = errors.New("not a transcript of an agent that nod can read")
 
-// Folders are where the agents that nod knows keep their transcripts. They need not exist.
-func Folders() ([]string, error) {
+// transcriptFolders are where the agents keep their transcripts. They need not exist.
+func transcriptFolders() ([]string, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil, fmt.Errorf("find your home folder: %w", err)
 	}
-	return []string{claude.TranscriptFolder(home), codex.TranscriptFolder(home)}, nil
+	var folders []string
+	for _, a := range with(hasTranscripts) {
+		folders = append(folders, a.Transcripts.Folder(home))
+	}
+	return folders, nil
 }
 
-// Find returns the transcripts among files, and among all *.jsonl in folders and below; symbolic links below
+// Transcripts returns the transcripts among files, and among all *.jsonl in folders and below; symbolic links below
 // a folder are not followed. A path that cannot be read is a [*fs.PathError], and a file that is named but no
-// transcript is one with [ErrUnknown]; in folders such files are passed over.
-func Find(paths []string) ([]replay.File, error) {
+// transcript is one with [ErrNoTranscript]; in folders such files are passed over.
+func Transcripts(paths []string) ([]replay.File, error) {
 	found := map[string]replay.File{}
 	for _, path := range paths {
 		root, err := filepath.EvalSymlinks(path)
@@ -49,7 +51,7 @@ func Find(paths []string) ([]replay.File, error) {
 				return err
 			}
 			f, err := probe(name)
-			if errors.Is(err, ErrUnknown) && !isNamed {
+			if errors.Is(err, ErrNoTranscript) && !isNamed {
 				return nil
 			}
 			found[name] = f
@@ -63,13 +65,13 @@ func Find(paths []string) ([]replay.File, error) {
 	return slices.SortedFunc(maps.Values(found), byName), nil
 }
 
-// FindAll returns the transcripts in the [Folders] that exist.
-func FindAll() ([]replay.File, error) {
-	folders, err := Folders()
+// AllTranscripts returns the transcripts where the agents keep them.
+func AllTranscripts() ([]replay.File, error) {
+	folders, err := transcriptFolders()
 	if err != nil {
 		return nil, err
 	}
-	return Find(slices.DeleteFunc(folders, func(folder string) bool {
+	return Transcripts(slices.DeleteFunc(folders, func(folder string) bool {
 		_, err := os.Stat(folder)
 		return err != nil
 	}))
@@ -81,7 +83,7 @@ func probe(name string) (replay.File, error) {
 	if err != nil {
 		return replay.File{}, err
 	}
-	unknown := &fs.PathError{Op: "read", Path: name, Err: ErrUnknown}
+	unknown := &fs.PathError{Op: "read", Path: name, Err: ErrNoTranscript}
 	if !info.Mode().IsRegular() {
 		return replay.File{}, unknown
 	}
@@ -105,13 +107,15 @@ func probe(name string) (replay.File, error) {
 
 // readerOf tells by one line of a transcript who reads it; nil when it does not tell.
 func readerOf(line []byte) func(io.Reader) replay.Reader {
-	switch {
-	case line == nil:
+	if line == nil {
 		return nil
-	case claude.IsTranscript(line):
-		return func(r io.Reader) replay.Reader { return claude.NewTranscript(r) }
-	case codex.IsTranscript(line):
-		return func(r io.Reader) replay.Reader { return codex.NewTranscript(r) }
+	}
+	for _, a := range with(hasTranscripts) {
+		if a.Transcripts.Is(line) {
+			return a.Transcripts.Read
+		}
 	}
 	return nil
 }
+
+func hasTranscripts(a agent.Agent) bool { return a.Transcripts != nil }

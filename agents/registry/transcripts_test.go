@@ -1,4 +1,4 @@
-package transcript
+package registry
 
 import (
 	"errors"
@@ -36,7 +36,7 @@ func tree(t *testing.T, files map[string]string) string {
 
 func names(t *testing.T, root string, paths ...string) []string {
 	t.Helper()
-	files, err := Find(paths)
+	files, err := Transcripts(paths)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,11 +75,11 @@ func TestFind(t *testing.T) {
 func TestFindRefuses(t *testing.T) {
 	root := tree(t, map[string]string{"other.jsonl": "{}\n", "empty.jsonl": ""})
 	for _, name := range []string{"other.jsonl", "empty.jsonl"} {
-		if _, err := Find([]string{filepath.Join(root, name)}); !errors.Is(err, ErrUnknown) {
+		if _, err := Transcripts([]string{filepath.Join(root, name)}); !errors.Is(err, ErrNoTranscript) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Find([]string{filepath.Join(root, "missing")}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Transcripts([]string{filepath.Join(root, "missing")}); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }

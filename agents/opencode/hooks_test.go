@@ -1,9 +1,10 @@
-package hooks
+package opencode
 
 import (
 	"testing"
 
 	"nod/interact"
+	"nod/ipc/hooks"
 )
 
 // opencode's patterns only repeat a command: without them the policy can tell that it only reads.
@@ -13,11 +14,11 @@ func TestOpencodeCommandIsAllOfTheInput(t *testing.T) {
 		`{"filepath":"/src/x.go"}`: `{"filepath":"/src/x.go","patterns":["ls *"]}`,
 	} {
 		payload := `{"properties":{"id":"p","permission":"bash","patterns":["ls *"],"metadata":` + metadata + `}}`
-		s, err := agents["opencode"](Call{Event: "permission.asked", Payload: []byte(payload)})
+		s, err := Agent.Hooks.Read(hooks.Call{Event: "permission.asked", Payload: []byte(payload)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := string(s.ask.(interact.Approve).Input); got != want {
+		if got := string(s.Ask.(interact.Approve).Input); got != want {
 			t.Errorf("input %s, want %s", got, want)
 		}
 	}

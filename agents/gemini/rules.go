@@ -1,4 +1,4 @@
-package imports
+package gemini
 
 import (
 	"errors"
@@ -11,10 +11,14 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"nod/policy"
+	"nod/policy/imports"
 )
 
-// readGemini reads a policy file of Gemini CLI.
-func readGemini(f File) ([]*entry, error) {
+// entry is one of its rules.
+type entry struct{ imports.Entry }
+
+// readRules reads a policy file.
+func readRules(f imports.File) ([]*imports.Entry, error) {
 	var tables map[string]any
 	if err := toml.Unmarshal(f.Text, &tables); err != nil {
 		return nil, fmt.Errorf("not TOML: %w", err)
@@ -24,24 +28,24 @@ func readGemini(f File) ([]*entry, error) {
 		return nil, err
 	}
 	lines := ruleLines(f.Text)
-	var entries []*entry
+	var entries []*imports.Entry
 	for _, key := range slices.Sorted(maps.Keys(tables)) {
 		if key != "rule" {
-			entries = append(entries, &entry{
-				text: key, line: 1, effect: policy.Deny, rank: sameRank, touches: always,
-				reason: "nod knows the rules in Gemini CLI's policies only",
+			entries = append(entries, &imports.Entry{
+				Text: key, Line: 1, Effect: policy.Deny, Rank: imports.SameRank, Touches: imports.Always,
+				Reason: "nod knows the rules in Gemini CLI's policies only",
 			})
 		}
 	}
 	for i, rule := range rules {
-		e := &entry{line: 1}
+		e := &entry{imports.Entry{Line: 1}}
 		if i < len(lines) {
-			e.line = lines[i]
+			e.Line = lines[i]
 		}
-		if err := e.readGeminiRule(rule, f.Project); err != nil {
-			return nil, fmt.Errorf("line %d: %w", e.line, err)
+		if err := e.readRule(rule, f.Project); err != nil {
+			return nil, fmt.Errorf("line %d: %w", e.Line, err)
 		}
-		entries = append(entries, e)
+		entries = append(entries, &e.Entry)
 	}
 	return entries, nil
 }
@@ -76,38 +80,38 @@ func ruleTables(v any) (rules []map[string]any, err error) {
 	return rules, nil
 }
 
-var geminiDecisions = map[string]policy.Effect{"allow": policy.Allow, "deny": policy.Deny, "ask_user": policy.Ask}
+var decisions = map[string]policy.Effect{"allow": policy.Allow, "deny": policy.Deny, "ask_user": policy.Ask}
 
-func (e *entry) readGeminiRule(rule map[string]any, project string) error {
+func (e *entry) readRule(rule map[string]any, project string) error {
 	decision, _ := rule["decision"].(string)
-	effect, known := geminiDecisions[decision]
+	effect, known := decisions[decision]
 	if !known {
 		return fmt.Errorf("decision %v: want allow, deny or ask_user", rule["decision"])
 	}
-	e.effect = effect
+	e.Effect = effect
 	priority, ok := rule["priority"].(int64)
 	if !ok || priority < 0 || priority > 999 {
 		return fmt.Errorf("priority %v: want a number from 0 to 999", rule["priority"])
 	}
-	e.rank = int(priority)
+	e.Rank = int(priority)
 	tools, err := texts(rule["toolName"])
 	if err != nil {
 		return fmt.Errorf("toolName: %w", err)
 	}
-	e.text = geminiText(rule)
-	e.touches = geminiTouches(rule, tools)
+	e.Text = textOf(rule)
+	e.Touches = touchesOf(rule, tools)
 	prefixes, err := texts(rule["commandPrefix"])
 	if err != nil {
 		return fmt.Errorf("commandPrefix: %w", err)
 	}
-	e.reason = geminiReason(rule, tools, e.effect, project)
+	e.Reason = reasonAgainst(rule, tools, e.Effect, project)
 	switch {
-	case e.reason != "":
+	case e.Reason != "":
 	case len(prefixes) > 0:
-		e.addRun("gemini", shellTool, project, prefixes...)
+		e.AddRun("gemini", shellTool, project, prefixes...)
 	default:
-		for _, tool := range withOldNames(tools, e.effect) {
-			e.add("gemini-"+tool, policy.Rule{Tool: tool, CWD: inside(project)})
+		for _, tool := range withOldNames(tools, e.Effect) {
+			e.Add("gemini-"+tool, policy.Rule{Tool: tool, CWD: imports.Inside(project)})
 		}
 	}
 	return nil
@@ -132,7 +136,7 @@ func texts(v any) ([]string, error) {
 	return all, nil
 }
 
-func geminiText(rule map[string]any) string {
+func textOf(rule map[string]any) string {
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(rule)) {
 		parts = append(parts, fmt.Sprintf("%s=%v", key, rule[key]))
@@ -143,11 +147,11 @@ func geminiText(rule map[string]any) string {
 // said are the fields of a rule that do not narrow it, or that nod's rules can say.
 var said = []string{"toolName", "commandPrefix", "decision", "priority", "denyMessage", "deny_message"}
 
-// geminiReason says why a rule cannot be translated, or nothing.
-func geminiReason(rule map[string]any, tools []string, effect policy.Effect, project string) string {
+// reasonAgainst says why a rule cannot be translated, or nothing.
+func reasonAgainst(rule map[string]any, tools []string, effect policy.Effect, project string) string {
 	isPrefix := rule["commandPrefix"] != nil
 	if rule["commandRegex"] != nil || isPrefix && !slices.Equal(tools, []string{shellTool}) {
-		return prefixReason(effect)
+		return imports.PrefixReason(effect)
 	}
 	for _, key := range slices.Sorted(maps.Keys(rule)) {
 		if !slices.Contains(said, key) {
@@ -158,7 +162,7 @@ func geminiReason(rule map[string]any, tools []string, effect policy.Effect, pro
 	case len(tools) == 0 || slices.Contains(tools, ""):
 		return "it names no tool"
 	case effect != policy.Allow && project != "":
-		return ofProject
+		return imports.OfProject
 	case effect == policy.Allow && slices.ContainsFunc(tools, isGlob):
 		return "it allows many tools at once: nod's rules allow them one by one"
 	case effect == policy.Allow && slices.Contains(tools, shellTool) && !isPrefix:
@@ -188,19 +192,19 @@ func withOldNames(tools []string, effect policy.Effect) []string {
 	return all
 }
 
-// geminiTouches says which allows a deny may take something from. Where a name is a pattern, any.
-func geminiTouches(rule map[string]any, tools []string) func(policy.Rule) bool {
+// touchesOf says which allows a deny may take something from. Where a name is a pattern, any.
+func touchesOf(rule map[string]any, tools []string) func(policy.Rule) bool {
 	names := withOldNames(tools, policy.Deny)
 	if rule["commandPrefix"] != nil || rule["commandRegex"] != nil {
 		names = append(names, shellTool)
 	}
 	if len(names) == 0 || rule["mcpName"] != nil || rule["mcp_name"] != nil || slices.ContainsFunc(names, isGlob) {
-		return always
+		return imports.Always
 	}
 	prefixes, err := texts(rule["commandPrefix"])
 	if err == nil && len(prefixes) > 0 && rule["commandRegex"] == nil && slices.Equal(tools, []string{shellTool}) {
 		return func(r policy.Rule) bool {
-			return r.Tool == shellTool && slices.ContainsFunc(prefixes, func(p string) bool { return takesFrom(p, r) })
+			return r.Tool == shellTool && slices.ContainsFunc(prefixes, func(p string) bool { return imports.TakesFrom(p, r) })
 		}
 	}
 	return func(r policy.Rule) bool { return slices.Contains(names, r.Tool) }

@@ -1,32 +1,34 @@
-package hooks
+package gemini
 
 import (
 	"encoding/json"
 	"fmt"
 	"strings"
 
+	"nod/agents/claude"
 	"nod/interact"
+	"nod/ipc/hooks"
 	"nod/policy"
 )
 
-// gemini is what nod reads of Gemini CLI's hook payloads, whose fields have the names that Claude Code gave them
+// payload is what nod reads of Gemini CLI's hook payloads, whose fields have the names that Claude Code gave them
 // (https://github.com/google-gemini/gemini-cli/blob/main/docs/hooks/reference.md).
-type gemini struct{ claude }
+type payload struct{ claude.Payload }
 
-func (p gemini) step(c Call) (step, error) {
-	s := step{session: p.SessionID, cwd: p.CWD}
+func (p payload) step(c hooks.Call) (hooks.Step, error) {
+	s := hooks.Step{Session: p.SessionID, CWD: p.CWD}
 	switch c.Event {
 	case "BeforeTool":
 		return p.beforeTool(s, c.Gate)
 	case "AfterTool":
-		s.over = p.sameCall
+		s.Over = p.SameCall
 	case "AfterAgent":
-		s.finished()
+		s.Finished()
 	case "BeforeAgent", "SessionEnd":
-		s.over = everything
+		s.Over = hooks.Everything
 	case "Notification":
 		if p.Message != "" {
-			s.notice, s.noticeKind = notice(p.CWD, p.Message), "notification/"+p.NotificationType
+			s.Notice, s.NoticeKind = hooks.Notice(p.CWD, p.Message), "notification/"+p.NotificationType
 		}
 	}
 	return s, nil
@@ -35,45 +37,53 @@ func (p gemini) step(c Call) (step, error) {
 // beforeTool comes before Gemini's own policy. An allow does not skip Gemini's prompt, so nod asks only
 // where that prompt is switched off, and then whatever is not allowed must be denied: Gemini goes on after
 // silence.
-func (p gemini) beforeTool(s step, gate bool) (step, error) {
+func (p payload) beforeTool(s hooks.Step, gate bool) (hooks.Step, error) {
 	if p.ToolName == "ask_user" {
 		return p.askUser(s)
 	}
-	s.ask = p.approve()
+	s.Ask = p.Approve()
 	if !gate {
-		s.judge = []policy.Effect{policy.Deny}
+		s.Judge = []policy.Effect{policy.Deny}
 	}
-	s.reply = func(a interact.Answer) (any, error) {
+	s.Reply = func(a interact.Answer) (any, error) {
 		switch {
 		case a.Outcome == interact.Denied:
-			return geminiDeny(a.Refusal()), nil
+			return deny(a.Refusal()), nil
 		case !gate:
 			return nil, nil
 		case a.Outcome == interact.Allowed:
 			return map[string]string{"decision": "allow"}, nil
 		}
-		return geminiDeny(a.Undecided()), nil
+		return deny(a.Undecided()), nil
 	}
 	return s, nil
 }
 
 // askUser answers Gemini's own question tool. The only way to hand it an answer is a deny whose reason is
 // the answer; without one the question goes on to the terminal.
-func (p gemini) askUser(s step) (step, error) {
-	var in questionInput
+func (p payload) askUser(s hooks.Step) (hooks.Step, error) {
+	var in claude.Questions
 	if err := json.Unmarshal(p.ToolInput, &in); err != nil {
-		return step{}, err
+		return hooks.Step{}, err
 	}
-	return s.asks(in.Questions, func(picks [][]string) (any, error) {
+	return s.Asks(in.Questions, func(picks [][]string) (any, error) {
 		lines := []string{"This is not a refusal: the person has answered in another window."}
 		for i, pick := range picks {
 			lines = append(lines, fmt.Sprintf("%s: %s", in.Questions[i].Question, strings.Join(pick, ", ")))
 		}
-		return geminiDeny(strings.Join(lines, "\n")), nil
+		return deny(strings.Join(lines, "\n")), nil
 	})
 }
 
-func geminiDeny(reason string) any {
+// refuse is the reply with which the hook denies on its own.
+func refuse(event, reason string) any {
+	if event != "BeforeTool" {
+		return nil
+	}
+	return deny(reason)
+}
+
+func deny(reason string) any {
 	return struct {
 		Decision string `json:"decision"`
 		Reason   string `json:"reason"`

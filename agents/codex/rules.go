@@ -1,4 +1,4 @@
-package imports
+package codex
 
 import (
 	"fmt"
@@ -8,27 +8,33 @@ import (
 	"go.starlark.net/syntax"
 
 	"nod/policy"
+	"nod/policy/imports"
 )
 
-// readCodex reads a .rules file of Codex. It is parsed and never run.
-func readCodex(f File) ([]*entry, error) {
+// entry is one statement of its rules.
+type entry struct{ imports.Entry }
+
+// readRules reads a .rules file. It is parsed and never run.
+func readRules(f imports.File) ([]*imports.Entry, error) {
 	file, err := (&syntax.FileOptions{}).Parse(f.Path, f.Text, 0)
 	if err != nil {
 		return nil, fmt.Errorf("not Starlark: %w", err)
 	}
-	var entries []*entry
+	var entries []*imports.Entry
 	for _, statement := range file.Stmts {
 		start, end := statement.Span()
-		e := &entry{text: sourceLines(f.Text, start, end), line: int(start.Line), effect: policy.Deny, rank: sameRank}
-		e.touches = always
-		e.readCodexStatement(statement, f.Project)
-		entries = append(entries, e)
+		e := &entry{imports.Entry{
+			Text: sourceLines(f.Text, start, end), Line: int(start.Line), Effect: policy.Deny, Rank: imports.SameRank,
+			Touches: imports.Always,
+		}}
+		e.readStatement(statement, f.Project)
+		entries = append(entries, &e.Entry)
 	}
 	return entries, nil
 }
 
-func (e *entry) readCodexStatement(statement syntax.Stmt, project string) {
-	e.reason = "nod reads the calls of prefix_rule only, and runs nothing"
+func (e *entry) readStatement(statement syntax.Stmt, project string) {
+	e.Reason = "nod reads the calls of prefix_rule only, and runs nothing"
 	expression, ok := statement.(*syntax.ExprStmt)
 	if !ok {
 		return
@@ -38,10 +44,10 @@ func (e *entry) readCodexStatement(statement syntax.Stmt, project string) {
 		return
 	}
 	name, ok := call.Fn.(*syntax.Ident)
-	given := codexArguments(call)
+	given := arguments(call)
 	decision := literalText(given["decision"])
 	if ok && name.Name == "network_rule" && decision == "allow" {
-		e.touches = nil
+		e.Touches = nil
 	}
 	if !ok || name.Name != "prefix_rule" {
 		return
@@ -49,30 +55,30 @@ func (e *entry) readCodexStatement(statement syntax.Stmt, project string) {
 	if given["decision"] == nil {
 		decision = "allow" // as Codex takes it
 	}
-	effect, known := codexDecisions[decision]
+	effect, known := decisions[decision]
 	if !known {
-		e.reason = fmt.Sprintf("decision %q: Codex knows allow, prompt and forbidden", decision)
+		e.Reason = fmt.Sprintf("decision %q: Codex knows allow, prompt and forbidden", decision)
 		return
 	}
 	var prefixes []string
-	e.effect = effect
-	if prefixes, e.reason = codexPrefixes(given); e.reason != "" {
+	e.Effect = effect
+	if prefixes, e.Reason = prefixesOf(given); e.Reason != "" {
 		return
 	}
-	e.touches = func(r policy.Rule) bool {
-		return slices.ContainsFunc(prefixes, func(p string) bool { return takesFrom(p, r) })
+	e.Touches = func(r policy.Rule) bool {
+		return slices.ContainsFunc(prefixes, func(p string) bool { return imports.TakesFrom(p, r) })
 	}
-	e.addRun("codex", "", project, prefixes...)
+	e.AddRun("codex", "", project, prefixes...)
 }
 
-var codexDecisions = map[string]policy.Effect{"allow": policy.Allow, "prompt": policy.Ask, "forbidden": policy.Deny}
+var decisions = map[string]policy.Effect{"allow": policy.Allow, "prompt": policy.Ask, "forbidden": policy.Deny}
 
 // maxPrefixes is how many commands one pattern may stand for.
 const maxPrefixes = 50
 
-// codexPrefixes are the beginnings of commands that a pattern stands for: each of its elements is a word, or a list
+// prefixesOf are the beginnings of commands that a pattern stands for: each of its elements is a word, or a list
 // of words of which any may be there.
-func codexPrefixes(given map[string]syntax.Expr) (prefixes []string, problem string) {
+func prefixesOf(given map[string]syntax.Expr) (prefixes []string, problem string) {
 	const unread = "nod reads patterns of plain words only"
 	for name := range given {
 		if !slices.Contains([]string{"pattern", "decision", "match", "not_match", "justification"}, name) {
@@ -107,8 +113,8 @@ func codexPrefixes(given map[string]syntax.Expr) (prefixes []string, problem str
 	return prefixes, ""
 }
 
-// codexArguments are what a call gives its parameters, by their names; "" is one without a name, or given twice.
-func codexArguments(call *syntax.CallExpr) map[string]syntax.Expr {
+// arguments are what a call gives its parameters, by their names; "" is one without a name, or given twice.
+func arguments(call *syntax.CallExpr) map[string]syntax.Expr {
 	given := map[string]syntax.Expr{}
 	for _, arg := range call.Args {
 		name, value := "", arg

@@ -1,4 +1,4 @@
-package install
+package agent
 
 import (
 	"bytes"
@@ -12,13 +12,13 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// hooks describes what nod adds to a settings file of the shape that Claude Code introduced and others took
+// HookFile describes what nod adds to a settings file of the shape that Claude Code introduced and others took
 // over: {"hooks": {EVENT: [{"matcher": …, "hooks": [{"type": "command", "command": …}]}]}}.
-type hooks struct {
-	agent   string
-	events  []event
-	timeout int  // in the unit of the agent
-	named   bool // handlers carry a name
+type HookFile struct {
+	Agent   string // its name
+	Events  []Event
+	Timeout int  // in the unit of the agent
+	Named   bool // handlers carry a name
 }
 
 // entry is what nod reads of one entry in an event's list: others may write the rest in ways of their own.
@@ -30,19 +30,20 @@ type handler struct {
 	Command string `json:"command"`
 }
 
-// event is one event that nod listens to.
-type event struct {
-	name  string
-	async bool // nothing nod says changes what happens, so the agent need not wait
+// Event is one Event that nod listens to.
+type Event struct {
+	Name  string
+	Async bool // nothing nod says changes what happens, so the agent need not wait
 }
 
-func (h hooks) file(path string) file {
-	return file{path: path, install: h.install, uninstall: h.uninstall, installed: h.installed}
+// At is the settings file in its place.
+func (h HookFile) At(path string) File {
+	return File{Path: path, Install: h.install, Uninstall: h.uninstall, Installed: h.installed}
 }
 
 // install adds a handler of nod's for every event, after all that is there. Handlers that nod added earlier
 // go first, so that it may be done again.
-func (h hooks) install(before []byte, nod string) ([]byte, error) {
+func (h HookFile) install(before []byte, nod string) ([]byte, error) {
 	if len(bytes.TrimSpace(before)) == 0 {
 		before = []byte("{}\n")
 	}
@@ -56,10 +57,10 @@ func (h hooks) install(before []byte, nod string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range h.events {
-		handlers, ok := ed.member(table, e.name, 2, &hujson.Array{}).Value.(*hujson.Array)
+	for _, e := range h.Events {
+		handlers, ok := ed.member(table, e.Name, 2, &hujson.Array{}).Value.(*hujson.Array)
 		if !ok {
-			return nil, fmt.Errorf("hooks.%s is not a list", e.name)
+			return nil, fmt.Errorf("hooks.%s is not a list", e.Name)
 		}
 		if err := ed.add(handlers, 3, h.entry(e, nod)); err != nil {
 			return nil, err
@@ -79,8 +80,8 @@ func same(a, b []byte) bool {
 	return errX == nil && errY == nil && decode(x, &v) == nil && decode(y, &w) == nil && reflect.DeepEqual(v, w)
 }
 
-// entry is nod's handler for one event.
-func (h hooks) entry(e event, nod string) any {
+// entry is nod's handler for one Event.
+func (h HookFile) entry(e Event, nod string) any {
 	type handler struct {
 		Name    string `json:"name,omitempty"`
 		Type    string `json:"type"`
@@ -88,8 +89,8 @@ func (h hooks) entry(e event, nod string) any {
 		Timeout int    `json:"timeout"`
 		Async   bool   `json:"async,omitempty"`
 	}
-	run := handler{Type: "command", Command: command(nod, h.agent), Timeout: h.timeout, Async: e.async}
-	if h.named {
+	run := handler{Type: "command", Command: command(nod, h.Agent), Timeout: h.Timeout, Async: e.Async}
+	if h.Named {
 		run.Name = "nod"
 	}
 	return struct {
@@ -98,7 +99,7 @@ func (h hooks) entry(e event, nod string) any {
 }
 
 // uninstall takes out every handler of nod's, and what is empty without them: in the end the file itself.
-func (h hooks) uninstall(before []byte) ([]byte, error) {
+func (h HookFile) uninstall(before []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(before)) == 0 {
 		return before, nil
 	}
@@ -115,7 +116,7 @@ func (h hooks) uninstall(before []byte) ([]byte, error) {
 }
 
 // strip reads a settings file, an object, and takes nod's handlers out of it.
-func (h hooks) strip(text []byte) (v hujson.Value, changed bool, err error) {
+func (h HookFile) strip(text []byte) (v hujson.Value, changed bool, err error) {
 	v, err = hujson.Parse(text)
 	if err != nil {
 		return v, false, fmt.Errorf("is not JSON that nod can edit: %w", err)
@@ -147,22 +148,22 @@ func (h hooks) strip(text []byte) (v hujson.Value, changed bool, err error) {
 	return v, changed, nil
 }
 
-// takeOut removes nod's entries from one event's list and reports whether there were any.
-func (h hooks) takeOut(list *hujson.Array) bool {
+// takeOut removes nod's entries from one Event's list and reports whether there were any.
+func (h HookFile) takeOut(list *hujson.Array) bool {
 	before := len(list.Elements)
 	list.Elements = slices.DeleteFunc(list.Elements, h.isOurs)
 	return len(list.Elements) < before
 }
 
 // isOurs reports whether all handlers of an entry are nod's. An entry that somebody has added to is left.
-func (h hooks) isOurs(v hujson.Value) bool {
+func (h HookFile) isOurs(v hujson.Value) bool {
 	var e entry
 	return decode(v, &e) == nil && len(e.Hooks) > 0 &&
-		!slices.ContainsFunc(e.Hooks, func(r handler) bool { return !ours(r.Command, h.agent) })
+		!slices.ContainsFunc(e.Hooks, func(r handler) bool { return !ours(r.Command, h.Agent) })
 }
 
 // installed reports whether every event has a handler of nod's: with this nod command, or any when it is "".
-func (h hooks) installed(text []byte, nod string) bool {
+func (h HookFile) installed(text []byte, nod string) bool {
 	v, err := hujson.Parse(text)
 	if err != nil {
 		return false
@@ -174,15 +175,15 @@ func (h hooks) installed(text []byte, nod string) bool {
 		return false
 	}
 	isThis := func(r handler) bool {
-		return ours(r.Command, h.agent) && (nod == "" || r.Command == command(nod, h.agent))
+		return ours(r.Command, h.Agent) && (nod == "" || r.Command == command(nod, h.Agent))
 	}
-	listens := func(e event) bool {
-		return slices.ContainsFunc(s.Hooks[e.name], func(e entry) bool { return slices.ContainsFunc(e.Hooks, isThis) })
+	listens := func(e Event) bool {
+		return slices.ContainsFunc(s.Hooks[e.Name], func(e entry) bool { return slices.ContainsFunc(e.Hooks, isThis) })
 	}
 	if nod == "" {
-		return slices.ContainsFunc(h.events, listens)
+		return slices.ContainsFunc(h.Events, listens)
 	}
-	return !slices.ContainsFunc(h.events, func(e event) bool { return !listens(e) })
+	return !slices.ContainsFunc(h.Events, func(e Event) bool { return !listens(e) })
 }
 
 // decode reads a value as plain JSON, comments left out.

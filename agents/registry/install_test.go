@@ -1,18 +1,25 @@
-package install
+package registry
 
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nod/agents/agent"
+	"nod/agents/claude"
+	"nod/agents/codex"
+	"nod/agents/gemini"
+	"nod/agents/opencode"
 )
 
 // machine is a home folder of its own, with every agent in PATH.
-func machine(t *testing.T) Machine {
+func machine(t *testing.T) agent.Machine {
 	t.Helper()
-	return Machine{
+	return agent.Machine{
 		Home: t.TempDir(), Nod: "/opt/nod/bin/nod",
 		Env:  func(string) string { return "" },
 		Look: func(name string) (string, error) { return "/usr/bin/" + name, nil },
@@ -34,14 +41,14 @@ func write(t *testing.T, path, text string) {
 
 func text(t *testing.T, path string) string {
 	t.Helper()
-	b, err := read(path)
-	if err != nil {
+	b, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
 	return string(b)
 }
 
-func apply(t *testing.T, changes []Change, err error) {
+func apply(t *testing.T, changes []agent.Change, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -53,13 +60,13 @@ func apply(t *testing.T, changes []Change, err error) {
 	}
 }
 
-func install(t *testing.T, a Agent, m Machine, gate bool) {
+func install(t *testing.T, a agent.Agent, m agent.Machine, gate bool) {
 	t.Helper()
 	changes, err := a.Install(m, gate)
 	apply(t, changes, err)
 }
 
-func uninstall(t *testing.T, a Agent, m Machine) {
+func uninstall(t *testing.T, a agent.Agent, m agent.Machine) {
 	t.Helper()
 	changes, err := a.Uninstall(m)
 	apply(t, changes, err)
@@ -78,10 +85,10 @@ var settings = map[string]string{
 
 func TestSettingsThatCannotBeReadAreNotSetUp(t *testing.T) {
 	m := machine(t)
-	if err := os.MkdirAll(claudeCode.file(m).path, 0o700); err != nil {
+	if err := os.MkdirAll(claude.Agent.Settings(m).Path, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := claudeCode.Status(m); err == nil || s.Installed || s.Partly {
+	if s, err := claude.Agent.Status(m); err == nil || s.Installed || s.Partly {
 		t.Errorf("status %+v, %v", s, err)
 	}
 }
@@ -89,11 +96,11 @@ func TestSettingsThatCannotBeReadAreNotSetUp(t *testing.T) {
 // Whatever the file was: installing keeps all that was there, twice is once, and uninstalling gives the
 // same bytes back.
 func TestInstallAndBack(t *testing.T) {
-	for _, a := range []Agent{claudeCode, codex, geminiCLI} {
+	for _, a := range []agent.Agent{claude.Agent, codex.Agent, gemini.Agent} {
 		for name, before := range settings {
 			t.Run(a.Name+"/"+name, func(t *testing.T) {
 				m := machine(t)
-				path := a.file(m).path
+				path := a.Settings(m).Path
 				if before != "" {
 					write(t, path, before)
 				}
@@ -110,7 +117,7 @@ func TestInstallAndBack(t *testing.T) {
 				if got := text(t, path); got != before {
 					t.Errorf("after uninstalling:\n%s\nwant:\n%s", got, before)
 				}
-				if _, err := os.Stat(backupPath(path)); err == nil {
+				if _, err := os.Stat(path + ".before-nod"); err == nil {
 					t.Error("the copy stayed")
 				}
 			})
@@ -134,12 +141,12 @@ func checkKept(t *testing.T, before, after string) {
 // What somebody added since nod came stays when nod goes.
 func TestUninstallKeepsWhatCameLater(t *testing.T) {
 	m := machine(t)
-	path := claudeCode.file(m).path
+	path := claude.Agent.Settings(m).Path
 	write(t, path, settings["other hooks"])
-	install(t, claudeCode, m, false)
+	install(t, claude.Agent, m, false)
 	edited := strings.Replace(text(t, path), `"z": null`, `"z": null, "new": true // mine`+"\n", 1)
 	write(t, path, edited)
-	uninstall(t, claudeCode, m)
+	uninstall(t, claude.Agent, m)
 	got := text(t, path)
 	if strings.Contains(got, "nod") || !strings.Contains(got, `"new": true // mine`) || !strings.Contains(got, "lint") {
 		t.Errorf("left:\n%s", got)
@@ -148,7 +155,7 @@ func TestUninstallKeepsWhatCameLater(t *testing.T) {
 
 func TestOnlyOurOwnHandlersGo(t *testing.T) {
 	m := machine(t)
-	path := claudeCode.file(m).path
+	path := claude.Agent.Settings(m).Path
 	mixed := `{"hooks":{"Stop":[
 		{"hooks":[{"command":"/old/nod hook claude-code"}]},
 		{"hooks":[{"command":"nod hook claude-code"},{"command":"mine"}]},
@@ -156,7 +163,7 @@ func TestOnlyOurOwnHandlersGo(t *testing.T) {
 		{"hooks":[{"command":"/x/nod hook claude-code --loud"}]},
 		{"hooks":[]}]}}`
 	write(t, path, mixed)
-	uninstall(t, claudeCode, m)
+	uninstall(t, claude.Agent, m)
 	got := text(t, path)
 	if strings.Contains(got, "/old/nod") {
 		t.Error("a handler of an older path stayed")
@@ -171,13 +178,13 @@ func TestOnlyOurOwnHandlersGo(t *testing.T) {
 // A nod that moved takes the place of the old one.
 func TestInstallReplacesAnOldPath(t *testing.T) {
 	m := machine(t)
-	install(t, codex, m, false)
+	install(t, codex.Agent, m, false)
 	m.Nod = "/home/me/my tools/nod"
-	if s, _ := codex.Status(m); s.Installed || !s.Partly {
+	if s, _ := codex.Agent.Status(m); s.Installed || !s.Partly {
 		t.Errorf("status %+v", s)
 	}
-	install(t, codex, m, false)
-	got := text(t, codex.file(m).path)
+	install(t, codex.Agent, m, false)
+	got := text(t, codex.Agent.Settings(m).Path)
 	if strings.Contains(got, "/opt/nod") || strings.Count(got, `'/home/me/my tools/nod' hook codex`) != 5 {
 		t.Errorf("got:\n%s", got)
 	}
@@ -190,9 +197,9 @@ func TestWhatCannotBeReadIsLeftAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := machine(t)
-			path := claudeCode.file(m).path
+			path := claude.Agent.Settings(m).Path
 			write(t, path, bad)
-			if _, err := claudeCode.Install(m, false); err == nil || !strings.Contains(err.Error(), path) {
+			if _, err := claude.Agent.Install(m, false); err == nil || !strings.Contains(err.Error(), path) {
 				t.Errorf("err = %v", err)
 			}
 			if got := text(t, path); got != bad {
@@ -204,7 +211,7 @@ func TestWhatCannotBeReadIsLeftAlone(t *testing.T) {
 
 func TestSymbolicLinksAreFollowed(t *testing.T) {
 	m := machine(t)
-	path := claudeCode.file(m).path
+	path := claude.Agent.Settings(m).Path
 	real := filepath.Join(m.Home, "dotfiles", "claude.json")
 	write(t, real, "{}\n")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -213,7 +220,7 @@ func TestSymbolicLinksAreFollowed(t *testing.T) {
 	if err := os.Symlink(real, path); err != nil {
 		t.Fatal(err)
 	}
-	install(t, claudeCode, m, false)
+	install(t, claude.Agent, m, false)
 	if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Error("the link was replaced")
 	}
@@ -227,56 +234,56 @@ func TestSymbolicLinksAreFollowed(t *testing.T) {
 
 func TestAChangeOfAnotherHandIsNotOverwritten(t *testing.T) {
 	m := machine(t)
-	path := claudeCode.file(m).path
+	path := claude.Agent.Settings(m).Path
 	write(t, path, "{}\n")
-	changes, err := claudeCode.Install(m, false)
+	changes, err := claude.Agent.Install(m, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, path, `{"meanwhile":1}`)
-	if err := changes[0].Apply(); !errors.Is(err, ErrChanged) {
+	if err := changes[0].Apply(); !errors.Is(err, agent.ErrChanged) {
 		t.Errorf("err = %v", err)
 	}
 }
 
 func TestTheFirstCopyIsKept(t *testing.T) {
 	m := machine(t)
-	path := claudeCode.file(m).path
+	path := claude.Agent.Settings(m).Path
 	write(t, path, settings["comments"])
-	install(t, claudeCode, m, false)
+	install(t, claude.Agent, m, false)
 	m.Nod = "/elsewhere/nod"
-	install(t, claudeCode, m, false)
-	if got := text(t, backupPath(path)); got != settings["comments"] {
+	install(t, claude.Agent, m, false)
+	if got := text(t, path+".before-nod"); got != settings["comments"] {
 		t.Errorf("copy:\n%s", got)
 	}
 }
 
 func TestGeminiGate(t *testing.T) {
 	m := machine(t)
-	install(t, geminiCLI, m, true)
-	if s, err := geminiCLI.Status(m); err != nil || !s.Gate || !s.CanGate {
+	install(t, gemini.Agent, m, true)
+	if s, err := gemini.Agent.Status(m); err != nil || !s.Gate || !s.CanGate {
 		t.Errorf("status %+v, %v", s, err)
 	}
-	if !strings.Contains(text(t, GeminiGate(m.Home)), "priority = 900") {
+	if !strings.Contains(text(t, gemini.Agent.Gate(m).Path), "priority = 900") {
 		t.Error("no policy")
 	}
-	uninstall(t, geminiCLI, m)
-	if _, err := os.Stat(GeminiGate(m.Home)); err == nil {
+	uninstall(t, gemini.Agent, m)
+	if _, err := os.Stat(gemini.Agent.Gate(m).Path); err == nil {
 		t.Error("the policy stayed: nothing would ask any more")
 	}
-	if _, err := claudeCode.Install(m, true); err == nil {
+	if _, err := claude.Agent.Install(m, true); err == nil {
 		t.Error("Claude Code has no such switch")
 	}
 }
 
 func TestFilesOfOthersStay(t *testing.T) {
 	m := machine(t)
-	write(t, GeminiGate(m.Home), "# mine\n")
-	if _, err := geminiCLI.Install(m, true); err == nil {
+	write(t, gemini.Agent.Gate(m).Path, "# mine\n")
+	if _, err := gemini.Agent.Install(m, true); err == nil {
 		t.Error("somebody's policy would be overwritten")
 	}
-	uninstall(t, geminiCLI, m)
-	if got := text(t, GeminiGate(m.Home)); got != "# mine\n" {
+	uninstall(t, gemini.Agent, m)
+	if got := text(t, gemini.Agent.Gate(m).Path); got != "# mine\n" {
 		t.Errorf("became %q", got)
 	}
 }
@@ -284,15 +291,15 @@ func TestFilesOfOthersStay(t *testing.T) {
 func TestOpencodePlugin(t *testing.T) {
 	m := machine(t)
 	m.Nod = `/opt/"quoted"/nod`
-	install(t, opencode, m, false)
-	path := opencode.file(m).path
+	install(t, opencode.Agent, m, false)
+	path := opencode.Agent.Settings(m).Path
 	if got := text(t, path); !strings.Contains(got, `const NOD = "/opt/\"quoted\"/nod"`) {
 		t.Errorf("plugin:\n%s", got)
 	}
-	if s, err := opencode.Status(m); err != nil || !s.Installed {
+	if s, err := opencode.Agent.Status(m); err != nil || !s.Installed {
 		t.Errorf("status %+v, %v", s, err)
 	}
-	uninstall(t, opencode, m)
+	uninstall(t, opencode.Agent, m)
 	if got := text(t, path); got != "" {
 		t.Errorf("left:\n%s", got)
 	}
@@ -303,19 +310,19 @@ func TestEnvironmentMovesSettings(t *testing.T) {
 	m.Env = func(name string) string {
 		return map[string]string{"CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "/x"}[name]
 	}
-	if got := claudeCode.file(m).path; got != "/c/settings.json" {
+	if got := claude.Agent.Settings(m).Path; got != "/c/settings.json" {
 		t.Errorf("claude: %s", got)
 	}
-	if got := codex.file(m).path; got != "/x/hooks.json" {
+	if got := codex.Agent.Settings(m).Path; got != "/x/hooks.json" {
 		t.Errorf("codex: %s", got)
 	}
 }
 
 func TestDiff(t *testing.T) {
 	m := machine(t)
-	path := codex.file(m).path
+	path := codex.Agent.Settings(m).Path
 	write(t, path, "{\n  \"a\": 1\n}\n")
-	changes, err := codex.Install(m, false)
+	changes, err := codex.Agent.Install(m, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,15 +340,15 @@ func FuzzHooks(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, before []byte) {
-		h := claudeCode.file(Machine{Home: "/h", Env: func(string) string { return "" }})
-		after, err := h.install(before, "/bin/nod")
+		h := claude.Agent.Settings(agent.Machine{Home: "/h", Env: func(string) string { return "" }})
+		after, err := h.Install(before, "/bin/nod")
 		if err != nil {
 			return
 		}
-		if !h.installed(after, "/bin/nod") {
+		if !h.Installed(after, "/bin/nod") {
 			t.Fatalf("installed, but not there:\n%s", after)
 		}
-		again, err := h.install(after, "/bin/nod")
+		again, err := h.Install(after, "/bin/nod")
 		if err != nil || string(again) != string(after) {
 			t.Fatalf("twice is not once: %v\n%s\n%s", err, after, again)
 		}

@@ -1,4 +1,4 @@
-package hooks
+package claude
 
 import (
 	"bytes"
@@ -14,20 +14,23 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"nod/interact"
+	"nod/ipc/hooks"
 )
 
 // elicitation answers the questions of any MCP server that Claude Code is connected to. They come as a flat
 // JSON schema (https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation).
-func (p claude) elicitation(s step) (step, error) {
+func (p Payload) elicitation(s hooks.Step) (hooks.Step, error) {
 	if p.Mode == "url" {
 		return p.visit(s)
 	}
 	fields, err := parseSchema(p.Schema)
 	if err != nil {
-		return step{}, err
+		return hooks.Step{}, err
 	}
-	s.ask = interact.Form{Title: cut(p.MCPServer+" asks: "+p.Message, interact.MaxName), Questions: questionsOf(fields)}
-	s.reply = answered(func(a interact.Answer) (any, error) {
+	s.Ask = interact.Form{
+		Title: hooks.Cut(p.MCPServer+" asks: "+p.Message, interact.MaxName), Questions: questionsOf(fields),
+	}
+	s.Reply = hooks.Answered(func(a interact.Answer) (any, error) {
 		content, err := contentOf(fields, a)
 		if err != nil {
 			return nil, err
@@ -38,19 +41,19 @@ func (p claude) elicitation(s step) (step, error) {
 }
 
 // visit asks whether to open an address. Nothing is opened before the person has seen all of it and said so.
-func (p claude) visit(s step) (step, error) {
+func (p Payload) visit(s hooks.Step) (hooks.Step, error) {
 	if u, err := url.Parse(p.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return step{}, errors.New("url mode without a web address")
+		return hooks.Step{}, errors.New("url mode without a web address")
 	}
 	input, err := json.Marshal(map[string]string{"url": p.URL})
 	if err != nil {
-		return step{}, err
+		return hooks.Step{}, err
 	}
-	s.ask = interact.Approve{
-		Tool: "open_url", Input: input, Description: cut(p.MCPServer+": "+p.Message, interact.MaxText),
+	s.Ask = interact.Approve{
+		Tool: "open_url", Input: input, Description: hooks.Cut(p.MCPServer+": "+p.Message, interact.MaxText),
 	}
-	s.opens = p.URL
-	s.reply = func(a interact.Answer) (any, error) {
+	s.Opens = p.URL
+	s.Reply = func(a interact.Answer) (any, error) {
 		switch {
 		case a.Outcome == interact.Allowed && a.By == interact.ByHuman:
 			return elicited("accept", nil), nil

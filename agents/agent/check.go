@@ -1,4 +1,4 @@
-package install
+package agent
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ const probeTimeout = 10 * time.Second
 func (a Agent) Check(ctx context.Context, m Machine) []Step {
 	s, err := a.Status(m)
 	steps := []Step{
-		{What: a.Title + " is installed", Err: problem(s.Program == "", a.program+" is not in PATH")},
+		{What: a.Title + " is installed", Err: problem(s.Program == "", a.Program+" is not in PATH")},
 		{What: "its settings can be read", Err: err},
 		{What: "nod's hooks are in them", Err: problem(!s.Installed, "run: nod agents install "+a.Name)},
 		{What: "the nod command is at " + m.Nod, Err: executable(m.Nod)},

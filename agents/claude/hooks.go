@@ -1,4 +1,4 @@
-package hooks
+package claude
 
 import (
 	"bytes"
@@ -9,14 +9,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"nod/interact"
+	"nod/ipc/hooks"
 	"nod/policy"
 )
 
-// claude is what nod reads of Claude Code's hook payloads (https://code.claude.com/docs/en/hooks). Fields
-// that nod has no use for pass unread.
-type claude struct {
+// Payload is what nod reads of Claude Code's hook payloads (https://code.claude.com/docs/en/hooks), whose shape other
+// agents have taken over. Fields that nod has no use for pass unread.
+type Payload struct {
 	SessionID      string            `json:"session_id"`
 	CWD            string            `json:"cwd"`
+	AgentID        string            `json:"agent_id"` // of a subagent
+	AgentType      string            `json:"agent_type"`
 	PermissionMode string            `json:"permission_mode"`
 	ToolName       string            `json:"tool_name"`
 	ToolInput      json.RawMessage   `json:"tool_input"`
@@ -32,9 +35,9 @@ type claude struct {
 	Schema    json.RawMessage `json:"requested_schema"`
 }
 
-// questionInput is the input of Claude Code's AskUserQuestion and of its relatives.
-type questionInput struct {
-	Questions []question `json:"questions"`
+// Questions is the input of Claude Code's AskUserQuestion and of its relatives.
+type Questions struct {
+	Questions []hooks.Question `json:"questions"`
 }
 
 const (
@@ -42,19 +45,26 @@ const (
 	exitPlanMode    = "ExitPlanMode"
 )
 
-func (p claude) step(c Call) (step, error) {
-	s := step{session: p.SessionID, cwd: p.CWD}
+// Step is what a call of Claude Code's hooks amounts to.
+func (p Payload) Step(c hooks.Call) (hooks.Step, error) {
+	s := hooks.Step{
+		Session: p.SessionID, CWD: p.CWD, Subagent: interact.Subagent{ID: p.AgentID, Type: p.AgentType}, Call: p.call,
+	}
 	switch c.Event {
 	case "PermissionRequest":
+		s.Again = true
 		return p.permissionRequest(s)
 	case "PreToolUse":
 		return p.preToolUse(s, c.Headless)
 	case "PostToolUse", "PostToolUseFailure", "PermissionDenied":
-		s.over = p.sameCall
+		s.Over = p.SameCall
 	case "Stop":
-		s.finished()
-	case "UserPromptSubmit", "SessionEnd":
-		s.over = everything
+		s.Finished()
+		s.Over = p.sameThread
+	case "UserPromptSubmit", "SubagentStop":
+		s.Over = p.sameThread
+	case "SessionEnd":
+		s.Over = hooks.Everything
 	case "Notification":
 		p.notification(&s)
 	case "Elicitation":
@@ -63,83 +73,85 @@ func (p claude) step(c Call) (step, error) {
 	return s, nil
 }
 
-// genericStep serves every agent that nod has no file for: it sends Claude Code's payload and understands
-// Claude Code's reply. PreToolUse asks the human, too, for such an agent may have no prompt of its own.
-func (p claude) genericStep(c Call) (step, error) {
-	c.Headless = true
-	return p.step(c)
-}
-
 // permissionRequest comes when Claude Code is about to ask in the terminal. Both prompts are open at once;
 // the first answer counts.
-func (p claude) permissionRequest(s step) (step, error) {
+func (p Payload) permissionRequest(s hooks.Step) (hooks.Step, error) {
 	if p.ToolName == askUserQuestion {
-		return p.question(s, permission)
+		return p.question(s, Permission)
 	}
-	a := p.approve()
+	a := p.Approve()
 	for _, raw := range p.Suggestions {
 		a.Suggestions = append(a.Suggestions, suggestion(raw))
 	}
-	s.ask = a
-	s.reply = func(a interact.Answer) (any, error) {
-		d := decisionOf(a)
+	s.Ask = a
+	s.Reply = func(a interact.Answer) (any, error) {
+		d := DecisionOf(a)
 		if d != nil && a.Suggestion > 0 {
 			d.UpdatedPermissions = []json.RawMessage{p.Suggestions[a.Suggestion-1]}
 		}
 		if a.Outcome == interact.Allowed && p.ToolName == exitPlanMode {
 			d.UpdatedInput = p.ToolInput
 		}
-		return permission(d), nil
+		return Permission(d), nil
 	}
 	return s, nil
 }
 
 // preToolUse comes before any prompt, and alone where there is none. The human is asked here only when
 // Claude Code runs headless: elsewhere PermissionRequest follows, and only for what needs it.
-func (p claude) preToolUse(s step, headless bool) (step, error) {
+func (p Payload) preToolUse(s hooks.Step, headless bool) (hooks.Step, error) {
 	switch {
 	case p.ToolName == askUserQuestion && p.PermissionMode == "default":
 		return s, nil // PermissionRequest follows, with the same question
 	case p.ToolName == askUserQuestion:
-		return p.question(s, preTool)
+		return p.question(s, PreTool)
 	case p.ToolName == exitPlanMode:
 		return s, nil
 	}
-	s.ask = p.approve()
-	if !headless {
-		s.judge = []policy.Effect{policy.Allow, policy.Deny}
+	s.Ask = p.Approve()
+	s.Quiet = slices.Contains(quietModes, p.PermissionMode)
+	if !headless || s.Quiet {
+		s.Judge = []policy.Effect{policy.Allow, policy.Deny}
 	}
-	s.reply = func(a interact.Answer) (any, error) {
-		d := decisionOf(a)
+	s.AskNow = headless
+	if !headless {
+		s.Insist = func(reason string) any { return PreTool(&Decision{Behavior: "ask", Message: reason}) }
+	}
+	s.Reply = func(a interact.Answer) (any, error) {
+		d := DecisionOf(a)
 		if a.Outcome == interact.Allowed {
 			d.Message = a.Reason
 		}
-		return preTool(d), nil
+		return PreTool(d), nil
 	}
 	return s, nil
 }
 
+// quietModes are those in which Claude Code lets calls pass that it would otherwise ask about.
+var quietModes = []string{"acceptEdits", "auto", "bypassPermissions", "dontAsk"}
+
 // question answers AskUserQuestion. It is never allowed without answers: Claude Code would take that for
 // the human saying nothing.
-func (p claude) question(s step, reply func(*decision) any) (step, error) {
-	var in questionInput
+func (p Payload) question(s hooks.Step, reply func(*Decision) any) (hooks.Step, error) {
+	var in Questions
 	if err := json.Unmarshal(p.ToolInput, &in); err != nil {
-		return step{}, err
+		return hooks.Step{}, err
 	}
-	if !distinct(in.Questions) {
+	if !hooks.Distinct(in.Questions) {
 		return s, nil
 	}
-	return s.asks(in.Questions, func(picks [][]string) (any, error) {
+	return s.Asks(in.Questions, func(picks [][]string) (any, error) {
 		answers := map[string]string{}
 		for i, pick := range picks {
 			answers[in.Questions[i].Question] = strings.Join(pick, ", ")
 		}
 		input, err := with(p.ToolInput, "answers", answers)
-		return reply(&decision{Behavior: "allow", UpdatedInput: input}), err
+		return reply(&Decision{Behavior: "allow", UpdatedInput: input}), err
 	})
 }
 
-func (p claude) approve() interact.Approve {
+// Approve is the request that asks about the call.
+func (p Payload) Approve() interact.Approve {
 	var in struct {
 		Description string `json:"description"`
 	}
@@ -147,9 +159,12 @@ func (p claude) approve() interact.Approve {
 	return interact.Approve{Tool: p.ToolName, Input: p.ToolInput, Description: in.Description, ToolUseID: p.ToolUseID}
 }
 
-// sameCall picks the request that asks about this very call. PermissionRequest carries no id of the call,
+// SameCall picks the request that asks about this very call. PermissionRequest carries no id of the call,
 // so tool and input must do.
-func (p claude) sameCall(r interact.Request) bool {
+func (p Payload) SameCall(r interact.Request) bool {
+	if !p.sameThread(r) {
+		return false
+	}
 	switch b := r.Body.(type) {
 	case interact.Approve:
 		return b.Tool == p.ToolName && sameJSON(b.Input, p.ToolInput)
@@ -157,14 +172,30 @@ func (p claude) sameCall(r interact.Request) bool {
 		if p.ToolName != askUserQuestion {
 			return false
 		}
-		var in questionInput
-		isSame := func(q question, shown interact.Question) bool { return q.Question == shown.Question }
+		var in Questions
+		isSame := func(q hooks.Question, shown interact.Question) bool { return q.Question == shown.Question }
 		return json.Unmarshal(p.ToolInput, &in) == nil && slices.EqualFunc(in.Questions, b.Questions, isSame)
 	}
 	return false
 }
 
-func (p claude) notification(s *step) {
+// sameThread picks what the same subagent asks, or the main thread: those go on while the others wait.
+func (p Payload) sameThread(r interact.Request) bool { return r.Requester.Subagent.ID == p.AgentID }
+
+// call is the same for two deliveries of one call. Of questions the second may hold the answers as well.
+func (p Payload) call() string {
+	input := jsontext.Value(bytes.Clone(p.ToolInput))
+	var in struct{ Questions jsontext.Value }
+	if p.ToolName == askUserQuestion && json.Unmarshal(input, &in) == nil {
+		input = in.Questions
+	}
+	if p.ToolName == "" || input.Canonicalize(jsontext.CanonicalizeRawInts(false)) != nil {
+		return ""
+	}
+	return p.ToolName + " " + string(input)
+}
+
+func (p Payload) notification(s *hooks.Step) {
 	switch p.NotificationType {
 	case "permission_prompt", "elicitation_dialog", "elicitation_url_dialog":
 		return // nod's own window says so already
@@ -174,7 +205,7 @@ func (p claude) notification(s *step) {
 	if p.Message == "" {
 		return
 	}
-	s.notice, s.noticeKind = notice(p.CWD, p.Message), "notification/"+p.NotificationType
+	s.Notice, s.NoticeKind = hooks.Notice(p.CWD, p.Message), "notification/"+p.NotificationType
 }
 
 // suggestion puts one of Claude Code's own proposals for "always" into words.
@@ -220,47 +251,47 @@ func suggestion(raw json.RawMessage) string {
 	return exact.String() // not understood: shown as it is
 }
 
-// decision is a verdict in the one shape from which both of Claude Code's replies are made.
-type decision struct {
+// Decision is a verdict in the one shape from which both of Claude Code's replies are made.
+type Decision struct {
 	Behavior           string            `json:"behavior"`
 	Message            string            `json:"message,omitempty"`
 	UpdatedInput       json.RawMessage   `json:"updatedInput,omitempty"`
 	UpdatedPermissions []json.RawMessage `json:"updatedPermissions,omitempty"`
 }
 
-// decisionOf is the verdict in an answer; nil: nobody decided.
-func decisionOf(a interact.Answer) *decision {
+// DecisionOf is the verdict in an answer; nil: nobody decided.
+func DecisionOf(a interact.Answer) *Decision {
 	switch a.Outcome {
 	case interact.Allowed:
-		return &decision{Behavior: "allow"}
+		return &Decision{Behavior: "allow"}
 	case interact.Denied:
-		return &decision{Behavior: "deny", Message: a.Refusal()}
+		return &Decision{Behavior: "deny", Message: a.Refusal()}
 	}
 	return nil
 }
 
-// verdict makes a reply of the verdict in an answer.
-func verdict(reply func(*decision) any) func(interact.Answer) (any, error) {
-	return func(a interact.Answer) (any, error) { return reply(decisionOf(a)), nil }
+// Verdict makes a reply of the verdict in an answer.
+func Verdict(reply func(*Decision) any) func(interact.Answer) (any, error) {
+	return func(a interact.Answer) (any, error) { return reply(DecisionOf(a)), nil }
 }
 
 type output struct {
 	Specific any `json:"hookSpecificOutput"`
 }
 
-// permission is the reply to PermissionRequest; nil to nobody's decision.
-func permission(d *decision) any {
+// Permission is the reply to PermissionRequest; nil to nobody's decision.
+func Permission(d *Decision) any {
 	if d == nil {
 		return nil
 	}
 	return output{struct {
 		Event    string    `json:"hookEventName"`
-		Decision *decision `json:"decision"`
+		Decision *Decision `json:"decision"`
 	}{"PermissionRequest", d}}
 }
 
-// preTool is the reply to PreToolUse; nil to nobody's decision.
-func preTool(d *decision) any {
+// PreTool is the reply to PreToolUse; nil to nobody's decision.
+func PreTool(d *Decision) any {
 	if d == nil {
 		return nil
 	}
@@ -291,4 +322,16 @@ func sameJSON(a, b json.RawMessage) bool {
 	x, y := jsontext.Value(bytes.Clone(a)), jsontext.Value(bytes.Clone(b))
 	exact := jsontext.CanonicalizeRawInts(false) // large numbers stay apart
 	return x.Canonicalize(exact) == nil && y.Canonicalize(exact) == nil && bytes.Equal(x, y)
+}
+
+// Deny is the reply with which a hook of Claude Code's shape denies on its own.
+func Deny(event, reason string) any {
+	d := &Decision{Behavior: "deny", Message: reason}
+	switch event {
+	case "PermissionRequest":
+		return Permission(d)
+	case "PreToolUse":
+		return PreTool(d)
+	}
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 // nod's own tools pass only where the person alone says which program "nod" is, and it is this one.
 func TestOwnServer(t *testing.T) {
+	const user = `{"mcpServers":{"nod":%[1]s}}`
 	const own, other = `{"command":%q,"args":["mcp"]}`, `{"command":"/bin/sh","args":["mcp"]}`
 	for name, tt := range map[string]struct {
 		config  string // %[1]s is the server that is nod, %[2]s the project
@@ -18,19 +19,20 @@ func TestOwnServer(t *testing.T) {
 		tool    string
 		want    bool
 	}{
-		"for all projects":      {config: `{"mcpServers":{"nod":%[1]s}}`, want: true},
-		"for this one":          {config: `{"projects":{"%[2]s":{"mcpServers":{"nod":%[1]s}}}}`, want: true},
-		"for another":           {config: `{"projects":{"/x":{"mcpServers":{"nod":%[1]s}}}}`},
-		"another tool":          {config: `{"mcpServers":{"nod":%[1]s}}`, tool: "mcp__nodding__ask"},
-		"another program":       {config: `{"mcpServers":{"nod":` + other + `}}`},
-		"other arguments":       {config: `{"mcpServers":{"nod":{"command":"/bin/sh","args":["mcp","-x"]}}}`},
-		"an address":            {config: `{"mcpServers":{"nod":{"type":"http","url":"http://127.0.0.1:1/mcp"}}}`},
-		"two that differ":       {config: `{"mcpServers":{"nod":%[1]s},"projects":{"%[2]s":{"mcpServers":{"nod":` + other + `}}}}`},
-		"another of a project":  {config: `{"mcpServers":{"nod":%[1]s}}`, project: `{"mcpServers":{"nod":{"command":"evil"}}}`},
-		"in other letters":      {config: `{"mcpServers":{"nod":%[1]s}}`, project: `{"MCPSERVERS":{"nod":{"command":"evil"}}}`},
-		"twice in a project":    {config: `{"mcpServers":{"nod":%[1]s}}`, project: `{"mcpServers":{"nod":{}},"mcpServers":{}}`},
-		"a project with others": {config: `{"mcpServers":{"nod":%[1]s}}`, project: `{"mcpServers":{"db":{}}}`, want: true},
-		"a broken project":      {config: `{"mcpServers":{"nod":%[1]s}}`, project: `{`},
+		"for all projects": {config: user, want: true},
+		"for this one":     {config: `{"projects":{"%[2]s":{"mcpServers":{"nod":%[1]s}}}}`, want: true},
+		"for another":      {config: `{"projects":{"/x":{"mcpServers":{"nod":%[1]s}}}}`},
+		"another tool":     {config: user, tool: "mcp__nodding__ask"},
+		"another program":  {config: `{"mcpServers":{"nod":` + other + `}}`},
+		"other arguments":  {config: `{"mcpServers":{"nod":{"command":"/bin/sh","args":["mcp","-x"]}}}`},
+		"an address":       {config: `{"mcpServers":{"nod":{"type":"http","url":"http://127.0.0.1:1/mcp"}}}`},
+		"two that differ": {config: `{"mcpServers":{"nod":%[1]s},` +
+			`"projects":{"%[2]s":{"mcpServers":{"nod":` + other + `}}}}`},
+		"another of a project":  {config: user, project: `{"mcpServers":{"nod":{"command":"evil"}}}`},
+		"in other letters":      {config: user, project: `{"MCPSERVERS":{"nod":{"command":"evil"}}}`},
+		"twice in a project":    {config: user, project: `{"mcpServers":{"nod":{}},"mcpServers":{}}`},
+		"a project with others": {config: user, project: `{"mcpServers":{"db":{}}}`, want: true},
+		"a broken project":      {config: user, project: `{`},
 		"nothing":               {config: `{}`},
 		"broken":                {config: `{`},
 	} {

@@ -78,7 +78,9 @@ type noticeKey struct{ agent, session, kind string }
 
 // New returns hooks that ask through cfg.Broker.
 func New(cfg Config) *Hooks {
-	return &Hooks{cfg: cfg, noticed: map[noticeKey]time.Time{}, contacts: map[string]interact.Contact{}, answers: map[callKey][]kept{}}
+	return &Hooks{
+		cfg: cfg, noticed: map[noticeKey]time.Time{}, contacts: map[string]interact.Contact{}, answers: map[callKey][]kept{},
+	}
 }
 
 // A Protocol is how the hooks of one agent are read and answered.

@@ -11,6 +11,7 @@ import (
 
 	"nod/ipc/api"
 	"nod/ipc/client"
+	"nod/ipc/peer"
 )
 
 // wait returns the command that fetches the answer of a request that was left open.
@@ -42,6 +43,8 @@ func (c *console) await(ctx context.Context, id string, timeout time.Duration) e
 	if err != nil {
 		return err
 	}
+	ctx, stop := whileCalled(ctx, peer.Table{})
+	defer stop()
 	r, err := settled(ctx, cl, id, timeout)
 	if err != nil {
 		return c.unanswered(err, false)

@@ -33,12 +33,10 @@ import (
 	"nod/policy"
 )
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"nod":         main,
-		"nod-desktop": fakeDesktop,
-	})
-}
+// programs are what the test program is under other names.
+var programs = map[string]func(){"nod": main, "nod-desktop": fakeDesktop}
+
+func TestMain(m *testing.M) { testscript.Main(m, programs) }
 
 // TestScripts runs the scripts in testdata/script: nod as a user types it, against a real broker behind a
 // real server; only the human is played.
@@ -116,7 +114,7 @@ func (h *human) signal() {
 }
 
 // until waits until done says so.
-func (h *human) until(ts *testscript.TestScript, what string, done func() bool) {
+func (h *human) until(t interface{ Fatalf(string, ...any) }, what string, done func() bool) {
 	late := time.After(time.Minute)
 	for {
 		h.mu.Lock()
@@ -128,7 +126,7 @@ func (h *human) until(ts *testscript.TestScript, what string, done func() bool) 
 		select {
 		case <-changed:
 		case <-late:
-			ts.Fatalf("%s: not within a minute", what)
+			t.Fatalf("%s: not within a minute", what)
 		}
 	}
 }
@@ -195,6 +193,7 @@ func startDesktop(dir string, words []string) (_ *human, stop func(), _ error) {
 		Hooks: hooks.New(hooks.Config{
 			Agents: registry.Protocols(), Broker: broker, Log: slog.New(slog.DiscardHandler),
 			Timeout: func() time.Duration { return time.Minute },
+			AskMore: func() bool { return false },
 			OpenURL: func(string) error { return nil },
 		}),
 	})

@@ -12,6 +12,7 @@ import (
 
 	"nod/ipc/api"
 	"nod/ipc/client"
+	"nod/ipc/peer"
 )
 
 // grace is how much longer than a request's own time-out nod waits for the reply that says so.
@@ -182,6 +183,8 @@ func call[R any](
 	ctx, cancel := bounded(ctx, timeout)
 	defer cancel()
 	ctx, stop := whileAlive(ctx, cl.Health)
+	defer stop()
+	ctx, stop = whileCalled(ctx, peer.Table{})
 	defer stop()
 	return send(cl, ctx)
 }

@@ -248,7 +248,7 @@ func testClaudeCodeKeepsARule(t *testing.T, claude claudeCode) {
 	s.press("ctrl+Return")
 	s.finished()
 	s.keys("/exit", "Enter")
-	s.shows("Pane is dead") // by when it has written its settings
+	s.shows("Resume this session with") // by when it has written its settings
 	text, err := os.ReadFile(filepath.Join(s.project(), ".claude", "settings.local.json"))
 	must(t, err)
 	if !strings.Contains(string(text), `"Bash(make`) {

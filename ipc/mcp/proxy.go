@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -14,7 +16,9 @@ import (
 type Connect func(ctx context.Context, clientName string, o *mcp.ClientOptions) (*mcp.ClientSession, error)
 
 // NewProxy returns an MCP server with nod's tools that passes every call on to nod-desktop. It looks for
-// nod-desktop anew at each call, so that nod may come and go while the client's session lasts.
+// nod-desktop anew at each call, so that nod may come and go while the client's session lasts. A call under way is
+// lost with nod-desktop and not made again: whoever quit nod did not want to be asked, an answer may have been given
+// that nobody heard, and the client may have given up. The model is told, and asks again if it still wants to know.
 func NewProxy(connect Connect, version string, log *slog.Logger) *mcp.Server {
 	return serve(version, log, func(tool) mcp.ToolHandler {
 		return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -50,9 +54,17 @@ func pass(ctx context.Context, connect Connect, req *mcp.CallToolRequest) *mcp.C
 	}
 	r, err := there.CallTool(ctx, params)
 	if err != nil {
-		return absent(req, err)
+		return absent(req, lost(ctx, err))
 	}
 	return r
+}
+
+// lost says why a call came to no result.
+func lost(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("nod-desktop gave no answer (%w): call again to ask again", err)
 }
 
 // absent is the result of a call that nobody took.
@@ -62,6 +74,9 @@ func absent(req *mcp.CallToolRequest, err error) *mcp.CallToolResult {
 		return result(reply{Sent: new(bool)}, nil)
 	case "approval_prompt":
 		return result(verdict{Behavior: "deny", Message: "nobody decided: " + err.Error()}, nil)
+	}
+	if errors.Is(err, context.Canceled) {
+		return result(nil, err)
 	}
 	return result(nil, &Error{api.CodeNotSupported, err.Error()})
 }

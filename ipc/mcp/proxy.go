@@ -42,7 +42,7 @@ func pass(ctx context.Context, connect Connect, req *mcp.CallToolRequest) *mcp.C
 		},
 	})
 	if err != nil {
-		return absent(req, err)
+		return absent(req, ended(ctx, err))
 	}
 	defer there.Close()
 	params := &mcp.CallToolParams{Name: req.Params.Name}
@@ -54,17 +54,17 @@ func pass(ctx context.Context, connect Connect, req *mcp.CallToolRequest) *mcp.C
 	}
 	r, err := there.CallTool(ctx, params)
 	if err != nil {
-		return absent(req, lost(ctx, err))
+		return absent(req, ended(ctx, fmt.Errorf("nod-desktop gave no answer (%w): call again to ask again", err)))
 	}
 	return r
 }
 
-// lost says why a call came to no result.
-func lost(ctx context.Context, err error) error {
+// ended is why ctx ended, which says more than the err that came of it, and else err.
+func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return fmt.Errorf("nod-desktop gave no answer (%w): call again to ask again", err)
+	return err
 }
 
 // absent is the result of a call that nobody took.

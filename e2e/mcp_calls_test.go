@@ -181,9 +181,18 @@ func TestMCPWithdraws(t *testing.T) {
 // nod is restarted while a client stays connected: the next call is asked as if nothing had been. A call that was under
 // way is lost, which its caller is told, and not asked again.
 func TestMCPRestart(t *testing.T) {
+	const quit = "INTERACT_NOT_SUPPORTED: nobody decided: nod is shutting down"
+	const gone = "INTERACT_NOT_SUPPORTED: nod-desktop gave no answer (EOF): call again to ask again"
+	tests := []struct {
+		signal syscall.Signal
+		lost   map[string]string // what the caller reads; a connection that breaks says it all
+	}{
+		{syscall.SIGTERM, map[string]string{"stdio": quit, "http": quit}},
+		{syscall.SIGKILL, map[string]string{"stdio": gone, "http": ""}},
+	}
 	for transport, connect := range mcpTransports {
-		for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-			t.Run(transport+" "+s.String(), func(t *testing.T) {
+		for _, tt := range tests {
+			t.Run(transport+" "+tt.signal.String(), func(t *testing.T) {
 				n := startDesktop(t)
 				n.writeConfig(settings)
 				free, err := net.Listen("tcp", "127.0.0.1:0")
@@ -206,12 +215,10 @@ func TestMCPRestart(t *testing.T) {
 
 				c.asks()
 				n.prompt()
-				must(t, n.cmd.Process.Signal(s))
+				must(t, n.cmd.Process.Signal(tt.signal))
 				<-n.ended
-				if r := c.reply(n.ctx); strings.Contains(r.text(), "confirmed") || transport == "stdio" && !r.Result.IsError {
-					t.Errorf("under way: %+v", r)
-				} else {
-					t.Log(r.text())
+				if r := c.reply(n.ctx); r.text() != tt.lost[transport] {
+					t.Errorf("under way: %+v, want %s", r, tt.lost[transport])
 				}
 				n.noWindow()
 
@@ -225,5 +232,19 @@ func TestMCPRestart(t *testing.T) {
 				n.noWindow()
 			})
 		}
+	}
+}
+
+// A call ends when nod-desktop is there but does nothing any more.
+func TestMCPHangs(t *testing.T) {
+	n := start(t, settings)
+	c := n.overStdio()
+	c.asks()
+	n.prompt()
+	must(t, n.cmd.Process.Signal(syscall.SIGSTOP))
+	defer func() { must(t, n.cmd.Process.Signal(syscall.SIGCONT)) }()
+	const want = "INTERACT_NOT_SUPPORTED: nod-desktop does not answer: it hangs; quit it and run: nod start"
+	if r := c.reply(n.ctx); r.text() != want {
+		t.Errorf("got %+v, want %s", r, want)
 	}
 }

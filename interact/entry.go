@@ -77,7 +77,7 @@ func (e *entry) ended(cause error) Answer {
 	case errWithdrawn:
 		return Answer{Outcome: Withdrawn, Reason: "the request was taken back before anybody answered"}
 	}
-	return unavailable("nod is shutting down: nobody decided")
+	return unavailable("nod is shutting down")
 }
 
 // overruled is the cause of the end of a request that the policy decides after all.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -54,7 +55,7 @@ func pass(ctx context.Context, connect Connect, req *mcp.CallToolRequest) *mcp.C
 	}
 	r, err := there.CallTool(ctx, params)
 	if err != nil {
-		return absent(req, ended(ctx, fmt.Errorf("nod-desktop gave no answer (%w): call again to ask again", err)))
+		return absent(req, ended(ctx, fmt.Errorf("nod-desktop gave no answer (%w): call again to ask again", plain(err))))
 	}
 	return r
 }
@@ -63,6 +64,14 @@ func pass(ctx context.Context, connect Connect, req *mcp.CallToolRequest) *mcp.C
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	return err
+}
+
+// plain leaves out the method and address that the HTTP client puts in front.
+func plain(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err
 	}
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -33,7 +32,7 @@ func serveMCP(ctx context.Context) error {
 	connect := func(ctx context.Context, name string, o *sdk.ClientOptions) (*sdk.ClientSession, error) {
 		return connectMCP(ctx, name, cwd, o)
 	}
-	proxy := mcp.NewProxy(connect, buildVersion(), slog.New(slog.DiscardHandler))
+	proxy := mcp.NewProxy(connect, buildVersion())
 	proxy.AddReceivingMiddleware(endsWhenHung)
 	err := proxy.Run(ctx, &sdk.StdioTransport{})
 	if err != nil && ctx.Err() == nil && !errors.Is(err, io.EOF) { // a client that closes our input is done

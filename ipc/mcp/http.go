@@ -31,7 +31,7 @@ func Handler(
 	b *interact.Broker, describe func(*http.Request) interact.Requester, version string, log *slog.Logger,
 ) http.Handler {
 	// Made when it is first needed, which in most runs is never.
-	server := sync.OnceValue(func() *mcp.Server { return newServer(b, version, log) })
+	server := sync.OnceValue(func() *mcp.Server { return newServer(b, version) })
 	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server() },
 		&mcp.StreamableHTTPOptions{Stateless: true, Logger: log})
 	var underWay calls

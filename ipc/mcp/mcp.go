@@ -12,7 +12,6 @@ package mcp
 
 import (
 	"context"
-	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -35,8 +34,8 @@ When a result says that it is pending, call interact_wait with its id: the quest
 A time-out means that the human is away, not that the human refused.`
 
 // newServer returns a server whose tools ask through b.
-func newServer(b *interact.Broker, version string, log *slog.Logger) *mcp.Server {
-	return serve(version, log, func(t tool) mcp.ToolHandler {
+func newServer(b *interact.Broker, version string) *mcp.Server {
+	return serve(version, func(t tool) mcp.ToolHandler {
 		return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			from, _ := ctx.Value(callerKey{}).(caller)
 			ctx, cancel := context.WithCancel(ctx)
@@ -50,10 +49,13 @@ func newServer(b *interact.Broker, version string, log *slog.Logger) *mcp.Server
 }
 
 // serve returns a server with nod's tools, each of which handle handles.
-func serve(version string, log *slog.Logger, handle func(tool) mcp.ToolHandler) *mcp.Server {
+func serve(version string, handle func(tool) mcp.ToolHandler) *mcp.Server {
 	s := mcp.NewServer(
 		&mcp.Implementation{Name: "nod", Title: "nod", Version: version},
-		&mcp.ServerOptions{Instructions: instructions, Logger: log},
+		&mcp.ServerOptions{
+			Instructions: instructions,
+			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, // no logging, and always the same tools
+		},
 	)
 	for _, t := range tools() {
 		s.AddTool(&t.Tool, handle(t))

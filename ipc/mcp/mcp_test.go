@@ -26,7 +26,7 @@ import (
 func client(t *testing.T, p interact.Prompter, o *sdk.ClientOptions) (*sdk.ClientSession, *interact.Broker) {
 	t.Helper()
 	b := interacttest.Broker(p, allowing("allowed"))
-	server := newServer(b, "test", slog.New(slog.DiscardHandler))
+	server := newServer(b, "test")
 	ctx := context.WithValue(t.Context(), callerKey{}, caller{who: interact.Requester{CWD: "/src"}})
 	here, there := sdk.NewInMemoryTransports()
 	ss, err := server.Connect(ctx, there, nil)
@@ -474,7 +474,7 @@ func throughProxy(t *testing.T, p interact.Prompter, o *sdk.ClientOptions) *sdk.
 	t.Helper()
 	b := interacttest.Broker(p, allowing("allowed"))
 	t.Cleanup(b.Close)
-	server := newServer(b, "test", slog.New(slog.DiscardHandler))
+	server := newServer(b, "test")
 	return proxied(t, func(ctx context.Context, name string, o *sdk.ClientOptions) (*sdk.ClientSession, error) {
 		here, there := sdk.NewInMemoryTransports()
 		if _, err := server.Connect(ctx, there, nil); err != nil {
@@ -488,7 +488,7 @@ func throughProxy(t *testing.T, p interact.Prompter, o *sdk.ClientOptions) *sdk.
 func proxied(t *testing.T, connect Connect, o *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
 	here, there := sdk.NewInMemoryTransports()
-	ss, err := NewProxy(connect, "test", slog.New(slog.DiscardHandler)).Connect(t.Context(), there, nil)
+	ss, err := NewProxy(connect, "test").Connect(t.Context(), there, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

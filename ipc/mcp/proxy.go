@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/url"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -20,8 +19,8 @@ type Connect func(ctx context.Context, clientName string, o *mcp.ClientOptions) 
 // nod-desktop anew at each call, so that nod may come and go while the client's session lasts. A call under way is
 // lost with nod-desktop and not made again: whoever quit nod did not want to be asked, an answer may have been given
 // that nobody heard, and the client may have given up. The model is told, and asks again if it still wants to know.
-func NewProxy(connect Connect, version string, log *slog.Logger) *mcp.Server {
-	return serve(version, log, func(tool) mcp.ToolHandler {
+func NewProxy(connect Connect, version string) *mcp.Server {
+	return serve(version, func(tool) mcp.ToolHandler {
 		return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return pass(ctx, connect, req), nil
 		}

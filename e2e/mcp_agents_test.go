@@ -18,7 +18,8 @@ func testClaudeCodeForm(t *testing.T, claude claudeCode) {
 	n := start(t, settings)
 	model := newModel(toolCall{"mcp__nod__interactive_form_question", json.RawMessage(form)})
 	defer model.Close()
-	n.told(n.launch(claude.command(n, model.URL, "mcp", "add", "--scope", "user", "nod", "--", filepath.Join(bin, "nod"), "mcp")))
+	n.told(n.launch(claude.command(n, model.URL,
+		"mcp", "add", "--scope", "user", "nod", "--", filepath.Join(bin, "nod"), "mcp")))
 	c := n.launch(claude.command(n, model.URL, "-p", "do it", "--output-format", "json",
 		"--allowedTools", "mcp__nod__interactive_form_question"))
 	n.fillsIn("claude-code-form", c, model)

@@ -15,6 +15,7 @@ import (
 var Agent = agent.Agent{
 	Name: "opencode", Title: "opencode", Program: "opencode",
 	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: refuse},
+	Folder:   folder,
 	Settings: settings,
 	After:    `opencode asks only for what its own settings say "ask" to: see "permission" in opencode.json.`,
 }
@@ -22,9 +23,13 @@ var Agent = agent.Agent{
 //go:embed plugin.js
 var plugin string
 
+// folder is read whatever OPENCODE_CONFIG_DIR names: that is a folder more, not another one.
+func folder(m agent.Machine) string {
+	return filepath.Join(m.Folder("XDG_CONFIG_HOME", ".config"), "opencode")
+}
+
 func settings(m agent.Machine) agent.File {
-	path := filepath.Join(m.Folder("XDG_CONFIG_HOME", ".config"), "opencode", "plugins", "nod.js")
-	return agent.Whole(path, func(nod string) []byte {
+	return agent.Whole(filepath.Join(folder(m), "plugins", "nod.js"), func(nod string) []byte {
 		return []byte(strings.ReplaceAll(plugin, `"NOD"`, strconv.Quote(nod)))
 	})
 }

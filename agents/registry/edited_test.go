@@ -1,0 +1,218 @@
+package registry
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tailscale/hujson"
+
+	"nod/agents/claude"
+)
+
+const (
+	mine = `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "bell"}]}]}, "model": "x"}`
+	ours = "/opt/nod/bin/nod hook claude-code"
+)
+
+// What a person has changed since nod came is there when nod has gone, and nothing of nod's is.
+func TestUninstallAfterAnEdit(t *testing.T) {
+	for name, test := range map[string]struct {
+		before   string
+		old, new string // the edit of what was installed, at its first place
+		want     string // as JSON; empty: what was there before
+		comments []string
+	}{
+		"a comment before nod's entry": {
+			mine, "      {\n        \"hooks\": [", "      // why\n      {\n        \"hooks\": [", "", []string{"// why"}},
+		"a comment in nod's entry": {
+			"{}", `"hooks": [` + "\n          {", `"hooks": [ // first` + "\n          {/* in */", "", []string{"// first", "/* in */"}},
+		"a comment after a command": {"{}", ours + `",`, ours + `", // mine`, "", []string{"// mine"}},
+		"a comment at an event":     {"{}", `"PreToolUse": [`, "/* mine */ \"PreToolUse\": [ // too", "", []string{"/* mine */", "// too"}},
+		"comments in what nod made": {"", `"hooks": {`, "\"hooks\": { // a\n", "{}", []string{"// a"}},
+		"a key of the file":         {mine, `"model"`, `"new": [1.0, 12345678901234567890], "model"`, strings.Replace(mine, `"model"`, `"new": [1.0, 12345678901234567890], "model"`, 1), nil},
+		"a matcher": {
+			"{}", "      {\n        \"hooks\": [", "      {\"matcher\": \"Bash\",\n        \"hooks\": [",
+			`{"hooks": {"PermissionRequest": [{"matcher": "Bash", "hooks": []}]}}`, nil},
+		"a handler after nod's": {
+			"{}", "          }\n        ]", "          }, {\"command\": \"mine\"}\n        ]",
+			`{"hooks": {"PermissionRequest": [{"hooks": [{"command": "mine"}]}]}}`, nil},
+		"a handler before nod's": {
+			"{}", "          {\n", "          {\"command\": \"mine\"} , {\n",
+			`{"hooks": {"PermissionRequest": [{"hooks": [{"command": "mine"}]}]}}`, nil},
+		"another time-out":    {mine, `"timeout": 600`, `"timeout": 6`, "", nil},
+		"a key in a handler":  {mine, `"timeout": 600`, `"statusMessage": "nod", "timeout": 600`, "", nil},
+		"another event":       {mine, `"PreToolUse": [`, `"SubagentStop": [`, "", nil},
+		"another nod":         {mine, ours, "/old/nod hook claude-code", "", nil},
+		"an event of its own": {`{"hooks": {"Stop": []}}`, `"Stop": [`, `"Other": [], "Stop": [`, `{"hooks": {"Stop": [], "Other": []}}`, nil},
+		"all of nod's by hand": {
+			"{}", "{", `{"hooks": {}, "was": {`, `{"hooks": {}, "was": {"hooks": 1}}`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := machine(t)
+			path := claude.Agent.Settings(m).Path
+			if test.before != "" {
+				write(t, path, test.before)
+			}
+			install(t, claude.Agent, m, false)
+			installed := text(t, path)
+			if name == "all of nod's by hand" {
+				write(t, path, `{"hooks": {}, "was": {"hooks": 1}}`)
+			} else {
+				edited := strings.Replace(installed, test.old, test.new, 1)
+				if edited == installed {
+					t.Fatalf("%q is not in:\n%s", test.old, installed)
+				}
+				write(t, path, edited)
+			}
+			uninstall(t, claude.Agent, m)
+			got := text(t, path)
+			want := test.want
+			if want == "" {
+				want = test.before
+			}
+			if !sameJSON(got, want) || strings.Contains(got, "claude-code") {
+				t.Errorf("left:\n%s\nwant:\n%s", got, want)
+			}
+			for _, c := range test.comments {
+				if !strings.Contains(got, c) {
+					t.Errorf("%s is gone from:\n%s", c, got)
+				}
+			}
+		})
+	}
+}
+
+func sameJSON(a, b string) bool {
+	value := func(s string) (v any) {
+		plain, err := hujson.Standardize([]byte(s))
+		if err != nil {
+			return err
+		}
+		d := json.NewDecoder(bytes.NewReader(plain))
+		d.UseNumber()
+		if err := d.Decode(&v); err != nil {
+			return err
+		}
+		return v
+	}
+	return reflect.DeepEqual(value(a), value(b))
+}
+
+// To install again renews what is nod's where it stands, and leaves what somebody has put around it.
+func TestInstallAgainKeepsEdits(t *testing.T) {
+	m := machine(t)
+	path := claude.Agent.Settings(m).Path
+	install(t, claude.Agent, m, false)
+	edited := strings.Replace(text(t, path), `"timeout": 600`, `"timeout": 60, // short`+"\n"+`"statusMessage": "nod"`, 1)
+	edited = strings.Replace(edited, "      {\n        \"hooks\": [", "      {\"matcher\": \"Bash\",\n        \"hooks\": [", 1)
+	write(t, path, edited)
+	s, err := claude.Agent.Status(m)
+	if err != nil || s.CutOff == nil || !strings.HasPrefix(s.CutOff.Error(), "its settings cut nod's hook off after 60 s: ") {
+		t.Errorf("cut off: %v, %v", s.CutOff, err)
+	}
+	install(t, claude.Agent, m, false)
+	got := text(t, path)
+	for _, want := range []string{"// short", `"statusMessage": "nod"`, `"matcher": "Bash"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is gone from:\n%s", want, got)
+		}
+	}
+	if s, err := claude.Agent.Status(m); err != nil || !s.Installed || s.CutOff != nil || strings.Contains(got, `60,`) {
+		t.Errorf("status %+v, %v:\n%s", s, err, got)
+	}
+	if changes, err := claude.Agent.Install(m, false); err != nil || len(changes) != 0 {
+		t.Errorf("once more: %d changes, %v", len(changes), err)
+	}
+}
+
+// FuzzHooks installs into any text and uninstalls, which gives the same bytes back; and once more with a comment that
+// somebody added meanwhile, which gives the same value back, and the comment.
+func FuzzHooks(f *testing.F) {
+	for _, s := range settings {
+		f.Add([]byte(s), uint(3), true)
+	}
+	f.Add([]byte(mine), uint(40), false)
+	f.Fuzz(func(t *testing.T, before []byte, place uint, line bool) {
+		m := machine(t)
+		path := claude.Agent.Settings(m).Path
+		write(t, path, string(before))
+		if s, err := claude.Agent.Status(m); err == nil && (s.Installed || s.Partly) {
+			return // nod came earlier
+		}
+		changes, err := claude.Agent.Install(m, false)
+		if err != nil {
+			return
+		}
+		apply(t, changes, nil)
+		after := text(t, path)
+		if s, err := claude.Agent.Status(m); err != nil || !s.Installed {
+			t.Fatalf("installed, but not there: %v\n%s", err, after)
+		}
+		if again, err := claude.Agent.Install(m, false); err != nil || len(again) != 0 {
+			t.Fatalf("twice is not once: %v\n%s", err, after)
+		}
+		if json.Valid(before) && !json.Valid([]byte(after)) {
+			t.Fatalf("JSON became\n%s", after)
+		}
+		uninstall(t, claude.Agent, m)
+		if got := text(t, path); got != string(before) {
+			t.Fatalf("before:\n%q\nleft:\n%q", before, got)
+		}
+		install(t, claude.Agent, m, false)
+		write(t, path, commented(t, after, place, line))
+		uninstall(t, claude.Agent, m)
+		checkLeft(t, string(before), text(t, path))
+	})
+}
+
+// checkLeft makes sure that what is left is what there was, with a comment more.
+func checkLeft(t *testing.T, before, left string) {
+	t.Helper()
+	was, got := strings.TrimPrefix(before, mark), strings.TrimPrefix(left, mark)
+	if strings.TrimSpace(was) == "" {
+		was = "{}"
+	}
+	if !sameJSON(got, was) || !strings.Contains(got, "mine") {
+		t.Fatalf("before:\n%q\nleft:\n%q", before, left)
+	}
+	plain := strings.Replace(strings.Replace(got, "//mine\n", "", 1), "/*mine*/", "", 1)
+	if json.Valid([]byte(was)) && !json.Valid([]byte(plain)) {
+		t.Fatalf("JSON became\n%s", left)
+	}
+}
+
+const mark = "\ufeff" // a byte order mark
+
+// commented is a settings file with a comment more, at one of the places where there may be any.
+func commented(t *testing.T, text string, place uint, line bool) string {
+	t.Helper()
+	plain, marked := strings.CutPrefix(text, mark)
+	v, err := hujson.Parse([]byte(plain))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var places []*hujson.Extra
+	for x := range v.All() {
+		places = append(places, &x.BeforeExtra)
+		switch c := x.Value.(type) {
+		case *hujson.Object:
+			places = append(places, &c.AfterExtra)
+		case *hujson.Array:
+			places = append(places, &c.AfterExtra)
+		}
+	}
+	comment := "/*mine*/"
+	if line {
+		comment = "//mine\n"
+	}
+	p := places[place%uint(len(places))]
+	*p = slices.Concat([]byte(comment), *p)
+	if marked {
+		return mark + v.String()
+	}
+	return v.String()
+}

@@ -15,9 +15,24 @@ import (
 	"testing"
 )
 
+// claudeCode is the program of a release of Claude Code.
+type claudeCode string
+
+// eachClaudeCode runs a test with the oldest release of Claude Code that nod supports and with the newest.
+func eachClaudeCode(t *testing.T, test func(*testing.T, claudeCode)) {
+	t.Helper()
+	for _, age := range []string{"oldest", "newest"} {
+		t.Run(age, func(t *testing.T) {
+			program := installed(t, filepath.Join("claude-code-"+age, "bin", "claude.exe")) // its name on every system
+			test(t, claudeCode(program))
+		})
+	}
+}
+
 // Claude Code itself, as released, with a model that follows a script.
-func TestAgentClaudeCode(t *testing.T) {
-	claude := released(t, "claude")
+func TestAgentClaudeCode(t *testing.T) { eachClaudeCode(t, testClaudeCodeHeadless) }
+
+func testClaudeCodeHeadless(t *testing.T, claude claudeCode) {
 	const strict = settings + "\nagents:\n  strict: [claude-code]\n"
 	touch := []string{"touch made.txt"}
 	tests := []struct {
@@ -46,7 +61,7 @@ func TestAgentClaudeCode(t *testing.T) {
 			n.launch(n.program("nod", "agents", "install", "claude-code", "--yes")).result()
 			model := newModel(commands(tt.commands...)...)
 			defer model.Close()
-			c := n.claude(claude, model.URL)
+			c := claude.headless(n, model.URL)
 			if tt.answer != nil {
 				n.prompt()
 				n.armed()
@@ -67,16 +82,16 @@ func TestAgentClaudeCode(t *testing.T) {
 	}
 }
 
-// claude starts a headless turn of Claude Code against a model of ours.
-func (n *nod) claude(program, model string) *call {
+// headless starts a turn without a terminal against a model of ours.
+func (c claudeCode) headless(n *nod, model string) *call {
 	n.t.Helper()
-	return n.launch(n.claudeCommand(program, model, "-p", "do it", "--output-format", "json"))
+	return n.launch(c.command(n, model, "-p", "do it", "--output-format", "json"))
 }
 
-// claudeCommand prepares Claude Code to talk to a model of ours and nobody else.
-func (n *nod) claudeCommand(program, model string, args ...string) *exec.Cmd {
+// command prepares Claude Code to talk to a model of ours and nobody else.
+func (c claudeCode) command(n *nod, model string, args ...string) *exec.Cmd {
 	n.t.Helper()
-	cmd := n.inProject(n.Command(program, args...))
+	cmd := n.inProject(n.Command(string(c), args...))
 	isClaudes := func(v string) bool { return strings.HasPrefix(v, "CLAUDE") || strings.HasPrefix(v, "ANTHROPIC") }
 	cmd.Env = append(slices.DeleteFunc(cmd.Env, isClaudes),
 		"ANTHROPIC_BASE_URL="+model, "ANTHROPIC_API_KEY=sk-ant-test", "DISABLE_TELEMETRY=1",

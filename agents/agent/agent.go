@@ -163,13 +163,18 @@ func (a Agent) Status(m Machine) (Status, error) {
 	return s, nil
 }
 
-// untested says that nod is not tested with this version; nothing when it is, or with a newer one.
+// untested says that nod was not tested with this version nor a newer one; nothing when it was.
 func (a Agent) untested(version string) string {
 	if len(a.Tested) == 0 {
 		return "nod knows it from its documents: it was not tested with the program itself"
 	}
 	newest := slices.MaxFunc(a.Tested, func(v, w string) int { return semver.Compare("v"+v, "v"+w) })
-	if version == "" || semver.IsValid("v"+version) && semver.Compare("v"+version, "v"+newest) <= 0 {
+	switch {
+	case version == "":
+		return ""
+	case !semver.IsValid("v" + version):
+		return fmt.Sprintf("version %s cannot be compared with what nod was tested with (%s)", version, newest)
+	case semver.Compare("v"+version, "v"+newest) <= 0:
 		return ""
 	}
 	return fmt.Sprintf("version %s is newer than what nod was tested with (%s)", version, newest)

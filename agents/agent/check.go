@@ -16,7 +16,6 @@ import (
 type Step struct {
 	What string
 	Err  error // what is wrong and what to do; nil when it is in order
-	Note bool  // nothing to be in order: what the person should know
 }
 
 // probeTimeout is how long the probe's hook may take.
@@ -24,30 +23,22 @@ const probeTimeout = 10 * time.Second
 
 // Check looks at each step of the way from the agent to nod-desktop, and sends a harmless probe down it: an
 // event that decides nothing, through the very command that the agent would run.
-func (a Agent) Check(ctx context.Context, m Machine) []Step {
+func (a Agent) Check(ctx context.Context, m Machine) (Status, []Step) {
 	s, err := a.Status(m)
 	steps := []Step{
 		{What: a.Title + " is installed", Err: problem(s.Program == "", a.Program+" is not in PATH")},
-	}
-	if s.Program != "" && s.Untested != "" {
-		steps = append(steps, Step{What: s.Untested, Note: true})
-	}
-	steps = append(steps, []Step{
 		{What: "its settings can be read", Err: err},
 		{What: "nod's hooks are in them", Err: problem(!s.Installed, "run: nod agents install "+a.Name)},
 		{What: "its settings let nod's hook wait for you", Err: s.CutOff},
 		{What: "the nod command is at " + m.Nod, Err: executable(m.Nod)},
-	}...)
+	}
 	if !slices.ContainsFunc(steps[1:], func(s Step) bool { return s.Err != nil }) {
 		steps = append(steps,
 			Step{What: "nod-desktop answers", Err: run(ctx, m.Nod, "status", "")},
 			Step{What: "a probe went through the hook", Err: a.probe(ctx, m)},
 		)
 	}
-	for _, limit := range a.Limits {
-		steps = append(steps, Step{What: limit, Note: true})
-	}
-	return steps
+	return s, steps
 }
 
 func problem(is bool, what string) error {

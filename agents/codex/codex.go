@@ -30,6 +30,13 @@ var Agent = agent.Agent{
 		Folder: "sessions", Is: isTranscript,
 		Read: func(r io.Reader) replay.Reader { return newTranscript(r) },
 	},
+	Tested: []string{"0.169.0"},
+	Limits: []string{
+		"It runs new hooks only after you have trusted them: type /hooks once.",
+		"It asks nod only about what it would ask you about; all else nod can deny by a rule, and no more.",
+		"codex exec never asks: there nod only denies what your rules deny.",
+		"Its own questions stay in its terminal.",
+	},
 }
 
 func folder(m agent.Machine) string { return m.Folder("CODEX_HOME", ".codex") }

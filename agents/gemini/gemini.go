@@ -23,6 +23,15 @@ var Agent = agent.Agent{
 	Rules: &imports.Source{ // Gemini CLI does not heed those of a project
 		Folder: ".gemini", Own: []string{"policies/*.toml"}, Read: readRules,
 	},
+	Tested: []string{"0.61.0"},
+	Limits: []string{
+		"An allow in nod does not skip its own prompt: unless nod is the only gate, nod only denies what your rules " +
+			"deny, and answers ask_user.",
+		"It goes on as if you had allowed when nod's hook is killed or takes longer than its settings say; with nod as " +
+			"the only gate nobody else asks then.",
+		"The model reads what you answered to ask_user as a denial that says it is none: there is no other way to hand " +
+			"it an answer.",
+	},
 }
 
 // folder is below GEMINI_CLI_HOME, which takes the place of the home folder.

@@ -18,6 +18,11 @@ var Agent = agent.Agent{
 	Folder:   folder,
 	Settings: settings,
 	After:    `opencode asks only for what its own settings say "ask" to: see "permission" in opencode.json.`,
+	Tested:   []string{"1.18.33"},
+	Limits: []string{
+		`It asks only about what its own settings say "ask" to: nod cannot deny what they allow.`,
+		"Its terminal shows its own prompt beside nod's window: the first answer counts.",
+	},
 }
 
 //go:embed plugin.js

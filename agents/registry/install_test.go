@@ -332,19 +332,6 @@ func TestOpencodePlugin(t *testing.T) {
 	}
 }
 
-func TestEnvironmentMovesSettings(t *testing.T) {
-	m := machine(t)
-	m.Env = func(name string) string {
-		return map[string]string{"CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "/x"}[name]
-	}
-	if got := claude.Agent.Settings(m).Path; got != "/c/settings.json" {
-		t.Errorf("claude: %s", got)
-	}
-	if got := codex.Agent.Settings(m).Path; got != "/x/hooks.json" {
-		t.Errorf("codex: %s", got)
-	}
-}
-
 func TestDiff(t *testing.T) {
 	m := machine(t)
 	path := codex.Agent.Settings(m).Path

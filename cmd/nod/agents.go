@@ -71,10 +71,10 @@ func (c *console) listAgents() error {
 		}
 		lines = append(lines, strings.Join([]string{row.Agent, version, row.State, strings.Join(row.Settings, " ")}, "\t"))
 		for _, remark := range row.Remarks {
-			notes = append(notes, row.Agent+": "+remark+"\n")
+			notes = append(notes, row.Agent+": "+visible(remark)+"\n")
 		}
 	}
-	return c.show(rows, columns(lines)+visible(strings.Join(notes, "")))
+	return c.show(rows, columns(lines)+strings.Join(notes, ""))
 }
 
 // remarks are what the person should know of an agent that is there.
@@ -239,17 +239,20 @@ func (c *console) checkAgent(ctx context.Context, name string) error {
 	}
 	var text strings.Builder
 	var failed error
-	for _, step := range a.Check(ctx, m) {
-		if step.Note {
-			fmt.Fprintf(&text, "    %s\n", visible(step.What))
-			continue
-		}
+	status, steps := a.Check(ctx, m)
+	for _, step := range steps {
 		if step.Err == nil {
 			fmt.Fprintf(&text, "ok  %s\n", step.What)
 			continue
 		}
 		fmt.Fprintf(&text, "no  %s: %v\n", step.What, step.Err)
 		failed = errors.New(a.Title + " does not ask through nod yet")
+	}
+	if status.Program != "" && status.Untested != "" {
+		fmt.Fprintf(&text, "note: %s\n", visible(status.Untested))
+	}
+	for _, limit := range a.Limits {
+		fmt.Fprintf(&text, "limit: %s\n", limit)
 	}
 	return errors.Join(c.print(text.String()), failed)
 }

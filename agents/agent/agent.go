@@ -147,7 +147,9 @@ func (a Agent) Status(m Machine) (Status, error) {
 			s.Version = versionNumber.FindString(out)
 		}
 	}
-	s.Untested = a.untested(s.Version)
+	if s.Program != "" {
+		s.Untested = a.untested(s.Version)
+	}
 	f := a.Settings(m)
 	s.File, s.CanGate, s.Gate = f.Path, a.Gate != nil, a.GateIsOn(m)
 	text, err := read(f.Path)

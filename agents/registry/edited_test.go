@@ -108,10 +108,10 @@ func TestInstallAgainKeepsEdits(t *testing.T) {
 	path := claude.Agent.Settings(m).Path
 	install(t, claude.Agent, m, false)
 	edited := strings.Replace(text(t, path), `"timeout": 600`, `"timeout": 60, // short`+"\n"+`"statusMessage": "nod"`, 1)
-	edited = strings.Replace(edited, "      {\n        \"hooks\": [", "      {\"matcher\": \"Bash\",\n        \"hooks\": [", 1)
+	edited = strings.Replace(edited, "      {\n        \"hooks\"", "      {\"matcher\": \"Bash\",\n        \"hooks\"", 1)
 	write(t, path, edited)
-	s, err := claude.Agent.Status(m)
-	if err != nil || s.CutOff == nil || !strings.HasPrefix(s.CutOff.Error(), "its settings cut nod's hook off after 60 s: ") {
+	const short = "its settings cut nod's hook off after 60 s: "
+	if s, err := claude.Agent.Status(m); err != nil || s.CutOff == nil || !strings.HasPrefix(s.CutOff.Error(), short) {
 		t.Errorf("cut off: %v, %v", s.CutOff, err)
 	}
 	install(t, claude.Agent, m, false)

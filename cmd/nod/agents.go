@@ -77,10 +77,10 @@ func (c *console) listAgents() error {
 	return c.show(rows, columns(lines)+strings.Join(notes, ""))
 }
 
-// remarks are what the person should know of an agent that is there.
+// remarks are what the person should know of an agent, though it may work.
 func remarks(s agent.Status) []string {
 	var all []string
-	if s.Program != "" && s.Untested != "" {
+	if s.Untested != "" {
 		all = append(all, s.Untested)
 	}
 	if s.CutOff != nil {
@@ -224,8 +224,10 @@ func (c *console) consent() error {
 
 func (c *console) agentsCheck() *cobra.Command {
 	return &cobra.Command{
-		Use:       "check AGENT",
-		Short:     "Send a harmless probe through an agent's hook, and report each step",
+		Use:   "check AGENT",
+		Short: "Send a harmless probe through an agent's hook, and report each step",
+		Long: `Look at each step of the way from an agent to nod-desktop, and send a harmless probe down it. "ok" is in
+order, "no" is not, and "--" is what to know: a version that nod was not tested with, and what nod cannot do.`,
 		Args:      oneArg("agent"),
 		ValidArgs: registry.Names(registry.Installable()),
 		RunE:      c.runs(func(ctx context.Context, args []string) error { return c.checkAgent(ctx, args[0]) }),
@@ -248,11 +250,11 @@ func (c *console) checkAgent(ctx context.Context, name string) error {
 		fmt.Fprintf(&text, "no  %s: %v\n", step.What, step.Err)
 		failed = errors.New(a.Title + " does not ask through nod yet")
 	}
-	if status.Program != "" && status.Untested != "" {
-		fmt.Fprintf(&text, "note: %s\n", visible(status.Untested))
+	if status.Untested != "" {
+		fmt.Fprintf(&text, "--  %s\n", visible(status.Untested))
 	}
 	for _, limit := range a.Limits {
-		fmt.Fprintf(&text, "limit: %s\n", limit)
+		fmt.Fprintf(&text, "--  %s\n", limit)
 	}
 	return errors.Join(c.print(text.String()), failed)
 }

@@ -178,10 +178,7 @@ func (c *agentCard) show(s agent.Status, err error) {
 	c.status = s
 	c.problem.complain(err)
 	c.version.SetText(c.foundText())
-	c.untested.say("")
-	if s.Program != "" {
-		c.untested.say(safetext.Line(s.Untested, quoteLimit))
-	}
+	c.untested.say(safetext.Line(s.Untested, quoteLimit))
 	c.cutOff.complain(s.CutOff)
 	text, color := c.stateText()
 	setContent(c.badge, container.NewCenter(dialogs.Badge(text, color)))

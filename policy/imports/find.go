@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Find opens the files that an agent whose own folder is own reads when it works in a folder. Both are absolute.
+// Find opens the files that an agent reads when it works in a folder. Own is the agent's own; both are absolute.
 func (s *Source) Find(own, folder string) ([]File, error) {
 	var paths []string
 	add := func(base string, globs []string) error {
@@ -50,8 +50,8 @@ func (s *Source) Open(paths []string, own string) ([]File, error) {
 	return files, nil
 }
 
-// projectOf is the folder that holds the agent's folder, or the file; nothing when that folder is the agent's own. Local
-// settings are a project's even there.
+// projectOf is the folder that holds the agent's folder, or the file; nothing when that folder is the agent's own.
+// Local settings are a project's even there.
 func (s *Source) projectOf(path, own string) string {
 	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		switch {

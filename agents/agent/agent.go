@@ -188,7 +188,8 @@ func (a Agent) cutOff(m Machine, limit time.Duration) error {
 	if limit == 0 || limit >= wait {
 		return nil
 	}
-	return fmt.Errorf("its settings cut nod's hook off after %v s: nod waits up to %v s for you: run: nod agents install %s",
+	return fmt.Errorf("its settings cut nod's hook off after %v s: "+
+		"nod waits up to %v s for you: run: nod agents install %s",
 		limit.Seconds(), wait.Seconds(), a.Name)
 }
 

@@ -16,6 +16,8 @@ import (
 const (
 	mine = `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "bell"}]}]}, "model": "x"}`
 	ours = "/opt/nod/bin/nod hook claude-code"
+
+	entry = "{\n        \"hooks\": [" // the beginning of one that nod makes
 )
 
 // What a person has changed since nod came is there when nod has gone, and nothing of nod's is.
@@ -27,29 +29,38 @@ func TestUninstallAfterAnEdit(t *testing.T) {
 		comments []string
 	}{
 		"a comment before nod's entry": {
-			mine, "      {\n        \"hooks\": [", "      // why\n      {\n        \"hooks\": [", "", []string{"// why"}},
-		"a comment in nod's entry": {
-			"{}", `"hooks": [` + "\n          {", `"hooks": [ // first` + "\n          {/* in */", "", []string{"// first", "/* in */"}},
-		"a comment after a command": {"{}", ours + `",`, ours + `", // mine`, "", []string{"// mine"}},
-		"a comment at an event":     {"{}", `"PreToolUse": [`, "/* mine */ \"PreToolUse\": [ // too", "", []string{"/* mine */", "// too"}},
-		"comments in what nod made": {"", `"hooks": {`, "\"hooks\": { // a\n", "{}", []string{"// a"}},
-		"a key of the file":         {mine, `"model"`, `"new": [1.0, 12345678901234567890], "model"`, strings.Replace(mine, `"model"`, `"new": [1.0, 12345678901234567890], "model"`, 1), nil},
+			before: mine, old: entry, new: "// why\n" + entry, comments: []string{"// why"}},
+		"comments in nod's entry": {
+			before: "{}", old: "[\n          {", new: "[ // first\n          {/* in */",
+			comments: []string{"// first", "/* in */"}},
+		"a comment after a command": {
+			before: "{}", old: ours + `",`, new: ours + `", // mine`, comments: []string{"// mine"}},
+		"comments at an event": {
+			before: "{}", old: `"PreToolUse": [`, new: "/* mine */ \"PreToolUse\": [ // too",
+			comments: []string{"/* mine */", "// too"}},
+		"a comment in what nod made": {
+			old: `"hooks": {`, new: "\"hooks\": { // a\n", want: "{}", comments: []string{"// a"}},
+		"a comment at the end": {
+			before: mine, old: `"model": "x"`, new: `"model": "x" // z` + "\n", comments: []string{"// z"}},
+		"a key of the file": {
+			before: mine, old: `"model"`, new: `"new": [1.0, 12345678901234567890], "model"`,
+			want: strings.Replace(mine, `"model"`, `"new": [1.0, 12345678901234567890], "model"`, 1)},
 		"a matcher": {
-			"{}", "      {\n        \"hooks\": [", "      {\"matcher\": \"Bash\",\n        \"hooks\": [",
-			`{"hooks": {"PermissionRequest": [{"matcher": "Bash", "hooks": []}]}}`, nil},
+			before: "{}", old: entry, new: `{"matcher": "Bash", ` + entry[1:],
+			want: `{"hooks": {"PermissionRequest": [{"matcher": "Bash", "hooks": []}]}}`},
 		"a handler after nod's": {
-			"{}", "          }\n        ]", "          }, {\"command\": \"mine\"}\n        ]",
-			`{"hooks": {"PermissionRequest": [{"hooks": [{"command": "mine"}]}]}}`, nil},
+			before: "{}", old: "          }\n        ]", new: "          }, {\"command\": \"mine\"}\n        ]",
+			want: `{"hooks": {"PermissionRequest": [{"hooks": [{"command": "mine"}]}]}}`},
 		"a handler before nod's": {
-			"{}", "          {\n", "          {\"command\": \"mine\"} , {\n",
-			`{"hooks": {"PermissionRequest": [{"hooks": [{"command": "mine"}]}]}}`, nil},
-		"another time-out":    {mine, `"timeout": 600`, `"timeout": 6`, "", nil},
-		"a key in a handler":  {mine, `"timeout": 600`, `"statusMessage": "nod", "timeout": 600`, "", nil},
-		"another event":       {mine, `"PreToolUse": [`, `"SubagentStop": [`, "", nil},
-		"another nod":         {mine, ours, "/old/nod hook claude-code", "", nil},
-		"an event of its own": {`{"hooks": {"Stop": []}}`, `"Stop": [`, `"Other": [], "Stop": [`, `{"hooks": {"Stop": [], "Other": []}}`, nil},
-		"all of nod's by hand": {
-			"{}", "{", `{"hooks": {}, "was": {`, `{"hooks": {}, "was": {"hooks": 1}}`, nil},
+			before: "{}", old: "          {\n", new: "          {\"command\": \"mine\"} , {\n",
+			want: `{"hooks": {"PermissionRequest": [{"hooks": [{"command": "mine"}]}]}}`},
+		"another time-out":   {before: mine, old: `"timeout": 600`, new: `"timeout": 6`},
+		"a key in a handler": {before: mine, old: `"timeout": 600`, new: `"statusMessage": "nod", "timeout": 600`},
+		"another event":      {before: mine, old: `"PreToolUse": [`, new: `"SubagentStop": [`},
+		"another nod":        {before: mine, old: ours, new: "/old/nod hook claude-code"},
+		"an event of its own": {
+			before: `{"hooks": {"Stop": []}}`, old: `"Stop": [`, new: `"Other": [], "Stop": [`,
+			want: `{"hooks": {"Stop": [], "Other": []}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := machine(t)
@@ -59,15 +70,11 @@ func TestUninstallAfterAnEdit(t *testing.T) {
 			}
 			install(t, claude.Agent, m, false)
 			installed := text(t, path)
-			if name == "all of nod's by hand" {
-				write(t, path, `{"hooks": {}, "was": {"hooks": 1}}`)
-			} else {
-				edited := strings.Replace(installed, test.old, test.new, 1)
-				if edited == installed {
-					t.Fatalf("%q is not in:\n%s", test.old, installed)
-				}
-				write(t, path, edited)
+			edited := strings.Replace(installed, test.old, test.new, 1)
+			if edited == installed {
+				t.Fatalf("%q is not in:\n%s", test.old, installed)
 			}
+			write(t, path, edited)
 			uninstall(t, claude.Agent, m)
 			got := text(t, path)
 			want := test.want
@@ -108,7 +115,7 @@ func TestInstallAgainKeepsEdits(t *testing.T) {
 	path := claude.Agent.Settings(m).Path
 	install(t, claude.Agent, m, false)
 	edited := strings.Replace(text(t, path), `"timeout": 600`, `"timeout": 60, // short`+"\n"+`"statusMessage": "nod"`, 1)
-	edited = strings.Replace(edited, "      {\n        \"hooks\"", "      {\"matcher\": \"Bash\",\n        \"hooks\"", 1)
+	edited = strings.Replace(edited, entry, `{"matcher": "Bash", `+entry[1:], 1)
 	write(t, path, edited)
 	const short = "its settings cut nod's hook off after 60 s: "
 	if s, err := claude.Agent.Status(m); err != nil || s.CutOff == nil || !strings.HasPrefix(s.CutOff.Error(), short) {

@@ -147,11 +147,13 @@ func wantAlone(t *testing.T, path string) {
 	}
 }
 
+func isPunctuation(r rune) bool { return strings.ContainsRune("{}[],: \t\r\n", r) }
+
 // checkKept makes sure that every word of before is in after, in the same order.
 func checkKept(t *testing.T, before, after string) {
 	t.Helper()
 	rest := after
-	for _, word := range strings.FieldsFunc(before, func(r rune) bool { return strings.ContainsRune("{}[],: \t\r\n", r) }) {
+	for _, word := range strings.FieldsFunc(before, isPunctuation) {
 		i := strings.Index(rest, word)
 		if i < 0 {
 			t.Fatalf("%q is gone from:\n%s", word, after)

@@ -114,13 +114,14 @@ type Found struct {
 	Limit time.Duration // how long the agent waits for nod; 0: for ever, or not at all
 }
 
-// GateIsOn reports whether the agent's own prompt is switched off, so that nod alone decides.
+// GateIsOn reports whether the agent's own prompt is switched off, so that nod alone decides. When nobody can tell, it
+// may be.
 func (a Agent) GateIsOn(m Machine) bool {
 	if a.Gate == nil {
 		return false
 	}
 	_, err := os.Stat(a.Gate(m).Path)
-	return err == nil
+	return !ownfile.IsMissing(err)
 }
 
 // Status is how an agent stands on a machine.

@@ -287,6 +287,29 @@ func TestTheFirstCopyIsKept(t *testing.T) {
 	}
 }
 
+// A copy that an earlier uninstall has left is not taken for the file as it was when nod comes again.
+func TestACopyOfAnEarlierTimeIsRenewed(t *testing.T) {
+	m := machine(t)
+	path := claude.Agent.Settings(m).Path
+	write(t, path, settings["comments"])
+	install(t, claude.Agent, m, false)
+	write(t, path, strings.Replace(text(t, path), `"x"`, `"y"`, 1))
+	uninstall(t, claude.Agent, m)
+	edited := text(t, path)
+	if !strings.Contains(edited, `"y"`) || text(t, path+".before-nod") != settings["comments"] {
+		t.Fatalf("left:\n%s", edited)
+	}
+	install(t, claude.Agent, m, false)
+	if got := text(t, path+".before-nod"); got != edited {
+		t.Errorf("the copy is of an earlier time:\n%s", got)
+	}
+	uninstall(t, claude.Agent, m)
+	if got := text(t, path); got != edited {
+		t.Errorf("left:\n%s", got)
+	}
+	wantAlone(t, path)
+}
+
 func TestGeminiGate(t *testing.T) {
 	m := machine(t)
 	install(t, gemini.Agent, m, true)
@@ -296,7 +319,11 @@ func TestGeminiGate(t *testing.T) {
 	if !strings.Contains(text(t, gemini.Agent.Gate(m).Path), "priority = 900") {
 		t.Error("no policy")
 	}
-	uninstall(t, gemini.Agent, m)
+	changes, err := gemini.Agent.Uninstall(m)
+	if err != nil || len(changes) != 2 || changes[0].Path != gemini.Agent.Gate(m).Path {
+		t.Fatalf("the gate goes first, or else all would pass meanwhile: %v, %v", changes, err)
+	}
+	apply(t, changes, nil)
 	if _, err := os.Stat(gemini.Agent.Gate(m).Path); err == nil {
 		t.Error("the policy stayed: nothing would ask any more")
 	}

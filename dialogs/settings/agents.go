@@ -187,7 +187,8 @@ func (c *agentCard) show(s agent.Status, err error) {
 	setVisible(c.strictRow, here)
 	enable(err == nil && here, c.remove, c.check)
 	// Also when it is not found: a session's PATH is not that of a shell.
-	enable(err == nil && !s.Installed || s.CanGate && s.Installed && !s.Gate, c.setUp) // or one more thing to switch on
+	more := s.CanGate && !s.Gate || s.CutOff != nil // to switch on, or to put right
+	enable(err == nil && (!s.Installed || more), c.setUp)
 }
 
 func (c *agentCard) foundText() string {

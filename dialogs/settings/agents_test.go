@@ -155,13 +155,25 @@ func TestAnAgentsRemarks(t *testing.T) {
 		t.Error("the limits are still open")
 	}
 	path := filepath.Join(home, ".gemini", "settings.json")
-	text := `{"hooks": {"BeforeTool": [{"hooks": [{"command": "/usr/bin/nod hook gemini-cli", "timeout": 60000}]}]}}`
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+	test.Tap(c.setUp)
+	checkIn(t, c.body).SetChecked(true)
+	test.Tap(buttonIn(t, c.body, "Set up"))
+	text, err := os.ReadFile(path)
+	if err != nil || c.cutOff.content.Visible() || !c.setUp.Disabled() {
+		t.Fatalf("set up: %v, %+v", err, c.status)
+	}
+	short := strings.ReplaceAll(string(text), "600000", "60000")
+	if err := os.WriteFile(path, []byte(short), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c.look()
 	if text := c.cutOff.label.Text; !c.cutOff.content.Visible() || !strings.Contains(text, "off after 60 s") {
 		t.Errorf("cut off: %q", text)
+	}
+	test.Tap(c.setUp) // puts it right
+	test.Tap(buttonIn(t, c.body, "Set up"))
+	if c.cutOff.content.Visible() || !c.setUp.Disabled() {
+		t.Errorf("still cut off: %+v", c.status)
 	}
 }
 

@@ -247,6 +247,8 @@ func testClaudeCodeKeepsARule(t *testing.T, claude claudeCode) {
 	s.shot("claude-code-rule")
 	s.press("ctrl+Return")
 	s.finished()
+	s.keys("/exit", "Enter")
+	s.shows("Resume this session with") // by when it has written its settings
 	text, err := os.ReadFile(filepath.Join(s.project(), ".claude", "settings.local.json"))
 	must(t, err)
 	if !strings.Contains(string(text), `"Bash(make`) {
@@ -289,8 +291,7 @@ func beElicitor() int {
 func TestAgentClaudeCodeElicitation(t *testing.T) { eachClaudeCode(t, testClaudeCodeElicitation) }
 
 func testClaudeCodeElicitation(t *testing.T, claude claudeCode) {
-	script := []toolCall{{"WaitForMcpServers", map[string]any{}}, {"mcp__elicitor__setup", map[string]any{}}}
-	s := claude.inTerminal(t, settings, true, script)
+	s := claude.inTerminal(t, settings, true, []toolCall{{"mcp__elicitor__setup", map[string]any{}}})
 	s.prompt()
 	s.affirm() // the call itself
 	s.noWindow()

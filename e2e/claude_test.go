@@ -35,6 +35,7 @@ func TestAgentClaudeCode(t *testing.T) { eachClaudeCode(t, testClaudeCodeHeadles
 func testClaudeCodeHeadless(t *testing.T, claude claudeCode) {
 	const strict = settings + "\nagents:\n  strict: [claude-code]\n"
 	touch := []string{"touch made.txt"}
+	const blocked = "touch in '" // so begins why Claude Code itself, which has nobody to ask, blocks it
 	tests := []struct {
 		name     string
 		config   string
@@ -47,8 +48,8 @@ func testClaudeCodeHeadless(t *testing.T, claude claudeCode) {
 		{"reads without a window", settings, false, []string{"ls"}, nil, false, "completed with no output"},
 		{"allowed", settings, false, touch, []string{"ctrl+Return"}, true, "completed with no output"},
 		{"denied", settings, false, touch, []string{"ctrl+d"}, false, "the person denied this and gave no reason"},
-		{"closed", settings, false, touch, []string{"Escape"}, false, "was blocked"},
-		{"away", settings, true, touch, nil, false, "was blocked"},
+		{"closed", settings, false, touch, []string{"Escape"}, false, blocked},
+		{"away", settings, true, touch, nil, false, blocked},
 		{"away and strict", strict, true, touch, nil, false, "To start it: nod start"},
 	}
 	for _, tt := range tests {
@@ -158,8 +159,9 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	block := map[string]any{"type": "text", "text": ""}
 	delta, stop := map[string]any{"type": "text_delta", "text": "all done"}, "end_turn"
-	if len(in.Tools) > 0 && len(results) < len(m.script) {
-		next := m.script[len(results)]
+	done := len(slices.DeleteFunc(slices.Clone(results), isMissingTool))
+	if len(in.Tools) > 0 && done < len(m.script) {
+		next := m.script[done]
 		input, _ := json.Marshal(next.input)
 		block = map[string]any{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", len(results)),
 			"name": next.tool, "input": map[string]any{}}
@@ -181,6 +183,10 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event["type"], data)
 	}
 }
+
+// isMissingTool reports whether a result says that there is no such tool. The model then calls it again: the tools of an
+// MCP server appear once it has connected.
+func isMissingTool(result string) bool { return strings.Contains(result, "No such tool available") }
 
 // toolResults finds what tools said in the content of a message, which may also be a plain text.
 func toolResults(content json.RawMessage) []string {

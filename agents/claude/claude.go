@@ -51,7 +51,8 @@ func settings(m agent.Machine) agent.File {
 			{Name: "PermissionRequest", Decides: true}, {Name: "PreToolUse", Decides: true},
 			{Name: "Elicitation", Decides: true},
 			{Name: "PostToolUse"}, {Name: "PostToolUseFailure"}, {Name: "PermissionDenied"},
-			{Name: "Notification"}, {Name: "Stop"}, {Name: "UserPromptSubmit"}, {Name: "SessionEnd"},
+			{Name: "Notification"}, {Name: "Stop"}, {Name: "UserPromptSubmit"},
+			{Name: "SubagentStop"}, {Name: "SessionEnd"},
 		},
 	}.At(filepath.Join(folder(m), "settings.json"))
 }

@@ -56,7 +56,7 @@ func TestUninstallAfterAnEdit(t *testing.T) {
 			want: `{"hooks": {"PermissionRequest": [{"hooks": [{"command": "mine"}]}]}}`},
 		"another time-out":   {before: mine, old: `"timeout": 600`, new: `"timeout": 6`},
 		"a key in a handler": {before: mine, old: `"timeout": 600`, new: `"statusMessage": "nod", "timeout": 600`},
-		"another event":      {before: mine, old: `"PreToolUse": [`, new: `"SubagentStop": [`},
+		"another event":      {before: mine, old: `"PreToolUse": [`, new: `"PreCompact": [`},
 		"another nod":        {before: mine, old: ours, new: "/old/nod hook claude-code"},
 		"an event of its own": {
 			before: `{"hooks": {"Stop": []}}`, old: `"Stop": [`, new: `"Other": [], "Stop": [`,

@@ -169,18 +169,18 @@ func (a Agent) Status(m Machine) (Status, error) {
 // untested says that nod was not tested with this version nor a newer one; nothing when it was.
 func (a Agent) untested(version string) string {
 	if len(a.Tested) == 0 {
-		return "nod knows it from its documents: it was not tested with the program itself"
+		return "nod knows it from its documents only: nothing was tested with the program itself."
 	}
 	newest := slices.MaxFunc(a.Tested, func(v, w string) int { return semver.Compare("v"+v, "v"+w) })
 	switch {
 	case version == "":
 		return ""
 	case !semver.IsValid("v" + version):
-		return fmt.Sprintf("version %s cannot be compared with what nod was tested with (%s)", version, newest)
+		return fmt.Sprintf("Version %s cannot be compared with what nod was tested with (%s).", version, newest)
 	case semver.Compare("v"+version, "v"+newest) <= 0:
 		return ""
 	}
-	return fmt.Sprintf("version %s is newer than what nod was tested with (%s)", version, newest)
+	return fmt.Sprintf("Version %s is newer than what nod was tested with (%s).", version, newest)
 }
 
 // cutOff returns an error when an agent with this time-out does not wait as long as nod may.

@@ -148,7 +148,7 @@ func isOurs(keys map[string]any) bool {
 
 // read returns what is in a settings file.
 func read(text []byte) (map[string]any, error) {
-	var all map[string]any
+	all := map[string]any{}
 	if err := toml.Unmarshal(text, &all); err != nil {
 		return nil, fmt.Errorf("is not TOML that nod can edit: %w", err)
 	}

@@ -62,6 +62,7 @@ func TestAgentCopilot(t *testing.T) {
 			"path": "made.txt", "file_text": "one\n"}})
 		term := inTerminal(s)
 		s.prompt()
+		s.readToTheEnd()
 		s.armed()
 		s.shot("copilot-cli-create")
 		s.press("ctrl+Return")

@@ -24,6 +24,7 @@ var mayImport = map[string][]string{
 	"nod/dialogs/safetext":      {"nod/policy/invisible"},
 	"nod/ipc/api":               {},
 	"nod/ipc/peer":              {"nod/ipc/api"},
+	"nod/ipc/acp":               {"nod/ipc/api"},
 	"nod/ipc":                   {"nod/ipc/api", "nod/ipc/peer", "nod/ipc/endpoint", "nod/ipc/hooks", "nod/ipc/mcp"},
 	"nod/ipc/client":            {"nod/ipc/api", "nod/ipc/endpoint", "nod/ipc/peer"},
 	"nod/ipc/endpoint":          {"nod/ownfile"},
@@ -50,8 +51,8 @@ var mayImport = map[string][]string{
 		"nod/agents/transcript", "nod/dialogs", "nod/ipc/hooks/install", "nod/ipc/operator", "nod/policy/imports",
 	},
 	"nod/cmd/nod": {
-		"nod/agents/transcript", "nod/ipc/client", "nod/ipc/hooks", "nod/ipc/hooks/install", "nod/ipc/mcp",
-		"nod/policy/imports", "nod/policy/store",
+		"nod/agents/transcript", "nod/ipc/acp", "nod/ipc/client", "nod/ipc/hooks", "nod/ipc/hooks/install",
+		"nod/ipc/mcp", "nod/policy/imports", "nod/policy/store",
 	},
 	"nod/ownfile":     {},
 	"nod/e2e":         {},

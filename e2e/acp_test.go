@@ -189,8 +189,8 @@ func testACP(t *testing.T, name string, a acpAgent) {
 	t.Run("allowed", func(t *testing.T) {
 		e := edit(t, a, settings, true, a.makes)
 		e.prompt()
-		e.armed()
 		e.shot("acp-" + name)
+		e.armed()
 		e.press("ctrl+Return")
 		e.finished()
 		e.made(true)

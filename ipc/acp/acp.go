@@ -219,7 +219,8 @@ func (s *sessions) translate(m message) (r api.ApproveRequest, o options, ok boo
 	}
 	r.Agent, r.Session, r.CWD = s.agent, params.SessionID, at.cwd
 	r.Tool, r.ToolUseID, r.Suggestions = call.tool(s.agent), call.ID, params.Options.suggestions()
-	if call.hasInput() && len(call.Title) <= maxTitle {
+	command, _ := textIn(call.RawInput, "command")
+	if call.hasInput() && call.Title != command && len(call.Title) <= maxTitle {
 		r.Description = call.Title
 	}
 	return r, params.Options, true

@@ -205,7 +205,7 @@ func TestToolCalls(t *testing.T) {
 		{
 			name: "a command of opencode", agent: "OpenCode",
 			toolCall: `{"toolCallId":"c","title":"ls","kind":"execute","rawInput":{"command":"ls"},"locations":[]}`,
-			tool:     "bash", input: `{"command":"ls"}`, description: "ls",
+			tool:     "bash", input: `{"command":"ls"}`,
 		},
 		{
 			name: "the folder comes earlier", agent: "OpenCode",
@@ -214,7 +214,7 @@ func TestToolCalls(t *testing.T) {
 				updates("tool_call_update", `"toolCallId":"c","rawInput":{"command":"ls","workdir":"/q\"","timeout":1}`),
 			},
 			toolCall: `{"toolCallId":"c","title":"ls","kind":"execute","rawInput":{"command":"ls"}}`,
-			tool:     "bash", input: `{"command":"ls","workdir":"/q\""}`, description: "ls",
+			tool:     "bash", input: `{"command":"ls","workdir":"/q\""}`,
 		},
 		{
 			name: "the folder of the session", agent: "OpenCode",
@@ -225,7 +225,7 @@ func TestToolCalls(t *testing.T) {
 		{
 			name: "opencode asks for a folder outside", agent: "OpenCode",
 			toolCall: `{"toolCallId":"c","title":"ls","kind":"other","rawInput":{"command":"ls","patterns":["/*"]}}`,
-			tool:     "acp:other", input: `{"command":"ls","patterns":["/*"]}`, description: "ls",
+			tool:     "acp:other", input: `{"command":"ls","patterns":["/*"]}`,
 		},
 		{
 			name: "the input comes earlier", agent: "OpenCode",
@@ -255,7 +255,31 @@ func TestToolCalls(t *testing.T) {
 		{
 			name: "Gemini CLI sends a title", agent: "gemini-cli",
 			toolCall: `{"toolCallId":"c","title":"ls -la","kind":"execute","content":[],"locations":[]}`,
-			tool:     "acp:execute", input: `{"title":"ls -la","content":[],"locations":[]}`,
+			tool:     "acp:execute", input: `{"title":"ls -la"}`,
+		},
+		{
+			name: "and what it says of it", agent: "gemini-cli",
+			toolCall: `{"toolCallId":"c","title":"ls","kind":"execute","locations":[{"path":"/p"}],` +
+				`"content":[{"type":"content","content":{"type":"text","text":"Lists"}}]}`,
+			tool: "acp:execute", input: `{"title":"ls","content":"Lists","locations":[{"path":"/p"}]}`,
+		},
+		{
+			name: "a change of a file", agent: "gemini-cli",
+			toolCall: `{"toolCallId":"c","title":"a.go","kind":"edit","locations":[{"path":"/p/a.go"}],` +
+				`"content":[{"type":"diff","path":"/p/a.go","oldText":"a\n","newText":""}]}`,
+			tool: "acp:edit", input: `{"title":"a.go","file_path":"/p/a.go","old_string":"a\n","new_string":""}`,
+		},
+		{
+			name: "a new file", agent: "gemini-cli",
+			toolCall: `{"toolCallId":"c","title":"a.go","kind":"edit",` +
+				`"content":[{"type":"diff","path":"/p/a.go","oldText":null,"newText":"a\n"}]}`,
+			tool: "acp:edit", input: `{"title":"a.go","file_path":"/p/a.go","content":"a\n"}`,
+		},
+		{
+			name: "changes of two files", agent: "gemini-cli",
+			toolCall: `{"toolCallId":"c","title":"two","kind":"edit","content":[{"type":"diff","path":"/p/a"},` +
+				`{"type":"diff","path":"/p/b"}]}`,
+			tool: "acp:edit", input: `{"title":"two","content":[{"type":"diff","path":"/p/a"},{"type":"diff","path":"/p/b"}]}`,
 		},
 		{
 			name: "a command of an agent that nod does not know", agent: "new-agent",
@@ -272,7 +296,7 @@ func TestToolCalls(t *testing.T) {
 			earlier: []string{updates("tool_call",
 				`"toolCallId":"c","_meta":{"claudeCode":{"toolName":"Bash"}},"rawInput":{"command":"ls"},"kind":"execute"`)},
 			toolCall: `{"toolCallId":"c","title":"ls","rawInput":{"command":"ls","description":"Lists"}}`,
-			tool:     "Bash", input: `{"command":"ls","description":"Lists"}`, description: "ls",
+			tool:     "Bash", input: `{"command":"ls","description":"Lists"}`,
 		},
 		{
 			name: "another agent names a tool of Claude Code's", agent: "new-agent",

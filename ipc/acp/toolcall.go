@@ -116,18 +116,55 @@ var kinds = []sdk.ToolKind{
 	sdk.ToolKindThink, sdk.ToolKindFetch, sdk.ToolKindSwitchMode, sdk.ToolKindOther,
 }
 
-// input is what the tool gets, where the agent says it, and else all that it does say of the call.
+// input is what the tool gets, where the agent says it, and else what it does say of the call, under the names by which
+// other agents' tools call a change of a file.
 func (c toolCall) input() (json.RawMessage, error) {
 	if c.hasInput() {
 		return json.RawMessage(c.RawInput), nil
 	}
 	said := struct {
 		Title     string         `json:"title,omitzero"`
+		FilePath  string         `json:"file_path,omitzero"`
+		Old       string         `json:"old_string,omitzero"`
+		New       *string        `json:"new_string,omitzero"`
 		RawInput  jsontext.Value `json:"rawInput,omitzero"`
-		Content   jsontext.Value `json:"content,omitzero"`
+		Content   any            `json:"content,omitzero"`
 		Locations jsontext.Value `json:"locations,omitzero"`
-	}{c.Title, c.RawInput, c.Content, c.Locations}
+	}{Title: c.Title, RawInput: c.RawInput}
+	switch b := c.onlyBlock(); {
+	case b.Type == "diff" && b.OldText != "":
+		said.FilePath, said.Old, said.New = b.Path, b.OldText, &b.NewText
+	case b.Type == "diff":
+		said.FilePath, said.Content = b.Path, b.NewText
+	case b.Type == "content" && b.Content.Type == "text":
+		said.Content, said.Locations = b.Content.Text, c.Locations
+	case isThere(c.Content):
+		said.Content, said.Locations = c.Content, c.Locations
+	default:
+		said.Locations = c.Locations
+	}
 	return api.Encode(said)
+}
+
+// block is a part of what an agent shows of a tool call.
+type block struct {
+	Type    string `json:"type"`
+	Path    string `json:"path"`
+	OldText string `json:"oldText"`
+	NewText string `json:"newText"`
+	Content struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	} `json:"content"`
+}
+
+// onlyBlock is all that the agent shows of the call; the zero block where that is several things or none.
+func (c toolCall) onlyBlock() block {
+	var all []block
+	if api.Decode(c.Content, &all) != nil || len(all) != 1 {
+		return block{}
+	}
+	return all[0]
 }
 
 // asks reports whether the call puts questions to the person, which a yes does not answer.

@@ -82,8 +82,8 @@ type editor struct {
 func edit(t *testing.T, a acpAgent, config string, isUp bool, script ...toolCall) *editor {
 	t.Helper()
 	n, cmd := a.start(t, config, isUp, script...)
-	e := &editor{nod: n, asked: make(chan acp.RequestPermissionRequest, 8), answers: make(chan acp.PermissionOptionKind, 8),
-		reply: make(chan error, 1)}
+	e := &editor{nod: n, reply: make(chan error, 1),
+		asked: make(chan acp.RequestPermissionRequest, 8), answers: make(chan acp.PermissionOptionKind, 8)}
 	behind := n.program("nod", append([]string{"acp", "--", cmd.Path}, cmd.Args[1:]...)...)
 	behind.Env = append(cmd.Env, "NOD_IPC_ADDRESS=127.0.0.1:0")
 	toAgent, err := behind.StdinPipe()

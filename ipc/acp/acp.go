@@ -5,11 +5,11 @@
 //
 // nod comes first and the editor second: while nod is asked the editor does not see the request. Where nod decides
 // nothing the editor gets it as it came, and asks in its own way. That is so when nobody answers, when the prompt is
-// closed, when nod cannot be asked, when the agent takes no answer that says what was decided, and whenever the request
-// cannot be read or is about a session whose folder is not known.
+// closed, when nod cannot be asked, when the agent takes no answer that says what was decided, and whenever the
+// request cannot be read or is about a session whose folder is not known.
 //
-// Of what an agent says of a tool call only the input counts. That it were of the kind "read" is a claim, and a title is
-// for people: neither lets anything pass.
+// Of what an agent says of a tool call only the input counts. That it were of the kind "read" is a claim, and a title
+// is for people: neither lets anything pass.
 //
 // The connection of the protocol's library decodes each message and encodes it anew, answers unknown methods itself and
 // ends at a line that is no JSON; a proxy must not. So of the library only the types are used.

@@ -412,7 +412,9 @@ func TestNames(t *testing.T) {
 		"new-agent": "new-agent", "": "the-program",
 	} {
 		var asked *api.ApproveRequest
-		between(t, name, nodAsked(&asked), func(_ *testing.T, _, agent *side) { agent.says(asks("7", runs, once, reject)) })
+		between(t, name, nodAsked(&asked), func(_ *testing.T, _, agent *side) {
+			agent.says(asks("7", runs, once, reject))
+		})
 		if asked == nil || asked.Agent != want {
 			t.Errorf("%q: nod is asked by %+v, want %s", name, asked, want)
 		}

@@ -176,8 +176,8 @@ func (c toolCall) asks() bool {
 // folders are the names by which agents say where a command runs.
 var folders = []string{"workdir", "cwd", "directory", "dir_path"}
 
-// inFolder returns the call with the folder that an earlier message ran its command in: opencode says it before it asks,
-// and not again.
+// inFolder returns the call with the folder that an earlier message ran its command in: opencode says it before it
+// asks, and not again.
 func (c toolCall) inFolder(earlier toolCall, cwd string) (toolCall, error) {
 	if _, isCommand := textIn(c.RawInput, "command"); !isCommand {
 		return c, nil

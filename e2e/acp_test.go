@@ -246,3 +246,19 @@ func testACP(t *testing.T, name string, a acpAgent) {
 		e.made(true)
 	})
 }
+
+// What the person picks of the agent's own "always" the agent hears, and does not ask again.
+func TestAgentACPAlways(t *testing.T) {
+	makes := acpAgents["gemini"].makes
+	e := edit(t, acpAgents["gemini"], settings, true, makes, makes)
+	e.prompt()
+	e.armed()
+	e.after(func() { e.press("Tab", "Tab", "Tab", "Tab", "space") }) // the scope
+	e.after(func() { e.press("Up", "space") })                       // the last: the agent's own
+	e.armed()
+	e.shot("acp-always")
+	e.press("ctrl+Return")
+	e.finished()
+	e.made(true)
+	e.neverAsked()
+}

@@ -43,7 +43,6 @@ func TestToolFiles(t *testing.T) {
 	for agent, want := range map[string][]string{
 		"claude-code": {"Read", "Bash", "WebFetch"}, "claude": {"Read"}, "codex": {"apply_patch", "exec_command"},
 		"gemini-cli": {"read_many_files", "replace"}, "gemini": {"run_shell_command"}, "opencode": {"patch", "lsp"},
-		"qwen-code": {"run_shell_command"},
 	} {
 		for _, name := range want {
 			if known, ok := lookup(agent, name); !ok || len(known.fields) == 0 {

@@ -78,10 +78,8 @@ var tools = map[string][]mapping{
 		{sdk.ToolKindRead, "filePath", "read"},
 		{sdk.ToolKindFetch, "url", "webfetch"},
 	},
-	"qwen-code": { // 0.15: an MCP server's tool is of the kind read or other
+	"qwen-code": { // 0.15: an MCP server's tool is of the kind read or other; a path to write loses its backslashes
 		{sdk.ToolKindExecute, "command", "run_shell_command"},
-		{sdk.ToolKindEdit, "old_string", "edit"},
-		{sdk.ToolKindEdit, "content", "write_file"},
 		{sdk.ToolKindFetch, "url", "web_fetch"},
 	},
 }

@@ -135,7 +135,7 @@ func TestReplies(t *testing.T) {
 		{agent: "claude-code", file: "18-PreToolUse-AskUserQuestion", human: answered(list("SQLite"), list("Auth")),
 			want: "", prompts: 0},
 		{agent: "claude-code", file: "18-PreToolUse-AskUserQuestion",
-			human: answered(list("SQLite"), list("Auth", "Search")), call: mode("plan"), prompts: 1,
+			human: answered(list("SQLite"), list("Auth", "Search")), call: mode("dontAsk"), prompts: 1,
 			want: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow",` +
 				`"updatedInput":{"answers":{"Which database?":"SQLite","Which features?":"Auth, Search"},"questions":[…]}}}`},
 		{agent: "claude-code", file: "19-PermissionRequest-AskUserQuestion", human: answered(list("My own"), list("Auth")),

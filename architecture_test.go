@@ -12,11 +12,18 @@ import (
 // mayImport says which of nod's own packages each package may import. What those may import it reaches as well.
 // A package that is missing here fails the test, so that nobody forgets to think.
 var mayImport = map[string][]string{
-	"nod":                       {"nod/app"},
-	"nod/agents/claude":         {"nod/agents/jsonl", "nod/policy"},
-	"nod/agents/codex":          {"nod/agents/jsonl", "nod/policy"},
-	"nod/agents/jsonl":          {},
-	"nod/agents/transcript":     {"nod/agents/claude", "nod/agents/codex", "nod/policy/replay"},
+	"nod":                 {"nod/app"},
+	"nod/agents":          {},
+	"nod/agents/agent":    {"nod/ipc/hooks", "nod/ownfile", "nod/policy/imports", "nod/policy/replay"},
+	"nod/agents/claude":   {"nod/agents/agent", "nod/agents/jsonl"},
+	"nod/agents/codex":    {"nod/agents/agent", "nod/agents/claude", "nod/agents/jsonl"},
+	"nod/agents/gemini":   {"nod/agents/agent", "nod/agents/claude"},
+	"nod/agents/generic":  {"nod/agents/agent", "nod/agents/claude"},
+	"nod/agents/jsonl":    {},
+	"nod/agents/opencode": {"nod/agents/agent"},
+	"nod/agents/registry": {
+		"nod/agents/claude", "nod/agents/codex", "nod/agents/gemini", "nod/agents/generic", "nod/agents/opencode",
+	},
 	"nod/cmd/nod-dialogs":       {"nod/dialogs/settings"},
 	"nod/assets":                {},
 	"nod/assets/gen":            {},
@@ -28,12 +35,13 @@ var mayImport = map[string][]string{
 	"nod/ipc/client":            {"nod/ipc/api", "nod/ipc/endpoint", "nod/ipc/peer"},
 	"nod/ipc/endpoint":          {"nod/ownfile"},
 	"nod/ipc/hooks":             {"nod/interact"},
-	"nod/ipc/hooks/install":     {"nod/ownfile"},
 	"nod/ipc/mcp":               {"nod/interact", "nod/ipc/api"},
 	"nod/ipc/operator":          {"nod/interact", "nod/policy/config"},
 	"nod/interact":              {"nod/ipc/api", "nod/policy"},
 	"nod/interact/interacttest": {"nod/interact"},
-	"nod/policy":                {"nod/ownfile", "nod/policy/git", "nod/policy/invisible", "nod/policy/shell"},
+	"nod/policy": {
+		"nod/agents", "nod/ownfile", "nod/policy/git", "nod/policy/invisible", "nod/policy/shell",
+	},
 	"nod/policy/config":         {"nod/policy"},
 	"nod/policy/git":            {"nod/ownfile"},
 	"nod/policy/grants":         {"nod/policy"},
@@ -44,14 +52,14 @@ var mayImport = map[string][]string{
 	"nod/policy/shell":          {"nod/policy/git", "nod/policy/invisible", "nod/policy/shell/language"},
 	"nod/policy/shell/language": {},
 	"nod/app": {
-		"nod/ipc/client", "nod/assets", "nod/dialogs/safetext", "nod/ipc", "nod/ipc/operator", "nod/policy/store",
+		"nod/agents/registry", "nod/ipc/client", "nod/assets", "nod/dialogs/safetext", "nod/ipc", "nod/ipc/operator",
+		"nod/policy/store",
 	},
 	"nod/dialogs/settings": {
-		"nod/agents/transcript", "nod/dialogs", "nod/ipc/hooks/install", "nod/ipc/operator", "nod/policy/imports",
+		"nod/agents/registry", "nod/dialogs", "nod/ipc/operator",
 	},
 	"nod/cmd/nod": {
-		"nod/agents/transcript", "nod/ipc/client", "nod/ipc/hooks", "nod/ipc/hooks/install", "nod/ipc/mcp",
-		"nod/policy/imports", "nod/policy/store",
+		"nod/agents/registry", "nod/ipc/client", "nod/ipc/mcp", "nod/policy/store",
 	},
 	"nod/ownfile":     {},
 	"nod/e2e":         {},

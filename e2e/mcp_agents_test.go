@@ -12,14 +12,14 @@ import (
 // The released agents call nod's tools as any MCP client does, once they were told of the server: their model asks, the
 // person fills in nod's form, the model reads the answers.
 
-func TestAgentClaudeCodeForm(t *testing.T) {
-	program := released(t, "claude")
+func TestAgentClaudeCodeForm(t *testing.T) { eachClaudeCode(t, testClaudeCodeForm) }
+
+func testClaudeCodeForm(t *testing.T, claude claudeCode) {
 	n := start(t, settings)
 	model := newModel(toolCall{"mcp__nod__interactive_form_question", json.RawMessage(form)})
 	defer model.Close()
-	n.told(n.launch(n.claudeCommand(program, model.URL,
-		"mcp", "add", "--scope", "user", "nod", "--", filepath.Join(bin, "nod"), "mcp")))
-	c := n.launch(n.claudeCommand(program, model.URL, "-p", "do it", "--output-format", "json",
+	n.told(n.launch(claude.command(n, model.URL, "mcp", "add", "--scope", "user", "nod", "--", filepath.Join(bin, "nod"), "mcp")))
+	c := n.launch(claude.command(n, model.URL, "-p", "do it", "--output-format", "json",
 		"--allowedTools", "mcp__nod__interactive_form_question"))
 	n.fillsIn("claude-code-form", c, model)
 }

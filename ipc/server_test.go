@@ -15,10 +15,12 @@ import (
 	"testing"
 	"time"
 
+	"nod/agents/registry"
 	"nod/interact"
 	"nod/interact/interacttest"
 	"nod/ipc/endpoint"
 	"nod/ipc/hooks"
+	"nod/ipc/peer"
 	"nod/policy"
 )
 
@@ -78,13 +80,17 @@ func open(t testing.TB, options ...func(*fixture)) *fixture {
 		t: t, human: &interacttest.Prompter{}, policy: &interacttest.Policy{},
 		closed: make(chan interact.ID, 2*interact.MaxPending), log: &logBuffer{},
 	}
-	d.broker = interacttest.Broker(watched{d.human, d.closed}, d.policy)
+	d.broker = interacttest.Broker(watched{d.human, d.closed}, d.policy, func(c *interact.BrokerConfig) {
+		c.Processes = peer.Table{}
+	})
 	d.level.Set(slog.LevelDebug)
 	log := slog.New(slog.NewTextHandler(d.log, &slog.HandlerOptions{Level: &d.level}))
 	server, err := Listen(Config{
 		Address: "127.0.0.1:0", Dir: filepath.Join(t.TempDir(), "nod"), Broker: d.broker, Version: "0.0.0-test", Log: log,
 		Hooks: hooks.New(hooks.Config{
-			Broker: d.broker, Timeout: func() time.Duration { return time.Minute }, Log: log,
+			Agents: registry.Protocols(), Broker: d.broker, Log: log,
+			Timeout: func() time.Duration { return time.Minute },
+			AskMore: func() bool { return false },
 			OpenURL: func(url string) error { return errors.New("no browser here") },
 		}),
 	})

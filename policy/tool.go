@@ -1,16 +1,16 @@
 package policy
 
 import (
-	"embed"
 	"fmt"
-	"path"
+	"io/fs"
 	"slices"
 	"strings"
 
+	"nod/agents"
 	"nod/policy/shell"
 )
 
-// The files in tools say what nod knows of the tools of each agent. A line is a class, a tool's exact name and
+// The files [agents.Tools] say what nod knows of the tools of each agent. A line is a class, a tool's exact name and
 // the fields of its input, with what each means:
 //
 //	name          text, a number or a switch: nothing that leads anywhere
@@ -30,9 +30,6 @@ import (
 // A dot leads into an object or a list of objects. In the place of a class, shell is a tool that runs commands,
 // posix one that hands its command to bash, zsh or sh and to nothing else first, and question one that asks the
 // human something. Their class is unknown. A field that is not listed is one that nod does not know.
-//
-//go:embed tools/*.txt
-var toolFiles embed.FS
 
 // A tool is what nod knows of one built-in tool of one agent.
 type tool struct {
@@ -111,21 +108,21 @@ var spellings = map[string]func(*spelling){
 
 // readTools reads the files in tools. They are a part of the program, so a mistake in one is a bug of it.
 func readTools() map[string]map[string]tool {
-	files, err := toolFiles.ReadDir("tools")
+	files, err := fs.Glob(agents.Tools, "*/tools.txt")
 	if err != nil {
 		panic(err)
 	}
 	all := map[string]map[string]tool{}
 	for _, file := range files {
-		text, err := toolFiles.ReadFile(path.Join("tools", file.Name()))
+		text, err := agents.Tools.ReadFile(file)
 		if err != nil {
 			panic(err)
 		}
-		agents, tools, err := parseTools(string(text))
+		names, tools, err := parseTools(string(text))
 		if err != nil {
-			panic(fmt.Sprintf("%s: %v", file.Name(), err))
+			panic(fmt.Sprintf("%s: %v", file, err))
 		}
-		for _, agent := range agents {
+		for _, agent := range names {
 			all[agent] = tools
 		}
 	}

@@ -1,4 +1,3 @@
-// Package claude is what nod knows of Claude Code besides its hooks.
 package claude
 
 import (
@@ -15,20 +14,17 @@ import (
 	"nod/policy"
 )
 
-// Agent is the name by which nod calls Claude Code.
-const Agent = "claude-code"
-
-// TranscriptFolder is where Claude Code keeps the transcripts of all sessions, those of subagents among them:
+// transcriptFolder is where Claude Code keeps the transcripts of all sessions, those of subagents among them:
 // projects/**/*.jsonl below ~/.claude, or below the folder that CLAUDE_CONFIG_DIR names.
-func TranscriptFolder(home string) string {
+func transcriptFolder(home string) string {
 	if dir := os.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
 		return filepath.Join(dir, "projects")
 	}
 	return filepath.Join(home, ".claude", "projects")
 }
 
-// IsTranscript reports whether a line is one that Claude Code writes into a transcript.
-func IsTranscript(text []byte) bool {
+// isTranscript reports whether a line is one that Claude Code writes into a transcript.
+func isTranscript(text []byte) bool {
 	var l struct { // no more than that: what else stands there may be of another form
 		SessionID string `json:"sessionId"`
 		Type      string `json:"type"`
@@ -46,8 +42,8 @@ type Transcript struct {
 	last time.Time
 }
 
-// NewTranscript returns a reader of the transcript in r.
-func NewTranscript(r io.Reader) *Transcript {
+// newTranscript returns a reader of the transcript in r.
+func newTranscript(r io.Reader) *Transcript {
 	return &Transcript{Reader: jsonl.NewReader(r), seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}}
 }
 
@@ -113,7 +109,7 @@ func (t *Transcript) calls(l line, blocks []block) []policy.Call {
 			continue
 		}
 		calls = append(calls, policy.Call{
-			Agent: Agent, Session: l.SessionID, CWD: l.CWD, Tool: b.Name, Input: policy.ReadInput(b.Input),
+			Agent: name, Session: l.SessionID, CWD: l.CWD, Tool: b.Name, Input: policy.ReadInput(b.Input),
 		})
 	}
 	return calls

@@ -14,9 +14,9 @@ var sample string
 
 func read(t *testing.T, text string) (calls []string, skipped int) {
 	t.Helper()
-	tr := NewTranscript(strings.NewReader(text))
+	tr := newTranscript(strings.NewReader(text))
 	for at, c := range tr.Calls() {
-		if c.Agent != Agent || !json.Valid(c.Input.Raw) {
+		if c.Agent != name || !json.Valid(c.Input.Raw) {
 			t.Errorf("%+v", c)
 		}
 		calls = append(calls, strings.Join([]string{at.Format("05"), c.Session, c.CWD, c.Tool, c.Input.String()}, " "))
@@ -68,12 +68,12 @@ func TestTranscriptSkipsWhatIsBroken(t *testing.T) {
 
 func TestIsTranscript(t *testing.T) {
 	for line := range strings.Lines(sample) {
-		if got, want := IsTranscript([]byte(line)), !strings.Contains(line, "file-history-snapshot"); got != want {
+		if got, want := isTranscript([]byte(line)), !strings.Contains(line, "file-history-snapshot"); got != want {
 			t.Errorf("%s: %v", line, got)
 		}
 	}
 	for _, line := range []string{`{}`, `[]`, `x`, `{"type":"session_meta","payload":{}}`, `{"sessionId":"x"}`} {
-		if IsTranscript([]byte(line)) {
+		if isTranscript([]byte(line)) {
 			t.Errorf("%s is taken for one", line)
 		}
 	}
@@ -81,11 +81,11 @@ func TestIsTranscript(t *testing.T) {
 
 func TestTranscriptFolder(t *testing.T) {
 	t.Setenv("CLAUDE_CONFIG_DIR", "")
-	if got := TranscriptFolder("/home/ann"); got != filepath.FromSlash("/home/ann/.claude/projects") {
+	if got := transcriptFolder("/home/ann"); got != filepath.FromSlash("/home/ann/.claude/projects") {
 		t.Error(got)
 	}
 	t.Setenv("CLAUDE_CONFIG_DIR", "/cfg")
-	if got := TranscriptFolder("/home/ann"); got != filepath.FromSlash("/cfg/projects") {
+	if got := transcriptFolder("/home/ann"); got != filepath.FromSlash("/cfg/projects") {
 		t.Error(got)
 	}
 }

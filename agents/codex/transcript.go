@@ -1,4 +1,3 @@
-// Package codex is what nod knows of Codex besides its hooks.
 package codex
 
 import (
@@ -20,20 +19,17 @@ import (
 	"nod/policy"
 )
 
-// Agent is the name by which nod calls Codex.
-const Agent = "codex"
-
-// TranscriptFolder is where Codex keeps the transcripts of all sessions ("rollouts"):
+// transcriptFolder is where Codex keeps the transcripts of all sessions ("rollouts"):
 // sessions/YYYY/MM/DD/rollout-*.jsonl below ~/.codex, or below the folder that CODEX_HOME names.
-func TranscriptFolder(home string) string {
+func transcriptFolder(home string) string {
 	if dir := os.Getenv("CODEX_HOME"); dir != "" {
 		return filepath.Join(dir, "sessions")
 	}
 	return filepath.Join(home, ".codex", "sessions")
 }
 
-// IsTranscript reports whether a line is one that Codex writes into a rollout.
-func IsTranscript(text []byte) bool {
+// isTranscript reports whether a line is one that Codex writes into a rollout.
+func isTranscript(text []byte) bool {
 	var l line
 	if json.Unmarshal(text, &l) != nil {
 		return false
@@ -57,8 +53,8 @@ type Transcript struct {
 	last    time.Time
 }
 
-// NewTranscript returns a reader of the rollout in r.
-func NewTranscript(r io.Reader) *Transcript { return &Transcript{Reader: jsonl.NewReader(r)} }
+// newTranscript returns a reader of the rollout in r.
+func newTranscript(r io.Reader) *Transcript { return &Transcript{Reader: jsonl.NewReader(r)} }
 
 // line is one line: an envelope around an item or, in old rollouts, the item itself.
 type line struct {
@@ -166,7 +162,7 @@ func folderIn(content json.RawMessage) string {
 // field, and a patch is the "command" of apply_patch (codex-rs/core/src/tools/hook_names.rs). The folder that
 // the model wanted a command to run in is not told to hooks.
 func (t *Transcript) call(it item) (call policy.Call, ok bool) {
-	call = policy.Call{Agent: Agent, Session: t.session, CWD: t.cwd, Tool: it.Name}
+	call = policy.Call{Agent: name, Session: t.session, CWD: t.cwd, Tool: it.Name}
 	var input json.RawMessage
 	switch {
 	case it.Type == "local_shell_call":

@@ -20,9 +20,9 @@ var oldRollout string
 
 func read(t *testing.T, text string) (calls []string, skipped int) {
 	t.Helper()
-	tr := NewTranscript(strings.NewReader(text))
+	tr := newTranscript(strings.NewReader(text))
 	for at, c := range tr.Calls() {
-		if c.Agent != Agent || !json.Valid(c.Input.Raw) {
+		if c.Agent != name || !json.Valid(c.Input.Raw) {
 			t.Errorf("%+v", c)
 		}
 		calls = append(calls, strings.Join([]string{at.Format("05"), c.Session, c.CWD, c.Tool, c.Input.String()}, " "))
@@ -124,7 +124,7 @@ func TestIsTranscript(t *testing.T) {
 		`{"type":"user","sessionId":"x","cwd":"/"}`: false,
 		`{}`: false, `[]`: false, `x`: false,
 	} {
-		if got := IsTranscript([]byte(line)); got != want {
+		if got := isTranscript([]byte(line)); got != want {
 			t.Errorf("%s: %v", line, got)
 		}
 	}
@@ -132,11 +132,11 @@ func TestIsTranscript(t *testing.T) {
 
 func TestTranscriptFolder(t *testing.T) {
 	t.Setenv("CODEX_HOME", "")
-	if got := TranscriptFolder("/home/ann"); got != filepath.FromSlash("/home/ann/.codex/sessions") {
+	if got := transcriptFolder("/home/ann"); got != filepath.FromSlash("/home/ann/.codex/sessions") {
 		t.Error(got)
 	}
 	t.Setenv("CODEX_HOME", "/cfg")
-	if got := TranscriptFolder("/home/ann"); got != filepath.FromSlash("/cfg/sessions") {
+	if got := transcriptFolder("/home/ann"); got != filepath.FromSlash("/cfg/sessions") {
 		t.Error(got)
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"fyne.io/fyne/v2"
 	fyneapp "fyne.io/fyne/v2/app"
 
+	"nod/agents/agent"
 	"nod/assets"
 	"nod/dialogs"
 	"nod/dialogs/settings"
-	"nod/ipc/hooks/install"
 	"nod/ipc/operator"
 	"nod/policy/config"
 )
@@ -186,12 +186,12 @@ func (w *windows) look() {
 }
 
 // machine is this machine, with hooks that run the nod command.
-func machine() (install.Machine, error) {
+func machine() (agent.Machine, error) {
 	nod, err := operator.Program("nod")
 	if err != nil {
-		return install.Machine{}, fmt.Errorf("the nod command, which agents' hooks run: %w", err)
+		return agent.Machine{}, fmt.Errorf("the nod command, which agents' hooks run: %w", err)
 	}
-	return install.ThisMachine(nod)
+	return agent.ThisMachine(nod)
 }
 
 // parkTurn is how long the parked loop sleeps at most: what nobody wakes it for waits this long at worst.

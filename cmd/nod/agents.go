@@ -10,7 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nod/ipc/hooks/install"
+	"nod/agents/agent"
+	"nod/agents/registry"
 )
 
 // agents returns the command that sets up coding agents, with all that is under it.
@@ -51,7 +52,7 @@ func (c *console) listAgents() error {
 	}
 	var rows []agentRow
 	lines := []string{"AGENT\tVERSION\tASKS THROUGH NOD\tSETTINGS"}
-	for _, a := range install.All() {
+	for _, a := range registry.Installable() {
 		s, err := a.Status(m)
 		row := agentRow{
 			Agent: a.Name, Found: s.Program, Version: s.Version, Installed: s.Installed, State: state(s),
@@ -70,7 +71,7 @@ func (c *console) listAgents() error {
 	return c.show(rows, columns(lines))
 }
 
-func state(s install.Status) string {
+func state(s agent.Status) string {
 	switch {
 	case s.Installed && s.Gate:
 		return "yes, and nod is the only gate"
@@ -83,12 +84,12 @@ func state(s install.Status) string {
 }
 
 // machine is this machine, with the hooks run by this very program.
-func machine() (install.Machine, error) {
+func machine() (agent.Machine, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return install.Machine{}, fmt.Errorf("find the path of nod: %w", err)
+		return agent.Machine{}, fmt.Errorf("find the path of nod: %w", err)
 	}
-	return install.ThisMachine(self)
+	return agent.ThisMachine(self)
 }
 
 func (c *console) agentsInstall() *cobra.Command {
@@ -100,10 +101,10 @@ func (c *console) agentsInstall() *cobra.Command {
 was beside it. Nothing else in the file changes. To do it twice is to do it once.`,
 		Example:   "  nod agents install claude-code",
 		Args:      oneArg("agent"),
-		ValidArgs: install.Names(),
+		ValidArgs: registry.Names(registry.Installable()),
 		RunE: c.runs(func(_ context.Context, args []string) error {
-			plan := func(a install.Agent, m install.Machine) ([]install.Change, error) { return a.Install(m, gate) }
-			return c.change(args[0], plan, "is set up already", install.Agent.After)
+			plan := func(a agent.Agent, m agent.Machine) ([]agent.Change, error) { return a.Install(m, gate) }
+			return c.change(args[0], plan, "is set up already", func(a agent.Agent) string { return a.After })
 		}),
 	}
 	cmd.Flags().BoolVar(&gate, "only-gate", false, "gemini-cli: also switch its own prompt off, "+
@@ -117,18 +118,18 @@ func (c *console) agentsUninstall() *cobra.Command {
 		Short:     "Take nod's hooks out of an agent's settings",
 		Long:      "Take out of an agent's settings exactly what nod agents install put in.",
 		Args:      oneArg("agent"),
-		ValidArgs: install.Names(),
+		ValidArgs: registry.Names(registry.Installable()),
 		RunE: c.runs(func(_ context.Context, args []string) error {
-			nothingMore := func(install.Agent) string { return "" }
-			return c.change(args[0], install.Agent.Uninstall, "has nothing of nod's", nothingMore)
+			nothingMore := func(agent.Agent) string { return "" }
+			return c.change(args[0], agent.Agent.Uninstall, "has nothing of nod's", nothingMore)
 		}),
 	})
 }
 
 // change shows what would become of an agent's settings, asks, and does it.
 func (c *console) change(
-	name string, plan func(install.Agent, install.Machine) ([]install.Change, error),
-	nothing string, after func(install.Agent) string,
+	name string, plan func(agent.Agent, agent.Machine) ([]agent.Change, error),
+	nothing string, after func(agent.Agent) string,
 ) error {
 	a, m, err := agentNamed(name)
 	if err != nil {
@@ -161,10 +162,10 @@ func (c *console) change(
 	return c.print(text)
 }
 
-func agentNamed(name string) (install.Agent, install.Machine, error) {
-	a, err := install.Find(name)
+func agentNamed(name string) (agent.Agent, agent.Machine, error) {
+	a, err := registry.Find(registry.Installable(), name)
 	if err != nil {
-		return a, install.Machine{}, wrongUsage("%v", err)
+		return a, agent.Machine{}, wrongUsage("%v", err)
 	}
 	m, err := machine()
 	return a, m, err
@@ -191,7 +192,7 @@ func (c *console) agentsCheck() *cobra.Command {
 		Use:       "check AGENT",
 		Short:     "Send a harmless probe through an agent's hook, and report each step",
 		Args:      oneArg("agent"),
-		ValidArgs: install.Names(),
+		ValidArgs: registry.Names(registry.Installable()),
 		RunE:      c.runs(func(ctx context.Context, args []string) error { return c.checkAgent(ctx, args[0]) }),
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"nod/agents/registry"
 	"nod/ipc/client"
 	"nod/ipc/hooks"
-	"nod/ipc/hooks/install"
 	"nod/policy/config"
 )
 
@@ -32,7 +32,8 @@ one JSON object, or nothing, which means "no decision". The exit status is alway
 anything else as an error.
 
 While nod-desktop is away the hook says nothing, and the agent asks in its own way. For the agents listed
-under agents.strict in the configuration it denies instead, with a reason that says how to start nod.`,
+under agents.strict in the configuration it denies instead, with a reason that says how to start nod.
+When the agent ends, so does the hook, and what it asked is withdrawn.`,
 		Args: oneArg("agent"),
 		RunE: c.runs(func(ctx context.Context, args []string) error { return c.answerHook(ctx, args[0]) }),
 	}
@@ -40,12 +41,17 @@ under agents.strict in the configuration it denies instead, with a reason that s
 
 // answerHook never fails: whatever goes wrong is no decision, or what strict makes of one.
 func (c *console) answerHook(ctx context.Context, agent string) error {
+	ctx, stop := whileAgentRuns(ctx)
+	defer stop()
 	payload, err := io.ReadAll(io.LimitReader(c.in, maxPayload+1))
 	event := eventOf(payload)
 	if err != nil || len(payload) > maxPayload {
 		return c.away(agent, event, errors.New("the payload could not be read"))
 	}
 	reply, err := passOn(ctx, agent, event, payload)
+	if context.Cause(ctx) == errCallerGone {
+		return nil // nobody reads it
+	}
 	if err != nil {
 		return c.away(agent, event, err)
 	}
@@ -89,27 +95,25 @@ func eventOf(payload []byte) string {
 
 // isGate reports whether the agent's own prompt is switched off, so that nod alone decides.
 func isGate(agent string) bool {
-	if agent != "gemini-cli" {
-		return false
-	}
-	home, err := os.UserHomeDir()
+	a, err := registry.Find(registry.All(), agent)
 	if err != nil {
 		return false
 	}
-	_, err = os.Stat(install.GeminiGate(home))
-	return err == nil
+	m, err := machine()
+	return err == nil && a.GateIsOn(m)
 }
 
 // away is what the agent reads when nod-desktop cannot be asked.
 func (c *console) away(agent, event string, cause error) error {
-	if !isGate(agent) && !isStrict(agent) {
+	a, err := registry.Find(registry.All(), agent)
+	if err != nil || !isGate(agent) && !isStrict(agent) {
 		return nil
 	}
 	reason := "nod-desktop cannot be asked, so this is denied. The person has not refused. To start it: nod start"
 	if !errors.Is(cause, client.ErrNotRunning) {
 		reason = fmt.Sprintf("nod-desktop gave no answer (%v), so this is denied. The person has not refused.", cause)
 	}
-	reply, err := hooks.Refuse(agent, event, reason)
+	reply, err := a.Hooks.Refuse(event, reason)
 	if err != nil || reply == nil {
 		return err
 	}

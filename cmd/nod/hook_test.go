@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"nod/ipc/hooks/install"
+	"nod/agents/agent"
+	"nod/agents/gemini"
 )
 
 // Where nod alone decides, a call that is too long or too deep to be read is denied: the agent goes on after silence.
@@ -16,7 +17,7 @@ func TestTheGateDeniesWhatNodCannotRead(t *testing.T) {
 	t.Setenv("HOME", home)
 	t.Setenv("USERPROFILE", home)
 	t.Setenv("XDG_RUNTIME_DIR", home)
-	gate := install.GeminiGate(home)
+	gate := gemini.Agent.Gate(agent.Machine{Home: home}).Path
 	if err := os.MkdirAll(filepath.Dir(gate), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"nod/agents/agent"
+	"nod/agents/registry"
 	"nod/policy/config"
 	"nod/policy/imports"
 )
@@ -20,25 +21,29 @@ func (c *console) policyImport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import AGENT [FILE…]",
 		Short: "Take over the permission rules of an agent, as far as nod can say them",
-		Long: `Translate the permission rules of claude-code, codex or gemini-cli: those in FILE, or in the files that the
+		Long: `Translate the permission rules of an agent: those in FILE, or in the files that the
 agent reads when it works in this folder. This prints the rules that would be added and what is left out, with
 the reason, and asks before it changes config.yaml. No allow gets wider, and no deny narrower: what nod cannot
 say so is left out. nod-desktop shows the change and asks, as with every change that it did not make.`,
 		Example:   "  nod policy import claude-code",
-		ValidArgs: imports.Agents,
+		ValidArgs: registry.Names(registry.WithRules()),
 		Args:      cobra.ArbitraryArgs,
 	}
 	cmd.RunE = c.runs(func(_ context.Context, args []string) error {
-		if len(args) == 0 || !slices.Contains(imports.Agents, args[0]) {
-			return wrongUsage("want an agent: %s", strings.Join(imports.Agents, ", "))
+		if len(args) == 0 {
+			return wrongUsage("want an agent: %s", strings.Join(registry.Names(registry.WithRules()), ", "))
 		}
-		return c.importRules(args[0], args[1:])
+		a, err := registry.Find(registry.WithRules(), args[0])
+		if err != nil {
+			return wrongUsage("%v", err)
+		}
+		return c.importRules(a, args[1:])
 	})
 	return c.withJSON(c.withYes(cmd), "print JSON; without --yes nothing is changed")
 }
 
-func (c *console) importRules(agent string, paths []string) error {
-	files, err := importFiles(agent, paths)
+func (c *console) importRules(a agent.Agent, paths []string) error {
+	files, err := importFiles(a.Rules, paths)
 	if err != nil {
 		return err
 	}
@@ -49,7 +54,7 @@ func (c *console) importRules(agent string, paths []string) error {
 	if err := store.Err(); err != nil {
 		return &verdict{exitNo, err.Error()}
 	}
-	found, err := imports.Read(agent, files, store.Config().Policy.Rules)
+	found, err := a.Rules.Translate(a.Name, files, store.Config().Policy.Rules)
 	if err != nil {
 		return &verdict{exitNo, err.Error()}
 	}
@@ -76,7 +81,7 @@ func (c *console) importRules(agent string, paths []string) error {
 }
 
 // importFiles opens the files that were named, or those that the agent would read here.
-func importFiles(agent string, paths []string) ([]imports.File, error) {
+func importFiles(rules *imports.Source, paths []string) ([]imports.File, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil, fmt.Errorf("find your home folder: %w", err)
@@ -86,9 +91,9 @@ func importFiles(agent string, paths []string) ([]imports.File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("find the current folder: %w", err)
 		}
-		return imports.Find(agent, home, folder)
+		return rules.Find(home, folder)
 	}
-	files, err := imports.Open(paths, home)
+	files, err := rules.Open(paths, home)
 	return files, pathError(err)
 }
 

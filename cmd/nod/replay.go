@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
-	"nod/agents/transcript"
+	"nod/agents/registry"
 	"nod/policy"
 	"nod/policy/replay"
 )
@@ -113,10 +113,10 @@ func simulation(path string) (*policy.Simulation, error) {
 // transcripts finds those that are named, or those of all agents.
 func transcripts(paths []string) ([]replay.File, error) {
 	if len(paths) > 0 {
-		files, err := transcript.Find(paths)
+		files, err := registry.Transcripts(paths)
 		return files, pathError(err)
 	}
-	return transcript.FindAll()
+	return registry.AllTranscripts()
 }
 
 // progress returns a bar on standard error, which nobody sees where that is no terminal.

@@ -12,10 +12,11 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/agents/agent"
+	"nod/agents/registry"
 	"nod/dialogs"
 	"nod/dialogs/safetext"
 	"nod/interact"
-	"nod/ipc/hooks/install"
 	"nod/ipc/operator"
 	"nod/policy/config"
 )
@@ -27,23 +28,29 @@ const checkPatience = 20 * time.Second
 type agentsPage struct {
 	content fyne.CanvasObject
 	cards   []*agentCard
+	askMore *checkRow
 }
 
 func newAgentsPage(w *Window) *agentsPage {
 	p := &agentsPage{}
 	rows := dialogs.Column(14, header(lang.L("Agents"), lang.L("Which coding agents ask through nod. You see every "+
 		"change of their settings before it is made.")))
-	for _, agent := range install.All() {
+	for _, agent := range registry.Installable() {
 		c := newAgentCard(w, agent)
 		p.cards = append(p.cards, c)
 		rows.Add(c.content)
 	}
+	p.askMore = newSwitch(w, lang.L("Ask in quiet modes, too"), lang.L("In modes in which an agent asks less, such as "+
+		"acceptEdits or auto, also ask about calls that no rule speaks of. What your rules ask about is asked about in "+
+		"every mode."), func(cfg *config.Config) *bool { return &cfg.Agents.AskMore })
+	rows.Add(card(p.askMore.content))
 	p.content = page(rows)
 	return p
 }
 
 // refresh shows what is known without looking at the machine.
 func (p *agentsPage) refresh(s operator.State) {
+	p.askMore.refresh(&s.Config, s.Problem == "")
 	for _, c := range p.cards {
 		c.strict.refresh(&s.Config, s.Problem == "")
 		c.contact.SetText(contactText(s.Contacts[c.agent.Name], time.Now()))
@@ -60,7 +67,7 @@ func (p *agentsPage) look() {
 // agentCard is one agent.
 type agentCard struct {
 	part    // its work is to look at the machine, its body what is about to change, or what a check found
-	agent   install.Agent
+	agent   agent.Agent
 	working worker // at the body
 
 	version, contact *widget.Label
@@ -70,10 +77,10 @@ type agentCard struct {
 	check            *widget.Button
 	strict           *checkRow
 	strictRow        *fyne.Container // is there while the agent is set up
-	status           install.Status
+	status           agent.Status
 }
 
-func newAgentCard(w *Window, a install.Agent) *agentCard {
+func newAgentCard(w *Window, a agent.Agent) *agentCard {
 	c := &agentCard{part: newPart(w), agent: a, working: worker{aside: w.aside}, badge: container.NewStack(),
 		version: dialogs.Lines(lang.L("looking…"), theme.SizeNameCaptionText, widget.LowImportance),
 		contact: dialogs.Lines("", theme.SizeNameCaptionText, widget.LowImportance)}
@@ -131,16 +138,16 @@ func ago(t, now time.Time) string {
 
 // look asks the machine about the agent.
 func (c *agentCard) look() {
-	fetch(&c.work, func(context.Context) (install.Status, error) {
+	fetch(&c.work, func(context.Context) (agent.Status, error) {
 		m, err := c.win.opts.Machine()
 		if err != nil {
-			return install.Status{}, err
+			return agent.Status{}, err
 		}
 		return c.agent.Status(m)
 	}, c.show)
 }
 
-func (c *agentCard) show(s install.Status, err error) {
+func (c *agentCard) show(s agent.Status, err error) {
 	c.status = s
 	c.problem.complain(err)
 	c.version.SetText(c.foundText())
@@ -187,13 +194,13 @@ func (c *agentCard) plan(gate bool) {
 			"what your rules deny. With it each call is asked about once, by nod; but if nod's hook is killed, it goes on as "+
 			"if you had allowed.")))
 	}
-	c.propose(setUpChange{verb: lang.L("Set up"), after: c.agent.After(), extra: extra,
-		changes: func(m install.Machine) ([]install.Change, error) { return c.agent.Install(m, gate) }})
+	c.propose(setUpChange{verb: lang.L("Set up"), after: c.agent.After, extra: extra,
+		changes: func(m agent.Machine) ([]agent.Change, error) { return c.agent.Install(m, gate) }})
 }
 
 // setUpChange is something to do to an agent's settings.
 type setUpChange struct {
-	changes func(install.Machine) ([]install.Change, error)
+	changes func(agent.Machine) ([]agent.Change, error)
 	verb    string
 	after   string            // what is left to do for the person
 	extra   fyne.CanvasObject // what there is to choose; may be nil
@@ -203,7 +210,7 @@ type setUpChange struct {
 func (c *agentCard) propose(p setUpChange) {
 	c.working.do(func(context.Context) func() {
 		m, err := c.win.opts.Machine()
-		var changes []install.Change
+		var changes []agent.Change
 		if err == nil {
 			changes, err = p.changes(m)
 		}
@@ -219,7 +226,7 @@ func (c *agentCard) propose(p setUpChange) {
 }
 
 // planned shows the changes that are proposed.
-func (c *agentCard) planned(p setUpChange, home string, changes []install.Change) fyne.CanvasObject {
+func (c *agentCard) planned(p setUpChange, home string, changes []agent.Change) fyne.CanvasObject {
 	rows := dialogs.Column(10)
 	if p.extra != nil {
 		rows.Add(p.extra)
@@ -253,7 +260,7 @@ func fromHome(path, home string) string {
 const diffHeight = 190
 
 // apply makes changes, or says why it could not. The worker might forget it: of what waits it does only the last.
-func (c *agentCard) apply(changes []install.Change, after string, failed func()) {
+func (c *agentCard) apply(changes []agent.Change, after string, failed func()) {
 	c.win.aside(func() {
 		var err error
 		for i := 0; i < len(changes) && err == nil; i++ {
@@ -281,7 +288,7 @@ func (c *agentCard) probe() {
 		ctx, cancel := context.WithTimeout(ctx, checkPatience)
 		defer cancel()
 		m, err := c.win.opts.Machine()
-		steps := []install.Step{{What: lang.L("this machine"), Err: err}}
+		steps := []agent.Step{{What: lang.L("this machine"), Err: err}}
 		if err == nil {
 			steps = c.agent.Check(ctx, m)
 		}
@@ -289,7 +296,7 @@ func (c *agentCard) probe() {
 	})
 }
 
-func (c *agentCard) report(steps []install.Step) {
+func (c *agentCard) report(steps []agent.Step) {
 	rows := dialogs.Column(4)
 	for _, s := range steps {
 		mark, importance, text := "✓ ", widget.MediumImportance, s.What

@@ -12,8 +12,9 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"nod/agents/agent"
+	"nod/agents/gemini"
 	"nod/interact"
-	"nod/ipc/hooks/install"
 )
 
 // onAgents opens the settings on the page of the agents, and returns the card of one.
@@ -102,7 +103,7 @@ func TestGeminiIsAskedThroughNodAloneOnlyOnRequest(t *testing.T) {
 	_, c, home := onAgents(t, somebody(), "light", "gemini-cli")
 	test.Tap(c.setUp)
 	test.Tap(buttonIn(t, c.body, "Set up"))
-	gate := install.GeminiGate(home)
+	gate := gemini.Agent.Gate(agent.Machine{Home: home}).Path
 	if _, err := os.Stat(gate); !errors.Is(err, os.ErrNotExist) {
 		t.Fatalf("its own prompts were switched off unasked: %v", err)
 	}

@@ -10,9 +10,10 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/agents/agent"
+	"nod/agents/registry"
 	"nod/dialogs"
 	"nod/dialogs/safetext"
-	"nod/ipc/hooks/install"
 	"nod/policy"
 	"nod/policy/imports"
 )
@@ -64,7 +65,7 @@ func (i *importer) look() {
 	}, i.show)
 }
 
-func findRules(machine func() (install.Machine, error), typed string, rules []policy.Rule) ([]imported, error) {
+func findRules(machine func() (agent.Machine, error), typed string, rules []policy.Rule) ([]imported, error) {
 	m, err := machine()
 	if err != nil {
 		return nil, err
@@ -79,14 +80,14 @@ func findRules(machine func() (install.Machine, error), typed string, rules []po
 		}
 	}
 	var all []imported
-	for _, agent := range imports.Agents {
-		one := imported{agent: agent}
-		one.files, one.err = imports.Find(agent, m.Home, folder)
+	for _, a := range registry.WithRules() {
+		one := imported{agent: a.Name}
+		one.files, one.err = a.Rules.Find(m.Home, folder)
 		if one.err == nil && len(one.files) == 0 {
 			continue
 		}
 		if one.err == nil {
-			one.result, one.err = imports.Read(agent, one.files, rules)
+			one.result, one.err = a.Rules.Translate(a.Name, one.files, rules)
 		}
 		if one.more = len(one.result.Rules) - rowsShown; one.more > 0 {
 			one.result.Rules = one.result.Rules[:rowsShown] // nobody adds what they cannot see

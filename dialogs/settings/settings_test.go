@@ -10,9 +10,9 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"nod/agents/agent"
 	"nod/dialogs"
 	"nod/interact"
-	"nod/ipc/hooks/install"
 	"nod/ipc/operator"
 	"nod/policy"
 	"nod/policy/config"
@@ -21,10 +21,10 @@ import (
 )
 
 // someMachine is a machine with two agents on it, in a home folder of its own.
-func someMachine(t *testing.T) func() (install.Machine, error) {
+func someMachine(t *testing.T) func() (agent.Machine, error) {
 	home := t.TempDir()
-	return func() (install.Machine, error) {
-		return install.Machine{Home: home, Nod: "/usr/bin/nod", Env: func(string) string { return "" },
+	return func() (agent.Machine, error) {
+		return agent.Machine{Home: home, Nod: "/usr/bin/nod", Env: func(string) string { return "" },
 			Look: func(name string) (string, error) {
 				if name == "claude" || name == "gemini" {
 					return "/usr/bin/" + name, nil

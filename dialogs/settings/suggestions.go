@@ -11,7 +11,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"nod/agents/transcript"
+	"nod/agents/registry"
 	"nod/dialogs"
 	"nod/dialogs/safetext"
 	"nod/ipc/operator"
@@ -194,7 +194,7 @@ func replayAll(ctx context.Context, p policy.Policy, progress func(part float64)
 	if err != nil {
 		return nil, err
 	}
-	files, err := transcript.FindAll()
+	files, err := registry.AllTranscripts()
 	if err != nil {
 		return nil, err
 	}

@@ -20,8 +20,8 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/agents/agent"
 	"nod/dialogs"
-	"nod/ipc/hooks/install"
 	"nod/ipc/operator"
 	"nod/policy/config"
 )
@@ -29,8 +29,8 @@ import (
 // Options are what a [Window] works with. All fields are required.
 type Options struct {
 	Operator operator.Operator
-	Machine  func() (install.Machine, error) // where to look for agents and what their hooks run; may take a moment
-	Closed   func()                          // called on the UI goroutine when the window was closed
+	Machine  func() (agent.Machine, error) // where to look for agents and what their hooks run; may take a moment
+	Closed   func()                        // called on the UI goroutine when the window was closed
 }
 
 // title is constant: on X11 it becomes the window's class.

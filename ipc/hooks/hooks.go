@@ -1,5 +1,5 @@
-// Package hooks speaks the hook protocols of coding agents: one file per agent turns its payload into what
-// nod does (a [step]) and nod's answer into that agent's own reply, and nothing else.
+// Package hooks answers the hooks of coding agents. What is one agent's own is in its folder below agents: its
+// [Protocol] turns a payload into what nod does (a [Step]) and nod's answer into that agent's reply, and nothing else.
 //
 // A hook must never make things worse. An event, a field or a tool that nod does not know, a prompt that
 // nobody answered, a window that was closed: each is "no decision", an empty reply, after which the agent
@@ -38,7 +38,7 @@ var ErrUnknownAgent = errors.New("nod knows no hooks of this agent")
 // Broker is all that the hooks can do with [interact.Broker].
 type Broker interface {
 	Do(ctx context.Context, r interact.Request) (interact.Answer, error)
-	Judge(ctx context.Context, r interact.Request, effects ...policy.Effect) (interact.Answer, error)
+	Judge(ctx context.Context, r interact.Request, effects ...policy.Effect) (interact.Answer, policy.Decision, error)
 	WithdrawWhere(owner interact.Requester, over func(interact.Request) bool)
 }
 
@@ -49,13 +49,17 @@ type Call struct {
 	Payload  []byte             // what the agent wrote to the hook's standard input
 	Who      interact.Requester // its Process is verified; the rest comes from the payload
 	Headless bool               // the agent runs without a terminal: nobody else would ask
+	Nod      string             // path of the nod command; empty when it is not known
 	Gate     bool               // the agent's own prompt is switched off: what nod does not deny happens
 }
 
-// Config is what [Hooks] work with. All fields are required.
+// Config is what [Hooks] work with. Fields are required unless they say otherwise.
 type Config struct {
+	Agents  map[string]Protocol // by name, as in "nod hook NAME"
 	Broker  Broker
+	AskMore func() bool            // also about what no rule speaks of, in modes in which the agent asks less
 	Timeout func() time.Duration   // how long a request waits, as configured; cut to MaxWait
+	Nod     string                 // path of the nod command; may be empty
 	OpenURL func(url string) error // shows an address in the person's browser, once the person agreed
 	Log     *slog.Logger
 }
@@ -67,47 +71,69 @@ type Hooks struct {
 	mu       sync.Mutex // guards all below
 	noticed  map[noticeKey]time.Time
 	contacts map[string]interact.Contact // by agent
+	answers  map[callKey][]kept
 }
 
 type noticeKey struct{ agent, session, kind string }
 
 // New returns hooks that ask through cfg.Broker.
 func New(cfg Config) *Hooks {
-	return &Hooks{cfg: cfg, noticed: map[noticeKey]time.Time{}, contacts: map[string]interact.Contact{}}
+	return &Hooks{
+		cfg: cfg, noticed: map[noticeKey]time.Time{}, contacts: map[string]interact.Contact{}, answers: map[callKey][]kept{},
+	}
 }
 
-// step is what one call of a hook amounts to.
-type step struct {
-	session, cwd string
-	ask          interact.Body               // goes before the policy and the human
-	judge        []policy.Effect             // not nil: ask goes before the policy alone, for these decisions
-	over         func(interact.Request) bool // these were answered elsewhere
-	notice       *interact.Notify
-	noticeKind   string
-	opens        string                             // an address that an allow opens
-	reply        func(interact.Answer) (any, error) // what the agent reads; nil: nothing
+// A Protocol is how the hooks of one agent are read and answered.
+type Protocol struct {
+	// Read turns a call into a step. An error means that the payload is not what it should be.
+	Read func(Call) (Step, error)
+
+	// Deny is the reply to an event with which the hook denies on its own, when nod cannot be asked; nil for one that
+	// decides nothing.
+	Deny func(event, reason string) any
 }
 
-// agents turn a call into a step. An error means that the payload is not what it should be.
-var agents = map[string]func(Call) (step, error){
-	"claude-code": reads(claude.step),
-	"codex":       reads(codex.step),
-	"gemini-cli":  reads(gemini.step),
-	"opencode":    reads(opencode.step),
-	"generic":     reads(claude.genericStep),
+// Step is what one call of a hook amounts to.
+type Step struct {
+	Session, CWD string
+	Subagent     interact.Subagent
+
+	Ask   interact.Body                      // goes before the policy and the human
+	Judge []policy.Effect                    // not nil: Ask goes before the policy alone, for these decisions
+	Reply func(interact.Answer) (any, error) // what the agent reads; nil: nothing
+
+	// Otherwise is the answer where no rule speaks of the call: the person is not asked then. Zero: they are.
+	Otherwise interact.Answer
+
+	// Where the policy alone was asked and insists that the person is, the agent reads what Insist makes of the reason,
+	// and asks; without Insist the person is asked now, if AskNow says so. In a Quiet mode the person wants the agent to
+	// ask less: what no rule speaks of passes there, unless [Config.AskMore] says otherwise.
+	Insist func(reason string) any
+	AskNow bool
+	Quiet  bool
+
+	// Call names the call where the agent may deliver it twice; "" where it cannot be told from others. What the person
+	// said to the first delivery counts for the second, which is said to come Again.
+	Call  func() string
+	Again bool
+
+	Over       func(interact.Request) bool // these were answered elsewhere
+	Notice     *interact.Notify
+	NoticeKind string
+	Opens      string // an address that an allow opens
 }
 
-// reads decodes the payload of a call for the agent that it came from. Names count byte for byte, and those of the
+// Reads decodes the payload of a call for the agent that it came from. Names count byte for byte, and those of the
 // payload itself appear once: two readers must not understand a call in two ways. What a tool's input says twice is for
 // the policy and the person to see: no agent may be let through for it.
-func reads[P any](stepOf func(P, Call) (step, error)) func(Call) (step, error) {
-	return func(c Call) (step, error) {
+func Reads[P any](stepOf func(P, Call) (Step, error)) func(Call) (Step, error) {
+	return func(c Call) (Step, error) {
 		var payload P
 		if err := namedOnce(c.Payload); err != nil {
-			return step{}, err
+			return Step{}, err
 		}
 		if err := jsonv2.Unmarshal(c.Payload, &payload, lenient); err != nil {
-			return step{}, err
+			return Step{}, err
 		}
 		return stepOf(payload, c)
 	}
@@ -142,54 +168,58 @@ func namedOnce(payload []byte) error {
 
 // Handle answers one call. An empty reply is "no decision". The error is [ErrUnknownAgent] or ctx's.
 func (h *Hooks) Handle(ctx context.Context, c Call) ([]byte, error) {
-	read, known := agents[c.Agent]
+	protocol, known := h.cfg.Agents[c.Agent]
 	if !known {
 		return nil, fmt.Errorf("%w: %q", ErrUnknownAgent, c.Agent)
 	}
 	h.note(c.Agent, (*interact.Contact).Called)
-	s, err := read(c)
+	c.Nod = h.cfg.Nod
+	s, err := protocol.Read(c)
 	if err != nil {
 		h.cfg.Log.Warn("hook: payload not understood", "agent", c.Agent, "event", c.Event, "err", err)
 		if c.Gate { // the agent goes on after silence
-			return Refuse(c.Agent, c.Event, "nod could not read this call, so it is denied. The person has not refused.")
+			return protocol.Refuse(c.Event, "nod could not read this call, so it is denied. The person has not refused.")
 		}
 		return nil, nil
 	}
 	who := c.Who
-	who.Agent, who.Session = c.Agent, s.session
-	if filepath.IsAbs(s.cwd) {
-		who.CWD = s.cwd
+	who.Agent, who.Session, who.Subagent = c.Agent, s.Session, s.Subagent
+	if filepath.IsAbs(s.CWD) {
+		who.CWD = s.CWD
 	}
 	return h.run(ctx, who, s)
 }
 
-func (h *Hooks) run(ctx context.Context, who interact.Requester, s step) ([]byte, error) {
-	if s.over != nil {
+func (h *Hooks) run(ctx context.Context, who interact.Requester, s Step) ([]byte, error) {
+	if s.Over != nil {
 		h.cfg.Broker.WithdrawWhere(who, func(r interact.Request) bool {
-			return r.Requester.Agent == who.Agent && r.Requester.Session == who.Session && s.over(r)
+			return r.Requester.Agent == who.Agent && r.Requester.Session == who.Session && s.Over(r)
 		})
 	}
-	if s.notice != nil && h.mayNotice(who, s.noticeKind) {
-		s.ask = *s.notice
+	if s.Notice != nil && h.mayNotice(who, s.NoticeKind) {
+		s.Ask = *s.Notice
 	}
-	a, err := h.answer(ctx, who, s)
-	if s.notice == nil {
+	a, insisted, err := h.answer(ctx, who, s)
+	if s.Notice == nil {
 		h.note(who.Agent, func(c *interact.Contact) { c.Count(a) })
 	}
-	if err != nil || s.reply == nil {
+	switch {
+	case err != nil || s.Reply == nil:
 		return nil, err
+	case insisted != "":
+		return json.Marshal(s.Insist(insisted))
 	}
-	if s.opens != "" && a.Outcome == interact.Allowed && a.By == interact.ByHuman {
-		if err := h.cfg.OpenURL(s.opens); err != nil {
+	if s.Opens != "" && a.Outcome == interact.Allowed && a.By == interact.ByHuman {
+		if err := h.cfg.OpenURL(s.Opens); err != nil {
 			h.cfg.Log.Warn("hook: address not opened", "agent", who.Agent, "err", err)
 			return nil, nil
 		}
 	}
-	reply, err := s.reply(a)
+	reply, err := s.Reply(a)
 	if err != nil {
 		h.cfg.Log.Error("hook: the answer has no form that the agent understands",
 			"agent", who.Agent, "outcome", a.Outcome, "err", err)
-		if reply, err = s.reply(untranslated); err != nil {
+		if reply, err = s.Reply(untranslated); err != nil {
 			return nil, err
 		}
 	}
@@ -202,24 +232,54 @@ func (h *Hooks) run(ctx context.Context, who interact.Requester, s step) ([]byte
 // untranslated takes the place of an answer that cannot be put into the agent's words.
 var untranslated = interact.Answer{Outcome: interact.Unavailable, Reason: "nod could not pass the answer on"}
 
-// answer returns the zero answer, which no reply takes for a decision, when there is none.
-func (h *Hooks) answer(ctx context.Context, who interact.Requester, s step) (interact.Answer, error) {
-	if s.ask == nil {
-		return interact.Answer{}, nil
+// answer returns the zero answer, which no reply takes for a decision, when there is none; or why the agent shall ask.
+func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (interact.Answer, string, error) {
+	if s.Over != nil {
+		h.forget(who, s)
 	}
-	r := interact.Request{Requester: who, Body: s.ask, Timeout: min(h.cfg.Timeout(), MaxWait)}
-	var a interact.Answer
-	var err error
-	if s.judge != nil {
-		a, err = h.cfg.Broker.Judge(ctx, r, s.judge...)
-	} else {
-		a, err = h.cfg.Broker.Do(ctx, r)
+	if s.Ask == nil {
+		return interact.Answer{}, "", nil
 	}
+	if s.Again {
+		if a, ok := h.earlier(who, s); ok {
+			h.cfg.Log.Info("hook: delivered twice", "agent", who.Agent, "outcome", a.Outcome)
+			return a, "", nil
+		}
+	}
+	r := interact.Request{Requester: who, Body: s.Ask, Timeout: min(h.cfg.Timeout(), MaxWait)}
+	a, insisted, err := h.decide(ctx, r, s)
 	if err != nil && ctx.Err() == nil {
 		h.cfg.Log.Warn("hook: not asked", "agent", who.Agent, "err", err)
-		return interact.Answer{}, nil
+		return interact.Answer{}, "", nil
 	}
-	return a, err
+	if a.By != interact.ByPolicy && a.Outcome != "" && !s.Again {
+		h.keep(who, s, a)
+	}
+	return a, insisted, err
+}
+
+// decide asks the policy, the person, or the one to know whether to ask the other.
+func (h *Hooks) decide(ctx context.Context, r interact.Request, s Step) (interact.Answer, string, error) {
+	if s.Judge != nil || s.Otherwise.Outcome != "" {
+		a, d, err := h.cfg.Broker.Judge(ctx, r, s.Judge...)
+		switch {
+		case err != nil || a.Outcome != "":
+			return a, "", err
+		case s.Otherwise.Outcome != "" && d.Effect == policy.Ask && !d.Insists():
+			return s.Otherwise, "", nil
+		case s.Judge == nil: // the policy decides again, with the person
+			a, err := h.cfg.Broker.Do(ctx, r)
+			return a, "", err
+		case !d.Insists() && !(s.Quiet && d.Effect == policy.Ask && h.cfg.AskMore()):
+			return interact.Answer{}, "", nil
+		case s.Insist != nil:
+			return interact.Answer{}, d.Reason, nil
+		case !s.AskNow:
+			return interact.Answer{}, "", nil
+		}
+	}
+	a, err := h.cfg.Broker.Do(ctx, r)
+	return a, "", err
 }
 
 // mayNotice lets one notice of a kind through per session and while.
@@ -240,8 +300,8 @@ func (h *Hooks) mayNotice(who interact.Requester, kind string) bool {
 	return true
 }
 
-// answered makes a reply to what the person has answered, and to nothing else.
-func answered(reply func(interact.Answer) (any, error)) func(interact.Answer) (any, error) {
+// Answered makes a reply to what the person has answered, and to nothing else.
+func Answered(reply func(interact.Answer) (any, error)) func(interact.Answer) (any, error) {
 	return func(a interact.Answer) (any, error) {
 		if a.Outcome != interact.Answered {
 			return nil, nil
@@ -250,25 +310,25 @@ func answered(reply func(interact.Answer) (any, error)) func(interact.Answer) (a
 	}
 }
 
-// finished says that the agent's turn is over: nothing of the session's is pending any more.
-func (s *step) finished() {
-	s.over = everything
-	s.notice, s.noticeKind = notice(s.cwd, "finished"), "stop"
+// Finished says that the agent's turn is over: nothing of the session's is pending any more.
+func (s *Step) Finished() {
+	s.Over = Everything
+	s.Notice, s.NoticeKind = Notice(s.CWD, "finished"), "stop"
 }
 
-// everything picks all requests of a session.
-func everything(interact.Request) bool { return true }
+// Everything picks all requests of a session.
+func Everything(interact.Request) bool { return true }
 
-// notice makes a notice of what happened in the folder cwd, under the folder's name.
-func notice(cwd, what string) *interact.Notify {
+// Notice makes a notice of what happened in the folder cwd, under the folder's name.
+func Notice(cwd, what string) *interact.Notify {
 	if filepath.IsAbs(cwd) && filepath.Dir(cwd) != cwd {
 		what = filepath.Base(cwd) + ": " + what
 	}
-	return &interact.Notify{Message: cut(what, 500)}
+	return &interact.Notify{Message: Cut(what, 500)}
 }
 
-// cut shortens s to n characters, visibly.
-func cut(s string, n int) string {
+// Cut shortens s to n characters, visibly.
+func Cut(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {
 		return s
@@ -276,22 +336,11 @@ func cut(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
-// Refuse returns the reply with which an agent's hook denies on its own, when nod cannot be asked. It is nil
-// for an event that decides nothing.
-func Refuse(agent, event, reason string) ([]byte, error) {
-	var reply any
-	switch {
-	case agent == "gemini-cli" && event == "BeforeTool":
-		reply = geminiDeny(reason)
-	case agent == "opencode" && event == "permission.asked":
-		reply = map[string]string{"reply": "reject", "message": reason}
-	case agent == "gemini-cli", agent == "opencode":
-		return nil, nil
-	case event == "PermissionRequest":
-		reply = permission(&decision{Behavior: "deny", Message: reason})
-	case event == "PreToolUse":
-		reply = preTool(&decision{Behavior: "deny", Message: reason})
-	default:
+// Refuse returns the reply with which the agent's hook denies on its own, when nod cannot be asked. It is nil for an
+// event that decides nothing.
+func (p Protocol) Refuse(event, reason string) ([]byte, error) {
+	reply := p.Deny(event, reason)
+	if reply == nil {
 		return nil, nil
 	}
 	return json.Marshal(reply)

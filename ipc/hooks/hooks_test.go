@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/agents/registry"
 	"nod/interact"
 	"nod/interact/interacttest"
 	"nod/ipc/hooks"
@@ -27,6 +28,7 @@ type rig struct {
 	policy *interacttest.Policy
 	broker *interact.Broker
 	opened []string
+	more   bool // the configuration asks more
 	log    strings.Builder
 }
 
@@ -38,23 +40,30 @@ func newRig(t *testing.T, answer interact.Answer) *rig {
 	r.broker = interacttest.Broker(r.human, r.policy)
 	t.Cleanup(r.broker.Close)
 	r.Hooks = hooks.New(hooks.Config{
-		Broker: r.broker, Timeout: func() time.Duration { return time.Hour }, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
+		Agents: registry.Protocols(), Broker: r.broker, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
+		Timeout: func() time.Duration { return time.Hour },
+		AskMore: func() bool { return r.more },
 		OpenURL: func(url string) error { r.opened = append(r.opened, url); return nil },
 	})
 	return r
 }
 
+// folders are those of the agents, below agents.
+var folders = map[string]string{
+	"claude-code": "claude", "codex": "codex", "gemini-cli": "gemini", "opencode": "opencode",
+}
+
 // call reads a recorded payload; its event is in it.
 func call(t *testing.T, agent, file string) hooks.Call {
 	t.Helper()
-	payload, err := os.ReadFile(filepath.Join("testdata", agent, file+".json"))
+	payload, err := os.ReadFile(filepath.Join("../../agents", folders[agent], "testdata/hooks", file+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return hooks.Call{Agent: agent, Event: event(t, payload), Payload: payload}
 }
 
-func event(t *testing.T, payload []byte) string {
+func event(t testing.TB, payload []byte) string {
 	t.Helper()
 	var e struct {
 		Name string `json:"hook_event_name"`
@@ -508,18 +517,19 @@ func TestRecommendedLabelsBecomeBadges(t *testing.T) {
 }
 
 func FuzzHandle(f *testing.F) {
-	for _, agent := range []string{"claude-code", "codex", "gemini-cli", "opencode"} {
-		files, err := filepath.Glob(filepath.Join("testdata", agent, "*.json"))
-		if err != nil || len(files) == 0 {
-			f.Fatal("no recorded payloads")
+	files, err := filepath.Glob("../../agents/*/testdata/hooks/*.json")
+	if err != nil || len(files) == 0 {
+		f.Fatal("no recorded payloads")
+	}
+	for _, file := range files {
+		payload, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
 		}
-		for _, file := range files {
-			payload, err := os.ReadFile(file)
-			if err != nil {
-				f.Fatal(err)
-			}
+		for _, agent := range registry.Names(registry.All()) {
 			f.Add(agent, "PermissionRequest", payload)
 			f.Add(agent, "Elicitation", payload)
+			f.Add(agent, event(f, payload), payload)
 		}
 	}
 	f.Fuzz(func(t *testing.T, agent, event string, payload []byte) {

@@ -8,39 +8,40 @@ import (
 	"nod/interact"
 )
 
-// question is one question as Claude Code, Codex, Gemini CLI and opencode all ask it; they differ in the
+// Question is one question as Claude Code, Codex, Gemini CLI and opencode all ask it; they differ in the
 // name of the field for several answers and in what may be left out.
-type question struct {
+type Question struct {
 	ID          string   `json:"id"`
 	Question    string   `json:"question"`
 	Header      string   `json:"header"`
 	Type        string   `json:"type"` // Gemini CLI: choice, text, yesno
-	Options     []option `json:"options"`
+	Options     []Option `json:"options"`
 	MultiSelect bool     `json:"multiSelect"`
 	Multiple    bool     `json:"multiple"` // opencode
 	Custom      *bool    `json:"custom"`   // opencode
 	Placeholder string   `json:"placeholder"`
 }
 
-type option struct {
+// Option is one answer that an agent offers.
+type Option struct {
 	Label       string `json:"label"`
 	Description string `json:"description"`
 	Preview     string `json:"preview"`
 }
 
-// asks has the step ask questions. What reply makes of the picks for each, in order, is what the agent reads.
-func (s step) asks(questions []question, reply func(picks [][]string) (any, error)) (step, error) {
+// Asks has the step ask questions. What reply makes of the picks for each, in order, is what the agent reads.
+func (s Step) Asks(questions []Question, reply func(picks [][]string) (any, error)) (Step, error) {
 	f, err := form(questions)
 	if err != nil {
-		return step{}, err
+		return Step{}, err
 	}
-	s.ask = f
-	s.reply = answered(func(a interact.Answer) (any, error) { return reply(picks(questions, a)) })
+	s.Ask = f
+	s.Reply = Answered(func(a interact.Answer) (any, error) { return reply(picks(questions, a)) })
 	return s, nil
 }
 
 // form makes one form of an agent's questions. The answers come back under "0", "1", … in their order.
-func form(questions []question) (interact.Form, error) {
+func form(questions []Question) (interact.Form, error) {
 	if len(questions) == 0 {
 		return interact.Form{}, errors.New("no questions")
 	}
@@ -67,7 +68,7 @@ func form(questions []question) (interact.Form, error) {
 
 // interact turns the mark that models put into a label into nod's badge. The answer is the label as the
 // agent knows it.
-func (o option) interact() interact.Option {
+func (o Option) interact() interact.Option {
 	out := interact.Option{Label: o.Label, Value: o.Label, Description: o.Description, Preview: o.Preview}
 	for _, mark := range []string{"(recommended)", "(推荐)", "（推荐）"} {
 		label := strings.TrimSpace(o.Label)
@@ -79,7 +80,7 @@ func (o option) interact() interact.Option {
 }
 
 // picks returns the answers of a form by question, in order.
-func picks(questions []question, a interact.Answer) [][]string {
+func picks(questions []Question, a interact.Answer) [][]string {
 	all := make([][]string, len(questions))
 	for i := range questions {
 		all[i] = []string{}
@@ -92,9 +93,9 @@ func picks(questions []question, a interact.Answer) [][]string {
 	return all
 }
 
-// distinct reports whether every question has a text of its own: agents that key answers by the text would
+// Distinct reports whether every question has a text of its own: agents that key answers by the text would
 // mix up two that are the same.
-func distinct(questions []question) bool {
+func Distinct(questions []Question) bool {
 	texts := map[string]bool{}
 	for _, q := range questions {
 		texts[q.Question] = true

@@ -17,8 +17,13 @@ import (
 	"nod/policy/shell"
 )
 
-// Agents are the agents whose files can be read.
-var Agents = []string{"claude-code", "codex", "gemini-cli"}
+// A Source is where an agent keeps rules of its own, and who reads them.
+type Source struct {
+	Folder  string   // the agent's, below the home folder and below a project: ".claude"
+	Home    []string // patterns of the person's files, below the home folder
+	Project []string // patterns of a project's files, below its folder
+	Read    func(File) ([]*Entry, error)
+}
 
 // A File is one permission file of an agent.
 type File struct {
@@ -42,36 +47,31 @@ type Result struct {
 	Present int            `json:"present"` // rules left out because they are there already
 }
 
-// An entry is one statement of a file: either rules, or the reason why there are none.
-type entry struct {
-	text   string
-	line   int
-	file   string
-	effect policy.Effect
-	rules  []policy.Rule
-	names  []string // readable parts of the rules' ids, one for each of rules
-	reason string
-	rank   int // Gemini CLI: the highest decides; the same for all elsewhere
+// An Entry is one statement of a file: either rules, or the reason why there are none.
+type Entry struct {
+	Text   string // as the file says it
+	Line   int
+	Effect policy.Effect
+	Reason string // why there are no rules; empty when there are
+	Rank   int    // the highest decides; [SameRank] where the strictest does
 
-	// touches reports whether a deny or ask may take back something that the rule allows.
-	touches func(policy.Rule) bool
+	file  string
+	rules []policy.Rule
+	names []string // readable parts of the rules' ids, one for each of rules
+
+	// Touches reports whether a deny or ask may take back something that the rule allows.
+	Touches func(policy.Rule) bool
 }
 
-// Read translates all files of an agent at once, because a deny in one of them limits what another allows.
+// Translate translates all files of an agent at once, because a deny in one of them limits what another allows.
 // Rules that are in existing already are counted, not repeated.
-func Read(agent string, files []File, existing []policy.Rule) (Result, error) {
-	read, known := map[string]func(File) ([]*entry, error){
-		"claude-code": readClaude, "codex": readCodex, "gemini-cli": readGemini,
-	}[agent]
-	if !known {
-		return Result{}, fmt.Errorf("%q: want %s", agent, strings.Join(Agents, ", "))
-	}
-	var entries []*entry
+func (s *Source) Translate(agent string, files []File, existing []policy.Rule) (Result, error) {
+	var entries []*Entry
 	for _, f := range files {
 		if f.Project != "" && !filepath.IsAbs(f.Project) {
 			return Result{}, fmt.Errorf("%s: the project %q is no absolute folder", f.Path, f.Project)
 		}
-		found, err := read(f)
+		found, err := s.Read(f)
 		if err != nil {
 			return Result{}, fmt.Errorf("%s: %w", f.Path, err)
 		}
@@ -86,64 +86,64 @@ func Read(agent string, files []File, existing []policy.Rule) (Result, error) {
 }
 
 // checkRules ties the rules of an entry to the agent and drops them all when nod would refuse one.
-func (e *entry) checkRules(agent string) {
+func (e *Entry) checkRules(agent string) {
 	for i := range e.rules {
 		r := &e.rules[i]
-		r.Agent, r.Effect = agent, e.effect
-		r.Note = fmt.Sprintf("from %s, line %d", filepath.ToSlash(e.file), e.line)
+		r.Agent, r.Effect = agent, e.Effect
+		r.Note = fmt.Sprintf("from %s, line %d", filepath.ToSlash(e.file), e.Line)
 		if len(r.Run) > 0 && r.Effect == policy.Allow {
 			r.Note += runNote
 		}
 		probe := *r
 		probe.ID = "probe"
-		if err := probe.Validate(); err != nil && e.reason == "" {
-			e.reason = "nod would refuse the rule: " + err.Error()
+		if err := probe.Validate(); err != nil && e.Reason == "" {
+			e.Reason = "nod would refuse the rule: " + err.Error()
 		}
 	}
-	if e.reason == "" && len(e.rules) == 0 {
-		e.reason = "nod has no rule that says this"
+	if e.Reason == "" && len(e.rules) == 0 {
+		e.Reason = "nod has no rule that says this"
 	}
 }
 
 // settle drops allows that would be wider in nod than where they come from: those that a deny or ask which
 // could not be translated takes back, and those that win over one there, where in nod the strictest wins.
-func settle(entries []*entry) {
+func settle(entries []*Entry) {
 	for _, deny := range entries {
-		if deny.effect == policy.Allow || deny.touches == nil {
+		if deny.Effect == policy.Allow || deny.Touches == nil {
 			continue
 		}
 		for _, allow := range entries {
-			if allow.effect == policy.Allow && allow.rank >= deny.rank && allow.rank != sameRank &&
-				slices.ContainsFunc(allow.rules, deny.touches) {
+			if allow.Effect == policy.Allow && allow.Rank >= deny.Rank && allow.Rank != SameRank &&
+				slices.ContainsFunc(allow.rules, deny.Touches) {
 				allow.leave("it conflicts with %s:%d, which it wins over there; in nod the strictest rule wins", deny)
 				deny.leave("it conflicts with %s:%d, which wins over it there; in nod the strictest rule wins", allow)
 			}
 		}
 	}
 	for _, deny := range entries {
-		if deny.effect == policy.Allow || deny.touches == nil || deny.reason == "" {
+		if deny.Effect == policy.Allow || deny.Touches == nil || deny.Reason == "" {
 			continue
 		}
 		for _, allow := range entries {
-			if allow.effect == policy.Allow && slices.ContainsFunc(allow.rules, deny.touches) {
+			if allow.Effect == policy.Allow && slices.ContainsFunc(allow.rules, deny.Touches) {
 				allow.leave("%s:%d may take back a part of it, and cannot be translated", deny)
 			}
 		}
 	}
 }
 
-// sameRank is the rank of entries whose agent lets the strictest win, as nod does.
-const sameRank = -1
+// SameRank is the rank of entries whose agent lets the strictest win, as nod does.
+const SameRank = -1
 
-func (e *entry) leave(format string, because *entry) {
-	e.reason = cmp.Or(e.reason, fmt.Sprintf(format, because.file, because.line))
+func (e *Entry) leave(format string, because *Entry) {
+	e.Reason = cmp.Or(e.Reason, fmt.Sprintf(format, because.file, because.Line))
 }
 
-func collect(entries []*entry, existing []policy.Rule) Result {
+func collect(entries []*Entry, existing []policy.Rule) Result {
 	result := Result{Rules: []policy.Rule{}, Left: []Untranslated{}}
 	for _, e := range entries {
-		if e.reason != "" {
-			result.Left = append(result.Left, Untranslated{e.text, e.file, e.line, e.reason})
+		if e.Reason != "" {
+			result.Left = append(result.Left, Untranslated{e.Text, e.file, e.Line, e.Reason})
 			continue
 		}
 		for i, r := range e.rules {
@@ -185,37 +185,40 @@ const (
 	prefixAllow = "nod lets commands pass that surely only read, and asks once for others: " +
 		"allow this one for always when it comes"
 	prefixDeny = "nod's rules cannot name this: nod asks about it anyway, unless a rule or an earlier answer allows it"
-	ofProject  = "it holds for the sessions of a project wherever they work, and nod knows only the folder of each call"
+
+	// OfProject is why a deny of a project is left out.
+	OfProject = "it holds for the sessions of a project wherever they work, and nod knows only the folder of each call"
 )
 
 // runNote says how a rule for commands differs from where it comes from.
 const runNote = "; with flags known to be harmless and files of the project only"
 
-func prefixReason(effect policy.Effect) string {
+// PrefixReason is why a rule for the beginnings of commands is left out.
+func PrefixReason(effect policy.Effect) string {
 	if effect == policy.Allow {
 		return prefixAllow
 	}
 	return prefixDeny
 }
 
-// addRun translates commands that begin with one of the prefixes. What asks or denies holds for all tools that run
+// AddRun translates commands that begin with one of the prefixes. What asks or denies holds for all tools that run
 // commands; in a project's file it would hold for too little.
-func (e *entry) addRun(agent, tool, project string, prefixes ...string) {
+func (e *Entry) AddRun(agent, tool, project string, prefixes ...string) {
 	for _, prefix := range prefixes {
-		if !isSaid(prefix, e.effect) {
-			e.reason = prefixReason(e.effect)
+		if !isSaid(prefix, e.Effect) {
+			e.Reason = PrefixReason(e.Effect)
 			return
 		}
 	}
 	switch {
 	case len(prefixes) == 0:
-		e.reason = prefixReason(e.effect)
-	case e.effect != policy.Allow && project != "":
-		e.reason = ofProject
-	case e.effect != policy.Allow:
-		e.add(agent+"-run-"+prefixes[0], policy.Rule{Run: prefixes})
+		e.Reason = PrefixReason(e.Effect)
+	case e.Effect != policy.Allow && project != "":
+		e.Reason = OfProject
+	case e.Effect != policy.Allow:
+		e.Add(agent+"-run-"+prefixes[0], policy.Rule{Run: prefixes})
 	default:
-		e.add(agent+"-run-"+prefixes[0], policy.Rule{Tool: tool, Run: prefixes, CWD: inside(project)})
+		e.Add(agent+"-run-"+prefixes[0], policy.Rule{Tool: tool, Run: prefixes, CWD: Inside(project)})
 	}
 }
 
@@ -235,9 +238,9 @@ func isSaid(prefix string, effect policy.Effect) bool {
 	return p.Text == "" && len(p.Flags) == 0 && strings.Join(p.Words, " ") == prefix
 }
 
-// takesFrom reports whether what begins with the prefix may be a part of what a rule for commands allows: one
+// TakesFrom reports whether what begins with the prefix may be a part of what a rule for commands allows: one
 // begins with the other, or the prefix is a program that runs another, which nod looks through.
-func takesFrom(prefix string, r policy.Rule) bool {
+func TakesFrom(prefix string, r policy.Rule) bool {
 	return slices.ContainsFunc(r.Run, func(run string) bool {
 		if strings.HasPrefix(run+" ", prefix) || strings.HasPrefix(prefix+" ", run) {
 			return true
@@ -246,4 +249,28 @@ func takesFrom(prefix string, r policy.Rule) bool {
 		around := policy.Rule{ID: "x", Effect: policy.Allow, Run: r.Run, Examples: examples}
 		return around.CheckExamples() != nil
 	})
+}
+
+// Add adds a rule, under a readable part of its id.
+func (e *Entry) Add(name string, r policy.Rule) {
+	e.rules, e.names = append(e.rules, r), append(e.names, name)
+}
+
+// Drop takes all rules back.
+func (e *Entry) Drop(reason string) { e.rules, e.names, e.Reason = nil, nil, reason }
+
+// Always touches every rule.
+func Always(policy.Rule) bool { return true }
+
+// Inside is the pattern of a project's folder and all in it, or nothing when there is no project.
+func Inside(project string) string {
+	if project == "" {
+		return ""
+	}
+	return Below(project, "**")
+}
+
+// Below is the pattern p in a project's folder.
+func Below(project, p string) string {
+	return strings.TrimSuffix(policy.EscapeGlob(filepath.ToSlash(project)), "/") + "/" + p
 }

@@ -1,4 +1,4 @@
-package imports
+package imports_test
 
 import (
 	"fmt"
@@ -9,11 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"nod/agents/registry"
 	"nod/policy"
+	"nod/policy/imports"
 )
 
 // summary writes rules and what is left out in one line each, without notes.
-func summary(r Result) string {
+func summary(r imports.Result) string {
 	var b strings.Builder
 	for _, rule := range r.Rules {
 		fmt.Fprintf(&b, "%s: %s", rule.ID, rule.Effect)
@@ -36,13 +38,22 @@ func summary(r Result) string {
 	return b.String()
 }
 
-func readFile(t *testing.T, name, project string) File {
+// translate reads files as the agent's own package does.
+func translate(name string, files []imports.File, existing []policy.Rule) (imports.Result, error) {
+	a, err := registry.Find(registry.WithRules(), name)
+	if err != nil {
+		return imports.Result{}, err
+	}
+	return a.Rules.Translate(a.Name, files, existing)
+}
+
+func readFile(t *testing.T, name, project string) imports.File {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return File{Path: name, Project: project, Text: text}
+	return imports.File{Path: name, Project: project, Text: text}
 }
 
 func TestFiles(t *testing.T) {
@@ -86,14 +97,14 @@ left 22: decision=deny deny_message=no priority=100 toolName=web_fetch
 	} {
 		t.Run(tt.agent, func(t *testing.T) {
 			f := readFile(t, tt.file, tt.project)
-			got, err := Read(tt.agent, []File{f}, nil)
+			got, err := translate(tt.agent, []imports.File{f}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if s := summary(got); s != tt.want[1:] {
 				t.Errorf("got\n%s\nwant\n%s", s, tt.want[1:])
 			}
-			again, err := Read(tt.agent, []File{f}, got.Rules)
+			again, err := translate(tt.agent, []imports.File{f}, got.Rules)
 			if err != nil || len(again.Rules) != 0 || again.Present != len(got.Rules) {
 				t.Errorf("a second import adds %v and counts %d, %v", again.Rules, again.Present, err)
 			}
@@ -163,7 +174,8 @@ func TestClaudeRules(t *testing.T) {
 		{"said twice", `{"allow":["WebSearch","WebSearch"]}`, "claude-websearch-1: allow tool=WebSearch\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := Read("claude-code", []File{{Path: "s.json", Text: []byte(`{"permissions":` + tt.text + `}`)}}, nil)
+			file := imports.File{Path: "s.json", Text: []byte(`{"permissions":` + tt.text + `}`)}
+			got, err := translate("claude-code", []imports.File{file}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -203,7 +215,7 @@ func TestCodexRules(t *testing.T) {
 			"codex-run-make-1: allow run=make\ncodex-run-make-install-1: deny run=make install\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := Read("codex", []File{{Path: "x.rules", Text: []byte(tt.text)}}, nil)
+			got, err := translate("codex", []imports.File{{Path: "x.rules", Text: []byte(tt.text)}}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -253,7 +265,7 @@ func TestGeminiRules(t *testing.T) {
 			"left 1: decision=deny mcpName=db priority=10 toolName=drop\nleft 6: decision=allow priority=9 toolName=glob\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := Read("gemini-cli", []File{{Path: "p.toml", Text: []byte(tt.text)}}, nil)
+			got, err := translate("gemini-cli", []imports.File{{Path: "p.toml", Text: []byte(tt.text)}}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -276,7 +288,7 @@ func TestBrokenFiles(t *testing.T) {
 		{"gemini-cli", "[[rule]]\ndecision='deny'\npriority=1000", "priority 1000"},
 		{"cursor", ``, "claude-code, codex, gemini-cli"},
 	} {
-		_, err := Read(tt.agent, []File{{Path: "f", Text: []byte(tt.text)}}, nil)
+		_, err := translate(tt.agent, []imports.File{{Path: "f", Text: []byte(tt.text)}}, nil)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s %q: %v, want %q", tt.agent, tt.text, err, tt.want)
 		}
@@ -285,7 +297,7 @@ func TestBrokenFiles(t *testing.T) {
 
 // TestNeverWider asks the imported rules about calls that the original refuses or asks about.
 func TestNeverWider(t *testing.T) {
-	got, err := Read("claude-code", []File{readFile(t, "settings.json", "/w/shop")}, nil)
+	got, err := translate("claude-code", []imports.File{readFile(t, "settings.json", "/w/shop")}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,22 +337,6 @@ func TestNeverWider(t *testing.T) {
 	}
 }
 
-func TestProjectOf(t *testing.T) {
-	for path, want := range map[string]string{
-		"/home/ann/.claude/settings.json":         "",
-		"/home/ann/.claude/settings.local.json":   "/home/ann",
-		"/home/ann/.gemini/policies/a.toml":       "",
-		"/home/ann/shop/.claude/settings.json":    "/home/ann/shop",
-		"/home/ann/shop/.codex/rules/x.rules":     "/home/ann/shop",
-		"/home/ann/Downloads/settings.json":       "/home/ann/Downloads",
-		"/home/ann/.claude/shop/.claude/set.json": "/home/ann/.claude/shop",
-	} {
-		if got := projectOf(path, "/home/ann"); got != want {
-			t.Errorf("%s belongs to %q, want %q", path, got, want)
-		}
-	}
-}
-
 func FuzzClaude(f *testing.F) { fuzzRead(f, "claude-code", "settings.json") }
 func FuzzCodex(f *testing.F)  { fuzzRead(f, "codex", "default.rules") }
 func FuzzGemini(f *testing.F) { fuzzRead(f, "gemini-cli", "policy.toml") }
@@ -355,11 +351,11 @@ func fuzzRead(f *testing.F, agent, sample string) {
 	f.Add(text, true)
 	f.Add(text, false)
 	f.Fuzz(func(t *testing.T, text []byte, inProject bool) {
-		file := File{Path: "file", Text: text}
+		file := imports.File{Path: "file", Text: text}
 		if inProject {
 			file.Project = "/w/shop"
 		}
-		got, err := Read(agent, []File{file}, nil)
+		got, err := translate(agent, []imports.File{file}, nil)
 		if err != nil {
 			return
 		}

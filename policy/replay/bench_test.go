@@ -27,7 +27,7 @@ func BenchmarkRun(b *testing.B) {
 			files = append(files, replay.File{
 				Name: name, Size: int64(len(project)),
 				Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(project)), nil },
-				Read: func(r io.Reader) replay.Reader { return claude.NewTranscript(r) },
+				Read: claude.Agent.Transcripts.Read,
 			})
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"nod/agents/transcript"
+	"nod/agents/registry"
 	"nod/policy"
 	"nod/policy/replay"
 )
@@ -19,7 +19,7 @@ const (
 // TestFigures prints how often nod would have asked in real work, and fails when it would more often than it did.
 func TestFigures(t *testing.T) {
 	t.Setenv("HOME", "/home/dev") // whose transcripts they are
-	files, err := transcript.Find([]string{"testdata"})
+	files, err := registry.Transcripts([]string{"testdata"})
 	if err != nil {
 		t.Fatal(err)
 	}

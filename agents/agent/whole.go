@@ -1,0 +1,37 @@
+package agent
+
+import (
+	"bytes"
+	"errors"
+)
+
+// marker is in every file that is nod's own.
+const marker = "written by nod"
+
+// Whole is a file that nod writes and removes as a whole. A file of that name that is somebody else's stays.
+func Whole(path string, text func(nod string) []byte) File {
+	foreign := func(b []byte) error {
+		if len(b) > 0 && !bytes.Contains(b, []byte(marker)) {
+			return errors.New("is not nod's: move it away first")
+		}
+		return nil
+	}
+	return File{
+		Path: path,
+		Install: func(before []byte, nod string) ([]byte, error) {
+			if err := foreign(before); err != nil {
+				return nil, err
+			}
+			return text(nod), nil
+		},
+		Uninstall: func(before []byte) ([]byte, error) {
+			if foreign(before) != nil {
+				return before, nil
+			}
+			return nil, nil
+		},
+		Installed: func(b []byte, nod string) bool {
+			return bytes.Contains(b, []byte(marker)) && (nod == "" || bytes.Equal(b, text(nod)))
+		},
+	}
+}

@@ -1,0 +1,337 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"nod/interact"
+	"nod/ipc/hooks"
+	"nod/policy"
+)
+
+// Payload is what nod reads of Claude Code's hook payloads (https://code.claude.com/docs/en/hooks), whose shape other
+// agents have taken over. Fields that nod has no use for pass unread.
+type Payload struct {
+	SessionID      string            `json:"session_id"`
+	CWD            string            `json:"cwd"`
+	AgentID        string            `json:"agent_id"` // of a subagent
+	AgentType      string            `json:"agent_type"`
+	PermissionMode string            `json:"permission_mode"`
+	ToolName       string            `json:"tool_name"`
+	ToolInput      json.RawMessage   `json:"tool_input"`
+	ToolUseID      string            `json:"tool_use_id"`
+	Suggestions    []json.RawMessage `json:"permission_suggestions"`
+
+	Message          string `json:"message"`
+	NotificationType string `json:"notification_type"`
+
+	MCPServer string          `json:"mcp_server_name"`
+	Mode      string          `json:"mode"`
+	URL       string          `json:"url"`
+	Schema    json.RawMessage `json:"requested_schema"`
+}
+
+// Questions is the input of Claude Code's AskUserQuestion and of its relatives.
+type Questions struct {
+	Questions []hooks.Question `json:"questions"`
+}
+
+const (
+	askUserQuestion = "AskUserQuestion"
+	exitPlanMode    = "ExitPlanMode"
+)
+
+// Step is what a call of Claude Code's hooks amounts to.
+func (p Payload) Step(c hooks.Call) (hooks.Step, error) {
+	s := hooks.Step{
+		Session: p.SessionID, CWD: p.CWD, Subagent: interact.Subagent{ID: p.AgentID, Type: p.AgentType}, Call: p.call,
+	}
+	switch c.Event {
+	case "PermissionRequest":
+		s.Again = true
+		return p.permissionRequest(s, c.Nod)
+	case "PreToolUse":
+		return p.preToolUse(s, c)
+	case "PostToolUse", "PostToolUseFailure", "PermissionDenied":
+		s.Over = p.SameCall
+	case "Stop":
+		s.Finished()
+		s.Over = p.sameThread
+	case "UserPromptSubmit", "SubagentStop":
+		s.Over = p.sameThread
+	case "SessionEnd":
+		s.Over = hooks.Everything
+	case "Notification":
+		p.notification(&s)
+	case "Elicitation":
+		return p.elicitation(s)
+	}
+	return s, nil
+}
+
+// permissionRequest comes when Claude Code is about to ask in the terminal. Both prompts are open at once;
+// the first answer counts.
+func (p Payload) permissionRequest(s hooks.Step, nod string) (hooks.Step, error) {
+	if p.ToolName == askUserQuestion {
+		return p.question(s, Permission)
+	}
+	a := p.Approve()
+	for _, raw := range p.Suggestions {
+		a.Suggestions = append(a.Suggestions, suggestion(raw))
+	}
+	s.Ask, s.Otherwise = a, p.mayAsk(nod)
+	s.Reply = func(a interact.Answer) (any, error) {
+		d := DecisionOf(a)
+		if d != nil && a.Suggestion > 0 {
+			d.UpdatedPermissions = []json.RawMessage{p.Suggestions[a.Suggestion-1]}
+		}
+		if a.Outcome == interact.Allowed && p.ToolName == exitPlanMode {
+			d.UpdatedInput = p.ToolInput
+		}
+		return Permission(d), nil
+	}
+	return s, nil
+}
+
+// preToolUse comes before any prompt, and alone where there is none. The human is asked here only when
+// Claude Code runs headless: elsewhere PermissionRequest follows, and only for what needs it.
+func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
+	switch {
+	case p.ToolName == askUserQuestion && p.PermissionMode == "default":
+		return s, nil // PermissionRequest follows, with the same question
+	case p.ToolName == askUserQuestion:
+		return p.question(s, PreTool)
+	case p.ToolName == exitPlanMode:
+		return s, nil
+	}
+	s.Ask, s.Otherwise = p.Approve(), p.mayAsk(c.Nod)
+	s.Quiet = slices.Contains(quietModes, p.PermissionMode)
+	if !c.Headless || s.Quiet {
+		s.Judge = []policy.Effect{policy.Allow, policy.Deny}
+	}
+	s.AskNow = c.Headless
+	if !c.Headless {
+		s.Insist = func(reason string) any { return PreTool(&Decision{Behavior: "ask", Message: reason}) }
+	}
+	s.Reply = func(a interact.Answer) (any, error) {
+		d := DecisionOf(a)
+		if a.Outcome == interact.Allowed {
+			d.Message = a.Reason
+		}
+		return PreTool(d), nil
+	}
+	return s, nil
+}
+
+// quietModes are those in which Claude Code lets calls pass that it would otherwise ask about.
+var quietModes = []string{"acceptEdits", "auto", "bypassPermissions", "dontAsk"}
+
+// question answers AskUserQuestion. It is never allowed without answers: Claude Code would take that for
+// the human saying nothing.
+func (p Payload) question(s hooks.Step, reply func(*Decision) any) (hooks.Step, error) {
+	var in Questions
+	if err := json.Unmarshal(p.ToolInput, &in); err != nil {
+		return hooks.Step{}, err
+	}
+	if !hooks.Distinct(in.Questions) {
+		return s, nil
+	}
+	return s.Asks(in.Questions, func(picks [][]string) (any, error) {
+		answers := map[string]string{}
+		for i, pick := range picks {
+			answers[in.Questions[i].Question] = strings.Join(pick, ", ")
+		}
+		input, err := with(p.ToolInput, "answers", answers)
+		return reply(&Decision{Behavior: "allow", UpdatedInput: input}), err
+	})
+}
+
+// Approve is the request that asks about the call.
+func (p Payload) Approve() interact.Approve {
+	var in struct {
+		Description string `json:"description"`
+	}
+	_ = json.Unmarshal(p.ToolInput, &in) // a tool whose description is no text has none
+	return interact.Approve{Tool: p.ToolName, Input: p.ToolInput, Description: in.Description, ToolUseID: p.ToolUseID}
+}
+
+// SameCall picks the request that asks about this very call. PermissionRequest carries no id of the call,
+// so tool and input must do.
+func (p Payload) SameCall(r interact.Request) bool {
+	if !p.sameThread(r) {
+		return false
+	}
+	switch b := r.Body.(type) {
+	case interact.Approve:
+		return b.Tool == p.ToolName && sameJSON(b.Input, p.ToolInput)
+	case interact.Form:
+		if p.ToolName != askUserQuestion {
+			return false
+		}
+		var in Questions
+		isSame := func(q hooks.Question, shown interact.Question) bool { return q.Question == shown.Question }
+		return json.Unmarshal(p.ToolInput, &in) == nil && slices.EqualFunc(in.Questions, b.Questions, isSame)
+	}
+	return false
+}
+
+// sameThread picks what the same subagent asks, or the main thread: those go on while the others wait.
+func (p Payload) sameThread(r interact.Request) bool { return r.Requester.Subagent.ID == p.AgentID }
+
+// call is the same for two deliveries of one call. Of questions the second may hold the answers as well.
+func (p Payload) call() string {
+	input := jsontext.Value(bytes.Clone(p.ToolInput))
+	var in struct{ Questions jsontext.Value }
+	if p.ToolName == askUserQuestion && json.Unmarshal(input, &in) == nil {
+		input = in.Questions
+	}
+	if p.ToolName == "" || input.Canonicalize(jsontext.CanonicalizeRawInts(false)) != nil {
+		return ""
+	}
+	return p.ToolName + " " + string(input)
+}
+
+func (p Payload) notification(s *hooks.Step) {
+	switch p.NotificationType {
+	case "permission_prompt", "elicitation_dialog", "elicitation_url_dialog":
+		return // nod's own window says so already
+	case "auth_success", "elicitation_complete", "elicitation_response":
+		return // nothing for anybody to do
+	}
+	if p.Message == "" {
+		return
+	}
+	s.Notice, s.NoticeKind = hooks.Notice(p.CWD, p.Message), "notification/"+p.NotificationType
+}
+
+// suggestion puts one of Claude Code's own proposals for "always" into words.
+func suggestion(raw json.RawMessage) string {
+	var s struct {
+		Type  string `json:"type"`
+		Rules []struct {
+			Tool    string `json:"toolName"`
+			Content string `json:"ruleContent"`
+		} `json:"rules"`
+		Behavior    string   `json:"behavior"`
+		Mode        string   `json:"mode"`
+		Directories []string `json:"directories"`
+		Destination string   `json:"destination"`
+	}
+	var exact bytes.Buffer
+	if json.Unmarshal(raw, &s) != nil || json.Compact(&exact, raw) != nil {
+		return string(raw)
+	}
+	where := map[string]string{
+		"session": "this session", "localSettings": "this project, for you",
+		"projectSettings": "this project, for everybody", "userSettings": "all projects",
+	}[s.Destination]
+	if where == "" {
+		return exact.String()
+	}
+	switch {
+	case s.Type == "addRules" && s.Behavior == "allow":
+		var rules []string
+		for _, r := range s.Rules {
+			if r.Content == "" {
+				rules = append(rules, r.Tool)
+				continue
+			}
+			rules = append(rules, r.Tool+"("+r.Content+")")
+		}
+		return "allow " + strings.Join(rules, " and ") + " · " + where
+	case s.Type == "setMode":
+		return "switch to mode " + s.Mode + " · " + where
+	case s.Type == "addDirectories":
+		return "work in " + strings.Join(s.Directories, " and ") + ", too · " + where
+	}
+	return exact.String() // not understood: shown as it is
+}
+
+// Decision is a verdict in the one shape from which both of Claude Code's replies are made.
+type Decision struct {
+	Behavior           string            `json:"behavior"`
+	Message            string            `json:"message,omitempty"`
+	UpdatedInput       json.RawMessage   `json:"updatedInput,omitempty"`
+	UpdatedPermissions []json.RawMessage `json:"updatedPermissions,omitempty"`
+}
+
+// DecisionOf is the verdict in an answer; nil: nobody decided.
+func DecisionOf(a interact.Answer) *Decision {
+	switch a.Outcome {
+	case interact.Allowed:
+		return &Decision{Behavior: "allow"}
+	case interact.Denied:
+		return &Decision{Behavior: "deny", Message: a.Refusal()}
+	}
+	return nil
+}
+
+// Verdict makes a reply of the verdict in an answer.
+func Verdict(reply func(*Decision) any) func(interact.Answer) (any, error) {
+	return func(a interact.Answer) (any, error) { return reply(DecisionOf(a)), nil }
+}
+
+type output struct {
+	Specific any `json:"hookSpecificOutput"`
+}
+
+// Permission is the reply to PermissionRequest; nil to nobody's decision.
+func Permission(d *Decision) any {
+	if d == nil {
+		return nil
+	}
+	return output{struct {
+		Event    string    `json:"hookEventName"`
+		Decision *Decision `json:"decision"`
+	}{"PermissionRequest", d}}
+}
+
+// PreTool is the reply to PreToolUse; nil to nobody's decision.
+func PreTool(d *Decision) any {
+	if d == nil {
+		return nil
+	}
+	return output{struct {
+		Event        string          `json:"hookEventName"`
+		Decision     string          `json:"permissionDecision"`
+		Reason       string          `json:"permissionDecisionReason,omitempty"`
+		UpdatedInput json.RawMessage `json:"updatedInput,omitempty"`
+	}{"PreToolUse", d.Behavior, d.Message, d.UpdatedInput}}
+}
+
+// with returns the JSON object raw with one field set, and all others as they were.
+func with(raw json.RawMessage, field string, value any) (json.RawMessage, error) {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &object); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	object[field] = text
+	return json.Marshal(object)
+}
+
+// sameJSON reports whether a and b are the same value, whatever the order of their fields.
+func sameJSON(a, b json.RawMessage) bool {
+	x, y := jsontext.Value(bytes.Clone(a)), jsontext.Value(bytes.Clone(b))
+	exact := jsontext.CanonicalizeRawInts(false) // large numbers stay apart
+	return x.Canonicalize(exact) == nil && y.Canonicalize(exact) == nil && bytes.Equal(x, y)
+}
+
+// Deny is the reply with which a hook of Claude Code's shape denies on its own.
+func Deny(event, reason string) any {
+	d := &Decision{Behavior: "deny", Message: reason}
+	switch event {
+	case "PermissionRequest":
+		return Permission(d)
+	case "PreToolUse":
+		return PreTool(d)
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package gemini
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"nod/agents/claude"
+	"nod/interact"
+	"nod/ipc/hooks"
+	"nod/policy"
+)
+
+// payload is what nod reads of Gemini CLI's hook payloads, whose fields have the names that Claude Code gave them
+// (https://github.com/google-gemini/gemini-cli/blob/main/docs/hooks/reference.md).
+type payload struct{ claude.Payload }
+
+func (p payload) step(c hooks.Call) (hooks.Step, error) {
+	s := hooks.Step{Session: p.SessionID, CWD: p.CWD}
+	switch c.Event {
+	case "BeforeTool":
+		return p.beforeTool(s, c.Gate)
+	case "AfterTool":
+		s.Over = p.SameCall
+	case "AfterAgent":
+		s.Finished()
+	case "BeforeAgent", "SessionEnd":
+		s.Over = hooks.Everything
+	case "Notification":
+		if p.Message != "" {
+			s.Notice, s.NoticeKind = hooks.Notice(p.CWD, p.Message), "notification/"+p.NotificationType
+		}
+	}
+	return s, nil
+}
+
+// beforeTool comes before Gemini's own policy. An allow does not skip Gemini's prompt, so nod asks only
+// where that prompt is switched off, and then whatever is not allowed must be denied: Gemini goes on after
+// silence.
+func (p payload) beforeTool(s hooks.Step, gate bool) (hooks.Step, error) {
+	if p.ToolName == "ask_user" {
+		return p.askUser(s)
+	}
+	s.Ask = p.Approve()
+	if !gate {
+		s.Judge = []policy.Effect{policy.Deny}
+	}
+	s.Reply = func(a interact.Answer) (any, error) {
+		switch {
+		case a.Outcome == interact.Denied:
+			return deny(a.Refusal()), nil
+		case !gate:
+			return nil, nil
+		case a.Outcome == interact.Allowed:
+			return map[string]string{"decision": "allow"}, nil
+		}
+		return deny(a.Undecided()), nil
+	}
+	return s, nil
+}
+
+// askUser answers Gemini's own question tool. The only way to hand it an answer is a deny whose reason is
+// the answer; without one the question goes on to the terminal.
+func (p payload) askUser(s hooks.Step) (hooks.Step, error) {
+	var in claude.Questions
+	if err := json.Unmarshal(p.ToolInput, &in); err != nil {
+		return hooks.Step{}, err
+	}
+	return s.Asks(in.Questions, func(picks [][]string) (any, error) {
+		lines := []string{"This is not a refusal: the person has answered in another window."}
+		for i, pick := range picks {
+			lines = append(lines, fmt.Sprintf("%s: %s", in.Questions[i].Question, strings.Join(pick, ", ")))
+		}
+		return deny(strings.Join(lines, "\n")), nil
+	})
+}
+
+// refuse is the reply with which the hook denies on its own.
+func refuse(event, reason string) any {
+	if event != "BeforeTool" {
+		return nil
+	}
+	return deny(reason)
+}
+
+func deny(reason string) any {
+	return struct {
+		Decision string `json:"decision"`
+		Reason   string `json:"reason"`
+	}{"deny", reason}
+}

@@ -1,0 +1,20 @@
+// Package generic serves every agent that nod has no folder for.
+package generic
+
+import (
+	"nod/agents/agent"
+	"nod/agents/claude"
+	"nod/ipc/hooks"
+)
+
+// Agent sends Claude Code's payload and understands Claude Code's reply. It has no settings that nod knows.
+var Agent = agent.Agent{
+	Name: "generic", Title: "Another agent",
+	Hooks: hooks.Protocol{Read: hooks.Reads(step), Deny: claude.Deny},
+}
+
+// step asks the human at PreToolUse, too, for such an agent may have no prompt of its own.
+func step(p claude.Payload, c hooks.Call) (hooks.Step, error) {
+	c.Headless = true
+	return p.Step(c)
+}

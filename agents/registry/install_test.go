@@ -1,0 +1,359 @@
+package registry
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nod/agents/agent"
+	"nod/agents/claude"
+	"nod/agents/codex"
+	"nod/agents/gemini"
+	"nod/agents/opencode"
+)
+
+// machine is a home folder of its own, with every agent in PATH.
+func machine(t *testing.T) agent.Machine {
+	t.Helper()
+	return agent.Machine{
+		Home: t.TempDir(), Nod: "/opt/nod/bin/nod",
+		Env:  func(string) string { return "" },
+		Look: func(name string) (string, error) { return "/usr/bin/" + name, nil },
+		Run: func(name string, _ ...string) (string, error) {
+			return filepath.Base(name) + " version 1.2.3-beta (x)\n", nil
+		},
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func text(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func apply(t *testing.T, changes []agent.Change, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range changes {
+		if err := c.Apply(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func install(t *testing.T, a agent.Agent, m agent.Machine, gate bool) {
+	t.Helper()
+	changes, err := a.Install(m, gate)
+	apply(t, changes, err)
+}
+
+func uninstall(t *testing.T, a agent.Agent, m agent.Machine) {
+	t.Helper()
+	changes, err := a.Uninstall(m)
+	apply(t, changes, err)
+}
+
+var settings = map[string]string{
+	"nothing":    "",
+	"empty":      "{}\n",
+	"other keys": "{\n  \"model\": \"x\",\n  \"env\": {\"A\": \"1\"}\n}\n",
+	"comments":   "{\n\t// mine\n\t\"model\": \"x\", /* here */\n\t// the end\n}\n",
+	"other hooks": "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"matcher\": \"Bash\"," +
+		" \"hooks\": [{\"type\": \"command\", \"command\": \"lint\"}]}\n    ]\n  },\n  \"z\": null\n}\n",
+	"one line":   `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"bell"}]}]},"a":[1,2]}`,
+	"no newline": `{"a":1}`,
+}
+
+func TestSettingsThatCannotBeReadAreNotSetUp(t *testing.T) {
+	m := machine(t)
+	if err := os.MkdirAll(claude.Agent.Settings(m).Path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := claude.Agent.Status(m); err == nil || s.Installed || s.Partly {
+		t.Errorf("status %+v, %v", s, err)
+	}
+}
+
+// Whatever the file was: installing keeps all that was there, twice is once, and uninstalling gives the
+// same bytes back.
+func TestInstallAndBack(t *testing.T) {
+	for _, a := range []agent.Agent{claude.Agent, codex.Agent, gemini.Agent} {
+		for name, before := range settings {
+			t.Run(a.Name+"/"+name, func(t *testing.T) {
+				m := machine(t)
+				path := a.Settings(m).Path
+				if before != "" {
+					write(t, path, before)
+				}
+				install(t, a, m, false)
+				once := text(t, path)
+				checkKept(t, before, once)
+				if s, err := a.Status(m); err != nil || !s.Installed || s.Version != "1.2.3-beta" {
+					t.Errorf("status %+v, %v", s, err)
+				}
+				if changes, err := a.Install(m, false); err != nil || len(changes) != 0 {
+					t.Errorf("a second time: %d changes, %v", len(changes), err)
+				}
+				uninstall(t, a, m)
+				if got := text(t, path); got != before {
+					t.Errorf("after uninstalling:\n%s\nwant:\n%s", got, before)
+				}
+				if _, err := os.Stat(path + ".before-nod"); err == nil {
+					t.Error("the copy stayed")
+				}
+			})
+		}
+	}
+}
+
+// checkKept makes sure that every word of before is in after, in the same order.
+func checkKept(t *testing.T, before, after string) {
+	t.Helper()
+	rest := after
+	for _, word := range strings.FieldsFunc(before, func(r rune) bool { return strings.ContainsRune("{}[],: \t\n", r) }) {
+		i := strings.Index(rest, word)
+		if i < 0 {
+			t.Fatalf("%q is gone from:\n%s", word, after)
+		}
+		rest = rest[i+len(word):]
+	}
+}
+
+// What somebody added since nod came stays when nod goes.
+func TestUninstallKeepsWhatCameLater(t *testing.T) {
+	m := machine(t)
+	path := claude.Agent.Settings(m).Path
+	write(t, path, settings["other hooks"])
+	install(t, claude.Agent, m, false)
+	edited := strings.Replace(text(t, path), `"z": null`, `"z": null, "new": true // mine`+"\n", 1)
+	write(t, path, edited)
+	uninstall(t, claude.Agent, m)
+	got := text(t, path)
+	if strings.Contains(got, "nod") || !strings.Contains(got, `"new": true // mine`) || !strings.Contains(got, "lint") {
+		t.Errorf("left:\n%s", got)
+	}
+}
+
+func TestOnlyOurOwnHandlersGo(t *testing.T) {
+	m := machine(t)
+	path := claude.Agent.Settings(m).Path
+	mixed := `{"hooks":{"Stop":[
+		{"hooks":[{"command":"/old/nod hook claude-code"}]},
+		{"hooks":[{"command":"nod hook claude-code"},{"command":"mine"}]},
+		{"hooks":[{"command":"/x/notnod hook claude-code"}]},
+		{"hooks":[{"command":"/x/nod hook claude-code --loud"}]},
+		{"hooks":[]}]}}`
+	write(t, path, mixed)
+	uninstall(t, claude.Agent, m)
+	got := text(t, path)
+	if strings.Contains(got, "/old/nod") {
+		t.Error("a handler of an older path stayed")
+	}
+	for _, other := range []string{`"mine"`, "notnod", "--loud", `"hooks":[]`} {
+		if !strings.Contains(got, other) {
+			t.Errorf("%s is gone from %s", other, got)
+		}
+	}
+}
+
+// A nod that moved takes the place of the old one.
+func TestInstallReplacesAnOldPath(t *testing.T) {
+	m := machine(t)
+	install(t, codex.Agent, m, false)
+	m.Nod = "/home/me/my tools/nod"
+	if s, _ := codex.Agent.Status(m); s.Installed || !s.Partly {
+		t.Errorf("status %+v", s)
+	}
+	install(t, codex.Agent, m, false)
+	got := text(t, codex.Agent.Settings(m).Path)
+	if strings.Contains(got, "/opt/nod") || strings.Count(got, `'/home/me/my tools/nod' hook codex`) != 5 {
+		t.Errorf("got:\n%s", got)
+	}
+}
+
+func TestWhatCannotBeReadIsLeftAlone(t *testing.T) {
+	for name, bad := range map[string]string{
+		"not JSON": "hello", "an array": "[]", "cut short": `{"a":`,
+		"hooks a list": `{"hooks":[]}`, "event an object": `{"hooks":{"Stop":{}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := machine(t)
+			path := claude.Agent.Settings(m).Path
+			write(t, path, bad)
+			if _, err := claude.Agent.Install(m, false); err == nil || !strings.Contains(err.Error(), path) {
+				t.Errorf("err = %v", err)
+			}
+			if got := text(t, path); got != bad {
+				t.Errorf("the file became %q", got)
+			}
+		})
+	}
+}
+
+func TestSymbolicLinksAreFollowed(t *testing.T) {
+	m := machine(t)
+	path := claude.Agent.Settings(m).Path
+	real := filepath.Join(m.Home, "dotfiles", "claude.json")
+	write(t, real, "{}\n")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(real, path); err != nil {
+		t.Fatal(err)
+	}
+	install(t, claude.Agent, m, false)
+	if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Error("the link was replaced")
+	}
+	if !strings.Contains(text(t, real), "hook claude-code") {
+		t.Error("the file behind the link was not edited")
+	}
+	if info, _ := os.Stat(real); info.Mode().Perm() != 0o644 {
+		t.Errorf("mode %v", info.Mode())
+	}
+}
+
+func TestAChangeOfAnotherHandIsNotOverwritten(t *testing.T) {
+	m := machine(t)
+	path := claude.Agent.Settings(m).Path
+	write(t, path, "{}\n")
+	changes, err := claude.Agent.Install(m, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, `{"meanwhile":1}`)
+	if err := changes[0].Apply(); !errors.Is(err, agent.ErrChanged) {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestTheFirstCopyIsKept(t *testing.T) {
+	m := machine(t)
+	path := claude.Agent.Settings(m).Path
+	write(t, path, settings["comments"])
+	install(t, claude.Agent, m, false)
+	m.Nod = "/elsewhere/nod"
+	install(t, claude.Agent, m, false)
+	if got := text(t, path+".before-nod"); got != settings["comments"] {
+		t.Errorf("copy:\n%s", got)
+	}
+}
+
+func TestGeminiGate(t *testing.T) {
+	m := machine(t)
+	install(t, gemini.Agent, m, true)
+	if s, err := gemini.Agent.Status(m); err != nil || !s.Gate || !s.CanGate {
+		t.Errorf("status %+v, %v", s, err)
+	}
+	if !strings.Contains(text(t, gemini.Agent.Gate(m).Path), "priority = 900") {
+		t.Error("no policy")
+	}
+	uninstall(t, gemini.Agent, m)
+	if _, err := os.Stat(gemini.Agent.Gate(m).Path); err == nil {
+		t.Error("the policy stayed: nothing would ask any more")
+	}
+	if _, err := claude.Agent.Install(m, true); err == nil {
+		t.Error("Claude Code has no such switch")
+	}
+}
+
+func TestFilesOfOthersStay(t *testing.T) {
+	m := machine(t)
+	write(t, gemini.Agent.Gate(m).Path, "# mine\n")
+	if _, err := gemini.Agent.Install(m, true); err == nil {
+		t.Error("somebody's policy would be overwritten")
+	}
+	uninstall(t, gemini.Agent, m)
+	if got := text(t, gemini.Agent.Gate(m).Path); got != "# mine\n" {
+		t.Errorf("became %q", got)
+	}
+}
+
+func TestOpencodePlugin(t *testing.T) {
+	m := machine(t)
+	m.Nod = `/opt/"quoted"/nod`
+	install(t, opencode.Agent, m, false)
+	path := opencode.Agent.Settings(m).Path
+	if got := text(t, path); !strings.Contains(got, `const NOD = "/opt/\"quoted\"/nod"`) {
+		t.Errorf("plugin:\n%s", got)
+	}
+	if s, err := opencode.Agent.Status(m); err != nil || !s.Installed {
+		t.Errorf("status %+v, %v", s, err)
+	}
+	uninstall(t, opencode.Agent, m)
+	if got := text(t, path); got != "" {
+		t.Errorf("left:\n%s", got)
+	}
+}
+
+func TestEnvironmentMovesSettings(t *testing.T) {
+	m := machine(t)
+	m.Env = func(name string) string {
+		return map[string]string{"CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "/x"}[name]
+	}
+	if got := claude.Agent.Settings(m).Path; got != "/c/settings.json" {
+		t.Errorf("claude: %s", got)
+	}
+	if got := codex.Agent.Settings(m).Path; got != "/x/hooks.json" {
+		t.Errorf("codex: %s", got)
+	}
+}
+
+func TestDiff(t *testing.T) {
+	m := machine(t)
+	path := codex.Agent.Settings(m).Path
+	write(t, path, "{\n  \"a\": 1\n}\n")
+	changes, err := codex.Agent.Install(m, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	diff := changes[0].Diff()
+	for _, want := range []string{"--- " + path, "+++ " + path, `+  "hooks": {`,
+		"+            \"command\": \"/opt/nod/bin/nod hook codex\"", `+  "a": 1,`} {
+		if !strings.Contains(diff, want) {
+			t.Errorf("%q is not in:\n%s", want, diff)
+		}
+	}
+}
+
+func FuzzHooks(f *testing.F) {
+	for _, s := range settings {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, before []byte) {
+		h := claude.Agent.Settings(agent.Machine{Home: "/h", Env: func(string) string { return "" }})
+		after, err := h.Install(before, "/bin/nod")
+		if err != nil {
+			return
+		}
+		if !h.Installed(after, "/bin/nod") {
+			t.Fatalf("installed, but not there:\n%s", after)
+		}
+		again, err := h.Install(after, "/bin/nod")
+		if err != nil || string(again) != string(after) {
+			t.Fatalf("twice is not once: %v\n%s\n%s", err, after, again)
+		}
+		if json.Valid(before) && !json.Valid(after) {
+			t.Fatalf("JSON became\n%s", after)
+		}
+	})
+}

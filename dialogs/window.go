@@ -506,9 +506,9 @@ func (w *window) openMore(e *entry) {
 	}
 	if e.request.Body.Kind() == interact.KindApprove {
 		items = append(items, menuItem{
-			text: tr("Answer in the terminal instead"), small: affirmativeHint(), parted: true, decides: true,
+			text: tr("Leave it to the agent"), small: affirmativeHint(), parted: true, decides: true,
 			do: func() {
-				const why = "nobody decided: the person wants to answer in the terminal, ask there"
+				const why = "nobody decided: the person leaves it to the agent, ask there"
 				w.finish(e.page, human(interact.Dismissed, why))
 			},
 		})

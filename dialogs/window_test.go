@@ -249,7 +249,7 @@ func TestDismissal(t *testing.T) {
 		{"closing the window", func(s *screen) { s.p.window.dismiss() }},
 		{"answer in the terminal instead", func(s *screen) {
 			s.tap(s.page().head.more)
-			s.tapText("Answer in the terminal instead")
+			s.tapText("Leave it to the agent")
 		}},
 	}
 	for _, test := range tests {
@@ -373,7 +373,7 @@ func TestTimeOutText(t *testing.T) {
 		body interact.Body
 		want string
 	}{
-		{interact.Approve{Tool: "Bash", Input: []byte(`{}`)}, "goes back to the terminal in 4:30"},
+		{interact.Approve{Tool: "Bash", Input: []byte(`{}`)}, "goes back to the agent in 4:30"},
 		{interact.Confirm{Message: "Sure?"}, "silence means “No” in 4:30"},
 		{interact.Confirm{Message: "Sure?", Default: true, YesLabel: "Go"}, "silence means “Go” in 4:30"},
 		{interact.Ask{Question: "Why?"}, "the agent stops waiting in 4:30"},
@@ -752,7 +752,7 @@ func TestTimers(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		ui(func() {
-			if got := p.window.page.status.Text; got != "goes back to the terminal in 0:50" {
+			if got := p.window.page.status.Text; got != "goes back to the agent in 0:50" {
 				t.Errorf("the time: %q", got)
 			}
 			p.window.affirm()

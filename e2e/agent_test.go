@@ -8,8 +8,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
-	"syscall"
 )
 
 // agentName is the name of the program that stands in for a coding agent: nod shows it as the one who asks.
@@ -48,14 +46,13 @@ func copyProgram(from, to string) error {
 	return os.WriteFile(to, text, 0o700)
 }
 
-// beAgent runs a command and returns its exit status. The command dies with the agent.
+// beAgent runs a command and returns its exit status. Like a coding agent it does nothing to have the command die with
+// it.
 func beAgent(args []string) int {
-	runtime.LockOSThread() // the kernel ties the child's end to that of the thread
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt) // which reach the command as well, and are for it
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Run(); cmd.ProcessState == nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 127

@@ -21,10 +21,12 @@ type claudeSession struct {
 	*transcript
 }
 
-// claudeInTerminal starts Claude Code in a terminal, set up for nod by nod itself, and has its model begin.
-func claudeInTerminal(t *testing.T, config string, isUp bool, script []toolCall, args ...string) *claudeSession {
+// inTerminal starts Claude Code in a terminal, set up for nod by nod itself, and has its model begin. It asks for what
+// it has no rule for, unless args name another permission mode: the newest starts in one that rarely asks.
+func (c claudeCode) inTerminal(
+	t *testing.T, config string, isUp bool, script []toolCall, args ...string,
+) *claudeSession {
 	t.Helper()
-	program := released(t, "claude")
 	n := startDesktop(t)
 	n.writeConfig(config)
 	if isUp {
@@ -34,8 +36,8 @@ func claudeInTerminal(t *testing.T, config string, isUp bool, script []toolCall,
 	n.knowsClaude()
 	m := newModel(script...)
 	t.Cleanup(m.Close)
-	term := n.terminal(n.claudeCommand(program, m.URL, append(args, "do it")...))
-	return &claudeSession{n, term, &m.transcript}
+	args = append([]string{"--permission-mode", "default"}, args...)
+	return &claudeSession{n, n.terminal(c.command(n, m.URL, append(args, "do it")...)), &m.transcript}
 }
 
 // knowsClaude answers what Claude Code asks at its first start.
@@ -60,21 +62,23 @@ func (s *claudeSession) finished() { s.nod.t.Helper(); s.shows("all done") }
 
 var makeIt = commands("touch made.txt")
 
-func TestAgentClaudeCodeTerminal(t *testing.T) {
+func TestAgentClaudeCodeTerminal(t *testing.T) { eachClaudeCode(t, testClaudeCodeTerminal) }
+
+func testClaudeCodeTerminal(t *testing.T, claude claudeCode) {
 	t.Run("reads without a prompt", func(t *testing.T) {
-		s := claudeInTerminal(t, settings, true, commands("ls -la"))
+		s := claude.inTerminal(t, settings, true, commands("ls -la"))
 		s.finished()
 		s.neverAWindow()
 	})
 	t.Run("allowed", func(t *testing.T) {
-		s := claudeInTerminal(t, settings, true, makeIt)
+		s := claude.inTerminal(t, settings, true, makeIt)
 		s.prompt()
 		s.affirm()
 		s.finished()
 		s.made(true)
 	})
 	t.Run("denied with a reason", func(t *testing.T) {
-		s := claudeInTerminal(t, settings, true, makeIt)
+		s := claude.inTerminal(t, settings, true, makeIt)
 		s.prompt()
 		s.armed()
 		s.after(func() { s.press("Tab", "Tab", "Tab", "space") })
@@ -86,7 +90,7 @@ func TestAgentClaudeCodeTerminal(t *testing.T) {
 		s.reads(s, "use make instead")
 	})
 	t.Run("closed, so the terminal decides", func(t *testing.T) {
-		s := claudeInTerminal(t, settings, true, makeIt)
+		s := claude.inTerminal(t, settings, true, makeIt)
 		s.prompt()
 		s.shows("Do you want to")
 		s.press("Escape")
@@ -97,7 +101,7 @@ func TestAgentClaudeCodeTerminal(t *testing.T) {
 		s.made(true)
 	})
 	t.Run("allowed in the terminal first", func(t *testing.T) {
-		s := claudeInTerminal(t, settings, true, makeIt)
+		s := claude.inTerminal(t, settings, true, makeIt)
 		s.prompt()
 		s.shows("Do you want to")
 		s.keys("Enter")
@@ -107,7 +111,7 @@ func TestAgentClaudeCodeTerminal(t *testing.T) {
 		s.logs("outcome=withdrawn")
 	})
 	t.Run("denied in the terminal first", func(t *testing.T) {
-		s := claudeInTerminal(t, settings, true, makeIt)
+		s := claude.inTerminal(t, settings, true, makeIt)
 		s.prompt()
 		s.shows("Do you want to")
 		s.keys("Escape")
@@ -117,7 +121,7 @@ func TestAgentClaudeCodeTerminal(t *testing.T) {
 		s.logs("outcome=cancelled") // an interrupt ends the hook itself: no event tells more
 	})
 	t.Run("nod killed in the middle", func(t *testing.T) {
-		s := claudeInTerminal(t, settings, true, makeIt)
+		s := claude.inTerminal(t, settings, true, makeIt)
 		s.prompt()
 		s.shows("Do you want to")
 		must(t, s.cmd.Process.Kill())
@@ -128,7 +132,7 @@ func TestAgentClaudeCodeTerminal(t *testing.T) {
 		s.made(true)
 	})
 	t.Run("away", func(t *testing.T) {
-		s := claudeInTerminal(t, settings, false, makeIt)
+		s := claude.inTerminal(t, settings, false, makeIt)
 		s.shows("Do you want to")
 		s.made(false)
 		s.keys("Enter")
@@ -136,7 +140,7 @@ func TestAgentClaudeCodeTerminal(t *testing.T) {
 		s.made(true)
 	})
 	t.Run("away and strict", func(t *testing.T) {
-		s := claudeInTerminal(t, settings+"\nagents:\n  strict: [claude-code]\n", false, makeIt)
+		s := claude.inTerminal(t, settings+"\nagents:\n  strict: [claude-code]\n", false, makeIt)
 		s.finished()
 		s.made(false)
 		s.reads(s, "To start it: nod start")
@@ -154,13 +158,15 @@ func (n *nod) logs(text string) {
 }
 
 // Claude Code asks its human by nod's form: the model reads what was picked there.
-func TestAgentClaudeCodeQuestion(t *testing.T) {
+func TestAgentClaudeCodeQuestion(t *testing.T) { eachClaudeCode(t, testClaudeCodeQuestion) }
+
+func testClaudeCodeQuestion(t *testing.T, claude claudeCode) {
 	question := map[string]any{"questions": []any{
 		map[string]any{"question": "Which database?", "header": "Storage", "multiSelect": false, "options": databases},
 		map[string]any{"question": "Which checks?", "header": "Checks", "multiSelect": true, "options": []any{
 			map[string]any{"label": "Unit", "description": "Fast"}, map[string]any{"label": "Lint", "description": "Faster"}}},
 	}}
-	s := claudeInTerminal(t, settings, true, []toolCall{{"AskUserQuestion", question}})
+	s := claude.inTerminal(t, settings, true, []toolCall{{"AskUserQuestion", question}})
 	s.prompt()
 	s.shows("Which database?")
 	s.after(func() { s.press("Tab", "Down", "space") })                 // Postgres
@@ -174,11 +180,13 @@ func TestAgentClaudeCodeQuestion(t *testing.T) {
 }
 
 // What the person writes instead of picking is what the model reads.
-func TestAgentClaudeCodeOther(t *testing.T) {
+func TestAgentClaudeCodeOther(t *testing.T) { eachClaudeCode(t, testClaudeCodeOther) }
+
+func testClaudeCodeOther(t *testing.T, claude claudeCode) {
 	question := map[string]any{"questions": []any{
 		map[string]any{"question": "Which database?", "header": "Storage", "multiSelect": false, "options": databases},
 	}}
-	s := claudeInTerminal(t, settings, true, []toolCall{{"AskUserQuestion", question}})
+	s := claude.inTerminal(t, settings, true, []toolCall{{"AskUserQuestion", question}})
 	s.prompt()
 	s.after(func() { s.press("Tab", "Down", "Down", "space") }) // the last: Other
 	s.write("DuckDB")
@@ -191,10 +199,12 @@ func TestAgentClaudeCodeOther(t *testing.T) {
 }
 
 // A plan is shown as a plan, and carried out once it is approved.
-func TestAgentClaudeCodePlan(t *testing.T) {
+func TestAgentClaudeCodePlan(t *testing.T) { eachClaudeCode(t, testClaudeCodePlan) }
+
+func testClaudeCodePlan(t *testing.T, claude claudeCode) {
 	plan := map[string]any{"plan": "# Make it\n\n1. touch **made.txt**\n2. look at it\n"}
 	script := append([]toolCall{{"ExitPlanMode", plan}}, makeIt...)
-	s := claudeInTerminal(t, settings, true, script, "--permission-mode", "plan")
+	s := claude.inTerminal(t, settings, true, script, "--permission-mode", "plan")
 	s.prompt()
 	s.armed()
 	s.shot("claude-code-plan")
@@ -207,8 +217,10 @@ func TestAgentClaudeCodePlan(t *testing.T) {
 }
 
 // What the person picks of Claude Code's own suggestions, Claude Code keeps.
-func TestAgentClaudeCodeSuggestion(t *testing.T) {
-	s := claudeInTerminal(t, settings, true, commands("touch made.txt", "touch made.txt"))
+func TestAgentClaudeCodeSuggestion(t *testing.T) { eachClaudeCode(t, testClaudeCodeSuggestion) }
+
+func testClaudeCodeSuggestion(t *testing.T, claude claudeCode) {
+	s := claude.inTerminal(t, settings, true, commands("touch made.txt", "touch made.txt"))
 	s.prompt()
 	s.armed()
 	s.after(func() { s.press("Tab", "Tab", "Tab", "Tab", "space") }) // the scope
@@ -223,8 +235,10 @@ func TestAgentClaudeCodeSuggestion(t *testing.T) {
 }
 
 // A rule that Claude Code suggests ends up in its own settings once the person picks it.
-func TestAgentClaudeCodeKeepsARule(t *testing.T) {
-	s := claudeInTerminal(t, settings, true, commands("make -h"))
+func TestAgentClaudeCodeKeepsARule(t *testing.T) { eachClaudeCode(t, testClaudeCodeKeepsARule) }
+
+func testClaudeCodeKeepsARule(t *testing.T, claude claudeCode) {
+	s := claude.inTerminal(t, settings, true, commands("make -h"))
 	s.prompt()
 	s.armed()
 	s.after(func() { s.press("Tab", "Tab", "Tab", "Tab", "space") }) // the scope
@@ -233,6 +247,8 @@ func TestAgentClaudeCodeKeepsARule(t *testing.T) {
 	s.shot("claude-code-rule")
 	s.press("ctrl+Return")
 	s.finished()
+	s.keys("/exit", "Enter")
+	s.shows("Resume this session with") // by when it has written its settings
 	text, err := os.ReadFile(filepath.Join(s.project(), ".claude", "settings.local.json"))
 	must(t, err)
 	if !strings.Contains(string(text), `"Bash(make`) {
@@ -272,9 +288,10 @@ func beElicitor() int {
 }
 
 // What an MCP server asks for in the middle of a call is a form of nod's.
-func TestAgentClaudeCodeElicitation(t *testing.T) {
-	script := []toolCall{{"WaitForMcpServers", map[string]any{}}, {"mcp__elicitor__setup", map[string]any{}}}
-	s := claudeInTerminal(t, settings, true, script)
+func TestAgentClaudeCodeElicitation(t *testing.T) { eachClaudeCode(t, testClaudeCodeElicitation) }
+
+func testClaudeCodeElicitation(t *testing.T, claude claudeCode) {
+	s := claude.inTerminal(t, settings, true, []toolCall{{"mcp__elicitor__setup", map[string]any{}}})
 	s.prompt()
 	s.affirm() // the call itself
 	s.noWindow()

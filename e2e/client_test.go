@@ -5,6 +5,8 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,6 +23,40 @@ func TestHangUpClosesTheWindow(t *testing.T) {
 	n.shot("hang-up-after")
 	if out, status := c.result(); status == 0 || strings.Contains(out, "allow") {
 		t.Errorf("got %q, status %d", out, status)
+	}
+}
+
+// TestKilledAgentTakesItsPromptAlong kills an agent while its hook waits, as no agent can prepare for: at once the hook
+// ends, or is found to work for nobody when it is in no state to notice.
+func TestKilledAgentTakesItsPromptAlong(t *testing.T) {
+	const payload = `{"hook_event_name":"PermissionRequest","session_id":"s","cwd":"/","tool_name":"Bash",` +
+		`"tool_input":{"command":"make all"}}`
+	for name, freeze := range map[string]bool{"hook": false, "frozen hook": true} {
+		t.Run(name, func(t *testing.T) {
+			n := start(t, settings)
+			cmd := n.agent("sh", "-c", filepath.Join(bin, "nod")+" hook claude-code; true")
+			cmd.Stdin = strings.NewReader(payload)
+			c := n.launch(cmd)
+			n.prompt()
+			n.armed()
+			group := -c.cmd.Process.Pid
+			if freeze {
+				must(t, syscall.Kill(group, syscall.SIGSTOP))
+			}
+			must(t, c.cmd.Process.Kill())
+			n.noWindow()
+			n.press("ctrl+Return") // as the person does who did not see it go
+			if freeze {
+				must(t, syscall.Kill(group, syscall.SIGCONT))
+			}
+			if out, _ := c.result(); out != "" {
+				t.Errorf("the hook says %q", out)
+			}
+			n.logs("outcome=cancelled")
+			if log, err := os.ReadFile(n.logPath()); err != nil || strings.Contains(string(log), "outcome=allowed") {
+				t.Errorf("nod's log, %v:\n%s", err, log)
+			}
+		})
 	}
 }
 

@@ -10,15 +10,20 @@ import (
 	"testing"
 )
 
-// released is the program of a coding agent as its maker released it. make test-agents installs all of them
-// and names their folder in NOD_AGENTS; without that the test is skipped.
+// released is the program of a coding agent as its maker released it. Without make test-agents the test is skipped.
 func released(t *testing.T, program string) string {
+	t.Helper()
+	return installed(t, filepath.Join(".bin", program))
+}
+
+// installed is the path of what make test-agents installed: it names the folder of all agents in NOD_AGENTS.
+func installed(t *testing.T, path string) string {
 	t.Helper()
 	folder := os.Getenv("NOD_AGENTS")
 	if folder == "" {
 		t.Skip("NOD_AGENTS names no folder of released agents: run make test-agents")
 	}
-	path := filepath.Join(folder, program)
+	path = filepath.Join(folder, path)
 	if _, err := os.Stat(path); err != nil {
 		t.Fatalf("the agent is not installed, run make test-agents: %v", err)
 	}

@@ -60,7 +60,7 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("%d requests wait for an answer already", e.Pending)
 }
 
-// BrokerConfig is what a [Broker] works with. All fields are required.
+// BrokerConfig is what a [Broker] works with. All fields but Processes are required.
 type BrokerConfig struct {
 	Policy   Policy
 	Prompter Prompter
@@ -69,7 +69,9 @@ type BrokerConfig struct {
 	Notify  func(ctx context.Context, r Request) (sent bool)
 	Journal Journal
 	Timeout func() time.Duration // how long a request without a time-out of its own waits
-	Log     *slog.Logger
+	// Processes tells which callers have ended: a request whose last one has ends as cancelled. nil: nobody tells.
+	Processes Processes
+	Log       *slog.Logger
 }
 
 // Broker takes every request the same way: validate, journal, policy, prompt, journal, answer. It is safe for
@@ -122,7 +124,8 @@ func (b *Broker) Do(ctx context.Context, r Request) (Answer, error) {
 
 // Begin takes a request in. What the policy decides is answered when it returns; everything else waits for
 // the human. A request that is already waiting, or carries a known idempotency key, is joined and not
-// asked twice. The caller must Release the ticket. Errors: [*ParamError], [*BusyError].
+// asked twice. The caller must Release the ticket. Errors: [*ParamError], [*BusyError] and, when the process that asks
+// has ended, [*UnansweredError].
 func (b *Broker) Begin(ctx context.Context, r Request) (*Ticket, error) {
 	e, err := b.take(r)
 	if err != nil {
@@ -130,6 +133,7 @@ func (b *Broker) Begin(ctx context.Context, r Request) (*Ticket, error) {
 	}
 	if r.IdempotencyKey != "" {
 		e.content = e.contentKey()
+		e.callers = b.callersOf(r)
 		b.mu.Lock()
 		t, err := b.joinKeyed(e)
 		b.mu.Unlock()
@@ -150,19 +154,21 @@ func (b *Broker) Begin(ctx context.Context, r Request) (*Ticket, error) {
 }
 
 // Judge has the policy alone decide about an approval. Of what it decides only the given effects are for the
-// caller: they are journaled as answers. Everything else is the zero Answer, and leaves no trace. The error is a
-// [*ParamError].
-func (b *Broker) Judge(ctx context.Context, r Request, effects ...policy.Effect) (Answer, error) {
+// caller: they are journaled as answers. Everything else is the zero Answer, and leaves no trace. The errors are those
+// of Begin.
+func (b *Broker) Judge(
+	ctx context.Context, r Request, effects ...policy.Effect,
+) (Answer, policy.Decision, error) {
 	e, err := b.take(r)
 	if err != nil || e.kind() != KindApprove || b.ctx.Err() != nil {
-		return Answer{}, err
+		return Answer{}, policy.Decision{}, err
 	}
 	e.why = b.cfg.Policy.Decide(e.call)
 	a, ok := decided(e.why)
 	if !ok || !slices.Contains(effects, e.why.Effect) {
-		return Answer{}, nil
+		return Answer{}, e.why, nil
 	}
-	return b.record(e, b.opened(ctx, e, a)), nil
+	return b.record(e, b.opened(ctx, e, a)), e.why, nil
 }
 
 // take checks a request and makes its entry: the input of an approval is read here, and nowhere else.
@@ -171,10 +177,13 @@ func (b *Broker) take(r Request) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p := r.Requester.Process; b.cfg.Processes != nil && p.PID != 0 && b.cfg.Processes.Ended(itself(p)) {
+		return nil, &UnansweredError{Outcome: Cancelled, Reason: reasonGone} // another has its connection
+	}
 	r.Created = time.Now()
 	r.ID = newID()
 	r.Deadline = r.Created.Add(cmp.Or(r.Timeout, b.cfg.Timeout()))
-	return &entry{req: r, call: call, done: make(chan struct{}), waiters: 1}, nil
+	return &entry{req: r, call: call, done: make(chan struct{})}, nil
 }
 
 // check normalizes a request and says what is wrong with it. An approval comes back as the call that it is about.
@@ -208,7 +217,7 @@ func decided(d policy.Decision) (Answer, bool) {
 // finishAtOnce answers a request that needs nobody. The caller is the only one who knows e yet.
 func (b *Broker) finishAtOnce(ctx context.Context, e *entry, a Answer) *Ticket {
 	b.settle(e, b.opened(ctx, e, a))
-	return &Ticket{b: b, e: e, attached: true}
+	return &Ticket{b: b, e: e}
 }
 
 // enter makes e known by its id and its idempotency key. The caller holds b.mu.
@@ -247,6 +256,9 @@ func (b *Broker) wait(e *entry) (*Ticket, error) {
 	if e.content == (joinKey{}) {
 		e.content = e.contentKey()
 	}
+	if e.callers == nil {
+		e.callers = b.callersOf(e.req)
+	}
 	e.size = e.req.size()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -254,24 +266,57 @@ func (b *Broker) wait(e *entry) (*Ticket, error) {
 		return t, err
 	}
 	if old := b.same[e.content]; old != nil && old.isOpen(e.req.Created) {
-		return b.join(old), nil
+		return b.hold(old, e.callers), nil
 	}
 	if err := b.full(e); err != nil {
 		return nil, err
 	}
 	e.ctx, e.cancel = context.WithCancelCause(b.ctx)
+	e.tickets = map[*Ticket]struct{}{}
 	b.enter(e)
 	b.pending = append(b.pending, e)
 	b.same[e.content] = e
 	b.signal()
 	b.runs.Go(func() { b.run(e) })
-	return &Ticket{b: b, e: e, attached: true}, nil
+	return b.hold(e, e.callers), nil
 }
 
-// join returns one more hold on old. The caller holds b.mu.
-func (b *Broker) join(old *entry) *Ticket {
-	old.waiters++
-	return &Ticket{b: b, e: old, attached: true}
+// callersOf lists the processes without which nobody waits for the answer to r.
+func (b *Broker) callersOf(r Request) []Parent {
+	if b.cfg.Processes == nil {
+		return nil
+	}
+	return Callers(r.Requester.Process, b.cfg.Processes)
+}
+
+// hold returns a ticket that keeps e open until it is released or one of the callers has ended. The caller holds b.mu.
+func (b *Broker) hold(e *entry, callers []Parent) *Ticket {
+	t := &Ticket{b: b, e: e}
+	if e.tickets != nil { // else it has its answer
+		e.tickets[t] = struct{}{}
+		b.watch(t, callers)
+	}
+	return t
+}
+
+// watch drops t when one of the callers ends, and forgets those it was told of before. The caller holds b.mu.
+func (b *Broker) watch(t *Ticket, callers []Parent) {
+	if t.unwatch != nil {
+		t.unwatch()
+	}
+	t.callers, t.unwatch = callers, nil
+	if len(callers) == 0 || t.e.ctx.Err() != nil {
+		return
+	}
+	var ctx context.Context
+	ctx, t.unwatch = context.WithCancel(t.e.ctx)
+	b.runs.Go(func() {
+		if b.cfg.Processes.AwaitEnd(ctx, callers...) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.drop(t)
+		}
+	})
 }
 
 func (b *Broker) full(e *entry) error {
@@ -303,11 +348,28 @@ func (b *Broker) run(e *entry) {
 	go func() { got <- b.prompt(ctx, e) }()
 	select {
 	case a := <-got:
-		b.settle(e, a)
+		b.settle(e, b.unlessDeserted(e, a))
 	case <-ctx.Done():
-		b.settle(e, e.ended(context.Cause(ctx)))
+		b.settle(e, b.unlessDeserted(e, e.ended(context.Cause(ctx))))
 		<-got
 	}
+}
+
+// unlessDeserted returns a, but what a person or an allow says only as long as somebody is there to hear it: the word
+// that the last caller has ended may still be on its way.
+func (b *Broker) unlessDeserted(e *entry, a Answer) Answer {
+	if a.Outcome != Allowed && a.By != ByHuman {
+		return a
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for t := range e.tickets {
+		if len(t.callers) == 0 || !b.cfg.Processes.Ended(t.callers...) {
+			return a
+		}
+	}
+	b.abandon(e)
+	return e.ended(errCallerGone)
 }
 
 // prompt asks the human, or the desktop for a notice. Whatever goes wrong there is "nobody decided".

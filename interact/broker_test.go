@@ -787,11 +787,11 @@ func TestUsesAreCalls(t *testing.T) {
 		}
 		do(t, b, approve("Bash"))
 		uses("allowed", 2)
-		if a, err := b.Judge(t.Context(), approve("Bash"), policy.Deny); err != nil || a.Outcome != "" {
+		if a, _, err := b.Judge(t.Context(), approve("Bash"), policy.Deny); err != nil || a.Outcome != "" {
 			t.Errorf("judged for denials: %+v, %v", a, err)
 		}
 		uses("the caller takes no allow", 2)
-		if a, err := b.Judge(t.Context(), approve("Bash"), policy.Allow, policy.Deny); err != nil ||
+		if a, _, err := b.Judge(t.Context(), approve("Bash"), policy.Allow, policy.Deny); err != nil ||
 			a.Outcome != interact.Allowed {
 			t.Errorf("judged: %+v, %v", a, err)
 		}
@@ -812,7 +812,7 @@ func TestAnAllowThatIsNotJournaledUsesNothing(t *testing.T) {
 			Policy: pol, Prompter: &interacttest.Prompter{}, Notify: interacttest.Notify, Journal: j,
 			Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slog.DiscardHandler),
 		})
-		judged, err := b.Judge(t.Context(), approve("Read"), policy.Allow)
+		judged, _, err := b.Judge(t.Context(), approve("Read"), policy.Allow)
 		a := do(t, b, approve("Read"))
 		if a.Outcome != interact.Unavailable || judged.Outcome != interact.Unavailable || err != nil {
 			t.Errorf("%s: %+v, judged %+v", name, a, judged)
@@ -836,12 +836,12 @@ func TestJudge(t *testing.T) {
 			Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slog.DiscardHandler),
 		})
 		for tool, want := range map[string]interact.Outcome{"Read": interact.Allowed, "Rm": interact.Denied, "Bash": ""} {
-			if a, err := b.Judge(t.Context(), approve(tool), policy.Allow, policy.Deny); err != nil || a.Outcome != want {
+			if a, _, err := b.Judge(t.Context(), approve(tool), policy.Allow, policy.Deny); err != nil || a.Outcome != want {
 				t.Errorf("%s: %+v, %v", tool, a, err)
 			}
 		}
 		var wrong *interact.ParamError
-		_, err := b.Judge(t.Context(), interact.Request{Body: interact.Approve{Tool: "T"}}, policy.Allow)
+		_, _, err := b.Judge(t.Context(), interact.Request{Body: interact.Approve{Tool: "T"}}, policy.Allow)
 		if !errors.As(err, &wrong) {
 			t.Errorf("no input: %v", err)
 		}
@@ -849,7 +849,7 @@ func TestJudge(t *testing.T) {
 			t.Errorf("journal: %+v", recent)
 		}
 		b.Close()
-		if a, err := b.Judge(t.Context(), approve("Read"), policy.Allow); err != nil || a.Outcome != "" {
+		if a, _, err := b.Judge(t.Context(), approve("Read"), policy.Allow); err != nil || a.Outcome != "" {
 			t.Errorf("closed: %+v, %v", a, err)
 		}
 	})

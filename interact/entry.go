@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sync"
 	"time"
 
 	"nod/policy"
@@ -19,13 +18,13 @@ type entry struct {
 	ctx     context.Context         // ends when the wait does; nil when there was nothing to wait for
 	cancel  context.CancelCauseFunc // ends the wait with a cause; nil, too
 	done    chan struct{}           // closed once answer is set
+	callers []Parent                // the processes without which nobody waits for the answer, as far as that was asked
 	size    int                     // bytes of memory that it holds, while it is pending and once it has ended
 
 	// Guarded by Broker.mu.
-	waiters     int    // callers that hold on
-	detached    bool   // the request outlives its callers
-	isAbandoned bool   // the last caller has gone: nobody may join any longer
-	answer      Answer // set before done is closed, never changed after
+	tickets     map[*Ticket]struct{} // those that keep it open; nil when there was nothing to wait for
+	isAbandoned bool                 // the last caller has gone: nobody may join any longer
+	answer      Answer               // set before done is closed, never changed after
 }
 
 func (e *entry) kind() Kind { return e.req.Body.Kind() }
@@ -73,12 +72,15 @@ func (e *entry) ended(cause error) Answer {
 		}
 		return a
 	case errCallerGone:
-		return Answer{Outcome: Cancelled, Reason: "the caller went away before anybody answered"}
+		return Answer{Outcome: Cancelled, Reason: reasonGone}
 	case errWithdrawn:
 		return Answer{Outcome: Withdrawn, Reason: "the request was taken back before anybody answered"}
 	}
 	return unavailable("nod is shutting down: nobody decided")
 }
+
+// reasonGone is why a request ends that nobody waits for any longer.
+const reasonGone = "the caller went away before anybody answered"
 
 // overruled is the cause of the end of a request that the policy decides after all.
 type overruled struct{ policy.Decision }
@@ -87,10 +89,13 @@ func (*overruled) Error() string { return "decided by the policy" }
 
 // Ticket is a caller's hold on a request.
 type Ticket struct {
-	b        *Broker
-	e        *entry
-	attached bool // counts among the entry's waiters
-	release  sync.Once
+	b *Broker
+	e *entry
+
+	// Guarded by Broker.mu.
+	isDetached bool               // it keeps the request open when it is released, too
+	callers    []Parent           // when one of them has ended it keeps the request open no longer
+	unwatch    context.CancelFunc // stops looking after them; nil when nobody does
 }
 
 // ID returns the request's id.
@@ -127,33 +132,59 @@ func (t *Ticket) Wait(ctx context.Context) (Answer, error) {
 }
 
 // Detach lets the request outlive its callers: its answer waits to be looked up.
-func (t *Ticket) Detach() {
+func (t *Ticket) Detach() { t.keep(nil) }
+
+// Postpone lets the request outlive the call but not the program that asked: its answer waits to be looked up for as
+// long as that runs.
+func (t *Ticket) Postpone() {
+	who := Caller(t.e.req.Requester.Process)
+	if t.b.cfg.Processes == nil || who.PID == 0 || policy.IsGoBetween(who.Exe) || adopts(who) {
+		t.Detach()
+		return
+	}
+	t.keep([]Parent{who})
+}
+
+// keep has the ticket keep the request open until one of the callers has ended.
+func (t *Ticket) keep(callers []Parent) {
 	t.b.mu.Lock()
 	defer t.b.mu.Unlock()
-	t.e.detached = true
+	if _, holds := t.e.tickets[t]; holds {
+		t.isDetached = true
+		t.b.watch(t, callers)
+	}
 }
 
 // Release says that this caller has gone. When it was the last one and nobody detached the request, it
 // ends as cancelled. To release twice is to release once.
 func (t *Ticket) Release() {
-	t.release.Do(func() {
-		if t.attached {
-			t.b.leave(t.e)
-		}
-	})
+	t.b.mu.Lock()
+	defer t.b.mu.Unlock()
+	if !t.isDetached {
+		t.b.drop(t)
+	}
 }
 
-// leave takes one waiter off. What nobody waits for any longer ends, and whoever asks the same is asked for anew.
-func (b *Broker) leave(e *entry) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	e.waiters--
-	if e.waiters > 0 || e.detached || e.cancel == nil || e.answer.Outcome != "" {
+// drop says that t keeps its request open no longer. What nothing keeps open ends. The caller holds b.mu.
+func (b *Broker) drop(t *Ticket) {
+	e := t.e
+	if _, holds := e.tickets[t]; !holds {
 		return
 	}
+	delete(e.tickets, t)
+	if t.unwatch != nil {
+		t.unwatch()
+	}
+	if len(e.tickets) == 0 && e.answer.Outcome == "" {
+		b.abandon(e)
+		e.cancel(errCallerGone)
+	}
+}
+
+// abandon has whoever asks the same as e asked for anew. The caller holds b.mu.
+func (b *Broker) abandon(e *entry) {
 	e.isAbandoned = true
 	b.unkey(e)
-	e.cancel(errCallerGone)
 }
 
 // joinKey finds the request that a new one is the same as.
@@ -161,6 +192,7 @@ type joinKey struct {
 	owner  owner
 	folder string
 	sess   string
+	part   string // id of the subagent
 	kind   Kind
 	key    string // idempotency key, or digest of the content
 }
@@ -197,7 +229,10 @@ func (e *entry) contentKey() joinKey {
 		panic(fmt.Sprintf("interact: encode %s: %v", e.kind(), err))
 	}
 	r := e.req.Requester
-	return joinKey{owner: ownerOf(r), folder: r.Folder(), sess: r.Session, kind: e.kind(), key: Digest(text)}
+	return joinKey{
+		owner: ownerOf(r), folder: r.Folder(), sess: r.Session, part: r.Subagent.ID,
+		kind: e.kind(), key: Digest(text),
+	}
 }
 
 // joinKeyed joins the request that carries the same idempotency key. A key that comes again with something
@@ -210,5 +245,5 @@ func (b *Broker) joinKeyed(e *entry) (*Ticket, error) {
 	if old.content != e.content {
 		return nil, &ParamError{Param: "idempotency_key", Problem: "was used for a different request; use a new key"}
 	}
-	return b.join(old), nil
+	return b.hold(old, e.callers), nil
 }

@@ -87,7 +87,7 @@ func anyRequest(r *rand.Rand) Request {
 	return Request{
 		ID: ID(text()), Created: anyTime(r), Deadline: anyTime(r), Timeout: time.Duration(r.Int64()),
 		IdempotencyKey: text(), Body: anyBody(r),
-		Requester: Requester{text(), text(), text(), Process{
+		Requester: Requester{text(), text(), Subagent{text(), text()}, text(), Process{
 			PID: r.Int32(), UID: r.Int(), Exe: text(), CWD: text(), Started: anyTime(r),
 			Parents: several(r, func() Parent { return Parent{PID: r.Int32(), Name: text(), Exe: text()} }),
 		}},

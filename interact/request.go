@@ -63,10 +63,18 @@ type (
 
 // Requester says who asks. What nod verified and what the caller claims are kept apart, here and on screen.
 type Requester struct {
-	Agent   string  `json:"agent,omitempty"`   // claim: the agent's name for itself
-	Session string  `json:"session,omitempty"` // claim
-	CWD     string  `json:"cwd,omitempty"`     // claim: absolute folder
-	Process Process `json:"process,omitzero"`  // verified; zero when the peer could not be determined
+	Agent   string `json:"agent,omitempty"`   // claim: the agent's name for itself
+	Session string `json:"session,omitempty"` // claim
+	// Subagent is the one, of those that an agent runs on its own, that asks. Zero: the agent itself does.
+	Subagent Subagent `json:"subagent,omitzero"`
+	CWD      string   `json:"cwd,omitempty"`    // claim: absolute folder
+	Process  Process  `json:"process,omitzero"` // verified; zero when the peer could not be determined
+}
+
+// Subagent is a claim of an agent about a part of itself.
+type Subagent struct {
+	ID   string `json:"id,omitempty"`   // different for two that run at once
+	Type string `json:"type,omitempty"` // what it is for, such as "code-reviewer"
 }
 
 // Folder is the one that relative paths in a request start from: the one that the requester names, else the
@@ -91,7 +99,9 @@ func Caller(p Process) Parent {
 	return itself(p)
 }
 
-func itself(p Process) Parent { return Parent{PID: p.PID, Name: filepath.Base(p.Exe), Exe: p.Exe} }
+func itself(p Process) Parent {
+	return Parent{PID: p.PID, Name: filepath.Base(p.Exe), Exe: p.Exe, Started: p.Started}
+}
 
 // chain lists p and its ancestors, nearest first, as far as their executables are verified.
 func chain(p Process) []Parent {

@@ -85,6 +85,8 @@ func (r Request) Validate() error {
 	err := first(
 		short("agent", r.Requester.Agent),
 		short("session", r.Requester.Session),
+		short("subagent", r.Requester.Subagent.ID),
+		short("subagent", r.Requester.Subagent.Type),
 		short("idempotency_key", r.IdempotencyKey),
 		limit("cwd", r.Requester.CWD, 4096),
 	)

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"nod/interact"
 )
 
 // stranger is a user that is neither us nor root.
@@ -23,7 +25,18 @@ const stranger = 12345
 // ("method url token socket body", one to a line), prints status and reply, and ends.
 const callerVariable = "NOD_TEST_CALLER"
 
+// heirVariable makes the test program a caller whose connection outlives it: it sends the request that the variable
+// describes ("socket token body", one to a line), hands the connection to cat, says so, and waits.
+const heirVariable = "NOD_TEST_HEIR"
+
 func TestMain(m *testing.M) {
+	if order := os.Getenv(heirVariable); order != "" {
+		if err := bequeath(strings.SplitN(order, "\n", 3)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	if order := os.Getenv(callerVariable); order != "" {
 		if err := call(strings.SplitN(order, "\n", 5)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -57,6 +70,76 @@ func call(order []string) error {
 	fmt.Println(resp.StatusCode)
 	_, err = io.Copy(os.Stdout, resp.Body)
 	return err
+}
+
+func bequeath(order []string) error {
+	socket, token, body := order[0], order[1], order[2]
+	c, err := net.Dial("unix", socket)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c, "POST /v1/approve HTTP/1.1\r\nHost: nod\r\nAuthorization: Bearer %s\r\n"+
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", token, len(body), body)
+	if err != nil {
+		return err
+	}
+	file, err := c.(*net.UnixConn).File()
+	if err != nil {
+		return err
+	}
+	heir := exec.Command("cat") // until its input ends, which is this program's
+	heir.Stdin, heir.ExtraFiles = os.Stdin, []*os.File{file}
+	if err := heir.Start(); err != nil {
+		return err
+	}
+	fmt.Println("bequeathed")
+	return heir.Wait()
+}
+
+// A connection that another process has inherited keeps nothing open.
+func TestCallerEndsBeforeItsConnection(t *testing.T) {
+	d := open(t)
+	caller := exec.Command(another(t, "agent"))
+	caller.Env = append(os.Environ(), heirVariable+"="+strings.Join(
+		[]string{d.endpoint.Socket, d.endpoint.Token, samples["/v1/approve"]}, "\n"))
+	in, err := caller.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := caller.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := caller.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer caller.Wait()
+	defer caller.Process.Kill()
+	if _, err := io.ReadFull(out, make([]byte, len("bequeathed"))); err != nil {
+		t.Fatal(err)
+	}
+	changes, stop := d.broker.Changes()
+	defer stop()
+	for len(d.broker.Pending()) == 0 {
+		<-changes
+	}
+	asked := d.broker.Pending()[0].Requester.Process
+	if asked.PID != int32(caller.Process.Pid) {
+		t.Fatalf("asked by %+v, want process %d", asked, caller.Process.Pid)
+	}
+	if err := caller.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-d.closed
+	for len(d.broker.Pending()) > 0 {
+		<-changes
+	}
+	for _, own := range d.broker.Own(interact.Requester{Process: asked}) {
+		if own.Answer.Outcome != interact.Cancelled {
+			t.Errorf("%+v", own.Answer)
+		}
+	}
 }
 
 // another is this program under another name.

@@ -20,6 +20,7 @@ import (
 	"nod/interact/interacttest"
 	"nod/ipc/endpoint"
 	"nod/ipc/hooks"
+	"nod/ipc/peer"
 	"nod/policy"
 )
 
@@ -79,7 +80,9 @@ func open(t testing.TB, options ...func(*fixture)) *fixture {
 		t: t, human: &interacttest.Prompter{}, policy: &interacttest.Policy{},
 		closed: make(chan interact.ID, 2*interact.MaxPending), log: &logBuffer{},
 	}
-	d.broker = interacttest.Broker(watched{d.human, d.closed}, d.policy)
+	d.broker = interacttest.Broker(watched{d.human, d.closed}, d.policy, func(c *interact.BrokerConfig) {
+		c.Processes = peer.Table{}
+	})
 	d.level.Set(slog.LevelDebug)
 	log := slog.New(slog.NewTextHandler(d.log, &slog.HandlerOptions{Level: &d.level}))
 	server, err := Listen(Config{
@@ -87,6 +90,7 @@ func open(t testing.TB, options ...func(*fixture)) *fixture {
 		Hooks: hooks.New(hooks.Config{
 			Agents: registry.Protocols(), Broker: d.broker, Log: log,
 			Timeout: func() time.Duration { return time.Minute },
+			AskMore: func() bool { return false },
 			OpenURL: func(url string) error { return errors.New("no browser here") },
 		}),
 	})

@@ -45,14 +45,27 @@ func (c Call) Program() string {
 
 // IsGoBetween reports whether a program is one that only starts others: nod's own command, a shell, env.
 func IsGoBetween(program string) bool {
-	program = strings.TrimSuffix(program, " (deleted)") // Linux says so of one that was replaced while it runs
-	name := strings.ToLower(program[strings.LastIndexAny(program, `/\`)+1:])
-	switch strings.TrimSuffix(name, ".exe") {
-	case "nod", "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "busybox", "env",
-		"cmd", "powershell", "pwsh", "timeout", "nohup":
+	switch programName(program) {
+	case "nod", "env", "timeout", "nohup":
+		return true
+	}
+	return IsShell(program)
+}
+
+// IsShell reports whether a program is a shell.
+func IsShell(program string) bool {
+	switch programName(program) {
+	case "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "busybox", "cmd", "powershell", "pwsh":
 		return true
 	}
 	return false
+}
+
+// programName is the name of an executable without its folder and what systems add to it.
+func programName(program string) string {
+	program = strings.TrimSuffix(program, " (deleted)") // Linux says so of one that was replaced while it runs
+	name := strings.ToLower(program[strings.LastIndexAny(program, `/\`)+1:])
+	return strings.TrimSuffix(name, ".exe")
 }
 
 // canonical writes an input so that two that mean the same are the same bytes: keys sorted, no space.

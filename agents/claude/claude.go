@@ -37,6 +37,6 @@ func settings(m agent.Machine) agent.File {
 		{Name: "PostToolUse", Async: true}, {Name: "PostToolUseFailure", Async: true},
 		{Name: "PermissionDenied", Async: true},
 		{Name: "Notification", Async: true}, {Name: "Stop", Async: true},
-		{Name: "UserPromptSubmit", Async: true}, {Name: "SessionEnd", Async: true},
+		{Name: "UserPromptSubmit", Async: true}, {Name: "SubagentStop", Async: true}, {Name: "SessionEnd", Async: true},
 	}}.At(filepath.Join(m.Folder("CLAUDE_CONFIG_DIR", ".claude"), "settings.json"))
 }

@@ -18,6 +18,8 @@ import (
 type Payload struct {
 	SessionID      string            `json:"session_id"`
 	CWD            string            `json:"cwd"`
+	AgentID        string            `json:"agent_id"` // of a subagent
+	AgentType      string            `json:"agent_type"`
 	PermissionMode string            `json:"permission_mode"`
 	ToolName       string            `json:"tool_name"`
 	ToolInput      json.RawMessage   `json:"tool_input"`
@@ -45,17 +47,23 @@ const (
 
 // Step is what a call of Claude Code's hooks amounts to.
 func (p Payload) Step(c hooks.Call) (hooks.Step, error) {
-	s := hooks.Step{Session: p.SessionID, CWD: p.CWD}
+	s := hooks.Step{
+		Session: p.SessionID, CWD: p.CWD, Subagent: interact.Subagent{ID: p.AgentID, Type: p.AgentType}, Call: p.call,
+	}
 	switch c.Event {
 	case "PermissionRequest":
-		return p.permissionRequest(s)
+		s.Again = true
+		return p.permissionRequest(s, c.Nod)
 	case "PreToolUse":
-		return p.preToolUse(s, c.Headless)
+		return p.preToolUse(s, c)
 	case "PostToolUse", "PostToolUseFailure", "PermissionDenied":
 		s.Over = p.SameCall
 	case "Stop":
 		s.Finished()
-	case "UserPromptSubmit", "SessionEnd":
+		s.Over = p.sameThread
+	case "UserPromptSubmit", "SubagentStop":
+		s.Over = p.sameThread
+	case "SessionEnd":
 		s.Over = hooks.Everything
 	case "Notification":
 		p.notification(&s)
@@ -67,7 +75,7 @@ func (p Payload) Step(c hooks.Call) (hooks.Step, error) {
 
 // permissionRequest comes when Claude Code is about to ask in the terminal. Both prompts are open at once;
 // the first answer counts.
-func (p Payload) permissionRequest(s hooks.Step) (hooks.Step, error) {
+func (p Payload) permissionRequest(s hooks.Step, nod string) (hooks.Step, error) {
 	if p.ToolName == askUserQuestion {
 		return p.question(s, Permission)
 	}
@@ -75,7 +83,7 @@ func (p Payload) permissionRequest(s hooks.Step) (hooks.Step, error) {
 	for _, raw := range p.Suggestions {
 		a.Suggestions = append(a.Suggestions, suggestion(raw))
 	}
-	s.Ask = a
+	s.Ask, s.Otherwise = a, p.mayAsk(nod)
 	s.Reply = func(a interact.Answer) (any, error) {
 		d := DecisionOf(a)
 		if d != nil && a.Suggestion > 0 {
@@ -91,7 +99,7 @@ func (p Payload) permissionRequest(s hooks.Step) (hooks.Step, error) {
 
 // preToolUse comes before any prompt, and alone where there is none. The human is asked here only when
 // Claude Code runs headless: elsewhere PermissionRequest follows, and only for what needs it.
-func (p Payload) preToolUse(s hooks.Step, headless bool) (hooks.Step, error) {
+func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 	switch {
 	case p.ToolName == askUserQuestion && p.PermissionMode == "default":
 		return s, nil // PermissionRequest follows, with the same question
@@ -100,9 +108,14 @@ func (p Payload) preToolUse(s hooks.Step, headless bool) (hooks.Step, error) {
 	case p.ToolName == exitPlanMode:
 		return s, nil
 	}
-	s.Ask = p.Approve()
-	if !headless {
+	s.Ask, s.Otherwise = p.Approve(), p.mayAsk(c.Nod)
+	s.Quiet = slices.Contains(quietModes, p.PermissionMode)
+	if !c.Headless || s.Quiet {
 		s.Judge = []policy.Effect{policy.Allow, policy.Deny}
+	}
+	s.AskNow = c.Headless
+	if !c.Headless {
+		s.Insist = func(reason string) any { return PreTool(&Decision{Behavior: "ask", Message: reason}) }
 	}
 	s.Reply = func(a interact.Answer) (any, error) {
 		d := DecisionOf(a)
@@ -113,6 +126,9 @@ func (p Payload) preToolUse(s hooks.Step, headless bool) (hooks.Step, error) {
 	}
 	return s, nil
 }
+
+// quietModes are those in which Claude Code lets calls pass that it would otherwise ask about.
+var quietModes = []string{"acceptEdits", "auto", "bypassPermissions", "dontAsk"}
 
 // question answers AskUserQuestion. It is never allowed without answers: Claude Code would take that for
 // the human saying nothing.
@@ -146,6 +162,9 @@ func (p Payload) Approve() interact.Approve {
 // SameCall picks the request that asks about this very call. PermissionRequest carries no id of the call,
 // so tool and input must do.
 func (p Payload) SameCall(r interact.Request) bool {
+	if !p.sameThread(r) {
+		return false
+	}
 	switch b := r.Body.(type) {
 	case interact.Approve:
 		return b.Tool == p.ToolName && sameJSON(b.Input, p.ToolInput)
@@ -158,6 +177,22 @@ func (p Payload) SameCall(r interact.Request) bool {
 		return json.Unmarshal(p.ToolInput, &in) == nil && slices.EqualFunc(in.Questions, b.Questions, isSame)
 	}
 	return false
+}
+
+// sameThread picks what the same subagent asks, or the main thread: those go on while the others wait.
+func (p Payload) sameThread(r interact.Request) bool { return r.Requester.Subagent.ID == p.AgentID }
+
+// call is the same for two deliveries of one call. Of questions the second may hold the answers as well.
+func (p Payload) call() string {
+	input := jsontext.Value(bytes.Clone(p.ToolInput))
+	var in struct{ Questions jsontext.Value }
+	if p.ToolName == askUserQuestion && json.Unmarshal(input, &in) == nil {
+		input = in.Questions
+	}
+	if p.ToolName == "" || input.Canonicalize(jsontext.CanonicalizeRawInts(false)) != nil {
+		return ""
+	}
+	return p.ToolName + " " + string(input)
 }
 
 func (p Payload) notification(s *hooks.Step) {

@@ -32,7 +32,8 @@ one JSON object, or nothing, which means "no decision". The exit status is alway
 anything else as an error.
 
 While nod-desktop is away the hook says nothing, and the agent asks in its own way. For the agents listed
-under agents.strict in the configuration it denies instead, with a reason that says how to start nod.`,
+under agents.strict in the configuration it denies instead, with a reason that says how to start nod.
+When the agent ends, so does the hook, and what it asked is withdrawn.`,
 		Args: oneArg("agent"),
 		RunE: c.runs(func(ctx context.Context, args []string) error { return c.answerHook(ctx, args[0]) }),
 	}
@@ -40,12 +41,17 @@ under agents.strict in the configuration it denies instead, with a reason that s
 
 // answerHook never fails: whatever goes wrong is no decision, or what strict makes of one.
 func (c *console) answerHook(ctx context.Context, agent string) error {
+	ctx, stop := whileAgentRuns(ctx)
+	defer stop()
 	payload, err := io.ReadAll(io.LimitReader(c.in, maxPayload+1))
 	event := eventOf(payload)
 	if err != nil || len(payload) > maxPayload {
 		return c.away(agent, event, errors.New("the payload could not be read"))
 	}
 	reply, err := passOn(ctx, agent, event, payload)
+	if context.Cause(ctx) == errCallerGone {
+		return nil // nobody reads it
+	}
 	if err != nil {
 		return c.away(agent, event, err)
 	}

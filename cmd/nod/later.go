@@ -42,6 +42,8 @@ func (c *console) await(ctx context.Context, id string, timeout time.Duration) e
 	if err != nil {
 		return err
 	}
+	ctx, stop := whileCalled(ctx)
+	defer stop()
 	r, err := settled(ctx, cl, id, timeout)
 	if err != nil {
 		return c.unanswered(err, false)

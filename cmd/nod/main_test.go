@@ -33,12 +33,10 @@ import (
 	"nod/policy"
 )
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"nod":         main,
-		"nod-desktop": fakeDesktop,
-	})
-}
+// programs are what the test program is under other names.
+var programs = map[string]func(){"nod": main, "nod-desktop": fakeDesktop}
+
+func TestMain(m *testing.M) { testscript.Main(m, programs) }
 
 // TestScripts runs the scripts in testdata/script: nod as a user types it, against a real broker behind a
 // real server; only the human is played.
@@ -98,14 +96,25 @@ func desktopOf(ts *testscript.TestScript) *desktop { return ts.Value(desktopKey{
 type human struct {
 	interacttest.Prompter
 
-	mu      sync.Mutex // guards changed
+	mu      sync.Mutex // guards all below
+	prompts int        // that came on the screen
 	changed chan struct{}
 }
 
 func (h *human) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
+	h.mu.Lock()
+	h.prompts++
+	h.mu.Unlock()
 	h.signal()
 	defer h.signal()
 	return h.Prompter.Prompt(ctx, r, why)
+}
+
+// seen is how many prompts came on the screen.
+func (h *human) seen() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.prompts
 }
 
 func (h *human) signal() {
@@ -116,7 +125,7 @@ func (h *human) signal() {
 }
 
 // until waits until done says so.
-func (h *human) until(ts *testscript.TestScript, what string, done func() bool) {
+func (h *human) until(t interface{ Fatalf(string, ...any) }, what string, done func() bool) {
 	late := time.After(time.Minute)
 	for {
 		h.mu.Lock()
@@ -128,7 +137,7 @@ func (h *human) until(ts *testscript.TestScript, what string, done func() bool) 
 		select {
 		case <-changed:
 		case <-late:
-			ts.Fatalf("%s: not within a minute", what)
+			t.Fatalf("%s: not within a minute", what)
 		}
 	}
 }
@@ -195,6 +204,7 @@ func startDesktop(dir string, words []string) (_ *human, stop func(), _ error) {
 		Hooks: hooks.New(hooks.Config{
 			Agents: registry.Protocols(), Broker: broker, Log: slog.New(slog.DiscardHandler),
 			Timeout: func() time.Duration { return time.Minute },
+			AskMore: func() bool { return false },
 			OpenURL: func(string) error { return nil },
 		}),
 	})
@@ -264,7 +274,7 @@ func interruptCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	program, err := exec.LookPath(args[1])
 	ts.Check(err)
-	before := len(desktopOf(ts).prompter.Shown())
+	before := desktopOf(ts).prompter.seen()
 	cmd := exec.Command(program, args[2:]...)
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Stdout, cmd.Stderr = ts.Stdout(), ts.Stderr()
@@ -272,7 +282,7 @@ func interruptCommand(ts *testscript.TestScript, neg bool, args []string) {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	ts.Check(cmd.Start())
-	desktopOf(ts).prompter.until(ts, "prompt", func() bool { return len(desktopOf(ts).prompter.Shown()) > before })
+	desktopOf(ts).prompter.until(ts, "prompt", func() bool { return desktopOf(ts).prompter.seen() > before })
 	ts.Check(cmd.Process.Signal(os.Interrupt))
 	expectStatus(ts, args[0], cmd.Wait())
 }

@@ -29,6 +29,8 @@ and say so when they are called.`,
 }
 
 func serveMCP(ctx context.Context) error {
+	ctx, stop := whileAgentRuns(ctx)
+	defer stop()
 	cwd, _ := os.Getwd() // a folder that was removed under us has no name
 	connect := func(ctx context.Context, name string, o *sdk.ClientOptions) (*sdk.ClientSession, error) {
 		return connectMCP(ctx, name, cwd, o)

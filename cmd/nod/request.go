@@ -183,6 +183,8 @@ func call[R any](
 	defer cancel()
 	ctx, stop := whileAlive(ctx, cl.Health)
 	defer stop()
+	ctx, stop = whileCalled(ctx)
+	defer stop()
 	return send(cl, ctx)
 }
 

@@ -28,6 +28,7 @@ const checkPatience = 20 * time.Second
 type agentsPage struct {
 	content fyne.CanvasObject
 	cards   []*agentCard
+	askMore *checkRow
 }
 
 func newAgentsPage(w *Window) *agentsPage {
@@ -39,12 +40,17 @@ func newAgentsPage(w *Window) *agentsPage {
 		p.cards = append(p.cards, c)
 		rows.Add(c.content)
 	}
+	p.askMore = newSwitch(w, lang.L("Ask in quiet modes, too"), lang.L("In modes in which an agent asks less, such as "+
+		"acceptEdits or auto, also ask about calls that no rule speaks of. What your rules ask about is asked about in "+
+		"every mode."), func(cfg *config.Config) *bool { return &cfg.Agents.AskMore })
+	rows.Add(card(p.askMore.content))
 	p.content = page(rows)
 	return p
 }
 
 // refresh shows what is known without looking at the machine.
 func (p *agentsPage) refresh(s operator.State) {
+	p.askMore.refresh(&s.Config, s.Problem == "")
 	for _, c := range p.cards {
 		c.strict.refresh(&s.Config, s.Problem == "")
 		c.contact.SetText(contactText(s.Contacts[c.agent.Name], time.Now()))

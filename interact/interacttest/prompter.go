@@ -137,12 +137,17 @@ func (p *Policy) Covers() []policy.Cover {
 	return slices.Clone(p.covers)
 }
 
-// Broker returns a broker around p and pol, with a memory journal and a desktop that takes notices.
-func Broker(p interact.Prompter, pol interact.Policy) *interact.Broker {
-	return interact.NewBroker(interact.BrokerConfig{
+// Broker returns a broker around p and pol, with a memory journal and a desktop that takes notices. Options change what
+// it works with.
+func Broker(p interact.Prompter, pol interact.Policy, options ...func(*interact.BrokerConfig)) *interact.Broker {
+	cfg := interact.BrokerConfig{
 		Policy: pol, Prompter: p, Notify: Notify,
 		Journal: interact.NewMemoryJournal(100, 16<<20),
 		Timeout: func() time.Duration { return 5 * time.Minute },
 		Log:     slog.New(slog.DiscardHandler),
-	})
+	}
+	for _, o := range options {
+		o(&cfg)
+	}
+	return interact.NewBroker(cfg)
 }

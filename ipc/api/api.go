@@ -20,9 +20,10 @@ type Process struct {
 
 // Parent is an ancestor of the process that asks.
 type Parent struct {
-	PID  int32  `json:"pid"`
-	Name string `json:"name"`
-	Exe  string `json:"exe,omitempty"`
+	PID     int32     `json:"pid"`
+	Name    string    `json:"name"`
+	Exe     string    `json:"exe,omitempty"`
+	Started time.Time `json:"started,omitzero"` // with PID it survives the reuse of process ids
 }
 
 // Limits of the wire.

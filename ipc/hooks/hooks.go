@@ -38,7 +38,7 @@ var ErrUnknownAgent = errors.New("nod knows no hooks of this agent")
 // Broker is all that the hooks can do with [interact.Broker].
 type Broker interface {
 	Do(ctx context.Context, r interact.Request) (interact.Answer, error)
-	Judge(ctx context.Context, r interact.Request, effects ...policy.Effect) (interact.Answer, error)
+	Judge(ctx context.Context, r interact.Request, effects ...policy.Effect) (interact.Answer, policy.Decision, error)
 	WithdrawWhere(owner interact.Requester, over func(interact.Request) bool)
 }
 
@@ -49,14 +49,17 @@ type Call struct {
 	Payload  []byte             // what the agent wrote to the hook's standard input
 	Who      interact.Requester // its Process is verified; the rest comes from the payload
 	Headless bool               // the agent runs without a terminal: nobody else would ask
+	Nod      string             // path of the nod command; empty when it is not known
 	Gate     bool               // the agent's own prompt is switched off: what nod does not deny happens
 }
 
-// Config is what [Hooks] work with. All fields are required.
+// Config is what [Hooks] work with. Fields are required unless they say otherwise.
 type Config struct {
 	Agents  map[string]Protocol // by name, as in "nod hook NAME"
 	Broker  Broker
+	AskMore func() bool            // also about what no rule speaks of, in modes in which the agent asks less
 	Timeout func() time.Duration   // how long a request waits, as configured; cut to MaxWait
+	Nod     string                 // path of the nod command; may be empty
 	OpenURL func(url string) error // shows an address in the person's browser, once the person agreed
 	Log     *slog.Logger
 }
@@ -68,13 +71,16 @@ type Hooks struct {
 	mu       sync.Mutex // guards all below
 	noticed  map[noticeKey]time.Time
 	contacts map[string]interact.Contact // by agent
+	answers  map[callKey][]kept
 }
 
 type noticeKey struct{ agent, session, kind string }
 
 // New returns hooks that ask through cfg.Broker.
 func New(cfg Config) *Hooks {
-	return &Hooks{cfg: cfg, noticed: map[noticeKey]time.Time{}, contacts: map[string]interact.Contact{}}
+	return &Hooks{
+		cfg: cfg, noticed: map[noticeKey]time.Time{}, contacts: map[string]interact.Contact{}, answers: map[callKey][]kept{},
+	}
 }
 
 // A Protocol is how the hooks of one agent are read and answered.
@@ -90,13 +96,31 @@ type Protocol struct {
 // Step is what one call of a hook amounts to.
 type Step struct {
 	Session, CWD string
-	Ask          interact.Body               // goes before the policy and the human
-	Judge        []policy.Effect             // not nil: Ask goes before the policy alone, for these decisions
-	Over         func(interact.Request) bool // these were answered elsewhere
-	Notice       *interact.Notify
-	NoticeKind   string
-	Opens        string                             // an address that an allow opens
-	Reply        func(interact.Answer) (any, error) // what the agent reads; nil: nothing
+	Subagent     interact.Subagent
+
+	Ask   interact.Body                      // goes before the policy and the human
+	Judge []policy.Effect                    // not nil: Ask goes before the policy alone, for these decisions
+	Reply func(interact.Answer) (any, error) // what the agent reads; nil: nothing
+
+	// Otherwise is the answer where no rule speaks of the call: the person is not asked then. Zero: they are.
+	Otherwise interact.Answer
+
+	// Where the policy alone was asked and insists that the person is, the agent reads what Insist makes of the reason,
+	// and asks; without Insist the person is asked now, if AskNow says so. In a Quiet mode the person wants the agent to
+	// ask less: what no rule speaks of passes there, unless [Config.AskMore] says otherwise.
+	Insist func(reason string) any
+	AskNow bool
+	Quiet  bool
+
+	// Call names the call where the agent may deliver it twice; "" where it cannot be told from others. What the person
+	// said to the first delivery counts for the second, which is said to come Again.
+	Call  func() string
+	Again bool
+
+	Over       func(interact.Request) bool // these were answered elsewhere
+	Notice     *interact.Notify
+	NoticeKind string
+	Opens      string // an address that an allow opens
 }
 
 // Reads decodes the payload of a call for the agent that it came from. Names count byte for byte, and those of the
@@ -149,6 +173,7 @@ func (h *Hooks) Handle(ctx context.Context, c Call) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %q", ErrUnknownAgent, c.Agent)
 	}
 	h.note(c.Agent, (*interact.Contact).Called)
+	c.Nod = h.cfg.Nod
 	s, err := protocol.Read(c)
 	if err != nil {
 		h.cfg.Log.Warn("hook: payload not understood", "agent", c.Agent, "event", c.Event, "err", err)
@@ -158,7 +183,7 @@ func (h *Hooks) Handle(ctx context.Context, c Call) ([]byte, error) {
 		return nil, nil
 	}
 	who := c.Who
-	who.Agent, who.Session = c.Agent, s.Session
+	who.Agent, who.Session, who.Subagent = c.Agent, s.Session, s.Subagent
 	if filepath.IsAbs(s.CWD) {
 		who.CWD = s.CWD
 	}
@@ -174,12 +199,15 @@ func (h *Hooks) run(ctx context.Context, who interact.Requester, s Step) ([]byte
 	if s.Notice != nil && h.mayNotice(who, s.NoticeKind) {
 		s.Ask = *s.Notice
 	}
-	a, err := h.answer(ctx, who, s)
+	a, insisted, err := h.answer(ctx, who, s)
 	if s.Notice == nil {
 		h.note(who.Agent, func(c *interact.Contact) { c.Count(a) })
 	}
-	if err != nil || s.Reply == nil {
+	switch {
+	case err != nil || s.Reply == nil:
 		return nil, err
+	case insisted != "":
+		return json.Marshal(s.Insist(insisted))
 	}
 	if s.Opens != "" && a.Outcome == interact.Allowed && a.By == interact.ByHuman {
 		if err := h.cfg.OpenURL(s.Opens); err != nil {
@@ -204,24 +232,54 @@ func (h *Hooks) run(ctx context.Context, who interact.Requester, s Step) ([]byte
 // untranslated takes the place of an answer that cannot be put into the agent's words.
 var untranslated = interact.Answer{Outcome: interact.Unavailable, Reason: "nod could not pass the answer on"}
 
-// answer returns the zero answer, which no reply takes for a decision, when there is none.
-func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (interact.Answer, error) {
+// answer returns the zero answer, which no reply takes for a decision, when there is none; or why the agent shall ask.
+func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (interact.Answer, string, error) {
+	if s.Over != nil {
+		h.forget(who, s)
+	}
 	if s.Ask == nil {
-		return interact.Answer{}, nil
+		return interact.Answer{}, "", nil
+	}
+	if s.Again {
+		if a, ok := h.earlier(who, s); ok {
+			h.cfg.Log.Info("hook: delivered twice", "agent", who.Agent, "outcome", a.Outcome)
+			return a, "", nil
+		}
 	}
 	r := interact.Request{Requester: who, Body: s.Ask, Timeout: min(h.cfg.Timeout(), MaxWait)}
-	var a interact.Answer
-	var err error
-	if s.Judge != nil {
-		a, err = h.cfg.Broker.Judge(ctx, r, s.Judge...)
-	} else {
-		a, err = h.cfg.Broker.Do(ctx, r)
-	}
+	a, insisted, err := h.decide(ctx, r, s)
 	if err != nil && ctx.Err() == nil {
 		h.cfg.Log.Warn("hook: not asked", "agent", who.Agent, "err", err)
-		return interact.Answer{}, nil
+		return interact.Answer{}, "", nil
 	}
-	return a, err
+	if a.By != interact.ByPolicy && a.Outcome != "" && !s.Again {
+		h.keep(who, s, a)
+	}
+	return a, insisted, err
+}
+
+// decide asks the policy, the person, or the one to know whether to ask the other.
+func (h *Hooks) decide(ctx context.Context, r interact.Request, s Step) (interact.Answer, string, error) {
+	if s.Judge != nil || s.Otherwise.Outcome != "" {
+		a, d, err := h.cfg.Broker.Judge(ctx, r, s.Judge...)
+		switch {
+		case err != nil || a.Outcome != "":
+			return a, "", err
+		case s.Otherwise.Outcome != "" && d.Effect == policy.Ask && !d.Insists():
+			return s.Otherwise, "", nil
+		case s.Judge == nil: // the policy decides again, with the person
+			a, err := h.cfg.Broker.Do(ctx, r)
+			return a, "", err
+		case !d.Insists() && !(s.Quiet && d.Effect == policy.Ask && h.cfg.AskMore()):
+			return interact.Answer{}, "", nil
+		case s.Insist != nil:
+			return interact.Answer{}, d.Reason, nil
+		case !s.AskNow:
+			return interact.Answer{}, "", nil
+		}
+	}
+	a, err := h.cfg.Broker.Do(ctx, r)
+	return a, "", err
 }
 
 // mayNotice lets one notice of a kind through per session and while.

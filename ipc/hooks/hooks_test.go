@@ -28,6 +28,7 @@ type rig struct {
 	policy *interacttest.Policy
 	broker *interact.Broker
 	opened []string
+	more   bool // the configuration asks more
 	log    strings.Builder
 }
 
@@ -41,6 +42,7 @@ func newRig(t *testing.T, answer interact.Answer) *rig {
 	r.Hooks = hooks.New(hooks.Config{
 		Agents: registry.Protocols(), Broker: r.broker, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
 		Timeout: func() time.Duration { return time.Hour },
+		AskMore: func() bool { return r.more },
 		OpenURL: func(url string) error { r.opened = append(r.opened, url); return nil },
 	})
 	return r

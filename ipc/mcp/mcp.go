@@ -150,8 +150,8 @@ type call struct {
 	who    interact.Requester
 }
 
-// ask puts body before the human, for as long as the caller says. Then the request stays open; when ctx ends first, it
-// is withdrawn.
+// ask puts body before the human, for as long as the caller says. Then the request stays open for as long as the
+// program runs that asked; when ctx ends first, it is withdrawn.
 func (c call) ask(ctx context.Context, body interact.Body, t timing) (*interact.Ticket, error) {
 	timeout, err := seconds("timeout", &t.Timeout, 0)
 	if err != nil {
@@ -170,7 +170,7 @@ func (c call) ask(ctx context.Context, body interact.Body, t timing) (*interact.
 		return nil, err
 	}
 	if _, answered := ticket.Answer(); !answered {
-		ticket.Detach()
+		ticket.Postpone()
 	}
 	return ticket, nil
 }

@@ -1,12 +1,13 @@
 // Package peer says who is at the other end of a connection on this machine: what the operating system says, never
 // what the other end claims. The server asks about its callers ([Accepted]), the client about its server
-// ([ServerUser]).
+// ([ServerUser]), and both whether those who wait for an answer are still there ([Table]).
 package peer
 
 import (
 	"errors"
 	"net"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -93,6 +94,15 @@ func (p *Peer) readProcess() api.Process {
 	}
 	process.UID = who.uid
 	return process
+}
+
+// Self returns what is known of the process that asks: the one that this is called in.
+func Self() api.Process {
+	p, _ := readProcess(int32(os.Getpid()), time.Now())                 // what is not known is empty
+	if len(p.Parents) == 0 || p.Parents[0].PID != int32(os.Getppid()) { // the parent ended meanwhile: another has us now
+		p, _ = readProcess(int32(os.Getpid()), time.Now())
+	}
+	return p
 }
 
 // ServerUser returns the user whose server a client is connected to. The error is [ErrUnknown] where the operating

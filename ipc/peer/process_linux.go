@@ -22,9 +22,12 @@ const ticksPerSecond = 100
 
 // stat is what is needed of /proc/PID/stat.
 type stat struct {
-	comm    string // as the process calls itself: a claim
-	parent  int32
-	started uint64 // ticks since boot
+	comm     string // as the process calls itself: a claim
+	isZombie bool   // it has ended, and its parent has not asked how
+	parent   int32
+	session  int32  // process id of the session's leader
+	terminal int64  // device number of the session's terminal; 0: none
+	started  uint64 // ticks since boot
 }
 
 // readProcess reads what the kernel knows of a process and its ancestors. Everything may end while it is
@@ -65,7 +68,9 @@ func readParents(child stat) []api.Parent {
 			break
 		}
 		exe := readLink(child.parent, "exe")
-		parents = append(parents, api.Parent{PID: child.parent, Name: nameOf(exe, s.comm), Exe: exe})
+		parents = append(parents, api.Parent{
+			PID: child.parent, Name: nameOf(exe, s.comm), Exe: exe, Started: timeOf(s.started),
+		})
 		child = s
 	}
 	return parents
@@ -93,7 +98,7 @@ func parseStat(line []byte) (stat, error) {
 		return stat{}, errors.New("stat: no name")
 	}
 	field := bytes.Fields(line[end+1:]) // from the third on
-	const parent, started = 4 - 3, 22 - 3
+	const state, parent, session, terminal, started = 0, 4 - 3, 6 - 3, 7 - 3, 22 - 3
 	if len(field) <= started {
 		return stat{}, errors.New("stat: cut short")
 	}
@@ -101,11 +106,22 @@ func parseStat(line []byte) (stat, error) {
 	if err != nil {
 		return stat{}, fmt.Errorf("stat: parent: %w", err)
 	}
+	sid, err := strconv.ParseInt(string(field[session]), 10, 32)
+	if err != nil {
+		return stat{}, fmt.Errorf("stat: session: %w", err)
+	}
+	tty, err := strconv.ParseInt(string(field[terminal]), 10, 64)
+	if err != nil {
+		return stat{}, fmt.Errorf("stat: terminal: %w", err)
+	}
 	ticks, err := strconv.ParseUint(string(field[started]), 10, 64)
 	if err != nil {
 		return stat{}, fmt.Errorf("stat: start: %w", err)
 	}
-	return stat{comm: string(line[open+1 : end]), parent: int32(ppid), started: ticks}, nil
+	return stat{
+		comm: string(line[open+1 : end]), isZombie: bytes.ContainsAny(field[state], "ZX"),
+		parent: int32(ppid), session: int32(sid), terminal: tty, started: ticks,
+	}, nil
 }
 
 // readLink resolves /proc/PID/exe or cwd; "" when that is not for us to see. The kernel marks a file that

@@ -91,15 +91,17 @@ func TestDeletedProgram(t *testing.T) {
 }
 
 func TestParseStat(t *testing.T) {
-	tail := " S 42 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1000 200 18446744073709551615 0"
+	tail := " S 42 1 7 34816 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1000 200 18446744073709551615 0"
 	for line, want := range map[string]stat{
-		"7 (bash)" + tail:                                {"bash", 42, 987654},
-		"7 (a b)" + tail:                                 {"a b", 42, 987654},
-		"7 (evil) S 1 1 1 (x)" + tail:                    {"evil) S 1 1 1 (x", 42, 987654},
-		"7 ()" + tail:                                    {"", 42, 987654},
-		"7 (new\nline)" + tail + "\n":                    {"new\nline", 42, 987654},
-		"7 (tabs)" + strings.ReplaceAll(tail, " ", "\t"): {"tabs", 42, 987654},
+		"7 (bash)" + strings.Replace(tail, "S", "Z", 1): {comm: "bash", isZombie: true},
+		"7 (bash)" + tail:                                {comm: "bash"},
+		"7 (a b)" + tail:                                 {comm: "a b"},
+		"7 (evil) S 1 1 1 (x)" + tail:                    {comm: "evil) S 1 1 1 (x"},
+		"7 ()" + tail:                                    {comm: ""},
+		"7 (new\nline)" + tail + "\n":                    {comm: "new\nline"},
+		"7 (tabs)" + strings.ReplaceAll(tail, " ", "\t"): {comm: "tabs"},
 	} {
+		want.parent, want.session, want.terminal, want.started = 42, 7, 34816, 987654
 		if got, err := parseStat([]byte(line)); err != nil || got != want {
 			t.Errorf("parseStat(%q) = %+v, %v; want %+v", line, got, err, want)
 		}
@@ -109,6 +111,7 @@ func TestParseStat(t *testing.T) {
 			"7 (b)"+tail, "987654", "-1", 1,
 		),
 		"7 (b)" + strings.Replace(tail, " 42 ", " 99999999999 ", 1),
+		"7 (b)" + strings.Replace(tail, " 7 ", " x ", 1), "7 (b)" + strings.Replace(tail, " 34816 ", " x ", 1),
 	} {
 		if got, err := parseStat([]byte(line)); err == nil {
 			t.Errorf("parseStat(%q) = %+v, want an error", line, got)

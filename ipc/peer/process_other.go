@@ -57,8 +57,22 @@ func readParents(child *process.Process, started int64) []api.Parent {
 		}
 		exe, _ := parent.Exe()
 		comm, _ := parent.Name()
-		parents = append(parents, api.Parent{PID: parent.Pid, Name: nameOf(exe, comm), Exe: exe})
+		parents = append(parents, api.Parent{
+			PID: parent.Pid, Name: nameOf(exe, comm), Exe: exe, Started: time.UnixMilli(at),
+		})
 		child, started = parent, at
 	}
 	return parents
 }
+
+// arguments returns the arguments of a process; none when they cannot be read.
+func arguments(pid int32) []string {
+	proc, err := process.NewProcess(pid)
+	if err != nil {
+		return nil
+	}
+	args, _ := proc.CmdlineSlice()
+	return args
+}
+
+func leadsTerminal(int32) bool { return false }

@@ -55,6 +55,9 @@ type Look struct {
 // Agents says how nod works with coding agents.
 type Agents struct {
 	Strict []string `yaml:"strict"` // agents whose hooks deny while nod-desktop is away
+	// AskMore asks also about calls that no rule speaks of where the person has put the agent into a mode in which it
+	// asks less, such as Claude Code's acceptEdits or auto.
+	AskMore bool `yaml:"ask_more"`
 }
 
 // Default is the configuration of a fresh installation.
@@ -80,7 +83,7 @@ func (c Config) Clone() Config {
 // Equal reports whether two configurations say the same.
 func (c Config) Equal(o Config) bool {
 	return c.IPC == o.IPC && c.Prompt == o.Prompt && c.Notifications == o.Notifications && c.Look == o.Look &&
-		slices.Equal(c.Agents.Strict, o.Agents.Strict) && c.Policy.Equal(o.Policy)
+		slices.Equal(c.Agents.Strict, o.Agents.Strict) && c.Agents.AskMore == o.Agents.AskMore && c.Policy.Equal(o.Policy)
 }
 
 // UnmarshalJSON reads what encoding/json writes. A field that this nod does not know is an error: it would be lost.

@@ -20,6 +20,7 @@ func TestConfigSurvivesJSON(t *testing.T) {
 	for i := range 500 {
 		want := randomConfig(random, Default())
 		want.Prompt.ArmAfter = time.Duration(random.Int64())
+		want.Agents.AskMore = random.IntN(2) == 0
 		want.Agents.Strict = pick(random, nil, []string{}, []string{"codex", "<&>"})
 		want.Policy.Rules = append(want.Policy.Rules, policy.Rule{
 			ID: "run", Effect: policy.Allow, Run: pick(random, nil, []string{"go test"}),

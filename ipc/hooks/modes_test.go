@@ -1,0 +1,196 @@
+package hooks_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"nod/interact"
+	"nod/ipc/hooks"
+	"nod/policy"
+)
+
+// claudeCall makes a call of Claude Code's hooks, with what stands in a recorded payload and these fields.
+func claudeCall(t *testing.T, file, name string, fields map[string]any) hooks.Call {
+	t.Helper()
+	c := call(t, "claude-code", file)
+	payload := map[string]any{}
+	if err := json.Unmarshal(c.Payload, &payload); err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range fields {
+		payload[k] = v
+	}
+	payload["hook_event_name"], c.Event = name, name
+	var err error
+	if c.Payload, err = json.Marshal(payload); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func preTool(decision, reason string) string {
+	return fmt.Sprintf(`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":%q,`+
+		`"permissionDecisionReason":%q}}`, decision, reason)
+}
+
+// A rule that asks holds in every mode: in the terminal Claude Code is told to ask, without one the person is asked.
+// What no rule speaks of is left to the mode, unless nod shall ask more.
+func TestAskRulesHoldInEveryMode(t *testing.T) {
+	const bash, rule, none = "06-PreToolUse-Bash", true, false
+	for _, tt := range []struct {
+		mode              string
+		rule, more, alone bool
+		want              string
+		prompts           int
+	}{
+		{mode: "default", rule: rule, want: preTool("ask", "the test says so")},
+		{mode: "default", rule: none, want: ""},
+		{mode: "default", rule: none, more: true, want: ""}, // Claude Code asks by itself
+		{mode: "plan", rule: rule, want: preTool("ask", "the test says so")},
+		{mode: "acceptEdits", rule: rule, want: preTool("ask", "the test says so")},
+		{mode: "bypassPermissions", rule: rule, want: preTool("ask", "the test says so")},
+		{mode: "bypassPermissions", rule: none, want: ""},
+		{mode: "bypassPermissions", rule: none, more: true, want: preTool("ask", "no rule matches")},
+		{mode: "auto", rule: rule, want: preTool("ask", "the test says so")},
+		{mode: "auto", rule: none, more: true, want: preTool("ask", "no rule matches")},
+		{mode: "bypassPermissions", rule: rule, alone: true, want: preTool("deny", "not now"), prompts: 1},
+		{mode: "bypassPermissions", rule: none, alone: true, want: ""},
+		{mode: "acceptEdits", rule: none, more: true, alone: true, want: preTool("deny", "not now"), prompts: 1},
+		{mode: "default", rule: none, alone: true, want: preTool("deny", "not now"), prompts: 1},
+	} {
+		t.Run(fmt.Sprintf("%+v", tt), func(t *testing.T) {
+			r := newRig(t, deny)
+			r.more = tt.more
+			if tt.rule {
+				r.policy.Set("Bash", policy.Ask)
+			}
+			c := claudeCall(t, bash, "PreToolUse", map[string]any{"permission_mode": tt.mode})
+			c.Headless = tt.alone
+			if got := handle(t, r, c); got != tt.want {
+				t.Errorf("reply\n got %s\nwant %s", got, tt.want)
+			}
+			if n := len(r.human.Shown()); n != tt.prompts {
+				t.Errorf("%d prompts, want %d", n, tt.prompts)
+			}
+		})
+	}
+}
+
+// Claude Code may deliver one call twice: the person is asked once, and what they said counts for both.
+func TestOneWindowForACallThatComesTwice(t *testing.T) {
+	const question = "18-PreToolUse-AskUserQuestion"
+	answers := answered(interact.ListValue("SQLite"), interact.ListValue("Auth"))
+	plan := map[string]any{"permission_mode": "plan"}
+	for name, human := range map[string]interact.Answer{"answered": answers, "dismissed": dismiss} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, human)
+			first := handle(t, r, claudeCall(t, question, "PreToolUse", plan))
+			second := handle(t, r, claudeCall(t, question, "PermissionRequest", plan))
+			if len(r.human.Shown()) != 1 || (first == "") != (second == "") {
+				t.Errorf("%d windows, %q and %q", len(r.human.Shown()), first, second)
+			}
+			handle(t, r, claudeCall(t, question, "PermissionRequest", plan))
+			if n := len(r.human.Shown()); n != 2 {
+				t.Errorf("an answer counted for a third delivery: %d windows", n)
+			}
+		})
+	}
+	t.Run("headless", func(t *testing.T) {
+		r := newRig(t, deny)
+		c := claudeCall(t, "06-PreToolUse-Bash", "PreToolUse", nil)
+		c.Headless = true
+		handle(t, r, c)
+		again := claudeCall(t, "06-PreToolUse-Bash", "PermissionRequest", nil)
+		if got := handle(t, r, again); got == "" || len(r.human.Shown()) != 1 {
+			t.Errorf("reply %s, %d windows", got, len(r.human.Shown()))
+		}
+	})
+	for name, between := range map[string]hooks.Call{
+		"over":            claudeCall(t, "06-PreToolUse-Bash", "PostToolUse", nil),
+		"two alike":       claudeCall(t, "06-PreToolUse-Bash", "PreToolUse", nil),
+		"another thread":  claudeCall(t, "06-PreToolUse-Bash", "Stop", nil),
+		"another session": claudeCall(t, "06-PreToolUse-Bash", "SessionEnd", map[string]any{"session_id": "x"}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, deny)
+			first := claudeCall(t, "06-PreToolUse-Bash", "PreToolUse", nil)
+			first.Headless, between.Headless = true, true
+			handle(t, r, first)
+			handle(t, r, between)
+			before := len(r.human.Shown())
+			second := map[string]any{}
+			if name == "another thread" {
+				second["agent_id"] = "a1"
+			}
+			if name == "another session" {
+				second["session_id"] = "x"
+			}
+			handle(t, r, claudeCall(t, "06-PreToolUse-Bash", "PermissionRequest", second))
+			if len(r.human.Shown()) != before+1 {
+				t.Error("an answer counted for another call")
+			}
+		})
+	}
+}
+
+// Subagents work on while the main thread goes on: only what ends one of them ends what it asks.
+func TestSubagentsKeepTheirPrompts(t *testing.T) {
+	const ask, over = "07-PermissionRequest-Bash", "23-Stop"
+	sub := func(id string) map[string]any { return map[string]any{"agent_id": id, "agent_type": "Explore"} }
+	for _, tt := range []struct {
+		event string
+		of    map[string]any
+		left  int
+	}{
+		{"Stop", nil, 2}, {"UserPromptSubmit", nil, 2}, {"SubagentStop", sub("a1"), 2}, {"SessionEnd", nil, 0},
+	} {
+		t.Run(tt.event, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, interact.Answer{})
+				ctx, cancel := context.WithCancel(t.Context())
+				for _, who := range []map[string]any{nil, sub("a1"), sub("a2")} {
+					go func() { _, _ = r.Handle(ctx, claudeCall(t, ask, "PermissionRequest", who)) }()
+				}
+				synctest.Wait()
+				if n := len(r.broker.Pending()); n != 3 {
+					t.Fatalf("%d pending: the same command of three threads is three requests", n)
+				}
+				handle(t, r, claudeCall(t, over, tt.event, tt.of))
+				synctest.Wait()
+				if n := len(r.broker.Pending()); n != tt.left {
+					t.Errorf("%d pending, want %d", n, tt.left)
+				}
+				cancel()
+			})
+		})
+	}
+}
+
+// What passes where no rule speaks of it is still held by a rule that does.
+func TestOtherwiseGivesWayToRules(t *testing.T) {
+	for effect, want := range map[policy.Effect]string{"": "allowed", policy.Ask: "denied", policy.Deny: "denied"} {
+		for _, judge := range [][]policy.Effect{nil, {policy.Allow, policy.Deny}} {
+			r := newRig(t, deny)
+			if effect != "" {
+				r.policy.Set("T", effect)
+			}
+			step := hooks.Step{
+				Ask: interact.Approve{Tool: "T", Input: json.RawMessage(`{}`)}, Judge: judge, AskNow: true, Otherwise: allow,
+				Reply: func(a interact.Answer) (any, error) { return a.Outcome, nil },
+			}
+			h := hooks.New(hooks.Config{
+				Agents: map[string]hooks.Protocol{"a": {Read: func(hooks.Call) (hooks.Step, error) { return step, nil }}},
+				Broker: r.broker, Log: slog.New(slog.DiscardHandler),
+				Timeout: func() time.Duration { return time.Minute }, AskMore: func() bool { return false },
+			})
+			if got, err := h.Handle(t.Context(), hooks.Call{Agent: "a"}); err != nil || string(got) != `"`+want+`"` {
+				t.Errorf("%q, judged %v: %s, %v", effect, judge, got, err)
+			}
+		}
+	}
+}

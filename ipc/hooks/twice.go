@@ -1,0 +1,78 @@
+package hooks
+
+import (
+	"slices"
+	"time"
+
+	"nod/interact"
+)
+
+// callKey is one call that an agent may deliver twice.
+type callKey struct {
+	agent, session, subagent string
+	call                     string // its input included
+}
+
+func keyOf(who interact.Requester, s Step) (callKey, bool) {
+	if s.Call == nil {
+		return callKey{}, false
+	}
+	k := callKey{who.Agent, who.Session, who.Subagent.ID, s.Call()}
+	return k, k.call != ""
+}
+
+// kept is what the person said to the first delivery of a call.
+type kept struct {
+	answer interact.Answer
+	at     time.Time
+}
+
+func (k kept) isOld(now time.Time) bool { return now.Sub(k.at) >= keptFor }
+
+// keptFor is how long an answer counts for a second delivery, which comes as soon as the first is answered.
+const keptFor = time.Minute
+
+// keep remembers an answer for the second delivery of the call.
+func (h *Hooks) keep(who interact.Requester, s Step, a interact.Answer) {
+	key, ok := keyOf(who, s)
+	if !ok {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := time.Now()
+	for k, all := range h.answers {
+		if all = slices.DeleteFunc(all, func(k kept) bool { return k.isOld(now) }); len(all) == 0 {
+			delete(h.answers, k)
+		} else {
+			h.answers[k] = all
+		}
+	}
+	h.answers[key] = append(h.answers[key], kept{a, now})
+}
+
+// earlier returns what the person said to the call before, once. Where several calls are alike nobody can tell which
+// one comes again: then there is none.
+func (h *Hooks) earlier(who interact.Requester, s Step) (interact.Answer, bool) {
+	all := h.forget(who, s)
+	if len(all) != 1 || all[0].isOld(time.Now()) {
+		return interact.Answer{}, false
+	}
+	return all[0].answer, true
+}
+
+// forget says that the call is over. It returns what was kept of it.
+func (h *Hooks) forget(who interact.Requester, s Step) []kept {
+	h.mu.Lock()
+	none := len(h.answers) == 0
+	h.mu.Unlock()
+	if none { // as a rule: then the key is not worth its work
+		return nil
+	}
+	key, _ := keyOf(who, s)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all := h.answers[key]
+	delete(h.answers, key)
+	return all
+}

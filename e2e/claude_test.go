@@ -22,11 +22,13 @@ type claudeCode string
 func eachClaudeCode(t *testing.T, test func(*testing.T, claudeCode)) {
 	t.Helper()
 	for _, age := range []string{"oldest", "newest"} {
-		t.Run(age, func(t *testing.T) {
-			program := installed(t, filepath.Join("claude-code-"+age, "bin", "claude.exe")) // its name on every system
-			test(t, claudeCode(program))
-		})
+		t.Run(age, func(t *testing.T) { test(t, releasedClaudeCode(t, age)) })
 	}
+}
+
+func releasedClaudeCode(t *testing.T, age string) claudeCode {
+	t.Helper()
+	return claudeCode(installed(t, filepath.Join("claude-code-"+age, "bin", "claude.exe"))) // its name on every system
 }
 
 // Claude Code itself, as released, with a model that follows a script.

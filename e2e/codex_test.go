@@ -8,8 +8,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -20,9 +22,17 @@ type codexSession struct {
 	*transcript
 }
 
-// codexInTerminal starts Codex in a terminal, set up for nod by nod itself, and has its model begin. Its hooks
-// count as trusted, which a person says once with /hooks.
+// codexInTerminal starts Codex in a terminal, and has its model begin.
 func codexInTerminal(t *testing.T, config string, isUp bool, script ...toolCall) *codexSession {
+	t.Helper()
+	s, cmd := newCodex(t, config, isUp, script...)
+	s.terminal = s.nod.terminal(cmd)
+	return s
+}
+
+// newCodex prepares Codex, set up for nod by nod itself. Its hooks count as trusted, which a person says once with
+// /hooks.
+func newCodex(t *testing.T, config string, isUp bool, script ...toolCall) (*codexSession, *exec.Cmd) {
 	t.Helper()
 	program := released(t, "codex")
 	n := startDesktop(t)
@@ -53,7 +63,20 @@ trust_level = "trusted"
 	temporary := filepath.Join(n.Home(), "tmp")
 	must(t, os.Mkdir(temporary, 0o700))
 	cmd.Env = append(cmd.Env, "TEST_KEY=x", "TMPDIR="+temporary)
-	return &codexSession{n, n.terminal(cmd), &m.transcript}
+	return &codexSession{nod: n, transcript: &m.transcript}, cmd
+}
+
+// inRuntimeFolder runs a command where nod's folder for running programs lies as systemd has it, below /run/user.
+func (n *nod) inRuntimeFolder(cmd *exec.Cmd) *exec.Cmd {
+	n.t.Helper()
+	if _, err := exec.LookPath("bwrap"); err != nil {
+		n.t.Skip("bwrap is missing: install bubblewrap to give a program a /run/user of its own")
+	}
+	args := []string{"--dev-bind", "/", "/", "--tmpfs", "/run/user",
+		"--bind", n.Runtime(), fmt.Sprintf("/run/user/%d", os.Getuid()), "--"}
+	boxed := exec.CommandContext(n.ctx, "bwrap", append(args, cmd.Args...)...)
+	boxed.Env, boxed.Dir = cmd.Env, cmd.Dir
+	return boxed
 }
 
 // codexAsks is what Codex's own prompt says.
@@ -177,6 +200,20 @@ func TestAgentCodex(t *testing.T) {
 		s.finished()
 		s.reads(s, "SQLite")
 	})
+	t.Run("asks over MCP", func(t *testing.T) {
+		ask := toolCall{"mcp__nod.interact_ask", map[string]string{"question": "How many?"}}
+		s, cmd := newCodex(t, settings, true, ask)
+		cmd.Args = append(cmd.Args, "-c", fmt.Sprintf("mcp_servers.nod={command=%q, args=['mcp'], tool_timeout_sec=600}",
+			filepath.Join(bin, "nod")))
+		s.terminal = s.nod.terminal(s.inRuntimeFolder(cmd)) // Codex hands XDG_RUNTIME_DIR on to no server
+		s.prompt()
+		s.write("42")
+		s.armed()
+		s.shot("codex-mcp")
+		s.press("ctrl+Return")
+		s.finished()
+		s.reads(s, `\"answer\":\"42\"`)
+	})
 	t.Run("away and strict", func(t *testing.T) {
 		s := codexInTerminal(t, settings+"\nagents:\n  strict: [codex]\n", false, makeIt)
 		s.finished()
@@ -222,11 +259,17 @@ func (m *responsesModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	done := map[string]string{"type": "output_text", "text": "all done"}
 	item := map[string]any{"type": "message", "role": "assistant", "id": "msg_1", "content": []any{done}}
 	// None of the tools is there where Codex only wants a title for the session.
-	if len(results) < len(m.script) && slices.Contains(in.Tools, offeredTool{m.script[len(results)].tool}) {
+	if len(results) < len(m.script) {
 		next := m.script[len(results)]
-		input, _ := json.Marshal(next.input)
-		item = map[string]any{"type": "function_call", "id": "fc_1", "call_id": fmt.Sprintf("call_%d", len(results)),
-			"name": next.tool, "arguments": string(input)}
+		server, tool, isMCP := strings.Cut(next.tool, ".")
+		if slices.Contains(in.Tools, offeredTool{server}) {
+			input, _ := json.Marshal(next.input)
+			item = map[string]any{"type": "function_call", "id": "fc_1", "call_id": fmt.Sprintf("call_%d", len(results)),
+				"name": server, "arguments": string(input)}
+			if isMCP {
+				item["namespace"], item["name"] = server, tool
+			}
+		}
 	}
 	usage := map[string]int{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -240,5 +283,5 @@ func (m *responsesModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// offeredTool is a tool that a model may call.
+// offeredTool is a tool that a model may call, or a server of such tools: those are called "server.tool" here.
 type offeredTool struct{ Name string }

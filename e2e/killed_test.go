@@ -16,8 +16,12 @@ import (
 // The released agents, killed while their hooks wait: the prompt goes with the agent, however it started the hook.
 func TestAgentKilled(t *testing.T) {
 	for name, start := range map[string]func(t *testing.T) *nod{
-		"Claude Code": func(t *testing.T) *nod { return claudeInTerminal(t, settings, true, makeIt).nod },
-		"Codex":       func(t *testing.T) *nod { return codexInTerminal(t, settings, true, "touch made.txt").nod },
+		"Claude Code": func(t *testing.T) *nod {
+			return releasedClaudeCode(t, "newest").inTerminal(t, settings, true, makeIt).nod
+		},
+		"Codex": func(t *testing.T) *nod {
+			return codexInTerminal(t, settings, true, codexEscalates("touch made.txt")).nod
+		},
 		"Gemini CLI": func(t *testing.T) *nod {
 			s := newGemini(t, settings, true, true, geminiRuns("touch made.txt"))
 			s.headless()

@@ -22,13 +22,11 @@ type claudeCode string
 func eachClaudeCode(t *testing.T, test func(*testing.T, claudeCode)) {
 	t.Helper()
 	for _, age := range []string{"oldest", "newest"} {
-		t.Run(age, func(t *testing.T) { test(t, releasedClaudeCode(t, age)) })
+		t.Run(age, func(t *testing.T) {
+			program := installed(t, filepath.Join("claude-code-"+age, "bin", "claude.exe")) // its name on every system
+			test(t, claudeCode(program))
+		})
 	}
-}
-
-func releasedClaudeCode(t *testing.T, age string) claudeCode {
-	t.Helper()
-	return claudeCode(installed(t, filepath.Join("claude-code-"+age, "bin", "claude.exe"))) // its name on every system
 }
 
 // Claude Code itself, as released, with a model that follows a script.
@@ -186,8 +184,8 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// isMissingTool reports whether a result says that there is no such tool. The model then calls it again: the tools of an
-// MCP server appear once it has connected.
+// isMissingTool reports whether a result says that there is no such tool. The model then calls it again: the tools of
+// an MCP server appear once it has connected.
 func isMissingTool(result string) bool { return strings.Contains(result, "No such tool available") }
 
 // toolResults finds what tools said in the content of a message, which may also be a plain text.

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -22,17 +21,9 @@ type codexSession struct {
 	*transcript
 }
 
-// codexInTerminal starts Codex in a terminal, and has its model begin.
-func codexInTerminal(t *testing.T, config string, isUp bool, script ...toolCall) *codexSession {
-	t.Helper()
-	s, cmd := newCodex(t, config, isUp, script...)
-	s.terminal = s.nod.terminal(cmd)
-	return s
-}
-
-// newCodex prepares Codex, set up for nod by nod itself. Its hooks count as trusted, which a person says once with
-// /hooks.
-func newCodex(t *testing.T, config string, isUp bool, script ...toolCall) (*codexSession, *exec.Cmd) {
+// codexInTerminal starts Codex in a terminal, set up for nod by nod itself, and has its model begin. Its hooks
+// count as trusted, which a person says once with /hooks.
+func codexInTerminal(t *testing.T, config string, isUp bool, script ...responsesCall) *codexSession {
 	t.Helper()
 	program := released(t, "codex")
 	n := startDesktop(t)
@@ -41,8 +32,15 @@ func newCodex(t *testing.T, config string, isUp bool, script ...toolCall) (*code
 		n.startNod()
 	}
 	n.launch(n.program("nod", "agents", "install", "codex", "--yes")).result()
+	m := n.codexModel(script...)
+	return &codexSession{n, n.terminal(n.codex(program, "--dangerously-bypass-hook-trust", "do it")), &m.transcript}
+}
+
+// codexModel starts a model and has Codex talk to it and nobody else.
+func (n *nod) codexModel(script ...responsesCall) *responsesModel {
+	n.t.Helper()
 	m := newResponsesModel(script)
-	t.Cleanup(m.Close)
+	n.t.Cleanup(m.Close)
 	text := fmt.Sprintf(`model = "test"
 model_provider = "test"
 approval_policy = "on-request"
@@ -57,43 +55,25 @@ default_mode_request_user_input = true # else the terminal asks the agent's ques
 [projects.%q]
 trust_level = "trusted"
 `, m.URL+"/v1", n.project())
-	must(t, os.WriteFile(filepath.Join(n.Home(), ".codex", "config.toml"), []byte(text), 0o600))
-	cmd := n.inProject(n.Command(program, "--dangerously-bypass-hook-trust", "do it"))
-	// Codex keeps the helper of its sandbox at home, and refuses to where temporary files are.
-	temporary := filepath.Join(n.Home(), "tmp")
-	must(t, os.Mkdir(temporary, 0o700))
-	cmd.Env = append(cmd.Env, "TEST_KEY=x", "TMPDIR="+temporary)
-	return &codexSession{nod: n, transcript: &m.transcript}, cmd
+	must(n.t, os.MkdirAll(filepath.Join(n.Home(), ".codex"), 0o700))
+	must(n.t, os.WriteFile(filepath.Join(n.Home(), ".codex", "config.toml"), []byte(text), 0o600))
+	return m
 }
 
-// inRuntimeFolder runs a command where nod's folder for running programs lies as systemd has it, below /run/user.
-func (n *nod) inRuntimeFolder(cmd *exec.Cmd) *exec.Cmd {
+// codex prepares Codex. It keeps the helper of its sandbox at home, and refuses to where temporary files are.
+func (n *nod) codex(program string, args ...string) *exec.Cmd {
 	n.t.Helper()
-	if _, err := exec.LookPath("bwrap"); err != nil {
-		n.t.Skip("bwrap is missing: install bubblewrap to give a program a /run/user of its own")
-	}
-	args := []string{"--dev-bind", "/", "/", "--tmpfs", "/run/user",
-		"--bind", n.Runtime(), fmt.Sprintf("/run/user/%d", os.Getuid()), "--"}
-	boxed := exec.CommandContext(n.ctx, "bwrap", append(args, cmd.Args...)...)
-	boxed.Env, boxed.Dir = cmd.Env, cmd.Dir
-	return boxed
+	temporary := filepath.Join(n.Home(), "tmp")
+	must(n.t, os.MkdirAll(temporary, 0o700))
+	cmd := n.inProject(n.Command(program, args...))
+	cmd.Env = append(cmd.Env, "TEST_KEY=x", "TMPDIR="+temporary)
+	return cmd
 }
 
 // codexAsks is what Codex's own prompt says.
 const codexAsks = "Would you like to run the following command?"
 
 func (s *codexSession) finished() { s.nod.t.Helper(); s.shows("all done") }
-
-// codexRuns asks for a command that stays in Codex's sandbox.
-func codexRuns(command string) toolCall {
-	return toolCall{"exec_command", map[string]string{"cmd": command}}
-}
-
-// codexEscalates asks for a command that the sandbox would not let through.
-func codexEscalates(command string) toolCall {
-	return toolCall{"exec_command", map[string]string{"cmd": command,
-		"sandbox_permissions": "require_escalated", "justification": "the script says so"}}
-}
 
 func TestAgentCodex(t *testing.T) {
 	makeIt := codexEscalates("touch made.txt")
@@ -177,9 +157,9 @@ func TestAgentCodex(t *testing.T) {
 		s.finished()
 		s.reads(s, "exited with code 0")
 	})
-	database := toolCall{"request_user_input", map[string]any{"questions": []any{
+	database := codexTool("request_user_input", map[string]any{"questions": []any{
 		map[string]any{"id": "db", "question": "Which database?", "header": "Storage", "options": databases},
-	}}}
+	}})
 	t.Run("question", func(t *testing.T) {
 		s := codexInTerminal(t, settings, true, database)
 		s.prompt()
@@ -200,20 +180,6 @@ func TestAgentCodex(t *testing.T) {
 		s.finished()
 		s.reads(s, "SQLite")
 	})
-	t.Run("asks over MCP", func(t *testing.T) {
-		ask := toolCall{"mcp__nod.interact_ask", map[string]string{"question": "How many?"}}
-		s, cmd := newCodex(t, settings, true, ask)
-		cmd.Args = append(cmd.Args, "-c", fmt.Sprintf("mcp_servers.nod={command=%q, args=['mcp'], tool_timeout_sec=600}",
-			filepath.Join(bin, "nod")))
-		s.terminal = s.nod.terminal(s.inRuntimeFolder(cmd)) // Codex hands XDG_RUNTIME_DIR on to no server
-		s.prompt()
-		s.write("42")
-		s.armed()
-		s.shot("codex-mcp")
-		s.press("ctrl+Return")
-		s.finished()
-		s.reads(s, `\"answer\":\"42\"`)
-	})
 	t.Run("away and strict", func(t *testing.T) {
 		s := codexInTerminal(t, settings+"\nagents:\n  strict: [codex]\n", false, makeIt)
 		s.finished()
@@ -227,10 +193,14 @@ func TestAgentCodex(t *testing.T) {
 type responsesModel struct {
 	*httptest.Server
 	transcript
-	script []toolCall
+	script []responsesCall
 }
 
-func newResponsesModel(script []toolCall) *responsesModel {
+// responsesCall makes a call with one of the tools that are offered. There is none where Codex only wants a title for
+// the session.
+type responsesCall func(offered []offeredTool) (call map[string]any, ok bool)
+
+func newResponsesModel(script []responsesCall) *responsesModel {
 	m := &responsesModel{script: script}
 	m.Server = httptest.NewServer(m)
 	return m
@@ -258,17 +228,10 @@ func (m *responsesModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.heard(results)
 	done := map[string]string{"type": "output_text", "text": "all done"}
 	item := map[string]any{"type": "message", "role": "assistant", "id": "msg_1", "content": []any{done}}
-	// None of the tools is there where Codex only wants a title for the session.
 	if len(results) < len(m.script) {
-		next := m.script[len(results)]
-		server, tool, isMCP := strings.Cut(next.tool, ".")
-		if slices.Contains(in.Tools, offeredTool{server}) {
-			input, _ := json.Marshal(next.input)
-			item = map[string]any{"type": "function_call", "id": "fc_1", "call_id": fmt.Sprintf("call_%d", len(results)),
-				"name": server, "arguments": string(input)}
-			if isMCP {
-				item["namespace"], item["name"] = server, tool
-			}
+		if call, ok := m.script[len(results)](in.Tools); ok {
+			item = call
+			item["type"], item["id"], item["call_id"] = "function_call", "fc_1", fmt.Sprintf("call_%d", len(results))
 		}
 	}
 	usage := map[string]int{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
@@ -283,5 +246,34 @@ func (m *responsesModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// offeredTool is a tool that a model may call, or a server of such tools: those are called "server.tool" here.
+// offeredTool is a tool that a model may call.
 type offeredTool struct{ Name string }
+
+// codexRuns runs a command in Codex's sandbox.
+func codexRuns(command string) responsesCall {
+	return codexTool("exec_command", map[string]string{"cmd": command})
+}
+
+// codexEscalates asks for a command that the sandbox would not let through.
+func codexEscalates(command string) responsesCall {
+	return codexTool("exec_command", map[string]string{"cmd": command,
+		"sandbox_permissions": "require_escalated", "justification": "the script says so"})
+}
+
+// codexTool calls one of Codex's own tools.
+func codexTool(tool string, input any) responsesCall {
+	return func(offered []offeredTool) (map[string]any, bool) {
+		arguments, _ := json.Marshal(input)
+		call := map[string]any{"name": tool, "arguments": string(arguments)}
+		return call, slices.Contains(offered, offeredTool{tool})
+	}
+}
+
+// codexCalls calls a tool of an MCP server.
+func codexCalls(server, tool, arguments string) responsesCall {
+	return func(offered []offeredTool) (map[string]any, bool) {
+		namespace := "mcp__" + server
+		call := map[string]any{"namespace": namespace, "name": tool, "arguments": arguments}
+		return call, slices.Contains(offered, offeredTool{namespace})
+	}
+}

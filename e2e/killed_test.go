@@ -15,10 +15,9 @@ import (
 
 // The released agents, killed while their hooks wait: the prompt goes with the agent, however it started the hook.
 func TestAgentKilled(t *testing.T) {
+	claude := claudeCode(installed(t, filepath.Join("claude-code-newest", "bin", "claude.exe")))
 	for name, start := range map[string]func(t *testing.T) *nod{
-		"Claude Code": func(t *testing.T) *nod {
-			return releasedClaudeCode(t, "newest").inTerminal(t, settings, true, makeIt).nod
-		},
+		"Claude Code": func(t *testing.T) *nod { return claude.inTerminal(t, settings, true, makeIt).nod },
 		"Codex": func(t *testing.T) *nod {
 			return codexInTerminal(t, settings, true, codexEscalates("touch made.txt")).nod
 		},

@@ -63,8 +63,10 @@ func (n *nod) told(c *call) {
 func (n *nod) fillsIn(shot string, c *call, model interface{ lastResult() string }) {
 	n.t.Helper()
 	n.prompt()
-	n.after(func() { n.press("Tab", "space") })                                             // the first option of the first question
-	n.after(func() { n.press("Tab", "Tab", "Tab", "space", "Tab", "space", "Tab", "Tab") }) // both checks, and the name
+	n.after(func() { n.press("Tab", "space") }) // the first option of the first question
+
+	// Both checks, and the name.
+	n.after(func() { n.press("Tab", "Tab", "Tab", "space", "Tab", "space", "Tab", "Tab") })
 	n.write("orders")
 	n.armed()
 	n.blink()

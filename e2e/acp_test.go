@@ -43,7 +43,7 @@ func openForEditor(t *testing.T, config string, isUp bool, script ...toolCall) (
 	return s.nod, s.command("acp")
 }
 
-// qwenForEditor sets up Qwen Code, which nod knows no hooks of.
+// qwenForEditor sets up Qwen Code without nod's hooks.
 func qwenForEditor(t *testing.T, config string, isUp bool, script ...toolCall) (*nod, *exec.Cmd) {
 	t.Helper()
 	program := released(t, "qwen")
@@ -60,7 +60,7 @@ func qwenForEditor(t *testing.T, config string, isUp bool, script ...toolCall) (
   "privacy": {"usageStatisticsEnabled": false}
 }
 `), 0o600))
-	cmd := n.inProject(n.Command(program, "--acp"))
+	cmd := n.onNode(program, "--acp")
 	cmd.Env = append(cmd.Env, "OPENAI_API_KEY=x", "OPENAI_BASE_URL="+m.URL+"/v1", "OPENAI_MODEL=test")
 	return n, cmd
 }

@@ -227,6 +227,40 @@ func TestAgentOpencode(t *testing.T) {
 		s.made(false)
 		s.reads(s, "To start it: nod start")
 	})
+	t.Run("edit", func(t *testing.T) {
+		s := openInServer(t, settings, true,
+			toolCall{"write", map[string]string{"filePath": "made.txt", "content": "one\ntwo\nthree\n"}},
+			toolCall{"edit", map[string]string{"filePath": "made.txt", "oldString": "two", "newString": "2\n2 and a half"}})
+		s.prompt()
+		s.armed()
+		s.shot("opencode-write")
+		s.press("ctrl+Return")
+		s.noWindow()
+		s.prompt()
+		s.armed()
+		s.shot("opencode-edit")
+		s.press("ctrl+Return")
+		s.finished()
+		if text, err := os.ReadFile(filepath.Join(s.project(), "made.txt")); string(text) != "one\n2\n2 and a half\nthree\n" {
+			t.Errorf("made.txt: %q, %v", text, err)
+		}
+	})
+	t.Run("reads outside the project", func(t *testing.T) {
+		s := openInServer(t, settings, true,
+			toolCall{"read", map[string]string{"filePath": "../notes.txt"}},
+			toolCall{"bash", map[string]string{"command": "cat notes.txt", "workdir": "..", "description": "Reads"}},
+			toolCall{"read", map[string]string{"filePath": "../.env"}})
+		for _, name := range []string{"notes.txt", ".env"} {
+			must(t, os.WriteFile(filepath.Join(s.project(), "..", name), []byte("read me"), 0o600))
+		}
+		s.prompt() // only now: what may hold secrets is asked about
+		s.armed()
+		s.reads(s, "read me")
+		s.shot("opencode-outside")
+		s.press("ctrl+d")
+		s.finished()
+		s.reads(s, "the person denied this")
+	})
 	t.Run("question", func(t *testing.T) {
 		s := openInServer(t, settings, true, toolCall{"question", map[string]any{"questions": []any{
 			map[string]any{"question": "Which database?", "header": "Storage", "options": databases},

@@ -35,7 +35,9 @@ var Agent = agent.Agent{
 		"It runs new hooks only after you have trusted them: type /hooks once.",
 		"It asks nod only about what it would ask you about; all else nod can deny by a rule, and no more.",
 		"codex exec never asks: there nod only denies what your rules deny.",
-		"Its own questions stay in its terminal.",
+		"What it asks about leaves its sandbox: without a rule for it, even a command that only reads is asked about.",
+		"The model reads what you answered to its question as a denial that says it is none: there is no other way.",
+		"A question that you do not answer in nod is asked in its terminal in plan mode only.",
 	},
 }
 

@@ -149,7 +149,12 @@ func TestReplies(t *testing.T) {
 		{agent: "codex", file: "05-PermissionRequest-Bash", human: deny, want: permissionDeny, prompts: 1},
 		{agent: "codex", file: "05-PermissionRequest-Bash", human: dismiss, want: "", prompts: 1},
 		{agent: "codex", file: "02-PreToolUse-Bash", human: allow, want: "", prompts: 0},
-		{agent: "codex", file: "06-PreToolUse-request_user_input", human: allow, want: "", prompts: 0},
+		{agent: "codex", file: "06-PreToolUse-request_user_input", human: answered(list("SQLite")), prompts: 1,
+			want: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":` +
+				`"This is not a refusal: the person has answered in another window.\nWhich database?: SQLite"}}`},
+		{agent: "codex", file: "06-PreToolUse-request_user_input", human: dismiss, want: "", prompts: 1},
+		{agent: "codex", file: "06-PreToolUse-request_user_input", human: allow, want: "", prompts: 1},
+		{agent: "codex", file: "09-PermissionRequest-Bash-network", human: deny, want: permissionDeny, prompts: 1},
 		{agent: "codex", file: "07-Stop", want: `{}`},
 		{agent: "gemini-cli", file: "00-BeforeTool-run_shell_command", human: allow, want: "", prompts: 0},
 		{agent: "gemini-cli", file: "00-BeforeTool-run_shell_command", human: allow, call: gate,

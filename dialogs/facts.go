@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/net/idna"
+
 	"nod/dialogs/safetext"
 	"nod/policy"
 	"nod/policy/shell"
@@ -87,8 +89,8 @@ func changeFact(added, removed int) fact {
 	return fact{tr("+{{.Added}} −{{.Removed}} lines", values{"Added": added, "Removed": removed}), factNeutral}
 }
 
-// hostOf returns the host that a program would go to for address, with its port, or "" when programs might
-// disagree about it.
+// hostOf returns the host that a program would go to for address, with its port and in the letters that go over the
+// network, or "" when programs might disagree about it.
 func hostOf(address string) (host string, u *url.URL) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Opaque != "" {
@@ -97,7 +99,36 @@ func hostOf(address string) (host string, u *url.URL) {
 	if strings.ContainsAny(address, "\\") || strings.ContainsAny(u.Host, "%@ ") || safetext.HasHidden(address) {
 		return "", nil // some programs take \ for /, and drop what does not show
 	}
-	return u.Host, u
+	name := u.Hostname()
+	if !isForeign(name) {
+		if _, err := netip.ParseAddr(name); err != nil && endsInNumber(name) {
+			return "", nil // a browser takes 2130706433 and 127.1 for 127.0.0.1, others for names
+		}
+		return u.Host, u
+	}
+	ascii, err := idna.Lookup.ToASCII(name)
+	if err != nil {
+		return "", nil
+	}
+	return ascii + strings.TrimPrefix(u.Host, name), u
+}
+
+// isForeign reports whether a host's name is spelled in more than ASCII, or stands for one that is.
+func isForeign(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasPrefix(name, "xn--") || strings.Contains(name, ".xn--") ||
+		strings.ContainsFunc(name, func(c rune) bool { return c >= utf8.RuneSelf })
+}
+
+// endsInNumber reports whether the last label of a host's name is a number, in which case browsers read all of it as
+// an IP address (https://url.spec.whatwg.org/#ends-in-a-number-checker).
+func endsInNumber(name string) bool {
+	name = strings.TrimSuffix(name, ".")
+	last := strings.ToLower(name[strings.LastIndex(name, ".")+1:])
+	if hex, ok := strings.CutPrefix(last, "0x"); ok {
+		return strings.Trim(hex, "0123456789abcdef") == ""
+	}
+	return last != "" && strings.Trim(last, "0123456789") == ""
 }
 
 // addressFacts says what is special about the place that a URL leads to.
@@ -115,6 +146,7 @@ func addressFacts(address string) []fact {
 func hostFacts(name string) []fact {
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	addr, err := netip.ParseAddr(name)
+	addr = addr.Unmap()
 	isLocal := err == nil && (addr.IsLoopback() || addr.IsUnspecified())
 	switch {
 	case isLocal || name == "localhost" || strings.HasSuffix(name, ".localhost"):
@@ -123,8 +155,9 @@ func hostFacts(name string) []fact {
 		return []fact{{tr("local network"), factCaution}}
 	case err == nil:
 		return []fact{{tr("a bare IP address"), factCaution}}
-	case strings.HasPrefix(name, "xn--") || strings.Contains(name, ".xn--"):
-		return []fact{{tr("host name in foreign letters"), factCaution}}
+	case isForeign(name):
+		shown, _ := idna.Lookup.ToUnicode(name) // what cannot be decoded stays as it is
+		return []fact{{tr("host name in foreign letters: {{.Name}}", values{"Name": plainText(shown)}), factCaution}}
 	}
 	return nil
 }

@@ -267,7 +267,8 @@ func askToOpen(u *url.URL, target string) {
 func newOpenQuestion(c fyne.Canvas, u *url.URL, target string) *widget.PopUp {
 	question, bold := tr("Open this address in the browser?"), fyne.TextStyle{Bold: true}
 	title := widget.NewLabelWithStyle(question, fyne.TextAlignLeading, bold)
-	lines := append(unnumbered("", u.Host, lineTitle), rule(""))
+	host, _ := hostOf(target)
+	lines := append(unnumbered("", host, lineTitle), rule(""))
 	address := newSheet(append(lines, unnumbered("", target, lineText)...), target)
 	var popup *widget.PopUp
 	cancel := widget.NewButton(tr("Cancel"), func() { popup.Hide() })

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -31,8 +32,19 @@ func codexInTerminal(t *testing.T, config string, isUp bool, script ...string) *
 		n.startNod()
 	}
 	n.launch(n.program("nod", "agents", "install", "codex", "--yes")).result()
+	var calls []responsesCall
+	for _, command := range script {
+		calls = append(calls, codexRuns(command))
+	}
+	m := n.codexModel(calls...)
+	return &codexSession{n, n.terminal(n.codex(program, "--dangerously-bypass-hook-trust", "do it")), &m.transcript}
+}
+
+// codexModel starts a model and has Codex talk to it and nobody else.
+func (n *nod) codexModel(script ...responsesCall) *responsesModel {
+	n.t.Helper()
 	m := newResponsesModel(script)
-	t.Cleanup(m.Close)
+	n.t.Cleanup(m.Close)
 	text := fmt.Sprintf(`model = "test"
 model_provider = "test"
 approval_policy = "on-request"
@@ -45,10 +57,16 @@ env_key = "TEST_KEY"
 [projects.%q]
 trust_level = "trusted"
 `, m.URL+"/v1", n.project())
-	must(t, os.WriteFile(filepath.Join(n.Home(), ".codex", "config.toml"), []byte(text), 0o600))
-	cmd := n.inProject(n.Command(program, "--dangerously-bypass-hook-trust", "do it"))
+	must(n.t, os.MkdirAll(filepath.Join(n.Home(), ".codex"), 0o700))
+	must(n.t, os.WriteFile(filepath.Join(n.Home(), ".codex", "config.toml"), []byte(text), 0o600))
+	return m
+}
+
+// codex prepares Codex.
+func (n *nod) codex(program string, args ...string) *exec.Cmd {
+	cmd := n.inProject(n.Command(program, args...))
 	cmd.Env = append(cmd.Env, "TEST_KEY=x")
-	return &codexSession{n, n.terminal(cmd), &m.transcript}
+	return cmd
 }
 
 // codexAsks is what Codex's own prompt says.
@@ -137,14 +155,18 @@ func TestAgentCodex(t *testing.T) {
 }
 
 // responsesModel plays an API of responses (https://platform.openai.com/docs/api-reference/responses-streaming):
-// it has each command run in turn and then says that all is done.
+// it makes each call in turn and then says that all is done.
 type responsesModel struct {
 	*httptest.Server
 	transcript
-	script []string
+	script []responsesCall
 }
 
-func newResponsesModel(script []string) *responsesModel {
+// responsesCall makes a call with one of the tools that are offered. There is none where Codex only wants a title for
+// the session.
+type responsesCall func(offered []offeredTool) (call map[string]any, ok bool)
+
+func newResponsesModel(script []responsesCall) *responsesModel {
 	m := &responsesModel{script: script}
 	m.Server = httptest.NewServer(m)
 	return m
@@ -172,9 +194,11 @@ func (m *responsesModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.heard(results)
 	done := map[string]string{"type": "output_text", "text": "all done"}
 	item := map[string]any{"type": "message", "role": "assistant", "id": "msg_1", "content": []any{done}}
-	if tool, known := shellTool(in.Tools); known && len(results) < len(m.script) {
-		item = map[string]any{"type": "function_call", "id": "fc_1", "call_id": fmt.Sprintf("call_%d", len(results)),
-			"name": tool, "arguments": shellInput(tool, m.script[len(results)])}
+	if len(results) < len(m.script) {
+		if call, ok := m.script[len(results)](in.Tools); ok {
+			item = call
+			item["type"], item["id"], item["call_id"] = "function_call", "fc_1", fmt.Sprintf("call_%d", len(results))
+		}
 	}
 	usage := map[string]int{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -191,15 +215,25 @@ func (m *responsesModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // offeredTool is a tool that a model may call.
 type offeredTool struct{ Name string }
 
-// shellTool finds the tool that runs commands among those that Codex offers. There is none where it only wants
-// a title for the session.
-func shellTool(tools []offeredTool) (name string, found bool) {
-	for _, name := range []string{"exec_command", "shell_command"} {
-		if slices.Contains(tools, offeredTool{name}) {
-			return name, true
+// codexRuns has a command run, with whichever tool does that.
+func codexRuns(command string) responsesCall {
+	return func(offered []offeredTool) (map[string]any, bool) {
+		for _, tool := range []string{"exec_command", "shell_command"} {
+			if slices.Contains(offered, offeredTool{tool}) {
+				return map[string]any{"name": tool, "arguments": shellInput(tool, command)}, true
+			}
 		}
+		return nil, false
 	}
-	return "", false
+}
+
+// codexCalls calls a tool of an MCP server.
+func codexCalls(server, tool, arguments string) responsesCall {
+	return func(offered []offeredTool) (map[string]any, bool) {
+		namespace := "mcp__" + server
+		call := map[string]any{"namespace": namespace, "name": tool, "arguments": arguments}
+		return call, slices.Contains(offered, offeredTool{namespace})
+	}
 }
 
 // shellInput asks for a command that the sandbox would not let through.

@@ -26,24 +26,37 @@ type openSession struct {
 	reply chan string
 }
 
-// openInServer starts opencode's server, set up for nod by nod itself, and has its model begin.
-func openInServer(t *testing.T, config string, isUp bool, script ...toolCall) *openSession {
+// newOpen sets opencode up to talk to a model of ours.
+func newOpen(t *testing.T, config string, isUp bool, script ...toolCall) *openSession {
 	t.Helper()
-	program := released(t, "opencode")
+	released(t, "opencode")
 	n := startDesktop(t)
 	n.writeConfig(config)
 	if isUp {
 		n.startNod()
 	}
-	n.launch(n.program("nod", "agents", "install", "opencode", "--yes")).result()
 	s := &openSession{nod: n, model: newChatModel(script), reply: make(chan string, 1)}
 	s.transcript = &s.model.transcript
 	t.Cleanup(s.model.Close)
-	s.configure()
-	cmd := n.inProject(n.Command(program, "serve", "--port", "0", "--hostname", "127.0.0.1", "--print-logs"))
+	return s
+}
+
+// command prepares opencode.
+func (s *openSession) command(args ...string) *exec.Cmd {
+	s.t.Helper()
+	cmd := s.inProject(s.Command(released(s.t, "opencode"), args...))
 	cmd.Env = append(cmd.Env, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1",
 		"OPENCODE_DISABLE_LSP_DOWNLOAD=1")
-	s.serve(cmd)
+	return cmd
+}
+
+// openInServer starts opencode's server, set up for nod by nod itself, and has its model begin.
+func openInServer(t *testing.T, config string, isUp bool, script ...toolCall) *openSession {
+	t.Helper()
+	s := newOpen(t, config, isUp, script...)
+	s.launch(s.program("nod", "agents", "install", "opencode", "--yes")).result()
+	s.configure()
+	s.serve(s.command("serve", "--port", "0", "--hostname", "127.0.0.1", "--print-logs"))
 	go func() { s.reply <- s.begin() }()
 	return s
 }
@@ -80,6 +93,7 @@ func (s *openSession) configure() {
 		}},
 	})
 	must(s.t, err)
+	must(s.t, os.MkdirAll(filepath.Join(s.Config(), "opencode"), 0o700))
 	must(s.t, os.WriteFile(filepath.Join(s.Config(), "opencode", "opencode.json"), text, 0o600))
 }
 

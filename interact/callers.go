@@ -34,7 +34,10 @@ func Callers(p Process, t Processes) []Parent {
 	}
 	callers := []Parent{itself(p)}
 	for _, parent := range p.Parents {
-		if !runsErrand(callers[len(callers)-1], t) || adopts(parent) || policy.IsShell(parent.Exe) && t.LeadsTerminal(parent) {
+		if !runsErrand(callers[len(callers)-1], t) || adopts(parent) {
+			break
+		}
+		if policy.IsShell(parent.Exe) && t.LeadsTerminal(parent) {
 			break
 		}
 		callers = append(callers, parent)

@@ -76,7 +76,7 @@ func (e *entry) ended(cause error) Answer {
 	case errWithdrawn:
 		return Answer{Outcome: Withdrawn, Reason: "the request was taken back before anybody answered"}
 	}
-	return unavailable("nod is shutting down: nobody decided")
+	return unavailable("nod is shutting down")
 }
 
 // reasonGone is why a request ends that nobody waits for any longer.

@@ -243,6 +243,10 @@ func TestAlwaysAsked(t *testing.T) {
 		{"no JSON", bash("").with(holding(`{"command":`)), "builtin:unreadable"},
 		{"no input", bash("").with(holding(``)), "builtin:unreadable"},
 		{"no object", bash("").with(holding(`["ls"]`)), "builtin:unreadable"},
+		{"a patch without an end", bash("").with(func(c *Call) {
+			c.Agent, c.Tool = "codex", "apply_patch"
+			c.Input = ReadInput([]byte(`{"input":"*** Begin Patch\n*** Update File: a.go\n@@\n"}`))
+		}), "builtin:unreadable"},
 		{"no UTF-8", bash("").with(holding("{\"command\":\"ls \xff\"}")), "builtin:unreadable"},
 		{"a question of Claude Code", file("AskUserQuestion", ""), "builtin:question"},
 		{"a question of Gemini CLI", file("ask_user", "").with(func(c *Call) { c.Agent = "gemini-cli" }), "builtin:question"},
@@ -258,7 +262,8 @@ func TestAlwaysAsked(t *testing.T) {
 		{"nod's token", file("mcp__fs__write", "/run/user/1000/nod/endpoint.json"), "builtin:own_files"},
 		{"nod's configuration in a patch", bash("").with(func(c *Call) {
 			c.Agent, c.Tool = "codex", "apply_patch"
-			c.Input = ReadInput([]byte(`{"input":"*** Begin Patch\n*** Update File: ../../.config/nod/config.yaml\n@@\n"}`))
+			c.Input = ReadInput([]byte(`{"input":"*** Begin Patch\n` +
+				`*** Update File: ../../.config/nod/config.yaml\n@@\n*** End Patch"}`))
 		}), "builtin:own_files"},
 		{"nod's configuration in a command", bash("echo x >> ~/.config/nod/config.yaml"), "builtin:own_files"},
 		{"nod's grants in a command", bash("rm $HOME/.local/share/nod/grants.json"), "builtin:own_files"},
@@ -345,6 +350,7 @@ func TestSecretsAreNotReadByClass(t *testing.T) {
 			with(func(c *Call) { c.Agent = "gemini-cli" }),
 		file("Read", ".env").with(func(c *Call) { c.CWD = "" }),
 		file("Read", "../x").with(func(c *Call) { c.CWD = "" }),
+		bash("grep ~/.ssh/* x a.txt"), bash("egrep ~/.aws/* x"), bash("tar tf ~/.ssh/a.tar"),
 	}
 	p := compiled(t, Default())
 	for _, call := range secret {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,6 +13,8 @@ import (
 
 	strict "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"nod/policy/shell/language"
 )
 
 // maxInput is how many characters of a tool's input a person can be expected to have read. A longer input
@@ -413,22 +416,18 @@ func lastWord(name string) string {
 
 func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
 
-// patchMark begins the lines of a patch that name its files.
-const patchMark = "*** "
-
-// addPatch finds the files that a patch in the format of apply_patch changes.
+// addPatch finds the files that a patch changes.
 func (in *input) addPatch(text string) {
-	for line := range strings.Lines(text) {
-		for verb, f := range patchVerbs {
-			if rest, ok := strings.CutPrefix(strings.TrimSpace(line), patchMark+verb); ok {
-				in.addPaths(rest, f)
-			}
-		}
+	use, err := language.Patch(text)
+	if err != nil {
+		in.problem = cmp.Or(in.problem, "nobody can tell which files the patch in the input changes")
 	}
-}
-
-var patchVerbs = map[string]meaning{
-	"Add File:": writeField, "Update File:": writeField, "Delete File:": deleteField, "Move to:": writeField,
+	for _, path := range use.Writes {
+		in.addPaths(path, writeField)
+	}
+	for _, path := range use.Removes {
+		in.addPaths(path, deleteField)
+	}
 }
 
 // isRooted reports whether a path starts somewhere else than in the current folder, on any system.

@@ -62,8 +62,8 @@ type Decision struct {
 	Grant  bool   // Rule is the id of a grant: the human said so at an earlier prompt
 }
 
-// Insists reports whether a rule or a guard asks, and not the mere want of a rule: that holds also where the agent's own
-// settings would let the call pass.
+// Insists reports whether a rule or a guard asks, and not the mere want of a rule: that holds also where the agent's
+// own settings would let the call pass.
 func (d Decision) Insists() bool { return d.Effect == Ask && d.Rule != "" && d.Rule != askOutside.Rule }
 
 // Rule has an effect on the calls it matches. An empty matcher matches everything; a rule with no matcher

@@ -53,9 +53,9 @@ func (p Payload) Step(c hooks.Call) (hooks.Step, error) {
 	switch c.Event {
 	case "PermissionRequest":
 		s.Again = true
-		return p.permissionRequest(s)
+		return p.permissionRequest(s, c.Nod)
 	case "PreToolUse":
-		return p.preToolUse(s, c.Headless)
+		return p.preToolUse(s, c)
 	case "PostToolUse", "PostToolUseFailure", "PermissionDenied":
 		s.Over = p.SameCall
 	case "Stop":
@@ -75,7 +75,7 @@ func (p Payload) Step(c hooks.Call) (hooks.Step, error) {
 
 // permissionRequest comes when Claude Code is about to ask in the terminal. Both prompts are open at once;
 // the first answer counts.
-func (p Payload) permissionRequest(s hooks.Step) (hooks.Step, error) {
+func (p Payload) permissionRequest(s hooks.Step, nod string) (hooks.Step, error) {
 	if p.ToolName == askUserQuestion {
 		return p.question(s, Permission)
 	}
@@ -83,7 +83,7 @@ func (p Payload) permissionRequest(s hooks.Step) (hooks.Step, error) {
 	for _, raw := range p.Suggestions {
 		a.Suggestions = append(a.Suggestions, suggestion(raw))
 	}
-	s.Ask = a
+	s.Ask, s.Otherwise = a, p.mayAsk(nod)
 	s.Reply = func(a interact.Answer) (any, error) {
 		d := DecisionOf(a)
 		if d != nil && a.Suggestion > 0 {
@@ -99,7 +99,7 @@ func (p Payload) permissionRequest(s hooks.Step) (hooks.Step, error) {
 
 // preToolUse comes before any prompt, and alone where there is none. The human is asked here only when
 // Claude Code runs headless: elsewhere PermissionRequest follows, and only for what needs it.
-func (p Payload) preToolUse(s hooks.Step, headless bool) (hooks.Step, error) {
+func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 	switch {
 	case p.ToolName == askUserQuestion && p.PermissionMode == "default":
 		return s, nil // PermissionRequest follows, with the same question
@@ -108,13 +108,13 @@ func (p Payload) preToolUse(s hooks.Step, headless bool) (hooks.Step, error) {
 	case p.ToolName == exitPlanMode:
 		return s, nil
 	}
-	s.Ask = p.Approve()
+	s.Ask, s.Otherwise = p.Approve(), p.mayAsk(c.Nod)
 	s.Quiet = slices.Contains(quietModes, p.PermissionMode)
-	if !headless || s.Quiet {
+	if !c.Headless || s.Quiet {
 		s.Judge = []policy.Effect{policy.Allow, policy.Deny}
 	}
-	s.AskNow = headless
-	if !headless {
+	s.AskNow = c.Headless
+	if !c.Headless {
 		s.Insist = func(reason string) any { return PreTool(&Decision{Behavior: "ask", Message: reason}) }
 	}
 	s.Reply = func(a interact.Answer) (any, error) {

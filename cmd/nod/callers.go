@@ -13,9 +13,15 @@ var errCallerGone = &withStatus{errors.New("whoever ran this has ended, so nobod
 
 // whileCalled ends the wait at once when one of those has ended that nod asks for: see [interact.Callers]. To hang up
 // withdraws what was asked.
-func whileCalled(ctx context.Context, processes interact.Processes) (context.Context, context.CancelFunc) {
+func whileCalled(ctx context.Context) (context.Context, context.CancelFunc) {
+	return whileWaitedFor(ctx, peer.Self(), peer.Table{})
+}
+
+func whileWaitedFor(
+	ctx context.Context, self interact.Process, processes interact.Processes,
+) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	if callers := interact.Callers(peer.Self(), processes); len(callers) > 1 { // the first is nod itself
+	if callers := interact.Callers(self, processes); len(callers) > 1 { // the first is nod itself
 		go func() {
 			if processes.AwaitEnd(ctx, callers[1:]...) {
 				cancel(errCallerGone)
@@ -28,12 +34,13 @@ func whileCalled(ctx context.Context, processes interact.Processes) (context.Con
 // whileAgentRuns is whileCalled for what only agents run: a hook or an MCP server that is wrapped in a script of its
 // own depends on the agent all the same. When the agent ended before nod could look, the wait is over already.
 func whileAgentRuns(ctx context.Context) (context.Context, context.CancelFunc) {
-	if interact.IsOrphan(peer.Self(), peer.Table{}) {
+	self := peer.Self()
+	if interact.IsOrphan(self, peer.Table{}) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		cancel(errCallerGone)
 		return ctx, func() {}
 	}
-	return whileCalled(ctx, agentsProcesses{})
+	return whileWaitedFor(ctx, self, agentsProcesses{})
 }
 
 // agentsProcesses takes every shell for one that runs a line of an agent's.

@@ -18,8 +18,8 @@ import (
 
 func init() { programs["agent"], programs["tini"] = anAgent, tini }
 
-// anAgent is a program that stands in for a coding agent: it starts the command that its arguments are, and does nothing
-// about the command's end or its own.
+// anAgent is a program that stands in for a coding agent: it starts the command that its arguments are, and does
+// nothing about the command's end or its own.
 func anAgent() {
 	if err := command().Start(); err != nil {
 		panic(err)
@@ -195,7 +195,8 @@ type called struct {
 	out   *os.File // ends when everything has that was started
 }
 
-// startCaller starts a program in folder, with a hook's payload as its input, and a nod-desktop that watches no processes.
+// startCaller starts a program in folder, with a hook's payload as its input, and a nod-desktop that watches no
+// processes.
 func startCaller(t *testing.T, folder string, args ...string) *called {
 	t.Helper()
 	runtime, err := os.MkdirTemp("", "nod") // a socket's address has no more than 104 bytes on some systems
@@ -241,7 +242,7 @@ func startCaller(t *testing.T, folder string, args ...string) *called {
 // prompted waits until the human sees the prompt.
 func (c *called) prompted() {
 	c.t.Helper()
-	c.human.until(c.t, "prompt", func() bool { return len(c.human.Shown()) == 1 })
+	c.human.until(c.t, "prompt", func() bool { return c.human.seen() == 1 })
 }
 
 // ended waits until the program and all that it started have ended, and returns what they said.

@@ -11,7 +11,6 @@ import (
 
 	"nod/ipc/api"
 	"nod/ipc/client"
-	"nod/ipc/peer"
 )
 
 // wait returns the command that fetches the answer of a request that was left open.
@@ -43,7 +42,7 @@ func (c *console) await(ctx context.Context, id string, timeout time.Duration) e
 	if err != nil {
 		return err
 	}
-	ctx, stop := whileCalled(ctx, peer.Table{})
+	ctx, stop := whileCalled(ctx)
 	defer stop()
 	r, err := settled(ctx, cl, id, timeout)
 	if err != nil {

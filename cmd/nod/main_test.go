@@ -96,14 +96,25 @@ func desktopOf(ts *testscript.TestScript) *desktop { return ts.Value(desktopKey{
 type human struct {
 	interacttest.Prompter
 
-	mu      sync.Mutex // guards changed
+	mu      sync.Mutex // guards all below
+	prompts int        // that came on the screen
 	changed chan struct{}
 }
 
 func (h *human) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
+	h.mu.Lock()
+	h.prompts++
+	h.mu.Unlock()
 	h.signal()
 	defer h.signal()
 	return h.Prompter.Prompt(ctx, r, why)
+}
+
+// seen is how many prompts came on the screen.
+func (h *human) seen() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.prompts
 }
 
 func (h *human) signal() {
@@ -263,7 +274,7 @@ func interruptCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	program, err := exec.LookPath(args[1])
 	ts.Check(err)
-	before := len(desktopOf(ts).prompter.Shown())
+	before := desktopOf(ts).prompter.seen()
 	cmd := exec.Command(program, args[2:]...)
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Stdout, cmd.Stderr = ts.Stdout(), ts.Stderr()
@@ -271,7 +282,7 @@ func interruptCommand(ts *testscript.TestScript, neg bool, args []string) {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	ts.Check(cmd.Start())
-	desktopOf(ts).prompter.until(ts, "prompt", func() bool { return len(desktopOf(ts).prompter.Shown()) > before })
+	desktopOf(ts).prompter.until(ts, "prompt", func() bool { return desktopOf(ts).prompter.seen() > before })
 	ts.Check(cmd.Process.Signal(os.Interrupt))
 	expectStatus(ts, args[0], cmd.Wait())
 }

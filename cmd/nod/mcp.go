@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -35,7 +34,9 @@ func serveMCP(ctx context.Context) error {
 	connect := func(ctx context.Context, name string, o *sdk.ClientOptions) (*sdk.ClientSession, error) {
 		return connectMCP(ctx, name, cwd, o)
 	}
-	err := mcp.NewProxy(connect, buildVersion(), slog.New(slog.DiscardHandler)).Run(ctx, &sdk.StdioTransport{})
+	proxy := mcp.NewProxy(connect, buildVersion())
+	proxy.AddReceivingMiddleware(endsWhenHung)
+	err := proxy.Run(ctx, &sdk.StdioTransport{})
 	if err != nil && ctx.Err() == nil && !errors.Is(err, io.EOF) { // a client that closes our input is done
 		return fmt.Errorf("speak MCP: %w", err)
 	}
@@ -62,4 +63,16 @@ func connectMCP(ctx context.Context, name, cwd string, o *sdk.ClientOptions) (*s
 		return nil, fmt.Errorf("nod-desktop cannot be asked: %w", err)
 	}
 	return session, nil
+}
+
+// endsWhenHung ends a call when nod-desktop is there but answers nothing any more.
+func endsWhenHung(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+		if cl, err := client.Discover(); err == nil && method == "tools/call" {
+			var stop context.CancelFunc
+			ctx, stop = whileAlive(ctx, cl.Health)
+			defer stop()
+		}
+		return next(ctx, method, r)
+	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"nod/ipc/api"
 	"nod/ipc/client"
-	"nod/ipc/peer"
 )
 
 // grace is how much longer than a request's own time-out nod waits for the reply that says so.
@@ -184,7 +183,7 @@ func call[R any](
 	defer cancel()
 	ctx, stop := whileAlive(ctx, cl.Health)
 	defer stop()
-	ctx, stop = whileCalled(ctx, peer.Table{})
+	ctx, stop = whileCalled(ctx)
 	defer stop()
 	return send(cl, ctx)
 }

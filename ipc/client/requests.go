@@ -66,6 +66,9 @@ func (c *Client) Approve(ctx context.Context, r api.ApproveRequest) (api.Approve
 	if sum := sha256.Sum256(r.Input); reply.Allowed() && reply.ShownSHA256 != hex.EncodeToString(sum[:]) {
 		return api.ApproveReply{}, badReply("it allows another input than the one that was sent")
 	}
+	if s := reply.Suggestion; s < 0 || s > len(r.Suggestions) || s > 0 && !reply.Allowed() {
+		return api.ApproveReply{}, badReply("suggestion %d was picked of %d", s, len(r.Suggestions))
+	}
 	return reply, err
 }
 

@@ -49,15 +49,17 @@ type Call struct {
 	Payload  []byte             // what the agent wrote to the hook's standard input
 	Who      interact.Requester // its Process is verified; the rest comes from the payload
 	Headless bool               // the agent runs without a terminal: nobody else would ask
+	Nod      string             // path of the nod command; empty when it is not known
 	Gate     bool               // the agent's own prompt is switched off: what nod does not deny happens
 }
 
-// Config is what [Hooks] work with. All fields are required.
+// Config is what [Hooks] work with. Fields are required unless they say otherwise.
 type Config struct {
 	Agents  map[string]Protocol // by name, as in "nod hook NAME"
 	Broker  Broker
 	AskMore func() bool            // also about what no rule speaks of, in modes in which the agent asks less
 	Timeout func() time.Duration   // how long a request waits, as configured; cut to MaxWait
+	Nod     string                 // path of the nod command; may be empty
 	OpenURL func(url string) error // shows an address in the person's browser, once the person agreed
 	Log     *slog.Logger
 }
@@ -76,7 +78,9 @@ type noticeKey struct{ agent, session, kind string }
 
 // New returns hooks that ask through cfg.Broker.
 func New(cfg Config) *Hooks {
-	return &Hooks{cfg: cfg, noticed: map[noticeKey]time.Time{}, contacts: map[string]interact.Contact{}, answers: map[callKey][]kept{}}
+	return &Hooks{
+		cfg: cfg, noticed: map[noticeKey]time.Time{}, contacts: map[string]interact.Contact{}, answers: map[callKey][]kept{},
+	}
 }
 
 // A Protocol is how the hooks of one agent are read and answered.
@@ -97,6 +101,9 @@ type Step struct {
 	Ask   interact.Body                      // goes before the policy and the human
 	Judge []policy.Effect                    // not nil: Ask goes before the policy alone, for these decisions
 	Reply func(interact.Answer) (any, error) // what the agent reads; nil: nothing
+
+	// Otherwise is the answer where no rule speaks of the call: the person is not asked then. Zero: they are.
+	Otherwise interact.Answer
 
 	// Where the policy alone was asked and insists that the person is, the agent reads what Insist makes of the reason,
 	// and asks; without Insist the person is asked now, if AskNow says so. In a Quiet mode the person wants the agent to
@@ -166,6 +173,7 @@ func (h *Hooks) Handle(ctx context.Context, c Call) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %q", ErrUnknownAgent, c.Agent)
 	}
 	h.note(c.Agent, (*interact.Contact).Called)
+	c.Nod = h.cfg.Nod
 	s, err := protocol.Read(c)
 	if err != nil {
 		h.cfg.Log.Warn("hook: payload not understood", "agent", c.Agent, "event", c.Event, "err", err)
@@ -252,10 +260,15 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 
 // decide asks the policy, the person, or the one to know whether to ask the other.
 func (h *Hooks) decide(ctx context.Context, r interact.Request, s Step) (interact.Answer, string, error) {
-	if s.Judge != nil {
+	if s.Judge != nil || s.Otherwise.Outcome != "" {
 		a, d, err := h.cfg.Broker.Judge(ctx, r, s.Judge...)
 		switch {
 		case err != nil || a.Outcome != "":
+			return a, "", err
+		case s.Otherwise.Outcome != "" && d.Effect == policy.Ask && !d.Insists():
+			return s.Otherwise, "", nil
+		case s.Judge == nil: // the policy decides again, with the person
+			a, err := h.cfg.Broker.Do(ctx, r)
 			return a, "", err
 		case !d.Insists() && !(s.Quiet && d.Effect == policy.Ask && h.cfg.AskMore()):
 			return interact.Answer{}, "", nil

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"nod/interact"
 	"nod/ipc/hooks"
@@ -166,5 +168,29 @@ func TestSubagentsKeepTheirPrompts(t *testing.T) {
 				cancel()
 			})
 		})
+	}
+}
+
+// What passes where no rule speaks of it is still held by a rule that does.
+func TestOtherwiseGivesWayToRules(t *testing.T) {
+	for effect, want := range map[policy.Effect]string{"": "allowed", policy.Ask: "denied", policy.Deny: "denied"} {
+		for _, judge := range [][]policy.Effect{nil, {policy.Allow, policy.Deny}} {
+			r := newRig(t, deny)
+			if effect != "" {
+				r.policy.Set("T", effect)
+			}
+			step := hooks.Step{
+				Ask: interact.Approve{Tool: "T", Input: json.RawMessage(`{}`)}, Judge: judge, AskNow: true, Otherwise: allow,
+				Reply: func(a interact.Answer) (any, error) { return a.Outcome, nil },
+			}
+			h := hooks.New(hooks.Config{
+				Agents: map[string]hooks.Protocol{"a": {Read: func(hooks.Call) (hooks.Step, error) { return step, nil }}},
+				Broker: r.broker, Log: slog.New(slog.DiscardHandler),
+				Timeout: func() time.Duration { return time.Minute }, AskMore: func() bool { return false },
+			})
+			if got, err := h.Handle(t.Context(), hooks.Call{Agent: "a"}); err != nil || string(got) != `"`+want+`"` {
+				t.Errorf("%q, judged %v: %s, %v", effect, judge, got, err)
+			}
+		}
 	}
 }

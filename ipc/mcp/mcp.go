@@ -12,8 +12,6 @@ package mcp
 
 import (
 	"context"
-	"log/slog"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -35,58 +33,34 @@ When a result says that it is pending, call interact_wait with its id: the quest
 	`so do not ask it again.
 A time-out means that the human is away, not that the human refused.`
 
-// Handler serves the tools over streamable HTTP. describe says who is on the other end of a request.
-func Handler(
-	b *interact.Broker, describe func(*http.Request) interact.Requester, version string, log *slog.Logger,
-) http.Handler {
-	// Made when it is first needed, which in most runs is never.
-	server := sync.OnceValue(func() *mcp.Server { return newServer(b, version, log) })
-	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server() },
-		&mcp.StreamableHTTPOptions{Stateless: true, Logger: log, MaxRequestBodyBytes: 1 << 20})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Each request stands for itself, with the requester that this very connection proves: a session would lend
-		// the first caller's name to all who learn its id.
-		ctx := context.WithValue(r.Context(), callerKey{}, caller{who: describe(r), gone: r.Context()})
-		inner.ServeHTTP(w, r.WithContext(ctx))
-	})
-}
-
 // newServer returns a server whose tools ask through b.
-func newServer(b *interact.Broker, version string, log *slog.Logger) *mcp.Server {
-	return serve(version, log, func(t tool) mcp.ToolHandler {
+func newServer(b *interact.Broker, version string) *mcp.Server {
+	return serve(version, func(t tool) mcp.ToolHandler {
 		return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			from, _ := ctx.Value(callerKey{}).(caller)
 			ctx, cancel := context.WithCancel(ctx)
 			defer cancel()
-			if from.gone != nil { // a caller that hangs up has withdrawn what it asked; the SDK goes on
+			if from.gone != nil { // a caller that is gone has withdrawn what it asked; the SDK goes on
 				defer context.AfterFunc(from.gone, cancel)()
 			}
-			stop := reportProgress(ctx, req)
-			defer stop()
-			return t.run(ctx, call{broker: b, who: requester(from.who, req)}, req.Params.Arguments), nil
+			return t.run(ctx, call{broker: b, who: requester(from.who, req), req: req}, req.Params.Arguments), nil
 		}
 	})
 }
 
 // serve returns a server with nod's tools, each of which handle handles.
-func serve(version string, log *slog.Logger, handle func(tool) mcp.ToolHandler) *mcp.Server {
+func serve(version string, handle func(tool) mcp.ToolHandler) *mcp.Server {
 	s := mcp.NewServer(
 		&mcp.Implementation{Name: "nod", Title: "nod", Version: version},
-		&mcp.ServerOptions{Instructions: instructions, Logger: log},
+		&mcp.ServerOptions{
+			Instructions: instructions,
+			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, // no logging, and always the same tools
+		},
 	)
 	for _, t := range tools() {
 		s.AddTool(&t.Tool, handle(t))
 	}
 	return s
-}
-
-// callerKey finds the caller of an HTTP request in its context.
-type callerKey struct{}
-
-// caller is who is on the other end of an HTTP request.
-type caller struct {
-	who  interact.Requester
-	gone context.Context // ends when the caller hangs up
 }
 
 // requester completes who with what the client calls itself: at the start of its session or, where a request
@@ -118,36 +92,11 @@ func agentName(client string) string {
 	return client
 }
 
-// reportProgress tells a client that asked for it that the human still thinks, so that it does not give up.
-func reportProgress(ctx context.Context, req *mcp.CallToolRequest) (stop func()) {
-	token := req.Params.GetProgressToken()
-	if token == nil {
-		return func() {}
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	var reports sync.WaitGroup
-	reports.Go(func() {
-		tick := time.NewTicker(progressEvery)
-		defer tick.Stop()
-		for n := 1.0; ; n++ {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			p := &mcp.ProgressNotificationParams{ProgressToken: token, Progress: n, Message: "waiting for the human"}
-			if req.Session.NotifyProgress(ctx, p) != nil {
-				return // the client is gone; the call itself will notice
-			}
-		}
-	})
-	return func() { cancel(); reports.Wait() }
-}
-
 // call is one call of a tool.
 type call struct {
 	broker *interact.Broker
 	who    interact.Requester
+	req    *mcp.CallToolRequest
 }
 
 // ask puts body before the human, for as long as the caller says. Then the request stays open for as long as the
@@ -166,7 +115,7 @@ func (c call) ask(ctx context.Context, body interact.Body, t timing) (*interact.
 		return nil, err
 	}
 	defer ticket.Release()
-	if err := wait(ctx, ticket, hold); err != nil {
+	if err := c.wait(ctx, ticket, hold); err != nil {
 		return nil, err
 	}
 	if _, answered := ticket.Answer(); !answered {
@@ -175,12 +124,50 @@ func (c call) ask(ctx context.Context, body interact.Body, t timing) (*interact.
 	return ticket, nil
 }
 
-// wait waits at most hold for the answer. The error is ctx's.
-func wait(ctx context.Context, t *interact.Ticket, hold time.Duration) error {
+// wait waits at most hold for the answer, and reports progress meanwhile. The error is ctx's.
+func (c call) wait(ctx context.Context, t *interact.Ticket, hold time.Duration) error {
+	if hold > 0 && isForPerson(t) {
+		stop := c.reportProgress(ctx)
+		defer stop()
+	}
 	held, cancel := context.WithTimeout(ctx, hold)
 	defer cancel()
 	if _, err := t.Wait(held); err != nil {
 		return ctx.Err() // none when only hold is over
 	}
 	return nil
+}
+
+// isForPerson reports whether a request waits for a person's answer: a notice is shown or it is not, and nobody waits.
+func isForPerson(t *interact.Ticket) bool {
+	_, answered := t.Answer()
+	_, isNotice := t.Request().Body.(interact.Notify)
+	return !answered && !isNotice
+}
+
+// reportProgress tells a client that asked for it that the person is being waited for: at once, because some clients
+// want a first byte within a minute, and again and again, so that it does not give up.
+func (c call) reportProgress(ctx context.Context) (stop func()) {
+	token := c.req.Params.GetProgressToken()
+	if token == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var reports sync.WaitGroup
+	reports.Go(func() {
+		tick := time.NewTicker(progressEvery)
+		defer tick.Stop()
+		for n := 1.0; ; n++ {
+			p := &mcp.ProgressNotificationParams{ProgressToken: token, Progress: n, Message: "waiting for the person"}
+			if c.req.Session.NotifyProgress(ctx, p) != nil {
+				return // the client is gone; the call itself will notice
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+		}
+	})
+	return func() { cancel(); reports.Wait() }
 }

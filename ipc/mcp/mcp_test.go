@@ -25,8 +25,8 @@ import (
 // client connects a real MCP client, in memory, to tools that ask p.
 func client(t *testing.T, p interact.Prompter, o *sdk.ClientOptions) (*sdk.ClientSession, *interact.Broker) {
 	t.Helper()
-	b := interacttest.Broker(p, &interacttest.Policy{})
-	server := newServer(b, "test", slog.New(slog.DiscardHandler))
+	b := interacttest.Broker(p, allowing("allowed"))
+	server := newServer(b, "test")
 	ctx := context.WithValue(t.Context(), callerKey{}, caller{who: interact.Requester{CWD: "/src"}})
 	here, there := sdk.NewInMemoryTransports()
 	ss, err := server.Connect(ctx, there, nil)
@@ -198,7 +198,8 @@ func TestTools(t *testing.T) {
 			`{"code":"INTERACT_INVALID_PARAM","message":"input: want a JSON object"}`,
 		},
 		"wait for nothing": {
-			nil, "interact_wait", `{"id":"nope"}`, `{"code":"NOT_FOUND","message":"no request of yours has this id"}`,
+			nil, "interact_wait", `{"id":"nope"}`, `{"code":"NOT_FOUND","message":"no request of yours has this id; ` +
+				`if nod was restarted, ask again"}`,
 		},
 	}
 	for name, tt := range tests {
@@ -395,27 +396,108 @@ func TestCancellationClosesThePrompt(t *testing.T) {
 	}
 }
 
-func TestProgressWhileTheHumanThinks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		progress := make(chan float64, 10)
-		o := &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context,
-			r *sdk.ProgressNotificationClientRequest) {
-			progress <- r.Params.Progress
-		}}
-		human := &interacttest.Prompter{
-			Delay: 40 * time.Second, Answer: interacttest.Always(interact.Answer{Outcome: interact.Answered, Text: "x"}),
+// Progress comes at once and then every 15 seconds, and ends with the call.
+func TestProgressWhileThePersonThinks(t *testing.T) {
+	const question = `{"question":"?"}`
+	seen := func(p sdk.ProgressNotificationParams, at time.Duration) string {
+		return fmt.Sprintf("%v %v %s %v", p.ProgressToken, p.Progress, p.Message, at)
+	}
+	tests := map[string]struct {
+		human      *interacttest.Prompter
+		tool, args string
+		want       []string
+	}{
+		"a question": {thinks(40 * time.Second), "interact_ask", question, []string{
+			"tok 1 waiting for the person 0s", "tok 2 waiting for the person 15s", "tok 3 waiting for the person 30s",
+		}},
+		"held for less": {thinks(time.Minute), "interact_ask", `{"question":"?","hold":10}`, []string{
+			"tok 1 waiting for the person 0s",
+		}},
+		"not waited for": {thinks(time.Minute), "interact_ask", `{"question":"?","hold":0}`, nil},
+		"a notice":       {thinks(0), "interact_notify", `{"message":"!"}`, nil},
+		"decided by the policy": {
+			thinks(0), "ask_user_approval", `{"tool":"allowed","input":{}}`, nil,
+		},
+	}
+	for name, tt := range tests {
+		for way, connect := range map[string]func(*testing.T, interact.Prompter, *sdk.ClientOptions) *sdk.ClientSession{
+			"directly": directly, "through the proxy": throughProxy,
+		} {
+			t.Run(name+" "+way, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var got []string
+					started := time.Now()
+					o := &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context,
+						r *sdk.ProgressNotificationClientRequest) {
+						got = append(got, seen(*r.Params, time.Since(started)))
+					}}
+					cs := connect(t, tt.human, o)
+					p := &sdk.CallToolParams{Name: tt.tool, Arguments: json.RawMessage(tt.args)}
+					p.SetProgressToken("tok")
+					if _, err := cs.CallTool(t.Context(), p); err != nil {
+						t.Fatal(err)
+					}
+					synctest.Wait()
+					time.Sleep(time.Hour)
+					if !slices.Equal(got, tt.want) {
+						t.Errorf("got %q\nwant %q", got, tt.want)
+					}
+				})
+			})
 		}
-		cs, _ := client(t, human, o)
-		p := &sdk.CallToolParams{Name: "interact_ask", Arguments: json.RawMessage(`{"question":"?"}`)}
-		p.SetProgressToken("tok")
-		if _, err := cs.CallTool(t.Context(), p); err != nil {
-			t.Fatal(err)
+	}
+}
+
+// thinks is a person who answers after a while.
+func thinks(delay time.Duration) *interacttest.Prompter {
+	return &interacttest.Prompter{
+		Delay: delay, Answer: interacttest.Always(interact.Answer{Outcome: interact.Answered, Text: "x"}),
+	}
+}
+
+// allowing is a policy that allows a tool and asks about all others.
+func allowing(tool string) *interacttest.Policy {
+	var p interacttest.Policy
+	p.Set(tool, policy.Allow)
+	return &p
+}
+
+// directly connects a client to tools that ask p.
+func directly(t *testing.T, p interact.Prompter, o *sdk.ClientOptions) *sdk.ClientSession {
+	t.Helper()
+	cs, _ := client(t, p, o)
+	return cs
+}
+
+// throughProxy connects a client to a proxy of such tools.
+func throughProxy(t *testing.T, p interact.Prompter, o *sdk.ClientOptions) *sdk.ClientSession {
+	t.Helper()
+	b := interacttest.Broker(p, allowing("allowed"))
+	t.Cleanup(b.Close)
+	server := newServer(b, "test")
+	return proxied(t, func(ctx context.Context, name string, o *sdk.ClientOptions) (*sdk.ClientSession, error) {
+		here, there := sdk.NewInMemoryTransports()
+		if _, err := server.Connect(ctx, there, nil); err != nil {
+			return nil, err
 		}
-		synctest.Wait()
-		if len(progress) != 2 || <-progress != 1 || <-progress != 2 {
-			t.Errorf("%d notifications, want 2 rising ones", len(progress))
-		}
-	})
+		return sdk.NewClient(&sdk.Implementation{Name: name, Version: "1"}, o).Connect(ctx, here, nil)
+	}, o)
+}
+
+// proxied connects a client to a proxy that reaches nod-desktop by connect.
+func proxied(t *testing.T, connect Connect, o *sdk.ClientOptions) *sdk.ClientSession {
+	t.Helper()
+	here, there := sdk.NewInMemoryTransports()
+	ss, err := NewProxy(connect, "test").Connect(t.Context(), there, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cs, err := sdk.NewClient(&sdk.Implementation{Name: "claude-code", Version: "1"}, o).Connect(t.Context(), here, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cs.Close(); _ = ss.Wait() })
+	return cs
 }
 
 func TestDescriptions(t *testing.T) {
@@ -463,64 +545,19 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
-func TestHangUpOverHTTPClosesThePrompt(t *testing.T) {
-	b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
-	defer b.Close()
-	server := httptest.NewServer(Handler(b, func(*http.Request) interact.Requester { return interact.Requester{} },
-		"test", slog.New(slog.DiscardHandler)))
-	defer server.Close()
-	changes, stop := b.Changes()
-	defer stop()
-	ctx, hangUp := context.WithCancel(t.Context())
-	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"interact_ask","arguments":{"question":"?"}}}`
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json, text/event-stream")
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if resp, err := http.DefaultClient.Do(req); err == nil {
-			resp.Body.Close()
-		}
-	}()
-	<-changes // the prompt is up
-	hangUp()
-	<-done
-	<-changes // and gone
-	if n := len(b.Pending()); n != 0 {
-		t.Errorf("%d pending", n)
-	}
-}
-
 func TestProxy(t *testing.T) {
 	human := answered(interact.Answer{Text: "42"})
-	b := interacttest.Broker(human, &interacttest.Policy{})
-	defer b.Close()
-	server := httptest.NewServer(Handler(b, func(*http.Request) interact.Requester { return interact.Requester{} },
-		"test", slog.New(slog.DiscardHandler)))
-	defer server.Close()
+	_, url := served(t, human)
 	away := false
 	connect := func(ctx context.Context, name string, o *sdk.ClientOptions) (*sdk.ClientSession, error) {
 		if away {
 			return nil, errors.New("nod-desktop is not running")
 		}
 		return sdk.NewClient(&sdk.Implementation{Name: name, Version: "1"}, o).Connect(
-			ctx, &sdk.StreamableClientTransport{Endpoint: server.URL}, nil,
+			ctx, &sdk.StreamableClientTransport{Endpoint: url}, nil,
 		)
 	}
-	here, there := sdk.NewInMemoryTransports()
-	ss, err := NewProxy(connect, "test", slog.New(slog.DiscardHandler)).Connect(t.Context(), there, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cs, err := sdk.NewClient(&sdk.Implementation{Name: "claude-code", Version: "1"}, nil).Connect(t.Context(), here, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { cs.Close(); _ = ss.Wait() }()
+	cs := proxied(t, connect, nil)
 	if got := structured(t, callTool(t, cs, "interact_ask", `{"question":"?"}`)); got != `{"answer":"42"}` {
 		t.Errorf("got %s", got)
 	}

@@ -2,7 +2,9 @@ package mcp
 
 import (
 	"context"
-	"log/slog"
+	"errors"
+	"fmt"
+	"net/url"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -14,9 +16,11 @@ import (
 type Connect func(ctx context.Context, clientName string, o *mcp.ClientOptions) (*mcp.ClientSession, error)
 
 // NewProxy returns an MCP server with nod's tools that passes every call on to nod-desktop. It looks for
-// nod-desktop anew at each call, so that nod may come and go while the client's session lasts.
-func NewProxy(connect Connect, version string, log *slog.Logger) *mcp.Server {
-	return serve(version, log, func(tool) mcp.ToolHandler {
+// nod-desktop anew at each call, so that nod may come and go while the client's session lasts. A call under way is
+// lost with nod-desktop and not made again: whoever quit nod did not want to be asked, an answer may have been given
+// that nobody heard, and the client may have given up. The model is told, and asks again if it still wants to know.
+func NewProxy(connect Connect, version string) *mcp.Server {
+	return serve(version, func(tool) mcp.ToolHandler {
 		return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return pass(ctx, connect, req), nil
 		}
@@ -38,7 +42,7 @@ func pass(ctx context.Context, connect Connect, req *mcp.CallToolRequest) *mcp.C
 		},
 	})
 	if err != nil {
-		return absent(req, err)
+		return absent(req, ended(ctx, err))
 	}
 	defer there.Close()
 	params := &mcp.CallToolParams{Name: req.Params.Name}
@@ -50,9 +54,25 @@ func pass(ctx context.Context, connect Connect, req *mcp.CallToolRequest) *mcp.C
 	}
 	r, err := there.CallTool(ctx, params)
 	if err != nil {
-		return absent(req, err)
+		return absent(req, ended(ctx, fmt.Errorf("nod-desktop gave no answer (%w): call again to ask again", plain(err))))
 	}
 	return r
+}
+
+// ended is why ctx ended, which says more than the err that came of it, and else err.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// plain leaves out the method and address that the HTTP client puts in front.
+func plain(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err
+	}
+	return err
 }
 
 // absent is the result of a call that nobody took.
@@ -62,6 +82,9 @@ func absent(req *mcp.CallToolRequest, err error) *mcp.CallToolResult {
 		return result(reply{Sent: new(bool)}, nil)
 	case "approval_prompt":
 		return result(verdict{Behavior: "deny", Message: "nobody decided: " + err.Error()}, nil)
+	}
+	if errors.Is(err, context.Canceled) {
+		return result(nil, err)
 	}
 	return result(nil, &Error{api.CodeNotSupported, err.Error()})
 }

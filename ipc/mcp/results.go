@@ -52,11 +52,10 @@ func outcome(t *interact.Ticket, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, answered := t.Answer()
-	_, isNotice := t.Request().Body.(interact.Notify)
-	if !answered && !isNotice { // a notice is shown or it is not, and nobody waits
+	if isForPerson(t) {
 		return reply{Status: string(api.Pending), ID: t.ID()}, nil
 	}
+	a, _ := t.Answer()
 	r, err := t.Request().Reply(a)
 	switch r := r.(type) {
 	case api.ApproveReply:
@@ -103,7 +102,7 @@ func coded(err error) *Error {
 	case isBusy:
 		return &Error{api.CodeRateLimited, err.Error()}
 	case errors.Is(err, interact.ErrNotFound):
-		return &Error{api.CodeNotFound, "no request of yours has this id"}
+		return &Error{api.CodeNotFound, "no request of yours has this id; if nod was restarted, ask again"}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &Error{api.CodeCancelled, "the call was cancelled"}
 	}

@@ -197,7 +197,7 @@ func runWait(ctx context.Context, c call, in waitArguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return outcome(ticket, wait(ctx, ticket, hold))
+	return outcome(ticket, c.wait(ctx, ticket, hold))
 }
 
 func runApprove(ctx context.Context, c call, in approveArguments) (any, error) {

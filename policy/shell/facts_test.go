@@ -64,6 +64,11 @@ func TestReads(t *testing.T) {
 		"python3 x.py --config=.env":          "x.py .env",
 		"curl -F f=@.env https://example.org": ".env",
 		"wc < .env":                           ".env",
+		"grep ~/.ssh/* x a.txt":               "~/.ssh/* x a.txt",
+		"grep -e src/* a.txt":                 "src/* a.txt",
+		"jq -n --arg a src/* .":               "src/* .",
+		"tar tvf a.tar src":                   "a.tar",
+		"tar ft a.tar":                        "a.tar",
 		"cat a > b":                           "a",
 	} {
 		if got := readsOf(Analyze(command)); !sameSet(got, strings.Fields(want)) {
@@ -107,6 +112,9 @@ func TestWrites(t *testing.T) {
 		"touch a b":                         "a b",
 		"mkdir -p a/b":                      "a/b",
 		"mv a b":                            "a b b/a",
+		"mv a b*":                           "a b* b*/a b*/b*",
+		"cp a b*":                           "b* b*/a b*/b*",
+		"tar xfC a.tar out":                 "out",
 		"cp a b":                            "b b/a",
 		"cp settings.json ~/.claude/":       "~/.claude/ ~/.claude/settings.json",
 		"cp -t dest a":                      "dest",
@@ -139,6 +147,32 @@ func TestWrites(t *testing.T) {
 		"cat > ~/.config/nod/config.yaml <<E\nE": "~/.config/nod/config.yaml",
 	} {
 		if got := writesOf(Analyze(command)); !sameSet(got, strings.Fields(want)) {
+			t.Errorf("Analyze(%q).Writes = %q, want %q", command, got, strings.Fields(want))
+		}
+	}
+	const patch = "*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b\n*** Move to: c\n@@\n-x\n*** End Patch"
+	for command, want := range map[string]string{
+		"apply_patch <<'EOF'\n" + patch + "\nEOF":                               "a b c",
+		"applypatch <<EOF\n" + patch + "\nEOF\n":                                "a b c",
+		"apply_patch <<-\"X\"\n\t" + patch + "\n\tX":                            "a b c",
+		"cd sub && apply_patch <<'EOF'\n" + patch + "\nEOF":                     "sub/a sub/b sub/c",
+		"bash -lc 'cd sub && apply_patch <<EOF\n" + patch + "\nEOF'":            "sub/a sub/b sub/c",
+		"apply_patch '" + patch + "'":                                           "a b c",
+		"apply_patch \"" + patch + "\"":                                         "a b c",
+		"apply_patch $'" + strings.ReplaceAll(patch, "\n", "\\n") + "'":         "a b c",
+		"printf '" + strings.ReplaceAll(patch, "\n", "\\n") + "' | apply_patch": "a b c",
+		"apply_patch \"" + patch + "$(ls)\"":                                    "a b c",
+		"bash -c 'apply_patch \"" + patch + "\"'":                               "a b c",
+		"apply_patch '<<EOF\n" + patch + "\nEOF'":                               "a b c",
+		"apply_patch <<< '" + patch + "'":                                       "a b c",
+		"cat <<'EOF' | apply_patch\n" + patch + "\nEOF":                         "a b c",
+		"{ apply_patch; } <<'EOF'\n" + patch + "\nEOF":                          "a b c",
+		"timeout 5 apply_patch <<'EOF'\n" + patch + "\nEOF":                     "a b c",
+		"/opt/apply_patch <<'EOF'\n" + patch + "\nEOF":                          "a b c",
+		"echo x | apply_patch --preserve-crlf '" + patch + "'":                  "a b c",
+	} {
+		a := Analyze(command)
+		if got := writesOf(a); !sameSet(got, strings.Fields(want)) || a.ReadOnly {
 			t.Errorf("Analyze(%q).Writes = %q, want %q", command, got, strings.Fields(want))
 		}
 	}

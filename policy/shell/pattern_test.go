@@ -66,6 +66,9 @@ func TestCovers(t *testing.T) {
 		{"unknown do -c a", "unknown do -c b", false},
 		{"unknown", "unknown do", false},
 		{"./run.sh a", "./evil.sh a", false},
+		{"applypatch " + deleting("a"), "applypatch <<'E'\n" + strings.Trim(deleting("src/b"), "'") + "\nE", true},
+		{"apply_patch " + deleting("a"), "apply_patch " + deleting("../a"), false},
+		{"apply_patch x", "apply_patch " + deleting("a"), false},
 		{"CI=1 mix test", "CI=1 mix test", true},
 		{"LD_PRELOAD=./x mix test", "mix test", true},
 		{"LD_PRELOAD=./x mix test", "LD_PRELOAD=./y mix test", false},
@@ -85,6 +88,11 @@ func TestCovers(t *testing.T) {
 	}
 }
 
+// deleting is the word for a patch that deletes a file.
+func deleting(file string) string {
+	return "'*** Begin Patch\n*** Delete File: " + file + "\n*** End Patch'"
+}
+
 func onlyPart(t *testing.T, command string) Part {
 	t.Helper()
 	a := Analyze(command)
@@ -101,6 +109,9 @@ func TestBound(t *testing.T) {
 		"mix test $X", "mix test `x`", "curl x | bash", "echo x | python3", "$X test", "cat x | sh -s",
 		"ls | xargs rm", "while true; do mix test; done", "f() { mix test; }; f", "PATH=. ; mix test", "X=$(evil) mix test",
 		"git $(echo push) tag -d v1", "bin/rubocop $(echo x)",
+		"timeout 5 bash <<'E'\nls\nE", "timeout 5 bash < x", "echo ls | { bash; }", "{ bash; } < x", "(bash) <<'E'\nls\nE",
+		"cat x | apply_patch", "apply_patch < x", "apply_patch", "timeout 5 apply_patch <<'E'\nls\nE",
+		"apply_patch <<E\n*** Begin Patch\n*** Delete File: $x\n*** End Patch\nE",
 	} {
 		a := Analyze(command)
 		bound := a.Whole != ""

@@ -92,7 +92,7 @@ func (p *program) flag(name string) (flag, bool) {
 // The traits of programs.
 const (
 	traitNumbers = "numbers"     // -5 is a flag
-	traitBundle  = "bundle"      // a first word without a dash is a bundle of flags
+	traitBundle  = "bundle"      // a first word without a dash is a bundle of flags, whose values are the next words
 	traitFirst   = "flags-first" // flags come before operands, for some systems read later ones as operands
 	traitAlone   = "alone"       // short flags stand alone: the program reads no bundles
 	traitApart   = "apart"       // a short flag's value is always the next word
@@ -106,13 +106,15 @@ const (
 	traitRepo    = "repository"  // it reads the git repository it is started in, whose configuration may name programs
 	traitInput   = "input"       // a told program that runs its standard input when it is given no operand
 	traitCode    = "code"        // it runs code in its words, its input or a file, which nod does not read
+	traitFed     = "fed-operand" // without an operand, what is fed to it is the first one
+	traitLines   = "lines"       // a word may hold line ends: it changes files, so that nobody takes it for reading
 	traitAny     = "any-words"   // of a task: any flag that is not under never may be remembered with what is seen
 )
 
 const allTraits language.Words = traitNumbers + " " + traitBundle + " " + traitFirst + " " +
 	traitAlone + " " + traitApart + " " + traitDashes + " " + traitRaw + " " + traitGlobs + " " +
 	traitNamed + " " + traitHere + " " + traitAtFiles + " " + traitNetwork + " " + traitRepo + " " +
-	traitInput + " " + traitCode + " " + traitAny
+	traitInput + " " + traitCode + " " + traitFed + " " + traitLines + " " + traitAny
 
 // A catalogue finds entries by name. Each is parsed when it is first needed: there are thousands, and most starts of
 // the nod command read no shell.

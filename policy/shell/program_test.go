@@ -24,6 +24,9 @@ func TestPrograms(t *testing.T) {
 		if p.kind == understood && (p.traits[traitCode] && !ownLanguage || drives(name, nil)) {
 			t.Errorf("%s is said to do only what its words say", name)
 		}
+		if p.traits[traitFed] && len(p.operands) == 0 {
+			t.Errorf("%s takes what it is fed for an operand, and has none", name)
+		}
 		if p.kind != understood && p.why == "" {
 			t.Errorf("%s: want a line that starts with why", name)
 		}

@@ -132,7 +132,7 @@ func (r *reading) word(args []word, i int) (taken int, problem string) {
 	}
 	switch {
 	case i == 0 && p.traits[traitBundle] && (!w.known || !strings.HasPrefix(w.text, "-")):
-		return 0, r.name + " reads a first word without a dash as flags."
+		return r.bundle(args)
 	case r.isOperand(w):
 		r.operands = append(r.operands, w)
 		return 1, ""
@@ -180,6 +180,37 @@ func (r *reading) flags(args []word, i int, long bool) (int, string) {
 	return 1, ""
 }
 
+// bundle reads a first word of letters without a dash, as tar has it: those that take a value take the words behind it
+// in turn.
+func (r *reading) bundle(args []word) (taken int, problem string) {
+	if !args[0].known || args[0].text == "" {
+		return 0, r.name + " reads a first word without a dash as flags."
+	}
+	taken = 1
+	for letter := range strings.SplitSeq(args[0].text, "") {
+		f, listed := r.program.flags["-"+letter]
+		if !listed || f.never != "" {
+			problem = cmp.Or(problem, f.never, r.notKnown(args[0].text))
+		}
+		switch {
+		case !listed: // whether it takes a value is not known
+			return taken, problem
+		case f.typ == nil:
+			r.given = append(r.given, "-"+letter)
+		case taken == len(args):
+			return taken, cmp.Or(problem, "The flag "+quote(letter)+" of "+r.name+" lacks its value.")
+		default:
+			value := args[taken]
+			if value.glob || isFlag(value.text) && value.text != "-" {
+				problem = cmp.Or(problem, r.notKnown(args[0].text+" "+value.text))
+			}
+			problem = cmp.Or(problem, r.value("-"+letter, f, value))
+			taken++
+		}
+	}
+	return taken, problem
+}
+
 // nextValue takes the next word as a flag's value. A value that looks like a flag is one for a version of the
 // program that knows the flag differently; only negative numbers and messages pass.
 func (r *reading) nextValue(name string, v flag, args []word, i int) (int, string) {
@@ -197,6 +228,9 @@ func (r *reading) nextValue(name string, v flag, args []word, i int) (int, strin
 	}
 	if i+2 == len(args) {
 		return 0, "The flag " + quote(args[i].text) + " of " + r.name + " lacks its second value."
+	}
+	if args[i+2].glob && strict {
+		return 0, r.notKnown(args[i].text + " " + value.text + " " + args[i+2].text)
 	}
 	if problem := r.value(name, v, value); problem != "" {
 		return 0, problem
@@ -331,8 +365,8 @@ func (r *reading) judgeOperands() string {
 			first = cmp.Or(first, "It gives "+r.name+" a word that is known only when it runs.")
 		default:
 			first = cmp.Or(first, r.check(w, o.typ))
-			if next, ok := operandAt(types, i+1, len(r.operands)+1); ok && w.glob && next.typ != o.typ {
-				first = cmp.Or(first, r.check(w, next.typ)) // all names that it matches but the first are further operands
+			if w.glob {
+				first = cmp.Or(first, r.checkMatches(w, types, i, o.typ))
 			}
 		}
 	}
@@ -341,6 +375,20 @@ func (r *reading) judgeOperands() string {
 		first = cmp.Or(first, quote(r.name)+" is given no file to edit.")
 	}
 	return cmp.Or(first, r.judgePatterns())
+}
+
+// checkMatches judges a pattern that is operand i by the types of all operands that the names it matches may become:
+// the first of them is operand i, the last one has the others before it.
+func (r *reading) checkMatches(w word, types []operand, i int, own *wordType) (problem string) {
+	for at := i; at <= i+1; at++ {
+		switch o, ok := operandAt(types, at, len(r.operands)+1); {
+		case !ok:
+			problem = cmp.Or(problem, quote(w.text)+" may match more names than nod knows "+r.name+" to take.")
+		case o.typ != own:
+			problem = cmp.Or(problem, r.check(w, o.typ))
+		}
+	}
+	return problem
 }
 
 // takesUnknown reports whether an operand may be one that is known only when the command runs: text, where it can be

@@ -284,9 +284,9 @@ func (g *generator) word(program string) string {
 	return g.pick(g.words[g.pick(g.programs)])
 }
 
-// letters bundles flags of one letter.
+// letters bundles flags of one letter, at times without the dash, as tar has them.
 func (g *generator) letters(own []string) string {
-	out := "-"
+	out := g.pick([]string{"-", "-", ""})
 	for range 1 + g.IntN(3) {
 		if flag := g.pick(own); len(flag) == 2 && flag[0] == '-' {
 			out += flag[1:]

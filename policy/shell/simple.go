@@ -37,9 +37,10 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 	for _, a := range c.Assigns {
 		settings = append(settings, w.setting(a, at))
 	}
-	if slices.ContainsFunc(s.Redirs, feeds) {
+	if in.here = slices.ContainsFunc(s.Redirs, feeds); in.here {
 		in.from = nil
 	}
+	in.fed, in.text = in.fed || w.piped, w.fedText(s.Redirs)
 	first := len(w.Parts)
 	out := w.call(words, settings, w.textOf(c, s), at, in)
 	w.out = nil
@@ -61,6 +62,43 @@ func feeds(r *syntax.Redirect) bool {
 	return slices.Contains([]syntax.RedirOperator{syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.Hdoc,
 		syntax.DashHdoc, syntax.WordHdoc}, r.Op)
 }
+
+// fedText is the text that the only redirection that feeds a command feeds it, where it stands in the command; nil when
+// a shell changes it, or what takes a here-document as it stands would read another text.
+func (w *walk) fedText(list []*syntax.Redirect) *string {
+	i := slices.IndexFunc(list, feeds)
+	if i < 0 || slices.ContainsFunc(list[i+1:], feeds) || list[i].N != nil {
+		return nil
+	}
+	r := list[i]
+	if r.Op == syntax.WordHdoc {
+		if read := w.readWord(r.Word); read.known && read.doubt == "" && !read.glob {
+			return &read.text
+		}
+		return nil
+	}
+	if r.Hdoc == nil {
+		return nil
+	}
+	var text string
+	for _, part := range r.Hdoc.Parts {
+		lit, ok := part.(*syntax.Lit)
+		if !ok {
+			return nil
+		}
+		text += lit.Value
+	}
+	if r.Op == syntax.DashHdoc {
+		text = leadingTabs().ReplaceAllString(text, "")
+	}
+	end := r.Word.Lit()
+	if isQuoted := end == "" || strings.Contains(end, `\`); !isQuoted && strings.Contains(text, `\`) {
+		return nil
+	}
+	return &text
+}
+
+var leadingTabs = language.Compiled(`(?m)^\t+`)
 
 // maxBraced is how many words one word with braces may become, maxPairs how many pairs of braces it may hold.
 const (
@@ -185,6 +223,8 @@ func (w *walk) call(words, settings []word, text string, at places, in pipe) out
 // judge reads a call by the program's entry, and the commands that it runs.
 func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 	r, problem := w.resolve(words)
+	shown := cmp.Or(r.seems, r)
+	problem = cmp.Or(problem, shown.feed(in, w.source))
 	p.words = Pattern{Words: r.lead, Flags: sorted(r.seen)}
 	if p.args = r.args; problem == "" && r.program != unknown {
 		p.lead = r.lead
@@ -192,7 +232,9 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 	w.settings(p, r, settings)
 	if r.program.kind == understood {
 		for _, word := range words {
-			problem = cmp.Or(problem, word.problem())
+			if problem = cmp.Or(problem, word.doubt); word.unfit != lineEnd || !r.program.traits[traitLines] {
+				problem = cmp.Or(problem, word.unfit)
+			}
 		}
 	}
 	if problem == "" && !words[0].plain {
@@ -204,7 +246,6 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 	}
 	w.describe(p, r, problem)
 	p.In, p.given, p.names = w.from(r, at), r.given, r.found()
-	shown := cmp.Or(r.seems, r)
 	for _, a := range shown.accesses {
 		p.Accesses = reachFrom(p.Accesses, p.In, a)
 		if problem != "" {
@@ -225,6 +266,26 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 		w.survey(p, shown, words, at)
 	}
 	w.inside(p, shown, problem, at, in)
+}
+
+// feed has what is fed to a program stand for an operand, where the program takes it for one. Of a text that is not
+// known before it runs, all that the command spells out counts.
+func (r *reading) feed(in pipe, command string) string {
+	isGiven := len(r.operands) > 0
+	if !r.program.traits[traitFed] || isGiven && r.operands[0].known && in.text == nil {
+		return ""
+	}
+	typ := r.program.operands[0].typ
+	if in.text == nil {
+		spelled := command + "\n" + strings.ReplaceAll(command, `\n`, "\n") // as printf and $'...' have it
+		r.check(word{text: spelled, known: true}, typ)
+		return quote(r.name) + " takes a text that is known only when it runs."
+	}
+	problem := r.check(word{text: *in.text, known: true}, typ)
+	if isGiven {
+		return quote(r.name) + " is given one text and fed another."
+	}
+	return problem
 }
 
 // from are the places that a program works in, which its own flag may change.
@@ -411,6 +472,9 @@ func (w *walk) remember(p *Part, r *reading, words []word, in pipe) {
 	if r.program.traits[traitInput] && len(r.operands) == 0 && in.fed {
 		p.bound = "It runs what is piped into it."
 	}
+	if r.program.traits[traitFed] && len(r.operands) == 0 && (in.text == nil || in.fed && p.words.Text != "") {
+		p.bound = "It takes a text that is known only when it runs."
+	}
 	if p.Text == "" {
 		p.bound = "It cannot be spelled in one way."
 	}
@@ -480,7 +544,7 @@ func (w *walk) innerCall(r *reading, words []word, at places, in pipe) {
 			below = append(below, a)
 		}
 	default:
-		w.call(words, nil, spelled(words), at, pipe{fed: in.fed})
+		w.call(words, nil, spelled(words), at, pipe{fed: in.fed || in.here, text: in.text})
 		return
 	}
 	first := len(w.Parts)

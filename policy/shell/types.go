@@ -66,6 +66,7 @@ func init() { // for COMMAND leads back to the programs
 		"FIND":       {all: allKnown(find)},
 		"TEST":       {all: allKnown(test)},
 		"SEQ":        {all: allKnown(seq)},
+		"PATCH":      {check: patch},
 		"MEMBER":     {check: member},
 		"PORT":       {check: matching(ports, "is no port")},
 		"CURLFORMAT": {check: matching(curlFormat, "may write files")},
@@ -288,7 +289,7 @@ func (r *reading) use(u language.Use) {
 	for _, list := range []struct {
 		kind  Kind
 		paths []string
-	}{{Look, u.Looks}, {Look, u.Trees}, {Read, u.Reads}, {Write, u.Writes}} {
+	}{{Look, u.Looks}, {Look, u.Trees}, {Read, u.Reads}, {Write, u.Writes}, {Delete, u.Removes}} {
 		for _, p := range list.paths {
 			r.reach(list.kind, p)
 		}
@@ -301,6 +302,12 @@ func (r *reading) use(u language.Use) {
 }
 
 func jq(r *reading, w word) string { return problemOf(language.JQ(w.text, r.variables)) }
+
+func patch(r *reading, w word) string {
+	use, err := language.Patch(w.text)
+	r.use(use)
+	return problemOf(err)
+}
 
 func isUnknown(w word) bool { return !w.known }
 
@@ -377,7 +384,11 @@ func into(r *reading, w word) string {
 	if problem := pathOf(Write)(r, w); problem != "" {
 		return problem
 	}
-	for _, o := range r.operands[:len(r.operands)-1] {
+	sources := r.operands
+	if !w.glob { // else the names that it matches but the last are sources, too
+		sources = sources[:len(sources)-1]
+	}
+	for _, o := range sources {
 		r.reach(Write, strings.TrimSuffix(w.text, "/")+"/"+lastPart(o.text))
 	}
 	return ""

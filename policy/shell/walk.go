@@ -27,6 +27,7 @@ type walk struct {
 	interprets bool // a program is there that runs what it is given
 	moves      bool // a cd is there
 	joins      bool // &> is there
+	piped      bool // something is fed to the brackets or the loop around
 }
 
 // places are the folders that the shell may be in at some point, relative to where it started; "" is there
@@ -53,6 +54,8 @@ func (p places) and(q places) places {
 type pipe struct {
 	fed  bool     // something is piped into it
 	from []Access // the folders below which all lines that are piped in lie, when that is certain
+	here bool     // a redirection of its own feeds it
+	text *string  // what that feeds, where it stands in the command and no shell changes it
 }
 
 // file judges a whole script.
@@ -118,6 +121,8 @@ func (w *walk) statement(s *syntax.Stmt, at places, in pipe) outcome {
 		return w.simple(call, s, at, in)
 	}
 	w.redirectAll(s, nil, at)
+	defer func(was bool) { w.piped = was }(w.piped)
+	w.piped = w.piped || in.fed || slices.ContainsFunc(s.Redirs, feeds)
 	switch cmd := s.Cmd.(type) {
 	case nil:
 		w.refuse("It redirects without a program.")

@@ -255,13 +255,15 @@ func (w *walk) double(out *word, q *syntax.DblQuoted, first, alone bool) string 
 	return text.String()
 }
 
+const lineEnd = "It holds a line end inside quotes."
+
 // quoted judges the text of a part in quotes.
 func (w *word) quoted(s string, alone bool) {
 	if s == "" && !alone && w.known {
 		w.distrust("It holds empty quotes inside a word.")
 	}
 	if strings.ContainsRune(s, '\n') {
-		w.refuse("It holds a line end inside quotes.")
+		w.refuse(lineEnd)
 	}
 }
 

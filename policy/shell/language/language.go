@@ -34,6 +34,7 @@ type Use struct {
 	Looks   []string   // paths of which only the kind, the size or the times are read
 	Trees   []string   // folders that are walked to any depth, where only names, kinds and times are read
 	Writes  []string   // files that are made or overwritten
+	Removes []string   // files that are removed, or moved away
 	Deletes bool       // what is found below Trees is removed
 	Links   bool       // links are followed to get to Trees or while walking them
 	Names   []string   // patterns of the names that find looks for; of a regular expression roughly what it matches

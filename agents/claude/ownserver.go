@@ -1,0 +1,119 @@
+package claude
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nod/interact"
+)
+
+// ownTools begins the names of the tools of nod's own MCP server, as README has it set up.
+const ownTools = "mcp__nod__"
+
+// serverName is the server that these are tools of.
+const serverName = "nod"
+
+// mayAsk answers for the tools with which Claude Code asks the person through nod: to be asked whether one may be asked
+// helps nobody. The zero answer: it is another tool, or another server of that name.
+func (p Payload) mayAsk(nod string) interact.Answer {
+	if !strings.HasPrefix(p.ToolName, ownTools) || nod == "" || !isOwnServer(p.CWD, nod) {
+		return interact.Answer{}
+	}
+	return interact.Answer{
+		Outcome: interact.Allowed, By: interact.ByPolicy, Rule: "builtin:nod", Reason: "it asks you, through nod itself",
+	}
+}
+
+// server is what nod reads of a server in Claude Code's configuration (https://code.claude.com/docs/en/mcp).
+type server struct {
+	Type    string   `json:"type"`
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+}
+
+type servers struct {
+	Servers map[string]server `json:"mcpServers"`
+}
+
+// isOwnServer reports whether the server named nod is this nod in every place where Claude Code, working in the folder,
+// may find it. Only the person's own configuration counts for nod: a project must not name a program nod.
+func isOwnServer(folder, nod string) bool {
+	own, found := personsServers(folder)
+	if !found || !filepath.IsAbs(folder) {
+		return false
+	}
+	for _, dir := range ancestors(folder) {
+		text, err := os.ReadFile(filepath.Join(dir, ".mcp.json"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var project servers
+		if err != nil || json.Unmarshal(text, &project) != nil {
+			return false
+		}
+		if _, named := project.Servers[serverName]; named {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(own, func(s server) bool { return !s.isNod(nod) })
+}
+
+// personsServers lists the servers named nod in the person's configuration: those of all projects around the folder,
+// and the one for all of them.
+func personsServers(folder string) (own []server, found bool) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, false
+	}
+	if dir := os.Getenv("CLAUDE_CONFIG_DIR"); filepath.IsAbs(dir) {
+		home = dir
+	}
+	text, err := os.ReadFile(filepath.Join(home, ".claude.json"))
+	if err != nil {
+		return nil, false
+	}
+	var config struct {
+		servers
+		Projects map[string]servers `json:"projects"`
+	}
+	if json.Unmarshal(text, &config) != nil {
+		return nil, false
+	}
+	around := ancestors(folder)
+	maps.DeleteFunc(config.Projects, func(dir string, _ servers) bool { return !slices.Contains(around, dir) })
+	for _, place := range append(slices.Collect(maps.Values(config.Projects)), config.servers) {
+		if s, named := place.Servers[serverName]; named {
+			own = append(own, s)
+		}
+	}
+	return own, len(own) > 0
+}
+
+// isNod reports whether the server is the nod command at this path.
+func (s server) isNod(nod string) bool {
+	path, err := exec.LookPath(s.Command)
+	if err != nil || s.Type != "" && s.Type != "stdio" || !slices.Equal(s.Args, []string{"mcp"}) {
+		return false
+	}
+	a, errA := os.Stat(path)
+	b, errB := os.Stat(nod)
+	return errA == nil && errB == nil && os.SameFile(a, b)
+}
+
+// ancestors are a folder and all around it.
+func ancestors(folder string) []string {
+	var all []string
+	for dir := filepath.Clean(folder); ; dir = filepath.Dir(dir) {
+		all = append(all, dir)
+		if dir == filepath.Dir(dir) {
+			return all
+		}
+	}
+}

@@ -33,13 +33,23 @@ func (p hookPayload) step(c hooks.Call) (hooks.Step, error) {
 	return s, nil
 }
 
-// preToolUse comes before Codex's own rules. It takes no "allow" and no "ask": silence lets those rules decide.
+// preToolUse comes before Codex's own rules. It takes no "allow" and no "ask": silence lets those rules decide, and what
+// its sandbox holds runs unasked. So what the policy insists on is asked about here, and silence is only for an allow.
+// That it may leave the sandbox as well is another question, which PermissionRequest asks.
 func (p hookPayload) preToolUse(s hooks.Step) (hooks.Step, error) {
 	if p.ToolName == "request_user_input" {
 		return p.requestUserInput(s)
 	}
-	s.Ask, s.Judge = p.Approve(), []policy.Effect{policy.Deny}
-	s.Reply = claude.Verdict(claude.PreTool)
+	s.Ask, s.Judge, s.AskNow = p.Approve(), []policy.Effect{policy.Deny}, true
+	s.Reply = func(a interact.Answer) (any, error) {
+		switch a.Outcome {
+		case "", interact.Allowed:
+			return nil, nil
+		case interact.Denied:
+			return claude.Deny("PreToolUse", a.Refusal()), nil
+		}
+		return claude.Deny("PreToolUse", a.Undecided()), nil
+	}
 	return s, nil
 }
 

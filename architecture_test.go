@@ -65,6 +65,7 @@ var mayImport = map[string][]string{
 	"nod/ownfile":     {},
 	"nod/e2e":         {},
 	"nod/e2e/desktop": {},
+	"nod/e2e/table":   {"nod/agents/registry"},
 	"nod/e2e/virtual": {"nod/e2e/desktop"},
 }
 

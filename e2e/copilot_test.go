@@ -10,6 +10,8 @@ import (
 	"testing"
 )
 
+var copilot = chatAgent{"copilot-cli", (*nod).copilotCommand}
+
 // copilotCommand prepares Copilot CLI to talk to a model of ours and nobody else. It unpacks itself where caches
 // are, which takes seconds: all tests share that.
 func (n *nod) copilotCommand(model string, args ...string) *exec.Cmd {
@@ -26,17 +28,126 @@ func (n *nod) copilotCommand(model string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// copilotAsks is what Copilot CLI's own prompt says.
-const copilotAsks = "Do you want to run this command?"
+// What Copilot CLI's own prompts say, for a command and where a hook wants one.
+const (
+	copilotAsks    = "Do you want to run this command?"
+	copilotMustAsk = "Hook permission request"
+)
 
-// Without nod Copilot CLI asks in its terminal, which is what nod leaves it to when it has no opinion.
-func TestAgentCopilotAlone(t *testing.T) {
-	makeIt := toolCall{"bash", map[string]string{"command": "touch made.txt", "description": "Makes it"}}
-	s := chatAlone(t, (*nod).copilotCommand, []string{"-i", "do it"}, makeIt)
-	s.shows(copilotAsks)
-	s.made(false)
-	s.says("Enter", copilotAsks)
-	s.finished()
-	s.made(true)
-	s.reads(s, "exit code 0")
+func TestAgentCopilot(t *testing.T) {
+	runs := func(command string) toolCall {
+		return toolCall{"bash", map[string]string{"command": command, "description": "As the script says"}}
+	}
+	makeIt := runs("touch made.txt")
+	inTerminal := func(s *chatSession, args ...string) *terminal {
+		return s.terminal(s.command(append([]string{"-i", "do it"}, args...)...))
+	}
+	t.Run("reads without a prompt", func(t *testing.T) {
+		s := copilot.start(t, settings, true, false, runs("ls -la"))
+		inTerminal(s).shows("all done")
+		s.neverAWindow()
+	})
+	t.Run("allowed", func(t *testing.T) {
+		s := copilot.start(t, settings, true, false, makeIt)
+		term := inTerminal(s)
+		s.prompt()
+		s.armed()
+		s.shot("copilot-cli")
+		s.press("ctrl+Return")
+		term.shows("all done")
+		s.made(true)
+	})
+	t.Run("a change of a file", func(t *testing.T) {
+		s := copilot.start(t, settings, true, false, toolCall{"create", map[string]string{
+			"path": "made.txt", "file_text": "one\n"}})
+		term := inTerminal(s)
+		s.prompt()
+		s.armed()
+		s.shot("copilot-cli-create")
+		s.press("ctrl+Return")
+		term.shows("all done")
+		s.made(true)
+	})
+	t.Run("denied with a reason", func(t *testing.T) {
+		s := copilot.start(t, settings, true, false, makeIt)
+		term := inTerminal(s)
+		s.denies("use make instead")
+		term.shows("all done")
+		s.made(false)
+		s.reads(s, "use make instead")
+	})
+	t.Run("denied by a rule", func(t *testing.T) {
+		s := copilot.start(t, settings+noTouch, true, false, makeIt)
+		inTerminal(s, "--allow-all-tools").shows("all done")
+		s.neverAWindow()
+		s.made(false)
+		s.reads(s, "no-touch")
+	})
+	t.Run("closed, so the terminal asks", func(t *testing.T) {
+		s := copilot.start(t, settings, true, false, makeIt)
+		term := inTerminal(s)
+		s.closes()
+		term.shows(copilotAsks)
+		s.made(false)
+		term.says("Enter", copilotAsks)
+		term.shows("all done")
+		s.made(true)
+	})
+	t.Run("a rule asks where all is allowed, and the window is closed", func(t *testing.T) {
+		s := copilot.start(t, settings+askTouch, true, false, makeIt)
+		term := inTerminal(s, "--allow-all-tools")
+		s.closes()
+		term.shows(copilotMustAsk)
+		s.noWindow()
+		s.made(false)
+	})
+	t.Run("a rule asks once", func(t *testing.T) {
+		s := copilot.start(t, settings+askTouch, true, false, makeIt)
+		term := inTerminal(s)
+		s.allows()
+		term.shows("all done")
+		s.made(true)
+	})
+	t.Run("headless", func(t *testing.T) {
+		s := copilot.start(t, settings, true, false, makeIt)
+		c := s.headless("-p", "do it")
+		s.allows()
+		s.done(c)
+		s.made(true)
+	})
+	t.Run("headless and closed", func(t *testing.T) {
+		s := copilot.start(t, settings, true, false, makeIt)
+		c := s.headless("-p", "do it")
+		s.closes()
+		s.done(c)
+		s.made(false)
+	})
+	t.Run("headless and away", func(t *testing.T) {
+		s := copilot.start(t, settings, false, false, makeIt)
+		s.done(s.headless("-p", "do it"))
+		s.made(false)
+	})
+	t.Run("away, so the terminal asks", func(t *testing.T) {
+		s := copilot.start(t, settings, false, false, makeIt)
+		inTerminal(s).shows(copilotAsks)
+		s.made(false)
+	})
+	t.Run("away and strict", func(t *testing.T) {
+		s := copilot.start(t, settings+"\nagents:\n  strict: [copilot-cli]\n", false, false, makeIt)
+		s.done(s.headless("-p", "do it", "--allow-all-tools"))
+		s.made(false)
+		s.reads(s, "To start it: nod start")
+	})
+	t.Run("question", func(t *testing.T) {
+		s := copilot.start(t, settings, true, false, toolCall{"ask_user", map[string]any{
+			"message": "Which database?",
+			"requestedSchema": map[string]any{"required": []string{"database"}, "properties": map[string]any{
+				"database": map[string]any{"type": "string", "title": "Database", "enum": []string{"SQLite", "Postgres"}},
+			}},
+		}})
+		term := inTerminal(s)
+		s.picksPostgres()
+		term.shows("all done")
+		s.reads(s, "Postgres")
+	})
 }

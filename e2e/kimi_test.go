@@ -10,6 +10,8 @@ import (
 	"testing"
 )
 
+var kimi = chatAgent{"kimi-code", (*nod).kimiCommand}
+
 // kimiCommand prepares Kimi Code to talk to a model of ours and nobody else.
 func (n *nod) kimiCommand(model string, args ...string) *exec.Cmd {
 	n.t.Helper()
@@ -33,6 +35,10 @@ max_context_size = 200000
 	return cmd
 }
 
+func kimiRuns(command string) toolCall {
+	return toolCall{"Bash", map[string]string{"command": command, "description": "As the script says"}}
+}
+
 // kimiAsks is what Kimi Code's own prompt says, kimiTrusts what it asks at its first start in a folder.
 const (
 	kimiAsks   = "Run this command?"
@@ -41,23 +47,122 @@ const (
 
 // kimiBegins has Kimi Code trust the folder, and asks it for something: it takes no first request for its terminal
 // from the command line.
-func (s *chatSession) kimiBegins() {
-	s.nod.t.Helper()
-	s.shows(kimiTrusts)
-	s.says("Enter", kimiTrusts)
-	s.shows("No session yet")
-	s.asks("do it", "> ")
+func (s *chatSession) kimiBegins() *terminal {
+	s.t.Helper()
+	term := s.terminal(s.command())
+	term.shows(kimiTrusts)
+	term.says("Enter", kimiTrusts)
+	term.shows("No session yet")
+	term.asks("do it", "> ")
+	return term
 }
 
-// Without nod Kimi Code asks in its terminal, which is what nod leaves it to when it has no opinion.
-func TestAgentKimiAlone(t *testing.T) {
-	makeIt := toolCall{"Bash", map[string]string{"command": "touch made.txt", "description": "Makes it"}}
-	s := chatAlone(t, (*nod).kimiCommand, nil, makeIt)
-	s.kimiBegins()
-	s.shows(kimiAsks)
-	s.made(false)
-	s.says("Enter", kimiAsks)
-	s.finished()
-	s.made(true)
-	s.reads(s, "Command executed successfully")
+// With nod as the only gate Kimi Code asks nobody else.
+func TestAgentKimiGate(t *testing.T) {
+	makeIt := kimiRuns("touch made.txt")
+	t.Run("reads without a prompt", func(t *testing.T) {
+		s := kimi.start(t, settings, true, true, kimiRuns("ls -la"))
+		s.done(s.headless("-p", "do it"))
+		s.neverAWindow()
+	})
+	t.Run("allowed", func(t *testing.T) {
+		s := kimi.start(t, settings, true, true, makeIt)
+		term := s.kimiBegins()
+		s.prompt()
+		s.armed()
+		s.shot("kimi-code")
+		s.press("ctrl+Return")
+		term.shows("all done")
+		s.made(true)
+	})
+	t.Run("denied with a reason", func(t *testing.T) {
+		s := kimi.start(t, settings, true, true, makeIt)
+		c := s.headless("-p", "do it")
+		s.denies("use make instead")
+		s.done(c)
+		s.made(false)
+		s.reads(s, "use make instead")
+	})
+	t.Run("closed", func(t *testing.T) {
+		s := kimi.start(t, settings, true, true, makeIt)
+		term := s.kimiBegins()
+		s.closes()
+		term.shows("all done")
+		s.made(false)
+		s.reads(s, "without deciding")
+	})
+	t.Run("nod killed in the middle", func(t *testing.T) {
+		s := kimi.start(t, settings, true, true, makeIt)
+		c := s.headless("-p", "do it")
+		s.prompt()
+		must(t, s.cmd.Process.Kill())
+		<-s.ended
+		s.done(c)
+		s.made(false)
+	})
+	t.Run("away", func(t *testing.T) {
+		s := kimi.start(t, settings, false, true, makeIt)
+		term := s.kimiBegins()
+		term.shows("all done")
+		s.made(false)
+		s.reads(s, "To start it: nod start")
+	})
+	t.Run("away, and the gate open again", func(t *testing.T) {
+		s := kimi.start(t, settings, false, true, makeIt)
+		s.launch(s.program("nod", "agents", "uninstall", "kimi-code", "--yes")).result()
+		s.kimiBegins().shows(kimiAsks)
+		s.made(false)
+	})
+}
+
+// Without the gate Kimi Code asks in its terminal, and nod adds what its rules deny or ask about.
+func TestAgentKimi(t *testing.T) {
+	makeIt := kimiRuns("touch made.txt")
+	t.Run("denied by a rule", func(t *testing.T) {
+		s := kimi.start(t, settings+noTouch, true, false, makeIt)
+		s.done(s.headless("-p", "do it"))
+		s.neverAWindow()
+		s.made(false)
+		s.reads(s, "no-touch")
+	})
+	t.Run("the terminal asks", func(t *testing.T) {
+		s := kimi.start(t, settings, true, false, makeIt)
+		term := s.kimiBegins()
+		term.shows(kimiAsks)
+		s.neverAWindow()
+		s.made(false)
+		term.says("Enter", kimiAsks)
+		term.shows("all done")
+		s.made(true)
+	})
+	t.Run("a rule asks, and the window is closed", func(t *testing.T) {
+		s := kimi.start(t, settings+askTouch, true, false, makeIt)
+		c := s.headless("-p", "do it")
+		s.closes()
+		s.done(c)
+		s.made(false)
+		s.reads(s, "without deciding")
+	})
+	t.Run("a rule asks, and it is allowed", func(t *testing.T) {
+		s := kimi.start(t, settings+askTouch, true, false, makeIt)
+		c := s.headless("-p", "do it")
+		s.allows()
+		s.done(c)
+		s.made(true)
+	})
+	t.Run("away and strict", func(t *testing.T) {
+		s := kimi.start(t, settings+"\nagents:\n  strict: [kimi-code]\n", false, false, makeIt)
+		s.done(s.headless("-p", "do it"))
+		s.made(false)
+		s.reads(s, "To start it: nod start")
+	})
+	t.Run("question", func(t *testing.T) {
+		s := kimi.start(t, settings, true, false, toolCall{"AskUserQuestion", map[string]any{"questions": []any{
+			map[string]any{"question": "Which database?", "header": "Storage", "multi_select": false, "options": databases},
+		}}})
+		term := s.kimiBegins()
+		s.picksPostgres()
+		term.shows("all done")
+		s.reads(s, "Postgres")
+	})
 }

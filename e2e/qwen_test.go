@@ -9,6 +9,8 @@ import (
 	"testing"
 )
 
+var qwen = chatAgent{"qwen-code", (*nod).qwenCommand}
+
 // qwenCommand prepares Qwen Code to talk to a model of ours and nobody else.
 func (n *nod) qwenCommand(model string, args ...string) *exec.Cmd {
 	n.t.Helper()
@@ -36,14 +38,91 @@ func qwenRuns(command string) toolCall {
 // qwenAsks is what Qwen Code's own prompt says.
 const qwenAsks = "Allow execution of"
 
-// Without nod Qwen Code asks in its terminal, which is what nod leaves it to when it has no opinion.
-func TestAgentQwenAlone(t *testing.T) {
-	args := []string{"--approval-mode", "default", "-i", "do it"}
-	s := chatAlone(t, (*nod).qwenCommand, args, qwenRuns("touch made.txt"))
-	s.shows(qwenAsks)
-	s.made(false)
-	s.says("Enter", qwenAsks)
-	s.finished()
-	s.made(true)
-	s.reads(s, "Exit Code: 0")
+func TestAgentQwen(t *testing.T) {
+	makeIt := qwenRuns("touch made.txt")
+	inMode := func(s *chatSession, mode string) *terminal {
+		return s.terminal(s.command("--approval-mode", mode, "-i", "do it"))
+	}
+	t.Run("reads without a prompt", func(t *testing.T) {
+		s := qwen.start(t, settings, true, false, qwenRuns("ls -la"))
+		inMode(s, "default").shows("all done")
+		s.neverAWindow()
+	})
+	t.Run("allowed", func(t *testing.T) {
+		s := qwen.start(t, settings, true, false, makeIt)
+		term := inMode(s, "default")
+		s.prompt()
+		s.armed()
+		s.shot("qwen-code")
+		s.press("ctrl+Return")
+		term.shows("all done")
+		s.made(true)
+	})
+	t.Run("denied with a reason", func(t *testing.T) {
+		s := qwen.start(t, settings, true, false, makeIt)
+		term := inMode(s, "default")
+		s.denies("use make instead")
+		term.shows("all done")
+		s.made(false)
+		s.reads(s, "use make instead")
+	})
+	t.Run("denied by a rule", func(t *testing.T) {
+		s := qwen.start(t, settings+noTouch, true, false, makeIt)
+		inMode(s, "yolo").shows("all done")
+		s.neverAWindow()
+		s.made(false)
+		s.reads(s, "no-touch")
+	})
+	t.Run("closed, so the terminal asks", func(t *testing.T) {
+		s := qwen.start(t, settings, true, false, makeIt)
+		term := inMode(s, "default")
+		s.closes()
+		term.shows(qwenAsks)
+		s.made(false)
+		term.says("Enter", qwenAsks)
+		term.shows("all done")
+		s.made(true)
+	})
+	t.Run("yolo runs what no rule speaks of", func(t *testing.T) {
+		s := qwen.start(t, settings, true, false, makeIt)
+		inMode(s, "yolo").shows("all done")
+		s.neverAWindow()
+		s.made(true)
+	})
+	t.Run("a rule asks in yolo, and the window is closed", func(t *testing.T) {
+		s := qwen.start(t, settings+askTouch, true, false, makeIt)
+		term := inMode(s, "yolo")
+		s.closes()
+		term.shows("all done")
+		s.made(false)
+		s.reads(s, "without deciding")
+	})
+	t.Run("a rule asks once", func(t *testing.T) {
+		s := qwen.start(t, settings+askTouch, true, false, makeIt)
+		term := inMode(s, "default")
+		s.allows()
+		term.shows("all done")
+		s.made(true)
+	})
+	t.Run("away, so the terminal asks", func(t *testing.T) {
+		s := qwen.start(t, settings, false, false, makeIt)
+		term := inMode(s, "default")
+		term.shows(qwenAsks)
+		s.made(false)
+	})
+	t.Run("away and strict", func(t *testing.T) {
+		s := qwen.start(t, settings+"\nagents:\n  strict: [qwen-code]\n", false, false, makeIt)
+		inMode(s, "yolo").shows("all done")
+		s.made(false)
+		s.reads(s, "To start it: nod start")
+	})
+	t.Run("question", func(t *testing.T) {
+		s := qwen.start(t, settings, true, false, toolCall{"ask_user_question", map[string]any{"questions": []any{
+			map[string]any{"question": "Which database?", "header": "Storage", "multiSelect": false, "options": databases},
+		}}})
+		term := inMode(s, "default")
+		s.picksPostgres()
+		term.shows("all done")
+		s.reads(s, "Postgres")
+	})
 }

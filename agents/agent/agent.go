@@ -78,7 +78,7 @@ type Agent struct {
 	Hooks       hooks.Protocol
 	Folder      func(Machine) string // where it keeps what it has of the person; nil: nod does not know
 	Settings    func(Machine) File   // what nod's hooks are in; nil: nod cannot install them
-	Gate        func(Machine) File   // switches the agent's own prompt off; nil where nod has no such file
+	Gate        func(Machine) File   // switches the agent's own prompt off; may be in Settings' file; nil: there is none
 	After       string               // what the person still has to do once nod is installed; empty when nothing
 	Rules       *imports.Source      // its own rules; nil: nod cannot read them
 	Transcripts *Transcripts         // nil: nod cannot read them
@@ -120,8 +120,13 @@ func (a Agent) GateIsOn(m Machine) bool {
 	if a.Gate == nil {
 		return false
 	}
-	_, err := os.Stat(a.Gate(m).Path)
-	return !ownfile.IsMissing(err)
+	f := a.Gate(m)
+	text, err := read(f.Path)
+	if err != nil {
+		return true
+	}
+	found, err := f.Look(text, m.Nod)
+	return err != nil || found.Some
 }
 
 // Status is how an agent stands on a machine.
@@ -204,11 +209,13 @@ func (a Agent) Install(m Machine, gate bool) ([]Change, error) {
 	if gate {
 		files = append(files, a.Gate(m))
 	}
-	return changes(files, func(f File, before []byte) (Change, error) {
-		after, err := f.Install(before, m.Nod)
-		found, _ := f.Look(before, m.Nod) // what cannot be read was not edited either
-		return Change{After: after, keeps: !found.Some}, err
-	})
+	all, err := changes(files, func(f File, before []byte) ([]byte, error) { return f.Install(before, m.Nod) })
+	for i, c := range all {
+		first := slices.IndexFunc(files, func(f File) bool { return f.Path == c.Path })
+		found, _ := files[first].Look(c.Before, m.Nod) // what cannot be read was not edited either
+		all[i].keeps = !found.Some
+	}
+	return all, err
 }
 
 // Uninstall computes the changes that take nod out again: the gate first, for without hooks it would let all through.
@@ -217,38 +224,39 @@ func (a Agent) Uninstall(m Machine) ([]Change, error) {
 	if a.Gate != nil {
 		files = append(files, a.Gate(m))
 	}
-	return changes(append(files, a.Settings(m)), func(f File, now []byte) (Change, error) {
+	return changes(append(files, a.Settings(m)), func(f File, now []byte) ([]byte, error) {
 		kept, err := read(backupPath(f.Path))
 		if err != nil {
 			kept = nil // a copy that cannot be read is none
 		}
 		if kept != nil && len(now) > 0 {
 			if redone, err := f.Install(kept, m.Nod); err == nil && bytes.Equal(redone, now) {
-				return Change{After: kept}, nil // nobody has touched the file since: back to what it was, to the byte
+				return kept, nil // nobody has touched the file since: back to what it was, to the byte
 			}
 		}
-		after, err := f.Uninstall(now, kept)
-		return Change{After: after}, err
+		return f.Uninstall(now, kept)
 	})
 }
 
-func changes(files []File, edit func(File, []byte) (Change, error)) ([]Change, error) {
+// changes edits files one after the other: those with the same path are one change.
+func changes(files []File, edit func(f File, now []byte) ([]byte, error)) ([]Change, error) {
 	var all []Change
 	for _, f := range files {
-		before, err := read(f.Path)
-		if err != nil {
-			return nil, err
+		i := slices.IndexFunc(all, func(c Change) bool { return c.Path == f.Path })
+		if i < 0 {
+			before, err := read(f.Path)
+			if err != nil {
+				return nil, err
+			}
+			i, all = len(all), append(all, Change{Path: f.Path, Before: before, After: before})
 		}
-		c, err := edit(f, before)
+		after, err := edit(f, all[i].After)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Path, err)
 		}
-		if !bytes.Equal(c.After, before) {
-			c.Path, c.Before = f.Path, before
-			all = append(all, c)
-		}
+		all[i].After = after
 	}
-	return all, nil
+	return slices.DeleteFunc(all, func(c Change) bool { return bytes.Equal(c.Before, c.After) }), nil
 }
 
 // maxSettings is how large a settings file may be, in bytes.
@@ -291,9 +299,9 @@ func (m Machine) Folder(variable string, below ...string) string {
 	return filepath.Join(append([]string{m.Home}, below...)...)
 }
 
-// command is the hook's command line as a shell reads it. Codex trusts a hook by this text: it must not
+// Command is the hook's command line as a shell reads it. Codex trusts a hook by this text: it must not
 // change from one version of nod to the next.
-func command(nod, agent string) string {
+func Command(nod, agent string) string {
 	return quote(nod) + " hook " + agent
 }
 
@@ -308,9 +316,9 @@ func quote(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-// ours reports whether a hook's command line is one that nod wrote for this agent, whatever the path of
+// IsOurs reports whether a hook's command line is one that nod wrote for this agent, whatever the path of
 // the nod command was then.
-func ours(line, agent string) bool {
+func IsOurs(line, agent string) bool {
 	program, ok := strings.CutSuffix(line, " hook "+agent)
 	if !ok {
 		return false

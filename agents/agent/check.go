@@ -58,7 +58,7 @@ func executable(path string) error {
 
 // probe runs the hook as the agent would: by a shell, with a payload of an event that is no event.
 func (a Agent) probe(ctx context.Context, m Machine) error {
-	return run(ctx, "/bin/sh", "-c", command(m.Nod, a.Name), `{"hook_event_name":"NodProbe","session_id":"nod-probe"}`)
+	return run(ctx, "/bin/sh", "-c", Command(m.Nod, a.Name), `{"hook_event_name":"NodProbe","session_id":"nod-probe"}`)
 }
 
 // run runs a command whose last argument is its standard input, and expects it to say nothing on standard

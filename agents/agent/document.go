@@ -20,6 +20,7 @@ type document struct {
 	root  *hujson.Object // of value
 	unit  string         // indentation of one level
 	end   string         // of a line
+	flat  bool           // see HookFile
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
@@ -116,7 +117,7 @@ func (d *document) edit(agent string, earlier *document, keep func(event string,
 	for n := len(table.Members) - 1; n >= 0; n-- {
 		event := nameOf(table.Members[n])
 		list, ok := table.Members[n].Value.Value.(*hujson.Array)
-		if !ok || !editList(list, agent, func(v *hujson.Value) bool { return keep(event, v) }) {
+		if !ok || !d.editList(list, agent, func(v *hujson.Value) bool { return keep(event, v) }) {
 			continue
 		}
 		removed = true
@@ -131,10 +132,17 @@ func (d *document) edit(agent string, earlier *document, keep func(event string,
 }
 
 // editList is edit for the entries of one event. An entry that somebody has given more than handlers stays.
-func editList(list *hujson.Array, agent string, keep func(*hujson.Value) bool) (removed bool) {
+func (d *document) editList(list *hujson.Array, agent string, keep func(*hujson.Value) bool) (removed bool) {
 	for n := len(list.Elements) - 1; n >= 0; n-- {
 		entry, ok := list.Elements[n].Value.(*hujson.Object)
 		if !ok {
+			continue
+		}
+		if v := &list.Elements[n]; d.flat {
+			if isOurs(*v, agent) && !keep(v) {
+				cutElement(list, n)
+				removed = true
+			}
 			continue
 		}
 		i := indexOf(entry, "hooks")
@@ -167,7 +175,7 @@ func isOurs(v hujson.Value, agent string) bool {
 	var h struct {
 		Command string `json:"command"`
 	}
-	return decode(v, &h) == nil && ours(h.Command, agent)
+	return decode(v, &h) == nil && IsOurs(h.Command, agent)
 }
 
 // decode reads a value as plain JSON, comments left out.

@@ -18,6 +18,7 @@ type HookFile struct {
 	Unit    time.Duration // of the agent's time-outs
 	Default time.Duration // the time-out of a hook that says none
 	Named   bool          // handlers carry a name
+	Flat    bool          // handlers are an event's entries, without a type: {"hooks": {EVENT: [{"command": …}]}}
 	Async   bool          // the agent need not wait for events that decide nothing
 }
 
@@ -32,6 +33,14 @@ func (h HookFile) At(path string) File {
 	return File{Path: path, Install: h.install, Uninstall: h.uninstall, Look: h.look}
 }
 
+func (h HookFile) parse(text []byte) (*document, error) {
+	d, err := parse(text)
+	if err == nil {
+		d.flat = h.Flat
+	}
+	return d, err
+}
+
 // install has one handler of nod's for every event: one that is there is renewed in its place, whatever somebody has
 // added around it, and one that is missing comes after all that is there.
 func (h HookFile) install(before []byte, nod string) ([]byte, error) {
@@ -39,7 +48,7 @@ func (h HookFile) install(before []byte, nod string) ([]byte, error) {
 	if isBlank(text) {
 		text = slices.Concat(bytes.TrimSpace(text), []byte("{}\n"))
 	}
-	d, err := parse(text)
+	d, err := h.parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +68,7 @@ func (h HookFile) install(before []byte, nod string) ([]byte, error) {
 		if renewed[e.Name] {
 			continue
 		}
-		made, err := d.laidOut(3, entry{Hooks: []handler{h.handler(e, nod)}})
+		made, err := d.laidOut(3, h.entry(e, nod))
 		if err != nil {
 			return nil, err
 		}
@@ -74,14 +83,19 @@ func (h HookFile) install(before []byte, nod string) ([]byte, error) {
 }
 
 // entry is what nod writes into an event's list.
-type entry struct {
-	Hooks []handler `json:"hooks"`
+func (h HookFile) entry(e Event, nod string) any {
+	if h.Flat {
+		return h.handler(e, nod)
+	}
+	return struct {
+		Hooks []handler `json:"hooks"`
+	}{[]handler{h.handler(e, nod)}}
 }
 
 // handler is what nod writes, and reads of its own.
 type handler struct {
 	Name    string  `json:"name,omitempty"`
-	Type    string  `json:"type"`
+	Type    string  `json:"type,omitempty"`
 	Command string  `json:"command"`
 	Timeout float64 `json:"timeout,omitempty"`
 	Async   bool    `json:"async,omitempty"`
@@ -93,8 +107,10 @@ var handlerNames = []string{"name", "type", "command", "timeout", "async"}
 // handler is nod's for one event.
 func (h HookFile) handler(e Event, nod string) handler {
 	made := handler{
-		Type: "command", Command: command(nod, h.Agent), Timeout: float64(HookTimeout / h.Unit),
-		Async: h.Async && !e.Decides,
+		Command: Command(nod, h.Agent), Timeout: float64(HookTimeout / h.Unit), Async: h.Async && !e.Decides,
+	}
+	if !h.Flat {
+		made.Type = "command"
 	}
 	if h.Named {
 		made.Name = "nod"
@@ -118,10 +134,18 @@ func (h HookFile) renew(d *document, nod string) (seen map[string]bool, changed 
 			return true
 		}
 		changed = true
-		err = errors.Join(err, d.replace(v, 5, fresh))
+		err = errors.Join(err, d.replace(v, h.depth(), fresh))
 		return true
 	})
 	return seen, changed || removed, err
+}
+
+// depth is how deep a handler's members are.
+func (h HookFile) depth() int {
+	if h.Flat {
+		return 3
+	}
+	return 5
 }
 
 func (h HookFile) event(name string) (Event, bool) {
@@ -138,11 +162,11 @@ func (h HookFile) uninstall(now, kept []byte) ([]byte, error) {
 	if isBlank(now) {
 		return now, nil
 	}
-	d, err := parse(now)
+	d, err := h.parse(now)
 	if err != nil {
 		return nil, err
 	}
-	was, err := parse(kept)
+	was, err := h.parse(kept)
 	if err != nil {
 		was = nil
 	}
@@ -164,7 +188,7 @@ func (h HookFile) look(text []byte, nod string) (Found, error) {
 	if isBlank(text) {
 		return Found{}, nil
 	}
-	d, err := parse(text)
+	d, err := h.parse(text)
 	if err != nil {
 		return Found{}, err
 	}
@@ -177,7 +201,7 @@ func (h HookFile) look(text []byte, nod string) (Found, error) {
 		if !known || decode(*v, &now) != nil {
 			return true
 		}
-		if now.Command == command(nod, h.Agent) && !(e.Decides && now.Async) {
+		if now.Command == Command(nod, h.Agent) && !(e.Decides && now.Async) {
 			here[event] = true
 		}
 		if limit := h.limit(now); e.Decides && (f.Limit == 0 || limit < f.Limit) {

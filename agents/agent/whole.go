@@ -31,7 +31,7 @@ func Whole(path string, text func(nod string) []byte) File {
 			return nil, nil
 		},
 		Look: func(b []byte, nod string) (Found, error) {
-			return Found{Some: bytes.Contains(b, []byte(marker)), All: bytes.Equal(b, text(nod))}, nil
+			return Found{Some: len(b) > 0, All: bytes.Equal(b, text(nod))}, foreign(b)
 		},
 	}
 }

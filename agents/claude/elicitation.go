@@ -23,19 +23,26 @@ func (p Payload) elicitation(s hooks.Step) (hooks.Step, error) {
 	if p.Mode == "url" {
 		return p.visit(s)
 	}
-	fields, err := parseSchema(p.Schema)
+	return Elicit(s, p.MCPServer+" asks: "+p.Message, p.Schema, func(content map[string]any) any {
+		return elicited("accept", content)
+	})
+}
+
+// Elicit has the step ask for what a flat JSON schema describes. What reply makes of it is what the agent reads.
+func Elicit(
+	s hooks.Step, title string, schema json.RawMessage, reply func(content map[string]any) any,
+) (hooks.Step, error) {
+	fields, err := parseSchema(schema)
 	if err != nil {
 		return hooks.Step{}, err
 	}
-	s.Ask = interact.Form{
-		Title: hooks.Cut(p.MCPServer+" asks: "+p.Message, interact.MaxName), Questions: questionsOf(fields),
-	}
+	s.Ask = interact.Form{Title: hooks.Cut(title, interact.MaxName), Questions: questionsOf(fields)}
 	s.Reply = hooks.Answered(func(a interact.Answer) (any, error) {
 		content, err := contentOf(fields, a)
 		if err != nil {
 			return nil, err
 		}
-		return elicited("accept", content), nil
+		return reply(content), nil
 	})
 	return s, nil
 }

@@ -62,7 +62,7 @@ func (p hookPayload) requestUserInput(s hooks.Step) (hooks.Step, error) {
 		return hooks.Step{}, err
 	}
 	return s.Asks(in.Questions, func(picks [][]string) (any, error) {
-		return claude.Deny("PreToolUse", hooks.Stated(in.Questions, picks)), nil
+		return claude.Deny("PreToolUse", hooks.Told(in.Questions, picks)), nil
 	})
 }
 

@@ -65,7 +65,7 @@ func (p payload) askUser(s hooks.Step) (hooks.Step, error) {
 		return hooks.Step{}, err
 	}
 	return s.Asks(in.Questions, func(picks [][]string) (any, error) {
-		return deny(hooks.Stated(in.Questions, picks)), nil
+		return deny(hooks.Told(in.Questions, picks)), nil
 	})
 }
 

@@ -11,8 +11,10 @@ import (
 	"nod/agents/agent"
 	"nod/agents/claude"
 	"nod/agents/codex"
+	"nod/agents/crush"
 	"nod/agents/gemini"
 	"nod/agents/opencode"
+	"nod/agents/qwen"
 )
 
 // machine is a home folder of its own, with every agent in PATH.
@@ -106,7 +108,7 @@ func TestSettingsThatCannotBeReadAreNotSetUp(t *testing.T) {
 // Whatever the file was: installing keeps all that was there, twice is once, and uninstalling gives the
 // same bytes back.
 func TestInstallAndBack(t *testing.T) {
-	for _, a := range []agent.Agent{claude.Agent, codex.Agent, gemini.Agent} {
+	for _, a := range []agent.Agent{claude.Agent, codex.Agent, gemini.Agent, qwen.Agent, crush.Agent} {
 		for name, before := range settings {
 			t.Run(a.Name+"/"+name, func(t *testing.T) {
 				m := machine(t)

@@ -82,4 +82,5 @@ func TestTestedVersions(t *testing.T) {
 // packages are the agents' names in npm's registry.
 var packages = map[string]string{
 	"claude-code": "claude-code", "codex": "codex", "gemini-cli": "gemini-cli", "opencode": "opencode-ai",
+	"qwen-code": "qwen-code", "copilot-cli": "copilot", "kimi-code": "kimi-code",
 }

@@ -9,15 +9,22 @@ import (
 	"nod/agents/agent"
 	"nod/agents/claude"
 	"nod/agents/codex"
+	"nod/agents/copilot"
+	"nod/agents/crush"
 	"nod/agents/gemini"
 	"nod/agents/generic"
+	"nod/agents/kimi"
 	"nod/agents/opencode"
+	"nod/agents/qwen"
 	"nod/ipc/hooks"
 )
 
 // All lists the agents, in the order in which they are shown.
 func All() []agent.Agent {
-	return []agent.Agent{claude.Agent, codex.Agent, gemini.Agent, opencode.Agent, generic.Agent}
+	return []agent.Agent{
+		claude.Agent, codex.Agent, gemini.Agent, opencode.Agent, qwen.Agent, copilot.Agent, kimi.Agent, crush.Agent,
+		generic.Agent,
+	}
 }
 
 // Installable lists the agents that nod can install its hooks into.

@@ -9,8 +9,12 @@ import (
 	"nod/agents/agent"
 	"nod/agents/claude"
 	"nod/agents/codex"
+	"nod/agents/copilot"
+	"nod/agents/crush"
 	"nod/agents/gemini"
+	"nod/agents/kimi"
 	"nod/agents/opencode"
+	"nod/agents/qwen"
 )
 
 // A version that is newer than every tested one is said, and so is an agent that was never tested.
@@ -97,7 +101,7 @@ func TestEnvironmentMovesFolders(t *testing.T) {
 	m.Env = func(name string) string {
 		return map[string]string{
 			"CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "/x", "GEMINI_CLI_HOME": "/g", "XDG_CONFIG_HOME": "/o",
-			"OPENCODE_CONFIG_DIR": "/not/this",
+			"OPENCODE_CONFIG_DIR": "/not/this", "QWEN_HOME": "/q", "COPILOT_HOME": "/h", "KIMI_CODE_HOME": "/k",
 		}[name]
 	}
 	for _, test := range []struct{ what, got, want string }{
@@ -105,6 +109,11 @@ func TestEnvironmentMovesFolders(t *testing.T) {
 		{"codex", codex.Agent.Settings(m).Path, "/x/hooks.json"},
 		{"gemini", gemini.Agent.Settings(m).Path, "/g/.gemini/settings.json"},
 		{"gemini's gate", gemini.Agent.Gate(m).Path, "/g/.gemini/policies/nod.toml"},
+		{"qwen", qwen.Agent.Settings(m).Path, "/q/settings.json"},
+		{"copilot", copilot.Agent.Settings(m).Path, "/h/hooks/nod.json"},
+		{"kimi", kimi.Agent.Settings(m).Path, "/k/config.toml"},
+		{"kimi's gate", kimi.Agent.Gate(m).Path, "/k/config.toml"},
+		{"crush", crush.Agent.Settings(m).Path, "/o/crush/crush.json"},
 		{"opencode", opencode.Agent.Settings(m).Path, "/o/opencode/plugins/nod.js"},
 	} {
 		if test.got != filepath.FromSlash(test.want) {

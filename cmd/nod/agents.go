@@ -125,8 +125,8 @@ was beside it. Nothing else in the file changes. To do it twice is to do it once
 			return c.change(args[0], plan, "is set up already", func(a agent.Agent) string { return a.After })
 		}),
 	}
-	cmd.Flags().BoolVar(&gate, "only-gate", false, "gemini-cli: also switch its own prompt off, "+
-		"so that nod alone asks; Gemini CLI goes on if the hook is killed")
+	cmd.Flags().BoolVar(&gate, "only-gate", false, "also switch the agent's own prompt off, where it has a "+
+		"switch, so that nod alone asks; the agent goes on if the hook is killed")
 	return c.withYes(cmd)
 }
 

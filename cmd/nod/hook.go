@@ -26,7 +26,7 @@ const maxPayload = 1 << 20
 // hook returns the command that agents run.
 func (c *console) hook() *cobra.Command {
 	return &cobra.Command{
-		Use:   "hook AGENT",
+		Use:   "hook AGENT [EVENT]",
 		Short: "Answer a coding agent's hook: what nod agents install makes the agent run",
 		Long: `Read a hook's payload from standard input, pass it on to nod-desktop, and print the agent's own reply:
 one JSON object, or nothing, which means "no decision". The exit status is always 0: an agent would show
@@ -34,18 +34,22 @@ anything else as an error.
 
 While nod-desktop is away the hook says nothing, and the agent asks in its own way. For the agents listed
 under agents.strict in the configuration it denies instead, with a reason that says how to start nod.
-When the agent ends, so does the hook, and what it asked is withdrawn.`,
-		Args: oneArg("agent"),
-		RunE: c.runs(func(ctx context.Context, args []string) error { return c.answerHook(ctx, args[0]) }),
+When the agent ends, so does the hook, and what it asked is withdrawn.
+
+EVENT names what happened for an agent whose payloads do not.`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: c.runs(func(ctx context.Context, args []string) error {
+			return c.answerHook(ctx, args[0], args[1:]...)
+		}),
 	}
 }
 
 // answerHook never fails: whatever goes wrong is no decision, or what strict makes of one.
-func (c *console) answerHook(ctx context.Context, agent string) error {
+func (c *console) answerHook(ctx context.Context, agent string, named ...string) error {
 	ctx, stop := whileAgentRuns(ctx)
 	defer stop()
 	payload, err := io.ReadAll(io.LimitReader(c.in, maxPayload+1))
-	event := eventOf(payload)
+	event := cmp.Or(cmp.Or(named...), eventOf(payload))
 	if err != nil || len(payload) > maxPayload {
 		return c.away(agent, event, errors.New("the payload could not be read"))
 	}
@@ -78,8 +82,8 @@ func passOn(ctx context.Context, agent, event string, payload []byte) ([]byte, e
 	})
 }
 
-// eventOf reads the event's name from the payload, or from as much of it as can be read: agents put it in one of two
-// fields, in front of what a model writes.
+// eventOf reads the event's name from the payload, or from as much of it as can be read: agents put it in one of
+// three fields, in front of what a model writes.
 func eventOf(payload []byte) string {
 	d := jsontext.NewDecoder(bytes.NewReader(payload), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	texts := map[string]string{}
@@ -96,7 +100,7 @@ func eventOf(payload []byte) string {
 			texts[field] = text.String()
 		}
 	}
-	return cmp.Or(texts["hook_event_name"], texts["type"], "unknown")
+	return cmp.Or(texts["hook_event_name"], texts["event"], texts["type"], "unknown")
 }
 
 // isGate reports whether the agent's own prompt is switched off, so that nod alone decides.

@@ -34,7 +34,7 @@ func deniesWhatItCannotRead(t *testing.T, m agent.Machine) {
 	if err := os.MkdirAll(filepath.Dir(gate), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+	if err := os.WriteFile(gate, []byte("# whose?\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	head := `{"session_id":"s","hook_event_name":"BeforeTool","tool_name":"write_file","tool_input":`

@@ -114,7 +114,8 @@ type Step struct {
 	Quiet  bool
 
 	// Call names the call where the agent may deliver it twice; "" where it cannot be told from others. What the person
-	// said to the first delivery counts for the second, which is said to come Again.
+	// said to the first delivery counts for the second, which is said to come Again. Where the second is only for what the
+	// policy insists on, to have closed the window is no answer to that.
 	Call  func() string
 	Again bool
 
@@ -242,7 +243,7 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 		return interact.Answer{}, "", nil
 	}
 	if s.Again {
-		if a, ok := h.earlier(who, s); ok {
+		if a, ok := h.earlier(who, s); ok && (s.Judge == nil || a.Outcome != interact.Dismissed) {
 			h.cfg.Log.Info("hook: delivered twice", "agent", who.Agent, "outcome", a.Outcome)
 			return a, "", nil
 		}

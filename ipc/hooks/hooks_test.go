@@ -51,6 +51,7 @@ func newRig(t *testing.T, answer interact.Answer) *rig {
 // folders are those of the agents, below agents.
 var folders = map[string]string{
 	"claude-code": "claude", "codex": "codex", "gemini-cli": "gemini", "opencode": "opencode",
+	"qwen-code": "qwen", "copilot-cli": "copilot", "kimi-code": "kimi", "crush": "crush",
 }
 
 // call reads a recorded payload; its event is in it.
@@ -66,13 +67,14 @@ func call(t *testing.T, agent, file string) hooks.Call {
 func event(t testing.TB, payload []byte) string {
 	t.Helper()
 	var e struct {
-		Name string `json:"hook_event_name"`
-		Type string `json:"type"`
+		Name  string `json:"hook_event_name"`
+		Event string `json:"event"`
+		Type  string `json:"type"`
 	}
 	if err := json.Unmarshal(payload, &e); err != nil {
 		t.Fatal(err)
 	}
-	return e.Name + e.Type
+	return e.Name + e.Event + e.Type
 }
 
 func handle(t *testing.T, r *rig, c hooks.Call) string {
@@ -174,6 +176,46 @@ func TestReplies(t *testing.T) {
 			prompts: 1},
 		{agent: "opencode", file: "00-permission.asked", human: dismiss, want: "", prompts: 1},
 		{agent: "opencode", file: "02-question.asked", human: answered(list("PG")), want: `{"answers":[["PG"]]}`, prompts: 1},
+		{agent: "qwen-code", file: "25-PermissionRequest-run_shell_command", human: allow, want: permissionAllow, prompts: 1},
+		{agent: "qwen-code", file: "25-PermissionRequest-run_shell_command", human: deny, want: permissionDeny, prompts: 1},
+		{agent: "qwen-code", file: "25-PermissionRequest-run_shell_command", human: dismiss, want: "", prompts: 1},
+		{agent: "qwen-code", file: "15-PreToolUse-run_shell_command", human: deny, want: "", prompts: 0},
+		{agent: "qwen-code", file: "15-PreToolUse-run_shell_command", human: deny, call: mode("yolo"), want: ""},
+		{agent: "qwen-code", file: "22-PermissionRequest-ask_user_question", human: answered(list("SQLite")), prompts: 1,
+			want: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":` +
+				`"This is not a refusal: the person has answered in another window.\nWhich database?: SQLite"}}}`},
+		{agent: "qwen-code", file: "22-PermissionRequest-ask_user_question", human: dismiss, want: "", prompts: 1},
+		{agent: "copilot-cli", file: "14-preToolUse-bash", call: as("preToolUse"), human: allow, want: "", prompts: 0},
+		{agent: "copilot-cli", file: "15-permissionRequest-bash", call: as("permissionRequest"), human: allow, prompts: 1,
+			want: `{"behavior":"allow"}`},
+		{agent: "copilot-cli", file: "05-permissionRequest-edit", call: as("permissionRequest"), human: deny, prompts: 1,
+			want: `{"behavior":"deny","message":"not now"}`},
+		{agent: "copilot-cli", file: "15-permissionRequest-bash", call: as("permissionRequest"), human: dismiss, prompts: 1,
+			want: ""},
+		{agent: "copilot-cli", file: "24-preToolUse-ask_user", call: as("preToolUse"),
+			human: answered(list("SQLite"), list("true")), prompts: 1,
+			want: `{"permissionDecision":"deny","permissionDecisionReason":"This is not a refusal: the person has answered in ` +
+				`another window.\n{\"database\":\"SQLite\",\"tests\":true}"}`},
+		{agent: "copilot-cli", file: "24-preToolUse-ask_user", call: as("preToolUse"), human: dismiss, want: "", prompts: 1},
+		{agent: "copilot-cli", file: "25-notification", call: as("notification"), want: ""},
+		{agent: "kimi-code", file: "13-PreToolUse-Bash", human: deny, want: "", prompts: 0},
+		{agent: "kimi-code", file: "13-PreToolUse-Bash", human: allow, call: gate, want: "", prompts: 1},
+		{agent: "kimi-code", file: "13-PreToolUse-Bash", human: deny, call: gate, prompts: 1,
+			want: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",` +
+				`"permissionDecisionReason":"not now"}}`},
+		{agent: "kimi-code", file: "13-PreToolUse-Bash", human: dismiss, call: gate, prompts: 1,
+			want: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",` +
+				`"permissionDecisionReason":"nobody decided: the person closed the prompt and has not refused"}}`},
+		{agent: "kimi-code", file: "14-PermissionRequest-Bash", human: allow, want: "", prompts: 0},
+		{agent: "kimi-code", file: "19-PreToolUse-AskUserQuestion", human: answered(list("Postgres")), prompts: 1,
+			want: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",` +
+				`"permissionDecisionReason":` +
+				`"This is not a refusal: the person has answered in another window.\nWhich database?: Postgres"}}`},
+		{agent: "kimi-code", file: "19-PreToolUse-AskUserQuestion", human: dismiss, call: gate, want: "", prompts: 1},
+		{agent: "crush", file: "00-PreToolUse-bash", human: allow, want: `{"decision":"allow"}`, prompts: 1},
+		{agent: "crush", file: "00-PreToolUse-bash", human: deny, want: `{"decision":"deny","reason":"not now"}`, prompts: 1},
+		{agent: "crush", file: "00-PreToolUse-bash", human: dismiss, want: "", prompts: 1},
+		{agent: "crush", file: "06-PreCompact", human: allow, want: "", prompts: 0},
 		{agent: "generic", file: "06-PreToolUse-Bash", human: allow, prompts: 1,
 			want: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`},
 	}
@@ -201,6 +243,9 @@ func TestReplies(t *testing.T) {
 
 func headless(c *hooks.Call) { c.Headless = true }
 func gate(c *hooks.Call)     { c.Gate = true }
+
+// as names the event of an agent whose payloads do not.
+func as(event string) func(*hooks.Call) { return func(c *hooks.Call) { c.Event = event } }
 
 func mode(name string) func(*hooks.Call) {
 	return func(c *hooks.Call) {
@@ -239,6 +284,17 @@ func TestPolicySpeaksBeforeThePrompt(t *testing.T) {
 		{"gemini-cli", "00-BeforeTool-run_shell_command", "run_shell_command", policy.Deny,
 			`{"decision":"deny","reason":"the test says so"}`},
 		{"gemini-cli", "00-BeforeTool-run_shell_command", "run_shell_command", policy.Allow, ""},
+		{"qwen-code", "15-PreToolUse-run_shell_command", "run_shell_command", policy.Allow, ""},
+		{"qwen-code", "15-PreToolUse-run_shell_command", "run_shell_command", policy.Deny, preTool + `"deny",` + preToolReason},
+		{"qwen-code", "25-PermissionRequest-run_shell_command", "run_shell_command", policy.Allow, permissionAllow},
+		{"copilot-cli", "14-preToolUse-bash", "bash", policy.Allow, `{"permissionDecision":"allow"}`},
+		{"copilot-cli", "14-preToolUse-bash", "bash", policy.Deny,
+			`{"permissionDecision":"deny","permissionDecisionReason":"the test says so"}`},
+		{"copilot-cli", "15-permissionRequest-bash", "bash", policy.Allow, `{"behavior":"allow"}`},
+		{"kimi-code", "13-PreToolUse-Bash", "Bash", policy.Allow, ""},
+		{"kimi-code", "13-PreToolUse-Bash", "Bash", policy.Deny, preTool + `"deny",` + preToolReason},
+		{"crush", "00-PreToolUse-bash", "bash", policy.Allow, `{"decision":"allow"}`},
+		{"crush", "00-PreToolUse-bash", "bash", policy.Deny, `{"decision":"deny","reason":"the test says so"}`},
 		{"opencode", "00-permission.asked", "bash", policy.Allow, `{"reply":"once"}`},
 		{"opencode", "00-permission.asked", "bash", policy.Deny, `{"reply":"reject","message":"the test says so"}`},
 	}
@@ -246,7 +302,11 @@ func TestPolicySpeaksBeforeThePrompt(t *testing.T) {
 		t.Run(tt.agent+"/"+string(tt.effect), func(t *testing.T) {
 			r := newRig(t, interact.Answer{})
 			r.policy.Set(tt.tool, tt.effect)
-			if got := handle(t, r, call(t, tt.agent, tt.file)); got != tt.want {
+			c := call(t, tt.agent, tt.file)
+			if tt.agent == "copilot-cli" {
+				_, c.Event, _ = strings.Cut(strings.TrimSuffix(tt.file, "-bash"), "-")
+			}
+			if got := handle(t, r, c); got != tt.want {
 				t.Errorf("reply\n got %s\nwant %s", got, tt.want)
 			}
 			if n := len(r.human.Shown()); n != 0 {
@@ -274,13 +334,16 @@ func TestTheUnknownIsNoDecision(t *testing.T) {
 		"names in capitals": `{"session_id":"s","Tool_Name":"Bash","TOOL_INPUT":{"command":"ls"}}`,
 		"session too big":   `{"session_id":"` + strings.Repeat("s", 500) + `","tool_name":"Bash","tool_input":{}}`,
 	}
-	for _, agent := range []string{"claude-code", "codex", "gemini-cli", "generic"} {
+	for _, agent := range []string{
+		"claude-code", "codex", "gemini-cli", "qwen-code", "copilot-cli", "kimi-code", "crush", "generic",
+	} {
 		for name, payload := range payloads {
 			for _, event := range []string{"PermissionRequest", "PreToolUse", "BeforeTool", "Elicitation", "Brandnew", ""} {
 				if name == "unknown event" && event != "Brandnew" {
 					continue
 				}
-				if strings.Contains(name, "questions") && agent == "codex" {
+				isTool := agent == "codex" || agent == "qwen-code" || agent == "crush"
+				if strings.Contains(name, "questions") && isTool {
 					continue // no question there, but a tool of that name, which the human did allow
 				}
 				r := newRig(t, allow)
@@ -454,7 +517,9 @@ func TestElicitationOfWholeNumbers(t *testing.T) {
 // A grant is used by what the agent is really told: Codex and Gemini take no allow from a hook that comes before
 // their own rules.
 func TestOnlyAnAllowThatIsGivenIsUsed(t *testing.T) {
-	for agent, uses := range map[string]int{"claude-code": 1, "codex": 0, "gemini-cli": 0} {
+	for agent, uses := range map[string]int{
+		"claude-code": 1, "codex": 0, "gemini-cli": 0, "qwen-code": 0, "kimi-code": 0, "crush": 1,
+	} {
 		r := newRig(t, interact.Answer{})
 		r.policy.Set("Bash", policy.Allow)
 		event := map[string]string{"gemini-cli": "BeforeTool"}[agent]
@@ -555,12 +620,14 @@ func FuzzHandle(f *testing.F) {
 func TestAnInputThatSaysSomethingTwiceIsAskedAbout(t *testing.T) {
 	for agent, event := range map[string]string{
 		"claude-code": "PreToolUse", "generic": "PreToolUse", "codex": "PermissionRequest", "gemini-cli": "BeforeTool",
+		"qwen-code": "PermissionRequest", "kimi-code": "PreToolUse", "crush": "PreToolUse",
 	} {
 		for _, input := range []string{`{"command":"rm a","command":"ls"}`, `{"command":"rm a","a\ud800":1,"a\ud801":2}`} {
 			r := newRig(t, deny)
 			payload := `{"hook_event_name":"` + event + `","session_id":"s","tool_name":"t","tool_input":` + input + `}`
 			reply := handle(t, r, hooks.Call{
-				Agent: agent, Event: event, Payload: []byte(payload), Headless: true, Gate: agent == "gemini-cli",
+				Agent: agent, Event: event, Payload: []byte(payload), Headless: true,
+				Gate: agent == "gemini-cli" || agent == "kimi-code",
 			})
 			if len(r.human.Shown()) != 1 || !strings.Contains(reply, "deny") {
 				t.Errorf("%s: %s: %d prompts, reply %q", agent, input, len(r.human.Shown()), reply)
@@ -575,10 +642,12 @@ func TestTheGateDeniesWhatItCannotRead(t *testing.T) {
 		``, `[]`, `{"tool_name":5}`, `{"tool_name":"a","tool_name":"b"}`, `{"session_id":"s"} x`,
 		`{"tool_name":"t","tool_input":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`,
 	} {
-		r := newRig(t, allow)
-		reply := handle(t, r, hooks.Call{Agent: "gemini-cli", Event: "BeforeTool", Payload: []byte(payload), Gate: true})
-		if !strings.Contains(reply, `"decision":"deny"`) {
-			t.Errorf("%.60s: %q", payload, reply)
+		for agent, event := range map[string]string{"gemini-cli": "BeforeTool", "kimi-code": "PreToolUse"} {
+			r := newRig(t, allow)
+			reply := handle(t, r, hooks.Call{Agent: agent, Event: event, Payload: []byte(payload), Gate: true})
+			if !strings.Contains(reply, `ecision":"deny"`) {
+				t.Errorf("%s: %.60s: %q", agent, payload, reply)
+			}
 		}
 	}
 }

@@ -87,6 +87,80 @@ func TestAskRulesHoldInEveryMode(t *testing.T) {
 	}
 }
 
+// An agent that runs what nobody denied asks about what a rule insists on, and is denied when nobody decides.
+func TestAskRulesHoldWithoutAPrompt(t *testing.T) {
+	denied := func(reason string) string { return preTool("deny", reason) }
+	const closed = "nobody decided: the person closed the prompt and has not refused"
+	for _, tt := range []struct {
+		agent      string
+		call       func(*hooks.Call)
+		human      interact.Answer
+		more, none bool // ask more; no rule
+		want       string
+	}{
+		{agent: "qwen-code", human: allow, want: ""},
+		{agent: "qwen-code", human: deny, want: denied("not now")},
+		{agent: "qwen-code", human: dismiss, want: denied(closed)},
+		{agent: "qwen-code", human: dismiss, call: mode("yolo"), want: denied(closed)},
+		{agent: "qwen-code", human: deny, call: mode("yolo"), none: true, more: true, want: denied("not now")},
+		{agent: "kimi-code", human: allow, want: ""},
+		{agent: "kimi-code", human: deny, want: denied("not now")},
+		{agent: "kimi-code", human: dismiss, want: denied(closed)},
+		{agent: "copilot-cli", human: allow, want: `{"permissionDecision":"allow"}`},
+		{agent: "copilot-cli", human: deny, want: `{"permissionDecision":"deny","permissionDecisionReason":"not now"}`},
+		{agent: "copilot-cli", human: dismiss, want: `{"permissionDecision":"ask","permissionDecisionReason":"` + closed + `"}`},
+	} {
+		t.Run(fmt.Sprintf("%s/%s", tt.agent, tt.human.Outcome), func(t *testing.T) {
+			r := newRig(t, tt.human)
+			r.more = tt.more
+			file := map[string]string{"qwen-code": "15-PreToolUse-run_shell_command", "kimi-code": "13-PreToolUse-Bash",
+				"copilot-cli": "14-preToolUse-bash"}[tt.agent]
+			for _, tool := range []string{"run_shell_command", "Bash", "bash"} {
+				if !tt.none {
+					r.policy.Set(tool, policy.Ask)
+				}
+			}
+			c := call(t, tt.agent, file)
+			if tt.agent == "copilot-cli" {
+				c.Event = "preToolUse"
+			}
+			if tt.call != nil {
+				tt.call(&c)
+			}
+			if got := handle(t, r, c); got != tt.want || len(r.human.Shown()) != 1 {
+				t.Errorf("%d prompts, reply\n got %s\nwant %s", len(r.human.Shown()), got, tt.want)
+			}
+		})
+	}
+}
+
+// Qwen Code's PreToolUse follows its PermissionRequest: what the person said to that counts. A window that was closed
+// is no answer to a rule that asks.
+func TestQwenAsksOnce(t *testing.T) {
+	for name, tt := range map[string]struct {
+		human   interact.Answer
+		rule    bool
+		prompts int
+		want    string
+	}{
+		"allowed":              {allow, true, 1, ""},
+		"closed":               {dismiss, false, 1, ""},
+		"closed though a rule": {dismiss, true, 2, preTool("deny", "nobody decided: the person closed the prompt and has not refused")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, tt.human)
+			if tt.rule {
+				r.policy.Set("write_file", policy.Ask)
+			}
+			handle(t, r, call(t, "qwen-code", "05-PermissionRequest-write_file"))
+			got := handle(t, r, call(t, "qwen-code", "06-PreToolUse-write_file"))
+			if n := len(r.human.Shown()); got != tt.want || n != tt.prompts {
+				t.Errorf("%d windows, reply %s", n, got)
+			}
+		})
+	}
+}
+
 // Claude Code may deliver one call twice: the person is asked once, and what they said counts for both.
 func TestOneWindowForACallThatComesTwice(t *testing.T) {
 	const question = "18-PreToolUse-AskUserQuestion"

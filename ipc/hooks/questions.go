@@ -17,8 +17,9 @@ type Question struct {
 	Type        string   `json:"type"` // Gemini CLI: choice, text, yesno
 	Options     []Option `json:"options"`
 	MultiSelect bool     `json:"multiSelect"`
-	Multiple    bool     `json:"multiple"` // opencode
-	Custom      *bool    `json:"custom"`   // opencode
+	Multiple    bool     `json:"multiple"`     // opencode
+	Several     bool     `json:"multi_select"` // Kimi Code
+	Custom      *bool    `json:"custom"`       // opencode
 	Placeholder string   `json:"placeholder"`
 }
 
@@ -40,6 +41,18 @@ func (s Step) Asks(questions []Question, reply func(picks [][]string) (any, erro
 	return s, nil
 }
 
+// Told has the model read the answers to questions where the only way to hand them over is a denial.
+func Told(questions []Question, picks [][]string) string {
+	lines := []string{NoRefusal}
+	for i, pick := range picks {
+		lines = append(lines, fmt.Sprintf("%s: %s", questions[i].Question, strings.Join(pick, ", ")))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// NoRefusal comes before answers that are handed over as the reason of a denial.
+const NoRefusal = "This is not a refusal: the person has answered in another window."
+
 // form makes one form of an agent's questions. The answers come back under "0", "1", … in their order.
 func form(questions []Question) (interact.Form, error) {
 	if len(questions) == 0 {
@@ -49,7 +62,7 @@ func form(questions []Question) (interact.Form, error) {
 	for i, q := range questions {
 		out := interact.Question{
 			ID: fmt.Sprint(i), Question: q.Question, Header: q.Header, Placeholder: q.Placeholder,
-			MultiSelect: q.MultiSelect || q.Multiple, AllowOther: q.Custom, InputType: interact.Choice,
+			MultiSelect: q.MultiSelect || q.Multiple || q.Several, AllowOther: q.Custom, InputType: interact.Choice,
 		}
 		for _, o := range q.Options {
 			out.Options = append(out.Options, o.interact())
@@ -91,15 +104,6 @@ func picks(questions []Question, a interact.Answer) [][]string {
 		}
 	}
 	return all
-}
-
-// Stated says what the person picked for each question, for agents that take an answer only as the reason of a refusal.
-func Stated(questions []Question, picks [][]string) string {
-	lines := []string{"This is not a refusal: the person has answered in another window."}
-	for i, pick := range picks {
-		lines = append(lines, questions[i].Question+": "+strings.Join(pick, ", "))
-	}
-	return strings.Join(lines, "\n")
 }
 
 // Distinct reports whether every question has a text of its own: agents that key answers by the text would

@@ -1,0 +1,63 @@
+// Package copilot is all that nod knows of GitHub Copilot CLI: its hooks, the file that nod puts them in, and its tools.
+package copilot
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"time"
+
+	"nod/agents/agent"
+	"nod/ipc/hooks"
+)
+
+const name = "copilot-cli"
+
+// Agent is GitHub Copilot CLI.
+var Agent = agent.Agent{
+	Name: name, Title: "Copilot CLI", Program: "copilot",
+	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: refuse},
+	Folder:   folder,
+	Settings: settings,
+	After:    "Copilot CLI reads its hooks when it starts: start it again.",
+	Tested:   []string{"1.0.102"},
+	Limits: []string{
+		"Of a change nod's window shows the difference, of a command only the command line: no more comes with its question.",
+		"Run with -p it denies what nobody allowed, also when you close nod's window or nod is away.",
+		"When nod's hook is killed or takes longer than its settings say, its own prompt decides; with --allow-all-tools " +
+			"the call runs.",
+		"The model reads what you answered to ask_user as a denial that says it is none.",
+	},
+}
+
+func folder(m agent.Machine) string { return m.Folder("COPILOT_HOME", ".copilot") }
+
+// events are those in the spelling that has the tools' own names: the other one looks like Claude Code's hooks and is
+// not. Their payloads do not say which event they are of.
+var events = []string{preToolUse, permissionRequest, "notification", "userPromptSubmitted", "agentStop", "sessionEnd"}
+
+// settings is a file of nod's own beside those of others.
+func settings(m agent.Machine) agent.File {
+	return agent.Whole(filepath.Join(folder(m), "hooks", "nod.json"), hookFile)
+}
+
+type handler struct {
+	Type    string `json:"type"`
+	Bash    string `json:"bash"`
+	Timeout int    `json:"timeoutSec"`
+	Comment string `json:"comment"`
+}
+
+func hookFile(nod string) []byte {
+	table := map[string][]handler{}
+	for _, event := range events {
+		table[event] = []handler{{
+			Type: "command", Bash: agent.Command(nod, name) + " " + event, Timeout: int(agent.HookTimeout / time.Second),
+			Comment: "written by nod",
+		}}
+	}
+	text, _ := json.MarshalIndent(struct { // texts and numbers become JSON always
+		Version int                  `json:"version"`
+		Hooks   map[string][]handler `json:"hooks"`
+	}{1, table}, "", "  ")
+	return append(text, '\n')
+}

@@ -1,0 +1,77 @@
+// Package crush is what nod knows of Crush: its hooks, its settings and its tools, from its documents.
+package crush
+
+import (
+	"path/filepath"
+	"time"
+
+	"nod/agents/agent"
+	"nod/agents/claude"
+	"nod/interact"
+	"nod/ipc/hooks"
+)
+
+const name = "crush"
+
+// Agent is Crush.
+var Agent = agent.Agent{
+	Name: name, Title: "Crush", Program: "crush",
+	Hooks:    hooks.Protocol{Read: hooks.Reads(step), Deny: refuse},
+	Folder:   folder,
+	Settings: settings,
+	Limits: []string{
+		"nod was built from its documents, and never run with it.",
+		"It does not say when it would ask you: nod asks about whatever your rules do not allow, in its mode yolo too.",
+		"Calls of its subagents do not come to nod.",
+		"It goes on in its own way when nod's hook is killed or takes longer than its settings say.",
+	},
+}
+
+func folder(m agent.Machine) string {
+	if dir := m.Env("CRUSH_GLOBAL_CONFIG"); filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(m.Folder("XDG_CONFIG_HOME", ".config"), "crush")
+}
+
+func settings(m agent.Machine) agent.File {
+	return agent.HookFile{
+		Agent: name, Unit: time.Second, Default: 30 * time.Second, Flat: true,
+		Events: []agent.Event{{Name: preToolUse, Decides: true}},
+	}.At(filepath.Join(folder(m), "crush.json"))
+}
+
+const preToolUse = "PreToolUse"
+
+// step asks the person, for an allow skips Crush's own prompt and nothing else comes before it.
+func step(p claude.Payload, c hooks.Call) (hooks.Step, error) {
+	s := hooks.Step{Session: p.SessionID, CWD: p.CWD}
+	if c.Event != preToolUse {
+		return s, nil
+	}
+	s.Ask = p.Approve()
+	s.Reply = func(a interact.Answer) (any, error) {
+		switch a.Outcome {
+		case interact.Allowed:
+			return decision{Decision: "allow"}, nil
+		case interact.Denied:
+			return decision{"deny", a.Refusal()}, nil
+		}
+		return nil, nil
+	}
+	return s, nil
+}
+
+// decision is the reply to PreToolUse.
+type decision struct {
+	Decision string `json:"decision"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+// refuse is the reply with which the hook denies on its own.
+func refuse(event, reason string) any {
+	if event != preToolUse {
+		return nil
+	}
+	return decision{"deny", reason}
+}

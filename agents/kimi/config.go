@@ -1,0 +1,264 @@
+package kimi
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+
+	"nod/agents/agent"
+)
+
+// tables are nod's [[hooks]] in Kimi Code's config.toml. They stand at its end, where they belong to no other table.
+type tables struct {
+	decides []string // events
+	watched []string
+}
+
+var hookTables = tables{decides: []string{preToolUse}, watched: []string{"Stop", "UserPromptSubmit", "Interrupt", "SessionEnd"}}
+
+// hook is one [[hooks]] table.
+type hook struct {
+	Event   string `toml:"event"`
+	Command string `toml:"command"`
+	Timeout int    `toml:"timeout"`
+}
+
+// hookKeys are those that a hook may have: for any other Kimi Code drops all hooks.
+var hookKeys = []string{"event", "matcher", "command", "timeout"}
+
+func (t tables) events() []string { return slices.Concat(t.decides, t.watched) }
+
+func (t tables) at(path string) agent.File {
+	return agent.File{Path: path, Install: t.install, Uninstall: t.uninstall, Look: t.look}
+}
+
+func (t tables) install(before []byte, nod string) ([]byte, error) {
+	found, err := t.look(before, nod)
+	if err != nil || found.All {
+		return before, err
+	}
+	rest, err := without(before)
+	if err != nil {
+		return nil, err
+	}
+	end := lineEnd(before)
+	var b strings.Builder
+	b.Write(rest)
+	if len(rest) > 0 && !bytes.HasSuffix(rest, []byte("\n")) {
+		b.WriteString(end)
+	}
+	for _, event := range t.events() {
+		if b.Len() > 0 {
+			b.WriteString(end)
+		}
+		text, err := toml.Marshal(hook{event, agent.Command(nod, name), int(agent.HookTimeout / time.Second)})
+		if err != nil {
+			return nil, err
+		}
+		b.WriteString(strings.ReplaceAll("[[hooks]]\n"+string(text), "\n", end))
+	}
+	after := []byte(b.String())
+	if found, err := t.look(after, nod); err != nil || !found.All {
+		return nil, errors.Join(errors.New("nod's hooks cannot be added: write its hooks as [[hooks]] tables"), err)
+	}
+	return after, nil
+}
+
+func lineEnd(text []byte) string {
+	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+func (t tables) uninstall(now, kept []byte) ([]byte, error) {
+	rest, err := without(now)
+	switch {
+	case err != nil:
+		return nil, err
+	case bytes.Equal(rest, now):
+		return now, nil
+	case len(bytes.TrimSpace(rest)) == 0 && kept == nil:
+		return nil, nil
+	}
+	return rest, nil
+}
+
+// look refuses what Kimi Code would drop nod's hooks for.
+func (t tables) look(text []byte, nod string) (agent.Found, error) {
+	all, err := read(text)
+	if err != nil {
+		return agent.Found{}, err
+	}
+	list, err := hooksOf(all)
+	if err != nil {
+		return agent.Found{}, err
+	}
+	var found agent.Found
+	var here []string
+	for _, keys := range list {
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			if !slices.Contains(hookKeys, key) {
+				return agent.Found{}, fmt.Errorf("a hook has the key %q, for which Kimi Code drops all hooks: remove it", key)
+			}
+		}
+		if !isOurs(keys) {
+			continue
+		}
+		found.Some = true
+		event, _ := keys["event"].(string)
+		limit := limitOf(keys)
+		if slices.Contains(t.decides, event) && (found.Limit == 0 || limit < found.Limit) {
+			found.Limit = limit
+		}
+		if keys["command"] == agent.Command(nod, name) && keys["matcher"] == nil && limit == agent.HookTimeout {
+			here = append(here, event)
+		}
+	}
+	wanted := t.events()
+	slices.Sort(here)
+	slices.Sort(wanted)
+	found.All = slices.Equal(here, wanted)
+	return found, nil
+}
+
+// limitOf is how long Kimi Code waits for a hook.
+func limitOf(keys map[string]any) time.Duration {
+	switch n := keys["timeout"].(type) {
+	case int64:
+		return time.Duration(n) * time.Second
+	case float64:
+		return time.Duration(n * float64(time.Second))
+	}
+	return 30 * time.Second
+}
+
+func isOurs(keys map[string]any) bool {
+	line, _ := keys["command"].(string)
+	return agent.IsOurs(line, name)
+}
+
+// read returns what is in a settings file.
+func read(text []byte) (map[string]any, error) {
+	var all map[string]any
+	if err := toml.Unmarshal(text, &all); err != nil {
+		return nil, fmt.Errorf("is not TOML that nod can edit: %w", err)
+	}
+	return all, nil
+}
+
+// hooksOf returns the tables of [[hooks]].
+func hooksOf(all map[string]any) ([]map[string]any, error) {
+	list, ok := all["hooks"].([]any)
+	if all["hooks"] != nil && !ok {
+		return nil, errors.New("hooks: want [[hooks]] tables")
+	}
+	var found []map[string]any
+	for _, item := range list {
+		keys, ok := item.(map[string]any)
+		if !ok {
+			return nil, errors.New("hooks: want [[hooks]] tables")
+		}
+		found = append(found, keys)
+	}
+	return found, nil
+}
+
+// without is a settings file without nod's hooks: their lines, and the empty one before each. Comments between stay.
+func without(text []byte) ([]byte, error) {
+	all, err := read(text)
+	if err != nil {
+		return nil, err
+	}
+	list, err := hooksOf(all)
+	if err != nil || !slices.ContainsFunc(list, isOurs) {
+		return text, nil // there is nothing of nod's in it
+	}
+	rest := cut(text, list)
+	left, err := read(rest)
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, isOurs)
+	got, err := hooksOf(left)
+	delete(all, "hooks")
+	delete(left, "hooks")
+	if err != nil || !reflect.DeepEqual(all, left) || !slices.EqualFunc(list, got, sameHook) {
+		return nil, errors.New("nod's hooks cannot be taken out alone: remove their [[hooks]] tables by hand")
+	}
+	return rest, nil
+}
+
+func sameHook(a, b map[string]any) bool { return reflect.DeepEqual(a, b) }
+
+// cut leaves the lines of nod's tables out.
+func cut(text []byte, list []map[string]any) []byte {
+	gone := map[int]bool{} // by line
+	ours, n := false, 0
+	for _, e := range expressions(text) {
+		if e.kind != unstable.KeyValue {
+			ours = false
+		}
+		if e.kind == unstable.ArrayTable && e.key == "hooks" && n < len(list) {
+			ours, n = isOurs(list[n]), n+1
+		}
+		if ours {
+			gone[e.line] = true
+		}
+	}
+	return cutLines(text, gone)
+}
+
+// cutLines leaves lines out, and an empty one before them.
+func cutLines(text []byte, gone map[int]bool) []byte {
+	var rest [][]byte
+	for i, line := range bytes.SplitAfter(text, []byte("\n")) {
+		n := len(rest)
+		switch {
+		case !gone[i+1]:
+			rest = append(rest, line)
+		case n > 0 && len(bytes.TrimSpace(rest[n-1])) == 0:
+			rest = rest[:n-1]
+		}
+	}
+	return bytes.Join(rest, nil)
+}
+
+// expression is the head of a table, or a key with its value.
+type expression struct {
+	kind  unstable.Kind
+	key   string // without what comes after a dot
+	line  int
+	value unstable.Range // of a plain value
+}
+
+// expressions reads what is known to be TOML.
+func expressions(text []byte) []expression {
+	var p unstable.Parser
+	p.Reset(text)
+	var all []expression
+	for p.NextExpression() {
+		node := p.Expression()
+		key := node.Key()
+		if !key.Next() {
+			continue
+		}
+		e := expression{kind: node.Kind, line: p.Shape(key.Node().Raw).Start.Line}
+		if key.IsLast() {
+			e.key = string(key.Node().Data)
+		}
+		if node.Kind == unstable.KeyValue {
+			e.value = node.Value().Raw
+		}
+		all = append(all, e)
+	}
+	return all
+}

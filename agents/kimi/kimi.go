@@ -1,0 +1,36 @@
+// Package kimi is all that nod knows of Kimi Code: its hooks, its settings and its tools.
+package kimi
+
+import (
+	"path/filepath"
+
+	"nod/agents/agent"
+	"nod/ipc/hooks"
+)
+
+const name = "kimi-code"
+
+// Agent is Kimi Code.
+var Agent = agent.Agent{
+	Name: name, Title: "Kimi Code", Program: "kimi",
+	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: refuse},
+	Folder:   folder,
+	Settings: func(m agent.Machine) agent.File { return hookTables.at(config(m)) },
+	Gate:     func(m agent.Machine) agent.File { return gateAt(config(m)) },
+	After:    "Kimi Code reads its hooks when it starts: start it again.",
+	Tested:   []string{"2.1.0"},
+	Limits: []string{
+		"An allow in nod does not skip its own prompt: unless nod is the only gate, nod only denies what your rules deny, " +
+			"asks about what they ask about, and answers its questions.",
+		"By itself it asks about commands and about what leaves the project, and changes files in it unasked.",
+		`While its settings say default_permission_mode = "auto", nod takes itself for the only gate, whoever wrote that.`,
+		"It goes on as if you had allowed when nod's hook is killed or takes longer than its settings say; run with -p, or " +
+			"with nod as the only gate, nobody else asks then.",
+		"One hook with a key that it does not know makes it drop all hooks: nod then refuses to be set up.",
+		"The model reads what you answered to its questions as a denial that says it is none.",
+	},
+}
+
+func folder(m agent.Machine) string { return m.Folder("KIMI_CODE_HOME", ".kimi-code") }
+
+func config(m agent.Machine) string { return filepath.Join(folder(m), "config.toml") }

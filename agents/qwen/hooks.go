@@ -1,0 +1,70 @@
+package qwen
+
+import (
+	"encoding/json"
+	"slices"
+
+	"nod/agents/claude"
+	"nod/interact"
+	"nod/ipc/hooks"
+	"nod/policy"
+)
+
+// payload is what nod reads of Qwen Code's hook payloads, which have Claude Code's shape
+// (https://qwenlm.github.io/qwen-code-docs/en/users/features/hooks). Qwen Code shows no prompt while a hook thinks.
+type payload struct{ claude.Payload }
+
+func (p payload) step(c hooks.Call) (hooks.Step, error) {
+	s := hooks.Step{
+		Session: p.SessionID, CWD: p.CWD, Subagent: interact.Subagent{ID: p.AgentID, Type: p.AgentType}, Call: p.Call,
+	}
+	switch c.Event {
+	case "PermissionRequest":
+		if p.ToolName == question {
+			return p.askUser(s)
+		}
+		s.Ask = p.Approve()
+		s.Reply = claude.Verdict(claude.Permission)
+		return s, nil
+	case "PreToolUse":
+		return p.preToolUse(s), nil
+	}
+	return p.Step(c)
+}
+
+const question = "ask_user_question"
+
+// preToolUse comes after the prompt, if there was one, and takes no allow. In modes that ask less, and for what Qwen
+// Code never asks about, it comes alone: there the person is asked now, if the policy insists on it.
+func (p payload) preToolUse(s hooks.Step) hooks.Step {
+	if p.ToolName == question {
+		return s // it has been answered
+	}
+	s.Ask, s.Judge, s.AskNow, s.Again = p.Approve(), []policy.Effect{policy.Deny}, true, true
+	s.Quiet = slices.Contains(quietModes, p.PermissionMode)
+	s.Reply = func(a interact.Answer) (any, error) {
+		switch a.Outcome {
+		case "", interact.Allowed:
+			return nil, nil
+		case interact.Denied:
+			return claude.Deny("PreToolUse", a.Refusal()), nil
+		}
+		return claude.Deny("PreToolUse", a.Undecided()), nil // Qwen Code goes on after silence
+	}
+	return s
+}
+
+// quietModes are those in which Qwen Code lets calls pass that it would otherwise ask about.
+var quietModes = []string{"auto_edit", "auto", "yolo"}
+
+// askUser answers Qwen Code's question tool, which takes no answers from a hook but the reason of a denial. Without one
+// the question goes on to the terminal.
+func (p payload) askUser(s hooks.Step) (hooks.Step, error) {
+	var in claude.Questions
+	if err := json.Unmarshal(p.ToolInput, &in); err != nil {
+		return hooks.Step{}, err
+	}
+	return s.Asks(in.Questions, func(picks [][]string) (any, error) {
+		return claude.Deny("PermissionRequest", hooks.Told(in.Questions, picks)), nil
+	})
+}

@@ -1,0 +1,42 @@
+// Package qwen is all that nod knows of Qwen Code: its hooks, its settings and its tools.
+package qwen
+
+import (
+	"path/filepath"
+	"time"
+
+	"nod/agents/agent"
+	"nod/agents/claude"
+	"nod/ipc/hooks"
+)
+
+const name = "qwen-code"
+
+// Agent is Qwen Code.
+var Agent = agent.Agent{
+	Name: name, Title: "Qwen Code", Program: "qwen",
+	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: claude.Deny},
+	Folder:   folder,
+	Settings: settings,
+	Tested:   []string{"0.24.4"},
+	Limits: []string{
+		"In yolo nod denies what your rules deny and asks about what they ask about; all else runs, as you chose.",
+		"Run with -p it hides its shell and its edits from the model, whatever nod would say.",
+		"It goes on in its own way when nod's hook is killed or takes longer than its settings say: in yolo the call runs.",
+		"The model reads what you answered to ask_user_question as a denial that says it is none.",
+	},
+}
+
+func folder(m agent.Machine) string { return m.Folder("QWEN_HOME", ".qwen") }
+
+// settings counts time-outs in milliseconds: newer versions count seconds, but take a thousand and more for what older
+// ones did.
+func settings(m agent.Machine) agent.File {
+	return agent.HookFile{
+		Agent: name, Unit: time.Millisecond, Default: time.Minute, Named: true,
+		Events: []agent.Event{
+			{Name: "PermissionRequest", Decides: true}, {Name: "PreToolUse", Decides: true},
+			{Name: "Notification"}, {Name: "Stop"}, {Name: "UserPromptSubmit"}, {Name: "SessionEnd"},
+		},
+	}.At(filepath.Join(folder(m), "settings.json"))
+}

@@ -46,6 +46,27 @@ func (a chatAgent) start(t *testing.T, config string, isUp, gate bool, script ..
 	return s
 }
 
+// aloneSession is an agent in a terminal without nod, in the middle of what its model has it do.
+type aloneSession struct {
+	*nod
+	*terminal
+	*transcript
+}
+
+// chatAlone starts an agent in a terminal without nod, and has its model begin.
+func chatAlone(
+	t *testing.T, command func(*nod, string, ...string) *exec.Cmd, args []string, script ...toolCall,
+) *aloneSession {
+	t.Helper()
+	n := startDesktop(t)
+	m := newChatModel(script)
+	t.Cleanup(m.Close)
+	return &aloneSession{n, n.terminal(command(n, m.URL, args...)), &m.transcript}
+}
+
+// finished waits until the model has had its last word.
+func (s *aloneSession) finished() { s.nod.t.Helper(); s.shows("all done") }
+
 // headless runs the agent to its end without a terminal.
 func (s *chatSession) headless(args ...string) *call {
 	s.t.Helper()

@@ -94,7 +94,7 @@ func TestAgentCopilot(t *testing.T) {
 		term.shows("all done")
 		s.made(true)
 	})
-	t.Run("a rule asks where all is allowed, and the window is closed", func(t *testing.T) {
+	t.Run("asks by a rule where all is allowed, and the window is closed", func(t *testing.T) {
 		s := copilot.start(t, settings+askTouch, true, false, makeIt)
 		term := inTerminal(s, "--allow-all-tools")
 		s.closes()
@@ -102,7 +102,7 @@ func TestAgentCopilot(t *testing.T) {
 		s.noWindow()
 		s.made(false)
 	})
-	t.Run("a rule asks once", func(t *testing.T) {
+	t.Run("asks by a rule, once", func(t *testing.T) {
 		s := copilot.start(t, settings+askTouch, true, false, makeIt)
 		term := inTerminal(s)
 		s.allows()

@@ -135,7 +135,7 @@ func TestAgentKimi(t *testing.T) {
 		term.shows("all done")
 		s.made(true)
 	})
-	t.Run("a rule asks, and the window is closed", func(t *testing.T) {
+	t.Run("asks by a rule, and the window is closed", func(t *testing.T) {
 		s := kimi.start(t, settings+askTouch, true, false, makeIt)
 		c := s.headless("-p", "do it")
 		s.closes()
@@ -143,7 +143,7 @@ func TestAgentKimi(t *testing.T) {
 		s.made(false)
 		s.reads(s, "without deciding")
 	})
-	t.Run("a rule asks, and it is allowed", func(t *testing.T) {
+	t.Run("asks by a rule, and it is allowed", func(t *testing.T) {
 		s := kimi.start(t, settings+askTouch, true, false, makeIt)
 		c := s.headless("-p", "do it")
 		s.allows()

@@ -89,7 +89,7 @@ func TestAgentQwen(t *testing.T) {
 		s.neverAWindow()
 		s.made(true)
 	})
-	t.Run("a rule asks in yolo, and the window is closed", func(t *testing.T) {
+	t.Run("asks by a rule in yolo, and the window is closed", func(t *testing.T) {
 		s := qwen.start(t, settings+askTouch, true, false, makeIt)
 		term := inMode(s, "yolo")
 		s.closes()
@@ -97,7 +97,7 @@ func TestAgentQwen(t *testing.T) {
 		s.made(false)
 		s.reads(s, "without deciding")
 	})
-	t.Run("a rule asks once", func(t *testing.T) {
+	t.Run("asks by a rule, once", func(t *testing.T) {
 		s := qwen.start(t, settings+askTouch, true, false, makeIt)
 		term := inMode(s, "default")
 		s.allows()

@@ -149,10 +149,15 @@ var knownActions = []struct {
 	{[]string{"cmd"}, action{"{{.Agent}} wants to run a command", theme.IconNameComputer}},
 	{[]string{"file_path", "old_string"}, action{"{{.Agent}} wants to edit a file", theme.IconNameDocumentCreate}},
 	{[]string{"filePath", "oldString"}, action{"{{.Agent}} wants to edit a file", theme.IconNameDocumentCreate}},
+	{[]string{"path", "old_string"}, action{"{{.Agent}} wants to edit a file", theme.IconNameDocumentCreate}},
+	{[]string{"path", "old_str"}, action{"{{.Agent}} wants to edit a file", theme.IconNameDocumentCreate}},
+	{[]string{"file_path", "diff"}, action{"{{.Agent}} wants to edit a file", theme.IconNameDocumentCreate}},
 	{[]string{"file_path", "edits"}, action{"{{.Agent}} wants to edit a file", theme.IconNameDocumentCreate}},
 	{[]string{"patch"}, action{"{{.Agent}} wants to edit files", theme.IconNameDocumentCreate}},
 	{[]string{"file_path", "content"}, action{"{{.Agent}} wants to write a file", theme.IconNameDocumentSave}},
 	{[]string{"filePath", "content"}, action{"{{.Agent}} wants to write a file", theme.IconNameDocumentSave}},
+	{[]string{"path", "content"}, action{"{{.Agent}} wants to write a file", theme.IconNameDocumentSave}},
+	{[]string{"path", "file_text"}, action{"{{.Agent}} wants to write a file", theme.IconNameDocumentSave}},
 	{[]string{"url"}, action{"{{.Agent}} wants to reach the network", theme.IconNameStorage}},
 }
 

@@ -23,8 +23,8 @@ var Agent = agent.Agent{
 	Limits: []string{
 		"Of a change nod's window shows the difference, of a command only the command line: no more comes with its question.",
 		"Run with -p it denies what nobody allowed, also when you close nod's window or nod is away.",
-		"When nod's hook is killed or takes longer than its settings say, its own prompt decides; with --allow-all-tools " +
-			"the call runs.",
+		"While nod is away, or when its hook takes longer than its settings say, its own prompt decides; with " +
+			"--allow-all-tools the call runs.",
 		"The model reads what you answered to ask_user as a denial that says it is none.",
 	},
 }

@@ -109,21 +109,21 @@ func TestAgentCopilot(t *testing.T) {
 		term.shows("all done")
 		s.made(true)
 	})
-	t.Run("headless", func(t *testing.T) {
+	t.Run("allowed, headless", func(t *testing.T) {
 		s := copilot.start(t, settings, true, false, makeIt)
 		c := s.headless("-p", "do it")
 		s.allows()
 		s.done(c)
 		s.made(true)
 	})
-	t.Run("headless and closed", func(t *testing.T) {
+	t.Run("closed, headless", func(t *testing.T) {
 		s := copilot.start(t, settings, true, false, makeIt)
 		c := s.headless("-p", "do it")
 		s.closes()
 		s.done(c)
 		s.made(false)
 	})
-	t.Run("headless and away", func(t *testing.T) {
+	t.Run("away, headless", func(t *testing.T) {
 		s := copilot.start(t, settings, false, false, makeIt)
 		s.done(s.headless("-p", "do it"))
 		s.made(false)

@@ -1,4 +1,5 @@
-// Package copilot is all that nod knows of GitHub Copilot CLI: its hooks, the file that nod puts them in, and its tools.
+// Package copilot is all that nod knows of GitHub Copilot CLI: its hooks, the file that nod puts them in, and its
+// tools.
 package copilot
 
 import (

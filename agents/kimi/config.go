@@ -16,13 +16,16 @@ import (
 	"nod/agents/agent"
 )
 
-// tables are nod's [[hooks]] in Kimi Code's config.toml. They stand at its end, where they belong to no other table.
-type tables struct {
-	decides []string // events
-	watched []string
+// events are those of nod's [[hooks]] in Kimi Code's config.toml. They stand at its end, where they belong to no other
+// table.
+var events = []agent.Event{
+	{Name: preToolUse, Decides: true}, {Name: "Stop"}, {Name: "UserPromptSubmit"}, {Name: "Interrupt"},
+	{Name: "SessionEnd"},
 }
 
-var hookTables = tables{decides: []string{preToolUse}, watched: []string{"Stop", "UserPromptSubmit", "Interrupt", "SessionEnd"}}
+func hooksAt(path string) agent.File {
+	return agent.File{Path: path, Install: addHooks, Uninstall: removeHooks, Look: lookForHooks}
+}
 
 // hook is one [[hooks]] table.
 type hook struct {
@@ -34,14 +37,8 @@ type hook struct {
 // hookKeys are those that a hook may have: for any other Kimi Code drops all hooks.
 var hookKeys = []string{"event", "matcher", "command", "timeout"}
 
-func (t tables) events() []string { return slices.Concat(t.decides, t.watched) }
-
-func (t tables) at(path string) agent.File {
-	return agent.File{Path: path, Install: t.install, Uninstall: t.uninstall, Look: t.look}
-}
-
-func (t tables) install(before []byte, nod string) ([]byte, error) {
-	found, err := t.look(before, nod)
+func addHooks(before []byte, nod string) ([]byte, error) {
+	found, err := lookForHooks(before, nod)
 	if err != nil || found.All {
 		return before, err
 	}
@@ -55,18 +52,18 @@ func (t tables) install(before []byte, nod string) ([]byte, error) {
 	if len(rest) > 0 && !bytes.HasSuffix(rest, []byte("\n")) {
 		b.WriteString(end)
 	}
-	for _, event := range t.events() {
+	for _, e := range events {
 		if b.Len() > 0 {
 			b.WriteString(end)
 		}
-		text, err := toml.Marshal(hook{event, agent.Command(nod, name), int(agent.HookTimeout / time.Second)})
+		text, err := toml.Marshal(hook{e.Name, agent.Command(nod, name), int(agent.HookTimeout / time.Second)})
 		if err != nil {
 			return nil, err
 		}
 		b.WriteString(strings.ReplaceAll("[[hooks]]\n"+string(text), "\n", end))
 	}
 	after := []byte(b.String())
-	if found, err := t.look(after, nod); err != nil || !found.All {
+	if found, err := lookForHooks(after, nod); err != nil || !found.All {
 		return nil, errors.Join(errors.New("nod's hooks cannot be added: write its hooks as [[hooks]] tables"), err)
 	}
 	return after, nil
@@ -79,7 +76,7 @@ func lineEnd(text []byte) string {
 	return "\n"
 }
 
-func (t tables) uninstall(now, kept []byte) ([]byte, error) {
+func removeHooks(now, kept []byte) ([]byte, error) {
 	rest, err := without(now)
 	switch {
 	case err != nil:
@@ -92,8 +89,8 @@ func (t tables) uninstall(now, kept []byte) ([]byte, error) {
 	return rest, nil
 }
 
-// look refuses what Kimi Code would drop nod's hooks for.
-func (t tables) look(text []byte, nod string) (agent.Found, error) {
+// lookForHooks refuses what Kimi Code would drop nod's hooks for.
+func lookForHooks(text []byte, nod string) (agent.Found, error) {
 	all, err := read(text)
 	if err != nil {
 		return agent.Found{}, err
@@ -103,12 +100,10 @@ func (t tables) look(text []byte, nod string) (agent.Found, error) {
 		return agent.Found{}, err
 	}
 	var found agent.Found
-	var here []string
+	here := map[string]int{}
 	for _, keys := range list {
-		for _, key := range slices.Sorted(maps.Keys(keys)) {
-			if !slices.Contains(hookKeys, key) {
-				return agent.Found{}, fmt.Errorf("a hook has the key %q, for which Kimi Code drops all hooks: remove it", key)
-			}
+		if key := unknownKey(keys); key != "" {
+			return agent.Found{}, fmt.Errorf("a hook has the key %q, for which Kimi Code drops all hooks: remove it", key)
 		}
 		if !isOurs(keys) {
 			continue
@@ -116,18 +111,26 @@ func (t tables) look(text []byte, nod string) (agent.Found, error) {
 		found.Some = true
 		event, _ := keys["event"].(string)
 		limit := limitOf(keys)
-		if slices.Contains(t.decides, event) && (found.Limit == 0 || limit < found.Limit) {
+		if slices.Contains(events, agent.Event{Name: event, Decides: true}) && (found.Limit == 0 || limit < found.Limit) {
 			found.Limit = limit
 		}
 		if keys["command"] == agent.Command(nod, name) && keys["matcher"] == nil && limit == agent.HookTimeout {
-			here = append(here, event)
+			here[event]++
 		}
 	}
-	wanted := t.events()
-	slices.Sort(here)
-	slices.Sort(wanted)
-	found.All = slices.Equal(here, wanted)
+	missing := func(e agent.Event) bool { return here[e.Name] != 1 }
+	found.All = len(here) == len(events) && !slices.ContainsFunc(events, missing)
 	return found, nil
+}
+
+// unknownKey returns a key for which Kimi Code drops all hooks; "" when there is none.
+func unknownKey(keys map[string]any) string {
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if !slices.Contains(hookKeys, key) {
+			return key
+		}
+	}
+	return ""
 }
 
 // limitOf is how long Kimi Code waits for a hook.

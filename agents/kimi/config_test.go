@@ -119,7 +119,7 @@ func TestInstallAndBack(t *testing.T) {
 // What a person, or Kimi Code itself, has changed since nod came stays.
 func TestUninstallAfterAnEdit(t *testing.T) {
 	for name, test := range map[string]struct{ before, old, new, want string }{
-		"a key": {"a = 1\n", "a = 1\n", "a = 2\n", "a = 2\n"},
+		"a key":     {"a = 1\n", "a = 1\n", "a = 2\n", "a = 2\n"},
 		"a comment": {"a = 1\n", "[[hooks]]\n", "[[hooks]]\n# why\n", "a = 1\n# why\n"},
 		"another order": {"a = 1\n", "a = 1\n", "a = 1\n[[hooks]]\ncommand = \"bell\"\nevent = \"Stop\"\n",
 			"a = 1\n[[hooks]]\ncommand = \"bell\"\nevent = \"Stop\"\n"},
@@ -176,7 +176,7 @@ func TestStatus(t *testing.T) {
 			t.Errorf("%s: %+v, %v", edit[1], s, err)
 		}
 		install(t, m, false)
-		if got := text(t, m); len(got) != len(installed) || strings.Count(got, "[[hooks]]") != len(hookTables.events()) {
+		if got := text(t, m); len(got) != len(installed) || strings.Count(got, "[[hooks]]") != len(events) {
 			t.Errorf("renewed:\n%s", got)
 		}
 	}
@@ -196,10 +196,10 @@ func FuzzConfig(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, before []byte) {
-		if was, err := hookTables.look(before, nodPath); err != nil || was.Some {
+		if was, err := lookForHooks(before, nodPath); err != nil || was.Some {
 			return
 		}
-		after, err := hookTables.install(before, nodPath)
+		after, err := addHooks(before, nodPath)
 		if err != nil {
 			return
 		}
@@ -207,7 +207,7 @@ func FuzzConfig(f *testing.F) {
 		if err != nil {
 			return
 		}
-		found, err := hookTables.look(shut, nodPath)
+		found, err := lookForHooks(shut, nodPath)
 		if is, autoErr := isAuto(shut); err != nil || autoErr != nil || !found.All || found.Limit != 10*time.Minute || !is {
 			t.Fatalf("%+v, %v, %v:\n%s", found, err, autoErr, shut)
 		}

@@ -15,7 +15,7 @@ var Agent = agent.Agent{
 	Name: name, Title: "Kimi Code", Program: "kimi",
 	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: refuse},
 	Folder:   folder,
-	Settings: func(m agent.Machine) agent.File { return hookTables.at(config(m)) },
+	Settings: func(m agent.Machine) agent.File { return hooksAt(config(m)) },
 	Gate:     func(m agent.Machine) agent.File { return gateAt(config(m)) },
 	After:    "Kimi Code reads its hooks when it starts: start it again.",
 	Tested:   []string{"2.1.0"},

@@ -108,7 +108,8 @@ func TestAskRulesHoldWithoutAPrompt(t *testing.T) {
 		{agent: "kimi-code", human: dismiss, want: denied(closed)},
 		{agent: "copilot-cli", human: allow, want: `{"permissionDecision":"allow"}`},
 		{agent: "copilot-cli", human: deny, want: `{"permissionDecision":"deny","permissionDecisionReason":"not now"}`},
-		{agent: "copilot-cli", human: dismiss, want: `{"permissionDecision":"ask","permissionDecisionReason":"` + closed + `"}`},
+		{agent: "copilot-cli", human: dismiss,
+			want: `{"permissionDecision":"ask","permissionDecisionReason":"` + closed + `"}`},
 	} {
 		t.Run(fmt.Sprintf("%s/%s", tt.agent, tt.human.Outcome), func(t *testing.T) {
 			r := newRig(t, tt.human)
@@ -143,9 +144,10 @@ func TestQwenAsksOnce(t *testing.T) {
 		prompts int
 		want    string
 	}{
-		"allowed":              {allow, true, 1, ""},
-		"closed":               {dismiss, false, 1, ""},
-		"closed though a rule": {dismiss, true, 2, preTool("deny", "nobody decided: the person closed the prompt and has not refused")},
+		"allowed": {allow, true, 1, ""},
+		"closed":  {dismiss, false, 1, ""},
+		"closed though a rule asks": {dismiss, true, 2,
+			preTool("deny", "nobody decided: the person closed the prompt and has not refused")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, tt.human)

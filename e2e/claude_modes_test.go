@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,10 +40,15 @@ func (c claudeCode) installedFor(t *testing.T, config string) *nod {
 	return n
 }
 
-// runs starts Claude Code in a terminal or without one.
+// runs has Claude Code follow a script, in a terminal or without one.
 func (c claudeCode) runs(n *nod, inTerminal bool, script []toolCall, args ...string) *claudeRun {
 	n.t.Helper()
-	m := newModel(script...)
+	return c.follows(n, newModel(script...), inTerminal, args...)
+}
+
+// follows has Claude Code do what a model says.
+func (c claudeCode) follows(n *nod, m *model, inTerminal bool, args ...string) *claudeRun {
+	n.t.Helper()
 	m.waits = make(chan string)
 	n.t.Cleanup(m.Close)
 	if inTerminal {
@@ -165,4 +171,116 @@ func testClaudeCodeModes(t *testing.T, claude claudeCode) {
 			})
 		}
 	}
+}
+
+// Without a terminal a call that Claude Code lets pass is let pass, and one that it would ask about is asked about
+// once. The oldest does not tell which is which: there nod asks about both.
+func TestAgentClaudeCodeHeadless(t *testing.T) {
+	eachClaudeCode(t, func(t *testing.T, claude claudeCode) {
+		touch := commands("touch made.txt")
+		t.Run("allowed by its own rule", func(t *testing.T) {
+			r := claude.runs(claude.installedFor(t, settings), false, touch, "--allowedTools", "Bash(touch:*)")
+			if strings.Contains(string(claude), "oldest") {
+				r.answers("ctrl+Return")
+			}
+			r.hears("completed with no output")
+			r.is(true, filepath.Join(r.project(), "made.txt"))
+			r.asked()
+		})
+		t.Run("asked about", func(t *testing.T) {
+			r := claude.runs(claude.installedFor(t, settings), false, append(touch, touch...))
+			r.answers("Escape")
+			r.hears("touch in '") // so begins why Claude Code itself, which has nobody to ask, refuses
+			r.prompt()
+			r.armed()
+			r.after(func() { r.press("Tab", "Tab", "Tab", "space") })
+			r.write("use make instead")
+			r.blink()
+			r.answers("ctrl+d")
+			r.hears("use make instead")
+			r.is(false, filepath.Join(r.project(), "made.txt"))
+			r.asked()
+		})
+	})
+}
+
+// Subagents in the background keep their prompts while the main thread finishes and is told of one that has. The same
+// command of two of them is two requests.
+func TestAgentClaudeCodeSubagents(t *testing.T) { eachClaudeCode(t, testClaudeCodeSubagents) }
+
+func testClaudeCodeSubagents(t *testing.T, claude claudeCode) {
+	n := claude.installedFor(t, settings+"\nnotifications:\n  prompts: false\n")
+	m := newModel()
+	m.subagents = map[string][]toolCall{}
+	for _, errand := range []string{"first errand", "second errand"} {
+		m.script = append(m.script, toolCall{"Agent", map[string]any{"description": errand, "prompt": errand,
+			"subagent_type": "general-purpose", "run_in_background": true}})
+		m.subagents[errand] = commands("touch made.txt")
+	}
+	r := claude.follows(n, m, true, "--permission-mode", "default")
+	r.hears("launched successfully")
+	r.hears("launched successfully")
+	must(t, n.AwaitNotices(n.ctx, 1)) // the main thread has finished
+	r.prompt()
+	r.armed()
+	r.shot("claude-code-subagents")
+	r.windows++
+	r.press("ctrl+d")
+	r.hears("the person denied this") // one subagent ends, of which the main thread is told
+	r.prompt()
+	r.shot("claude-code-subagent")
+	r.answers("ctrl+Return")
+	r.hears("completed with no output")
+	r.is(true, filepath.Join(r.project(), "made.txt"))
+	r.asked()
+}
+
+// A question is asked once, whatever the mode.
+func TestAgentClaudeCodeQuestionModes(t *testing.T) { eachClaudeCode(t, testClaudeCodeQuestionModes) }
+
+func testClaudeCodeQuestionModes(t *testing.T, claude claudeCode) {
+	question := toolCall{"AskUserQuestion", map[string]any{"questions": []any{
+		map[string]any{"question": "Which database?", "header": "Storage", "multiSelect": false, "options": databases},
+	}}}
+	for _, mode := range []string{"default", "plan", "bypassPermissions"} {
+		t.Run(mode, func(t *testing.T) {
+			r := claude.runs(claude.installedFor(t, settings), true, []toolCall{question}, "--permission-mode", mode)
+			r.prompt()
+			r.after(func() { r.press("Tab", "Down", "space") }) // Postgres
+			r.answers("ctrl+Return")
+			r.hears("Postgres")
+			r.asked()
+		})
+	}
+}
+
+// To be asked whether one may be asked helps nobody; but only the person names a server nod.
+func TestAgentClaudeCodeOwnServer(t *testing.T) { eachClaudeCode(t, testClaudeCodeOwnServer) }
+
+func testClaudeCodeOwnServer(t *testing.T, claude claudeCode) {
+	confirm := toolCall{"mcp__nod__interact_confirm", map[string]any{"message": "Shall it go on?"}}
+	add := func(n *nod) {
+		n.told(n.launch(claude.command(n, "", "mcp", "add", "--scope", "user", "nod", "--", filepath.Join(bin, "nod"), "mcp")))
+	}
+	t.Run("the person's", func(t *testing.T) {
+		n := claude.installedFor(t, settings)
+		add(n)
+		r := claude.runs(n, false, []toolCall{confirm})
+		r.answers("ctrl+Return")
+		r.hears("true")
+		r.asked()
+	})
+	t.Run("the project's", func(t *testing.T) {
+		n := claude.installedFor(t, settings)
+		add(n)
+		must(t, os.WriteFile(filepath.Join(n.project(), ".mcp.json"),
+			fmt.Appendf(nil, `{"mcpServers": {"nod": {"command": %q}}}`, n.borrow(elicitorName)), 0o600))
+		must(t, os.MkdirAll(filepath.Join(n.project(), ".claude"), 0o700))
+		must(t, os.WriteFile(filepath.Join(n.project(), ".claude", "settings.local.json"),
+			[]byte(`{"enableAllProjectMcpServers": true}`), 0o600))
+		r := claude.runs(n, false, []toolCall{{"mcp__nod__setup", map[string]any{}}})
+		r.answers("ctrl+d")
+		r.hears("the person denied this")
+		r.asked()
+	})
 }

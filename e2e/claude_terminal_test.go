@@ -45,7 +45,7 @@ func (n *nod) knowsClaude() {
 	n.t.Helper()
 	elicitor := map[string]any{"type": "stdio", "command": n.borrow(elicitorName), "args": []string{}}
 	settings := map[string]any{
-		"hasCompletedOnboarding": true,
+		"hasCompletedOnboarding": true, "bypassPermissionsModeAccepted": true,
 		"customApiKeyResponses":  map[string]any{"approved": []string{"sk-ant-test"}, "rejected": []string{}},
 		"projects": map[string]any{n.project(): map[string]any{
 			"hasTrustDialogAccepted": true,

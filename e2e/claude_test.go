@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -84,9 +86,9 @@ func testClaudeCodeHeadless(t *testing.T, claude claudeCode) {
 }
 
 // headless starts a turn without a terminal against a model of ours.
-func (c claudeCode) headless(n *nod, model string) *call {
+func (c claudeCode) headless(n *nod, model string, args ...string) *call {
 	n.t.Helper()
-	return n.launch(c.command(n, model, "-p", "do it", "--output-format", "json"))
+	return n.launch(c.command(n, model, append(args, "-p", "do it", "--output-format", "json")...))
 }
 
 // command prepares Claude Code to talk to a model of ours and nobody else.
@@ -96,7 +98,8 @@ func (c claudeCode) command(n *nod, model string, args ...string) *exec.Cmd {
 	isClaudes := func(v string) bool { return strings.HasPrefix(v, "CLAUDE") || strings.HasPrefix(v, "ANTHROPIC") }
 	cmd.Env = append(slices.DeleteFunc(cmd.Env, isClaudes),
 		"ANTHROPIC_BASE_URL="+model, "ANTHROPIC_API_KEY=sk-ant-test", "DISABLE_TELEMETRY=1",
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1")
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1",
+		"IS_SANDBOX=1") // or root may not bypass permissions
 	return cmd
 }
 
@@ -126,11 +129,16 @@ func commands(lines ...string) []toolCall {
 type model struct {
 	*httptest.Server
 	transcript
-	script []toolCall
+	script    []toolCall
+	subagents map[string][]toolCall // their scripts, by what stands in their prompts
+	waits     chan string           // if not nil, the model waits until somebody has received what a tool said
+
+	mu   sync.Mutex     // guards told
+	told map[string]int // how much of what tools said was received, by thread
 }
 
 func newModel(script ...toolCall) *model {
-	m := &model{script: script}
+	m := &model{script: script, told: map[string]int{}}
 	m.Server = httptest.NewServer(m)
 	return m
 }
@@ -138,8 +146,10 @@ func newModel(script ...toolCall) *model {
 // ServeHTTP implements [http.Handler].
 func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in struct {
-		Tools    []json.RawMessage `json:"tools"`
-		Messages []struct {
+		System     json.RawMessage   `json:"system"`
+		Tools      []json.RawMessage `json:"tools"`
+		Safeguards []json.RawMessage `json:"safeguards"` // the newest asks the model itself whether a call is dangerous
+		Messages   []struct {
 			Content json.RawMessage `json:"content"`
 		} `json:"messages"`
 	}
@@ -159,13 +169,32 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	block := map[string]any{"type": "text", "text": ""}
 	delta, stop := map[string]any{"type": "text_delta", "text": "all done"}, "end_turn"
+	if strings.Contains(string(in.System), "security monitor") { // the oldest asks about a call in a request of its own
+		delta["text"] = "<block>no</block>"
+	}
+	script, thread := m.script, ""
+	for prompt, own := range m.subagents {
+		if len(in.Messages) > 0 && strings.Contains(string(in.Messages[0].Content), prompt) {
+			script, thread = own, strings.ReplaceAll(prompt, " ", "_")
+		}
+	}
+	if len(in.Tools) > 0 {
+		m.tell(r.Context(), thread, results)
+	}
+	verdict := map[string]any{}
 	done := len(slices.DeleteFunc(slices.Clone(results), isMissingTool))
-	if len(in.Tools) > 0 && done < len(m.script) {
-		next := m.script[done]
+	if len(in.Tools) > 0 && done < len(script) {
+		next := script[done]
 		input, _ := json.Marshal(next.input)
-		block = map[string]any{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", len(results)),
-			"name": next.tool, "input": map[string]any{}}
+		id := fmt.Sprintf("toolu_%s%d", thread, len(results))
+		block = map[string]any{"type": "tool_use", "id": id, "name": next.tool, "input": map[string]any{}}
 		delta, stop = map[string]any{"type": "input_json_delta", "partial_json": string(input)}, "tool_use"
+		verdict[id] = map[string]any{"type": "evaluated", "outcome": "not_flagged"}
+	}
+	end := map[string]any{"stop_reason": stop, "stop_sequence": nil}
+	if len(in.Safeguards) > 0 {
+		end["safeguard_results"] = []any{map[string]any{"type": "dangerous_tool_use",
+			"status": map[string]any{"type": "available", "tool_uses": verdict}}}
 	}
 	usage := map[string]int{"input_tokens": 1, "output_tokens": 1}
 	for _, event := range []map[string]any{
@@ -176,11 +205,26 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		{"type": "content_block_start", "index": 0, "content_block": block},
 		{"type": "content_block_delta", "index": 0, "delta": delta},
 		{"type": "content_block_stop", "index": 0},
-		{"type": "message_delta", "delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": usage},
+		{"type": "message_delta", "delta": end, "usage": usage},
 		{"type": "message_stop"},
 	} {
 		data, _ := json.Marshal(event)
 		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event["type"], data)
+	}
+}
+
+// tell waits until somebody has received what a tool said last to a thread.
+func (m *model) tell(ctx context.Context, thread string, results []string) {
+	m.mu.Lock()
+	isNews := m.waits != nil && len(results) > m.told[thread]
+	m.told[thread] = len(results)
+	m.mu.Unlock()
+	if !isNews || isMissingTool(results[len(results)-1]) {
+		return
+	}
+	select {
+	case m.waits <- results[len(results)-1]:
+	case <-ctx.Done():
 	}
 }
 

@@ -9,7 +9,7 @@ FUZZTIME  ?= 20s
 DEMOTIME  ?= 5m
 # The packages that run on many goroutines are tested with the race detector. Those that draw are tested with
 # Fyne's test driver, without OpenGL (ci) or C: that driver races with itself, so the detector would only find it.
-CORE      := . ./app/... ./cmd/nod ./dialogs/safetext/... ./interact/... ./ipc/... ./ownfile ./policy/...
+CORE      := . ./agents/... ./app/... ./cmd/nod ./dialogs/safetext/... ./interact/... ./ipc/... ./ownfile ./policy/...
 WINDOWS   := ./assets/... ./cmd/nod-dialogs ./dialogs ./dialogs/settings
 WITHOUT_C := CGO_ENABLED=0 go test -tags ci
 # -trimpath everywhere, so that what one step compiles serves the next.

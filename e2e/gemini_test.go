@@ -129,6 +129,21 @@ func TestAgentGeminiGate(t *testing.T) {
 		s.made(false)
 		s.reads(s, "To start it: nod start")
 	})
+	t.Run("away, in another home", func(t *testing.T) {
+		s := newGemini(t, settings, false, false, makeIt)
+		moved := filepath.Join(s.Home(), "moved")
+		must(t, os.Mkdir(moved, 0o700))
+		must(t, os.Rename(filepath.Join(s.Home(), ".gemini"), filepath.Join(moved, ".gemini")))
+		install := s.program("nod", "agents", "install", "gemini-cli", "--yes", "--only-gate")
+		agent := s.command("-p", "do it")
+		for _, cmd := range []*exec.Cmd{install, agent} {
+			cmd.Env = append(cmd.Env, "GEMINI_CLI_HOME="+moved)
+		}
+		s.launch(install).result()
+		s.done(s.launch(agent))
+		s.made(false)
+		s.reads(s, "To start it: nod start")
+	})
 }
 
 // Without the gate Gemini CLI asks in its terminal, and nod adds what its rules deny.

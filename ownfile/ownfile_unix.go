@@ -73,3 +73,9 @@ func syncFolder(path string) error {
 	}
 	return nil
 }
+
+// IsMine reports whether a file belongs to the user this process acts as.
+func IsMine(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid()
+}

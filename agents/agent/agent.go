@@ -8,6 +8,8 @@
 package agent
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,14 +23,17 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/mod/semver"
+
 	"nod/ipc/hooks"
+	"nod/ownfile"
 	"nod/policy/imports"
 	"nod/policy/replay"
 )
 
-// HookTimeout is the time-out that is written into agents' settings, in seconds: how long an agent waits
-// for nod, and nod for the human.
-const HookTimeout = 600
+// HookTimeout is the time-out that is written into agents' settings: how long an agent waits for nod, and nod for the
+// human.
+const HookTimeout = 10 * time.Minute
 
 // Machine is where to look for agents and their settings.
 type Machine struct {
@@ -37,6 +42,9 @@ type Machine struct {
 	Env  func(string) string                               // as os.Getenv
 	Look func(name string) (string, error)                 // as exec.LookPath
 	Run  func(name string, args ...string) (string, error) // output of a command; nil: versions are not asked for
+
+	// Wait is how long nod waits for the human at most; 0: as long as a hook may.
+	Wait time.Duration
 }
 
 // ThisMachine is the machine that the program runs on. nod is the path of the nod command.
@@ -68,35 +76,52 @@ type Agent struct {
 	Program string // its executable
 
 	Hooks       hooks.Protocol
-	Settings    func(Machine) File // what nod's hooks are in; nil: nod cannot install them
-	Gate        func(Machine) File // switches the agent's own prompt off; nil where nod has no such file
-	After       string             // what the person still has to do once nod is installed; empty when nothing
-	Rules       *imports.Source    // its own rules; nil: nod cannot read them
-	Transcripts *Transcripts       // nil: nod cannot read them
+	Folder      func(Machine) string // where it keeps what it has of the person; nil: nod does not know
+	Settings    func(Machine) File   // what nod's hooks are in; nil: nod cannot install them
+	Gate        func(Machine) File   // switches the agent's own prompt off; nil where nod has no such file
+	After       string               // what the person still has to do once nod is installed; empty when nothing
+	Rules       *imports.Source      // its own rules; nil: nod cannot read them
+	Transcripts *Transcripts         // nil: nod cannot read them
+
+	Tested []string // the versions that nod is tested with; none: it was built from the agent's documents
+	Limits []string // what nod cannot do with it, in sentences
 }
 
 // Transcripts are what an agent keeps of its sessions.
 type Transcripts struct {
-	Folder func(home string) string // it need not exist
-	Is     func(line []byte) bool   // whether a line is one of them
+	Folder string                 // below the agent's own; it need not exist
+	Is     func(line []byte) bool // whether a line is one of them
 	Read   func(io.Reader) replay.Reader
 }
 
 // File is one settings file of an agent, and how nod gets into it and out of it.
 type File struct {
-	Path      string
-	Install   func(before []byte, nod string) ([]byte, error)
-	Uninstall func(before []byte) ([]byte, error) // nil result: the file is nod's own, and goes
-	Installed func(text []byte, nod string) bool
+	Path    string
+	Install func(before []byte, nod string) ([]byte, error)
+
+	// Uninstall also gets the file as it was before nod came, nil when there was none or it is not known. A nil result:
+	// the file is nod's own, and goes.
+	Uninstall func(now, kept []byte) ([]byte, error)
+
+	// Look says what of nod's is in the file; the error, why nobody can tell.
+	Look func(text []byte, nod string) (Found, error)
 }
 
-// GateIsOn reports whether the agent's own prompt is switched off, so that nod alone decides.
+// Found is what of nod's is in a settings file.
+type Found struct {
+	All   bool          // everything, with this very nod command
+	Some  bool          // at least something, with whatever nod command
+	Limit time.Duration // how long the agent waits for nod; 0: for ever, or not at all
+}
+
+// GateIsOn reports whether the agent's own prompt is switched off, so that nod alone decides. When nobody can tell, it
+// may be.
 func (a Agent) GateIsOn(m Machine) bool {
 	if a.Gate == nil {
 		return false
 	}
 	_, err := os.Stat(a.Gate(m).Path)
-	return err == nil
+	return !ownfile.IsMissing(err)
 }
 
 // Status is how an agent stands on a machine.
@@ -108,6 +133,8 @@ type Status struct {
 	Partly    bool   // nod is in some of it, or with another nod command
 	Gate      bool   // the agent's own prompt is switched off: nod is the only gate
 	CanGate   bool   // there is such a switch
+	CutOff    error  // the agent may not wait as long as nod does, and then goes on without
+	Untested  string // why the person should not expect all to work, in a sentence; empty: nod is tested with it
 }
 
 var versionNumber = regexp.MustCompile(`\d+(\.\d+)+[-\w.]*`)
@@ -121,22 +148,50 @@ func (a Agent) Status(m Machine) (Status, error) {
 			s.Version = versionNumber.FindString(out)
 		}
 	}
+	if s.Program != "" {
+		s.Untested = a.untested(s.Version)
+	}
 	f := a.Settings(m)
-	s.File, s.CanGate = f.Path, a.Gate != nil
+	s.File, s.CanGate, s.Gate = f.Path, a.Gate != nil, a.GateIsOn(m)
 	text, err := read(f.Path)
 	if err != nil {
 		return s, err
 	}
-	s.Installed = f.Installed(text, m.Nod)
-	s.Partly = !s.Installed && f.Installed(text, "")
-	if s.CanGate {
-		text, err := read(a.Gate(m).Path)
-		if err != nil {
-			return s, err
-		}
-		s.Gate = len(text) > 0
+	found, err := f.Look(text, m.Nod)
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", f.Path, err)
 	}
+	s.Installed, s.Partly = found.All, found.Some && !found.All
+	s.CutOff = a.cutOff(m, found.Limit)
 	return s, nil
+}
+
+// untested says that nod was not tested with this version nor a newer one; nothing when it was.
+func (a Agent) untested(version string) string {
+	if len(a.Tested) == 0 {
+		return "nod knows it from its documents only: nothing was tested with the program itself."
+	}
+	newest := slices.MaxFunc(a.Tested, func(v, w string) int { return semver.Compare("v"+v, "v"+w) })
+	switch {
+	case version == "":
+		return ""
+	case !semver.IsValid("v" + version):
+		return fmt.Sprintf("Version %s cannot be compared with what nod was tested with (%s).", version, newest)
+	case semver.Compare("v"+version, "v"+newest) <= 0:
+		return ""
+	}
+	return fmt.Sprintf("Version %s is newer than what nod was tested with (%s).", version, newest)
+}
+
+// cutOff returns an error when an agent with this time-out does not wait as long as nod may.
+func (a Agent) cutOff(m Machine, limit time.Duration) error {
+	wait := min(cmp.Or(m.Wait, hooks.MaxWait), hooks.MaxWait)
+	if limit == 0 || limit >= wait {
+		return nil
+	}
+	return fmt.Errorf("its settings cut nod's hook off after %v s: "+
+		"nod waits up to %v s for you: run: nod agents install %s",
+		limit.Seconds(), wait.Seconds(), a.Name)
 }
 
 // Install computes the changes that put nod into the agent's settings; none when it is there already. With
@@ -149,56 +204,83 @@ func (a Agent) Install(m Machine, gate bool) ([]Change, error) {
 	if gate {
 		files = append(files, a.Gate(m))
 	}
-	return changes(files, func(f File, before []byte) ([]byte, error) { return f.Install(before, m.Nod) })
-}
-
-// Uninstall computes the changes that take nod out again.
-func (a Agent) Uninstall(m Machine) ([]Change, error) {
-	files := []File{a.Settings(m)}
-	if a.Gate != nil {
-		files = append(files, a.Gate(m))
-	}
-	return changes(files, func(f File, before []byte) ([]byte, error) {
-		if len(before) == 0 {
-			return before, nil
-		}
-		if kept, err := os.ReadFile(backupPath(f.Path)); err == nil {
-			if redone, err := f.Install(kept, m.Nod); err == nil && string(redone) == string(before) {
-				return kept, nil // nobody has touched the file since: back to what it was, to the byte
-			}
-		}
-		return f.Uninstall(before)
+	return changes(files, func(f File, before []byte) (Change, error) {
+		after, err := f.Install(before, m.Nod)
+		found, _ := f.Look(before, m.Nod) // what cannot be read was not edited either
+		return Change{After: after, keeps: !found.Some}, err
 	})
 }
 
-func changes(files []File, edit func(File, []byte) ([]byte, error)) ([]Change, error) {
+// Uninstall computes the changes that take nod out again: the gate first, for without hooks it would let all through.
+func (a Agent) Uninstall(m Machine) ([]Change, error) {
+	var files []File
+	if a.Gate != nil {
+		files = append(files, a.Gate(m))
+	}
+	return changes(append(files, a.Settings(m)), func(f File, now []byte) (Change, error) {
+		kept, err := read(backupPath(f.Path))
+		if err != nil {
+			kept = nil // a copy that cannot be read is none
+		}
+		if kept != nil && len(now) > 0 {
+			if redone, err := f.Install(kept, m.Nod); err == nil && bytes.Equal(redone, now) {
+				return Change{After: kept}, nil // nobody has touched the file since: back to what it was, to the byte
+			}
+		}
+		after, err := f.Uninstall(now, kept)
+		return Change{After: after}, err
+	})
+}
+
+func changes(files []File, edit func(File, []byte) (Change, error)) ([]Change, error) {
 	var all []Change
 	for _, f := range files {
 		before, err := read(f.Path)
 		if err != nil {
 			return nil, err
 		}
-		after, err := edit(f, before)
+		c, err := edit(f, before)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Path, err)
 		}
-		if string(after) != string(before) {
-			all = append(all, Change{Path: f.Path, Before: before, After: after})
+		if !bytes.Equal(c.After, before) {
+			c.Path, c.Before = f.Path, before
+			all = append(all, c)
 		}
 	}
 	return all, nil
 }
 
-// read returns the text of a settings file; nothing when there is none.
+// maxSettings is how large a settings file may be, in bytes.
+const maxSettings = 16 << 20
+
+// read returns the text of a settings file, which links may lead to; nil when there is none.
 func read(path string) ([]byte, error) {
-	text, err := os.ReadFile(path)
+	text, err := ownfile.ReadBehind(path, maxSettings)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, leadsNowhere(path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read settings: %w", err)
 	}
 	return text, nil
+}
+
+// leadsNowhere returns an error when a link is the reason why there is no file.
+func leadsNowhere(path string) error {
+	for {
+		if info, err := os.Lstat(path); err == nil {
+			if _, err := os.Stat(path); err != nil && info.Mode()&fs.ModeSymlink != 0 {
+				return fmt.Errorf("read settings: %s: a symbolic link that leads nowhere: remove it, or make what it names", path)
+			}
+			return nil
+		}
+		folder := filepath.Dir(path)
+		if folder == path {
+			return nil
+		}
+		path = folder
+	}
 }
 
 // Folder returns the folder of an agent's settings: what its environment variable says, or one below home.

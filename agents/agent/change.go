@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +18,8 @@ type Change struct {
 	Path   string
 	Before []byte // nil: there is no file yet
 	After  []byte // nil: the file goes
+
+	keeps bool // nod comes into the file: as it is now, it is kept beside it
 }
 
 // Diff returns the change as a unified diff.
@@ -39,64 +42,77 @@ func (c Change) Diff() string {
 // ErrChanged says that a file is no longer what the change was computed from.
 var ErrChanged = errors.New("the file has changed meanwhile: look at the difference again")
 
-// Apply makes the change: whole or not at all. The file as it was is kept beside it, unless an older copy is
-// there already: that one is from before nod first came.
+// Apply makes the change: whole or not at all. When nod comes into a file, the file as it was is kept beside it.
 func (c Change) Apply() error {
-	path, err := target(c.Path)
-	if err != nil {
-		return fmt.Errorf("change settings: %w", err)
-	}
-	now, err := read(path)
+	now, err := read(c.Path)
 	if err != nil {
 		return err
 	}
-	if string(now) != string(c.Before) {
+	if !bytes.Equal(now, c.Before) || (now == nil) != (c.Before == nil) {
 		return fmt.Errorf("%s: %w", c.Path, ErrChanged)
 	}
-	if c.After == nil || len(c.After) == 0 && len(c.Before) > 0 {
+	path, mode, err := target(c.Path)
+	if err != nil {
+		return fmt.Errorf("change settings: %w", err)
+	}
+	if c.After == nil {
 		if err := os.Remove(path); err != nil {
 			return fmt.Errorf("change settings: %w", err)
 		}
 		return nil
 	}
-	if err := keep(c); err != nil {
-		return err
+	if err := c.keep(); err != nil {
+		return fmt.Errorf("keep a copy of the settings: %w", err)
 	}
-	if err := replace(path, c.After); err != nil {
-		return fmt.Errorf("change settings: %w", err)
+	if err := ownfile.Write(path, c.After, mode); err != nil {
+		err = fmt.Errorf("change settings: %w", err)
+		if c.keeps {
+			err = errors.Join(err, c.forget())
+		}
+		return err
 	}
 	return c.dropBackup()
 }
 
-// target follows a symbolic link, so that the file behind it is edited and the link stays.
-func target(path string) (string, error) {
+// target is the file to write, and its mode: behind a link, so that the link stays. What somebody has protected from
+// changes, or owns, stays as it is.
+func target(path string) (string, fs.FileMode, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if info, lerr := os.Lstat(path); lerr == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return "", fmt.Errorf("%s: a symbolic link that leads nowhere", path)
-		}
-		return path, nil
+		return path, 0o600, nil
 	}
-	return real, err
+	if err != nil {
+		return "", 0, err
+	}
+	info, err := os.Stat(real)
+	switch {
+	case err != nil:
+		return "", 0, err
+	case !ownfile.IsMine(info):
+		return "", 0, fmt.Errorf("%s: it belongs to another user: make it your own", real)
+	case info.Mode().Perm()&0o200 == 0:
+		return "", 0, fmt.Errorf("%s: it is read-only: make it writable first", real)
+	}
+	return real, info.Mode().Perm(), nil
 }
 
 func backupPath(path string) string { return path + ".before-nod" }
 
-// keep writes the copy of the file as it was.
-func keep(c Change) error {
-	if c.Before == nil {
+// keep writes the copy of the file as it was, in the place of one from an earlier time.
+func (c Change) keep() error {
+	switch {
+	case !c.keeps:
 		return nil
+	case c.Before == nil:
+		return c.forget()
 	}
-	f, err := os.OpenFile(backupPath(c.Path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("keep a copy of the settings: %w", err)
-	}
-	_, err = f.Write(c.Before)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("keep a copy of the settings: %w", err)
+	return ownfile.Write(backupPath(c.Path), c.Before, 0o600)
+}
+
+// forget removes the copy.
+func (c Change) forget() error {
+	if err := os.Remove(backupPath(c.Path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	return nil
 }
@@ -104,17 +120,8 @@ func keep(c Change) error {
 // dropBackup removes the copy once the file is again what the copy holds.
 func (c Change) dropBackup() error {
 	kept, err := os.ReadFile(backupPath(c.Path))
-	if err != nil || string(kept) != string(c.After) {
+	if err != nil || !bytes.Equal(kept, c.After) {
 		return nil
 	}
-	return os.Remove(backupPath(c.Path))
-}
-
-// replace writes text in the place of the file, with the mode that the file had.
-func replace(path string, text []byte) error {
-	mode := fs.FileMode(0o600)
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	return ownfile.Write(path, text, mode)
+	return c.forget()
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -22,23 +23,22 @@ const probeTimeout = 10 * time.Second
 
 // Check looks at each step of the way from the agent to nod-desktop, and sends a harmless probe down it: an
 // event that decides nothing, through the very command that the agent would run.
-func (a Agent) Check(ctx context.Context, m Machine) []Step {
+func (a Agent) Check(ctx context.Context, m Machine) (Status, []Step) {
 	s, err := a.Status(m)
 	steps := []Step{
 		{What: a.Title + " is installed", Err: problem(s.Program == "", a.Program+" is not in PATH")},
 		{What: "its settings can be read", Err: err},
 		{What: "nod's hooks are in them", Err: problem(!s.Installed, "run: nod agents install "+a.Name)},
+		{What: "its settings let nod's hook wait for you", Err: s.CutOff},
 		{What: "the nod command is at " + m.Nod, Err: executable(m.Nod)},
 	}
-	for _, step := range steps[1:] {
-		if step.Err != nil {
-			return steps
-		}
+	if !slices.ContainsFunc(steps[1:], func(s Step) bool { return s.Err != nil }) {
+		steps = append(steps,
+			Step{What: "nod-desktop answers", Err: run(ctx, m.Nod, "status", "")},
+			Step{What: "a probe went through the hook", Err: a.probe(ctx, m)},
+		)
 	}
-	return append(steps,
-		Step{What: "nod-desktop answers", Err: run(ctx, m.Nod, "status", "")},
-		Step{What: "a probe went through the hook", Err: a.probe(ctx, m)},
-	)
+	return s, steps
 }
 
 func problem(is bool, what string) error {

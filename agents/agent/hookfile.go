@@ -2,12 +2,10 @@ package agent
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/tailscale/hujson"
 )
@@ -17,247 +15,184 @@ import (
 type HookFile struct {
 	Agent   string // its name
 	Events  []Event
-	Timeout int  // in the unit of the agent
-	Named   bool // handlers carry a name
+	Unit    time.Duration // of the agent's time-outs
+	Default time.Duration // the time-out of a hook that says none
+	Named   bool          // handlers carry a name
+	Async   bool          // the agent need not wait for events that decide nothing
 }
 
-// entry is what nod reads of one entry in an event's list: others may write the rest in ways of their own.
-type entry struct {
-	Hooks []handler `json:"hooks"`
-}
-
-type handler struct {
-	Command string `json:"command"`
-}
-
-// Event is one Event that nod listens to.
+// Event is one event that nod listens to.
 type Event struct {
-	Name  string
-	Async bool // nothing nod says changes what happens, so the agent need not wait
+	Name    string
+	Decides bool // what nod says changes what happens, so the agent waits
 }
 
 // At is the settings file in its place.
 func (h HookFile) At(path string) File {
-	return File{Path: path, Install: h.install, Uninstall: h.uninstall, Installed: h.installed}
+	return File{Path: path, Install: h.install, Uninstall: h.uninstall, Look: h.look}
 }
 
-// install adds a handler of nod's for every event, after all that is there. Handlers that nod added earlier
-// go first, so that it may be done again.
+// install has one handler of nod's for every event: one that is there is renewed in its place, whatever somebody has
+// added around it, and one that is missing comes after all that is there.
 func (h HookFile) install(before []byte, nod string) ([]byte, error) {
-	if len(bytes.TrimSpace(before)) == 0 {
-		before = []byte("{}\n")
+	text := before
+	if isBlank(text) {
+		text = slices.Concat(bytes.TrimSpace(text), []byte("{}\n"))
 	}
-	v, _, err := h.strip(before)
+	d, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
-	root := v.Value.(*hujson.Object) // strip has made sure
-	ed := editor{unit: indentOf(root)}
-	table, err := object(ed.member(root, "hooks", 1, &hujson.Object{}), "hooks")
+	renewed, changed, err := h.renew(d, nod)
+	if err != nil {
+		return nil, err
+	}
+	table, err := object(d.member(d.root, "hooks", 1, &hujson.Object{}), "hooks")
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range h.Events {
-		handlers, ok := ed.member(table, e.Name, 2, &hujson.Array{}).Value.(*hujson.Array)
+		list, ok := d.member(table, e.Name, 2, &hujson.Array{}).Value.(*hujson.Array)
 		if !ok {
-			return nil, fmt.Errorf("hooks.%s is not a list", e.Name)
+			return nil, fmt.Errorf("hooks.%s is not a JSON list: make it one, or remove it", e.Name)
 		}
-		if err := ed.add(handlers, 3, h.entry(e, nod)); err != nil {
+		if renewed[e.Name] {
+			continue
+		}
+		made, err := d.laidOut(3, entry{Hooks: []handler{h.handler(e, nod)}})
+		if err != nil {
 			return nil, err
 		}
+		made.BeforeExtra = d.atEnd(&list.AfterExtra, 3)
+		list.Elements = append(list.Elements, made)
+		changed = true
 	}
-	if after := v.Pack(); !same(before, after) {
-		return after, nil
+	if !changed {
+		return before, nil
 	}
-	return before, nil // it differs in white space at most
+	return d.pack(), nil
 }
 
-// same reports whether two texts are the same JSON value.
-func same(a, b []byte) bool {
-	x, errX := hujson.Parse(a)
-	y, errY := hujson.Parse(b)
-	var v, w any
-	return errX == nil && errY == nil && decode(x, &v) == nil && decode(y, &w) == nil && reflect.DeepEqual(v, w)
+// entry is what nod writes into an event's list.
+type entry struct {
+	Hooks []handler `json:"hooks"`
 }
 
-// entry is nod's handler for one Event.
-func (h HookFile) entry(e Event, nod string) any {
-	type handler struct {
-		Name    string `json:"name,omitempty"`
-		Type    string `json:"type"`
-		Command string `json:"command"`
-		Timeout int    `json:"timeout"`
-		Async   bool   `json:"async,omitempty"`
+// handler is what nod writes, and reads of its own.
+type handler struct {
+	Name    string  `json:"name,omitempty"`
+	Type    string  `json:"type"`
+	Command string  `json:"command"`
+	Timeout float64 `json:"timeout,omitempty"`
+	Async   bool    `json:"async,omitempty"`
+}
+
+// handlerNames are the names of its members.
+var handlerNames = []string{"name", "type", "command", "timeout", "async"}
+
+// handler is nod's for one event.
+func (h HookFile) handler(e Event, nod string) handler {
+	made := handler{
+		Type: "command", Command: command(nod, h.Agent), Timeout: float64(HookTimeout / h.Unit),
+		Async: h.Async && !e.Decides,
 	}
-	run := handler{Type: "command", Command: command(nod, h.Agent), Timeout: h.Timeout, Async: e.Async}
 	if h.Named {
-		run.Name = "nod"
+		made.Name = "nod"
 	}
-	return struct {
-		Hooks []handler `json:"hooks"`
-	}{[]handler{run}}
+	return made
 }
 
-// uninstall takes out every handler of nod's, and what is empty without them: in the end the file itself.
-func (h HookFile) uninstall(before []byte) ([]byte, error) {
-	if len(bytes.TrimSpace(before)) == 0 {
-		return before, nil
-	}
-	v, changed, err := h.strip(before)
-	switch {
-	case err != nil:
-		return nil, err
-	case !changed:
-		return before, nil
-	case len(v.Value.(*hujson.Object).Members) == 0:
-		return nil, nil
-	}
-	return v.Pack(), nil
-}
-
-// strip reads a settings file, an object, and takes nod's handlers out of it.
-func (h HookFile) strip(text []byte) (v hujson.Value, changed bool, err error) {
-	v, err = hujson.Parse(text)
-	if err != nil {
-		return v, false, fmt.Errorf("is not JSON that nod can edit: %w", err)
-	}
-	root, err := object(&v, "the file")
-	if err != nil {
-		return v, false, err
-	}
-	i := indexOf(root, "hooks")
-	if i < 0 {
-		return v, false, nil
-	}
-	table, err := object(&root.Members[i].Value, "hooks")
-	if err != nil {
-		return v, false, err
-	}
-	for n := len(table.Members) - 1; n >= 0; n-- {
-		list, ok := table.Members[n].Value.Value.(*hujson.Array)
-		if ok && h.takeOut(list) {
-			changed = true
-			if len(list.Elements) == 0 {
-				table.Members = slices.Delete(table.Members, n, n+1) // the white space before the end stays
-			}
+// renew makes the handlers of an earlier nod those of this one, one for each event, and takes out all others of nod's.
+// It returns the events that have one.
+func (h HookFile) renew(d *document, nod string) (seen map[string]bool, changed bool, err error) {
+	seen = map[string]bool{}
+	removed := d.edit(h.Agent, nil, func(event string, v *hujson.Value) bool {
+		e, known := h.event(event)
+		if !known || seen[event] {
+			return false
 		}
-	}
-	if changed && len(table.Members) == 0 {
-		root.Members = slices.Delete(root.Members, i, i+1)
-	}
-	return v, changed, nil
-}
-
-// takeOut removes nod's entries from one Event's list and reports whether there were any.
-func (h HookFile) takeOut(list *hujson.Array) bool {
-	before := len(list.Elements)
-	list.Elements = slices.DeleteFunc(list.Elements, h.isOurs)
-	return len(list.Elements) < before
-}
-
-// isOurs reports whether all handlers of an entry are nod's. An entry that somebody has added to is left.
-func (h HookFile) isOurs(v hujson.Value) bool {
-	var e entry
-	return decode(v, &e) == nil && len(e.Hooks) > 0 &&
-		!slices.ContainsFunc(e.Hooks, func(r handler) bool { return !ours(r.Command, h.Agent) })
-}
-
-// installed reports whether every event has a handler of nod's: with this nod command, or any when it is "".
-func (h HookFile) installed(text []byte, nod string) bool {
-	v, err := hujson.Parse(text)
-	if err != nil {
-		return false
-	}
-	var s struct {
-		Hooks map[string][]entry `json:"hooks"`
-	}
-	if decode(v, &s) != nil {
-		return false
-	}
-	isThis := func(r handler) bool {
-		return ours(r.Command, h.Agent) && (nod == "" || r.Command == command(nod, h.Agent))
-	}
-	listens := func(e Event) bool {
-		return slices.ContainsFunc(s.Hooks[e.Name], func(e entry) bool { return slices.ContainsFunc(e.Hooks, isThis) })
-	}
-	if nod == "" {
-		return slices.ContainsFunc(h.Events, listens)
-	}
-	return !slices.ContainsFunc(h.Events, func(e Event) bool { return !listens(e) })
-}
-
-// decode reads a value as plain JSON, comments left out.
-func decode(v hujson.Value, into any) error {
-	plain := v.Clone()
-	plain.Standardize()
-	return json.Unmarshal(plain.Pack(), into)
-}
-
-func object(v *hujson.Value, what string) (*hujson.Object, error) {
-	o, ok := v.Value.(*hujson.Object)
-	if !ok {
-		return nil, errors.New(what + " is not a JSON object")
-	}
-	return o, nil
-}
-
-func indexOf(o *hujson.Object, name string) int {
-	return slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool {
-		l, ok := m.Name.Value.(hujson.Literal)
-		return ok && l.String() == name
+		seen[event] = true
+		var now handler
+		fresh := h.handler(e, nod)
+		if decode(*v, &now) == nil && now == fresh {
+			return true
+		}
+		changed = true
+		err = errors.Join(err, d.replace(v, 5, fresh))
+		return true
 	})
+	return seen, changed || removed, err
 }
 
-// editor adds to a JSON text in the text's own indentation.
-type editor struct{ unit string }
-
-// indentOf is what a member of the outermost object is indented by.
-func indentOf(root *hujson.Object) string {
-	if len(root.Members) == 0 {
-		return "  "
+func (h HookFile) event(name string) (Event, bool) {
+	i := slices.IndexFunc(h.Events, func(e Event) bool { return e.Name == name })
+	if i < 0 {
+		return Event{}, false
 	}
-	before := string(root.Members[0].Name.BeforeExtra)
-	i := strings.LastIndexByte(before, '\n')
-	if indent := before[i+1:]; i >= 0 && indent != "" && strings.TrimLeft(indent, " \t") == "" {
-		return indent
-	}
-	return "  "
+	return h.Events[i], true
 }
 
-func (ed editor) line(depth int) hujson.Extra {
-	return hujson.Extra("\n" + strings.Repeat(ed.unit, depth))
+// uninstall takes out every handler of nod's, and what is empty without it, unless it was so in the file before nod
+// came: in the end the file itself. What somebody has added stays, comments in nod's own lines among it.
+func (h HookFile) uninstall(now, kept []byte) ([]byte, error) {
+	if isBlank(now) {
+		return now, nil
+	}
+	d, err := parse(now)
+	if err != nil {
+		return nil, err
+	}
+	was, err := parse(kept)
+	if err != nil {
+		was = nil
+	}
+	switch {
+	case !d.edit(h.Agent, was, func(string, *hujson.Value) bool { return false }):
+		return now, nil
+	case len(d.root.Members) > 0 || len(comments(&d.value)) > 0:
+		return d.pack(), nil
+	case kept == nil:
+		return nil, nil
+	case isBlank(kept):
+		return kept, nil
+	}
+	return d.pack(), nil
 }
 
-// member returns the named member of o, added with this value if it is missing.
-func (ed editor) member(o *hujson.Object, name string, depth int, value hujson.ValueTrimmed) *hujson.Value {
-	if i := indexOf(o, name); i >= 0 {
-		return &o.Members[i].Value
+// look says what of nod's is in the file.
+func (h HookFile) look(text []byte, nod string) (Found, error) {
+	if isBlank(text) {
+		return Found{}, nil
 	}
-	if len(o.Members) == 0 && o.AfterExtra == nil {
-		o.AfterExtra = ed.line(depth - 1)
+	d, err := parse(text)
+	if err != nil {
+		return Found{}, err
 	}
-	o.Members = append(o.Members, hujson.ObjectMember{
-		Name:  hujson.Value{BeforeExtra: ed.line(depth), Value: hujson.String(name)},
-		Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: value},
+	var f Found
+	here := map[string]bool{}
+	d.edit(h.Agent, nil, func(event string, v *hujson.Value) bool {
+		f.Some = true
+		e, known := h.event(event)
+		var now handler
+		if !known || decode(*v, &now) != nil {
+			return true
+		}
+		if now.Command == command(nod, h.Agent) && !(e.Decides && now.Async) {
+			here[event] = true
+		}
+		if limit := h.limit(now); e.Decides && (f.Limit == 0 || limit < f.Limit) {
+			f.Limit = limit
+		}
+		return true
 	})
-	return &o.Members[len(o.Members)-1].Value
+	f.All = len(here) == len(h.Events)
+	return f, nil
 }
 
-// add appends an element to a list.
-func (ed editor) add(list *hujson.Array, depth int, element any) error {
-	indent := strings.Repeat(ed.unit, depth)
-	text, err := json.MarshalIndent(element, indent, ed.unit)
-	if err != nil {
-		return err
+// limit is how long the agent waits for a handler.
+func (h HookFile) limit(r handler) time.Duration {
+	if r.Timeout <= 0 {
+		return h.Default
 	}
-	v, err := hujson.Parse(text)
-	if err != nil {
-		return err
-	}
-	if len(list.Elements) == 0 && list.AfterExtra == nil {
-		list.AfterExtra = ed.line(depth - 1)
-	}
-	v.BeforeExtra = ed.line(depth)
-	list.Elements = append(list.Elements, v)
-	return nil
+	return time.Duration(r.Timeout * float64(h.Unit))
 }

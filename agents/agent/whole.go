@@ -24,14 +24,14 @@ func Whole(path string, text func(nod string) []byte) File {
 			}
 			return text(nod), nil
 		},
-		Uninstall: func(before []byte) ([]byte, error) {
-			if foreign(before) != nil {
-				return before, nil
+		Uninstall: func(now, _ []byte) ([]byte, error) {
+			if len(now) == 0 || foreign(now) != nil {
+				return now, nil
 			}
 			return nil, nil
 		},
-		Installed: func(b []byte, nod string) bool {
-			return bytes.Contains(b, []byte(marker)) && (nod == "" || bytes.Equal(b, text(nod)))
+		Look: func(b []byte, nod string) (Found, error) {
+			return Found{Some: bytes.Contains(b, []byte(marker)), All: bytes.Equal(b, text(nod))}, nil
 		},
 	}
 }

@@ -6,22 +6,11 @@ import (
 	"hash/maphash"
 	"io"
 	"iter"
-	"os"
-	"path/filepath"
 	"time"
 
 	"nod/agents/jsonl"
 	"nod/policy"
 )
-
-// transcriptFolder is where Claude Code keeps the transcripts of all sessions, those of subagents among them:
-// projects/**/*.jsonl below ~/.claude, or below the folder that CLAUDE_CONFIG_DIR names.
-func transcriptFolder(home string) string {
-	if dir := os.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-		return filepath.Join(dir, "projects")
-	}
-	return filepath.Join(home, ".claude", "projects")
-}
 
 // isTranscript reports whether a line is one that Claude Code writes into a transcript.
 func isTranscript(text []byte) bool {

@@ -3,7 +3,6 @@ package claude
 import (
 	_ "embed"
 	"encoding/json"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -76,17 +75,6 @@ func TestIsTranscript(t *testing.T) {
 		if isTranscript([]byte(line)) {
 			t.Errorf("%s is taken for one", line)
 		}
-	}
-}
-
-func TestTranscriptFolder(t *testing.T) {
-	t.Setenv("CLAUDE_CONFIG_DIR", "")
-	if got := transcriptFolder("/home/ann"); got != filepath.FromSlash("/home/ann/.claude/projects") {
-		t.Error(got)
-	}
-	t.Setenv("CLAUDE_CONFIG_DIR", "/cfg")
-	if got := transcriptFolder("/home/ann"); got != filepath.FromSlash("/cfg/projects") {
-		t.Error(got)
 	}
 }
 

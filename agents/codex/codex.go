@@ -4,6 +4,7 @@ package codex
 import (
 	"io"
 	"path/filepath"
+	"time"
 
 	"nod/agents/agent"
 	"nod/agents/claude"
@@ -18,21 +19,35 @@ const name = "codex"
 var Agent = agent.Agent{
 	Name: name, Title: "Codex", Program: "codex",
 	Hooks:    hooks.Protocol{Read: hooks.Reads(hookPayload.step), Deny: claude.Deny},
+	Folder:   folder,
 	Settings: settings,
 	After:    "Codex runs new hooks only after you have trusted them: start codex, type /hooks and trust nod's.",
 	Rules: &imports.Source{
-		Folder: ".codex", Home: []string{".codex/rules/*.rules"}, Project: []string{".codex/rules/*.rules"},
+		Folder: ".codex", Own: []string{"rules/*.rules"}, Project: []string{".codex/rules/*.rules"},
 		Read: readRules,
 	},
 	Transcripts: &agent.Transcripts{
-		Folder: transcriptFolder, Is: isTranscript,
+		Folder: "sessions", Is: isTranscript,
 		Read: func(r io.Reader) replay.Reader { return newTranscript(r) },
+	},
+	Tested: []string{"0.169.0"},
+	Limits: []string{
+		"It runs new hooks only after you have trusted them: type /hooks once.",
+		"It asks nod only about what it would ask you about; all else nod can deny by a rule, and no more.",
+		"codex exec never asks: there nod only denies what your rules deny.",
+		"Its own questions stay in its terminal.",
 	},
 }
 
+func folder(m agent.Machine) string { return m.Folder("CODEX_HOME", ".codex") }
+
 // settings lists only events that Codex has had for long: it fails on one that it does not know.
 func settings(m agent.Machine) agent.File {
-	return agent.HookFile{Agent: name, Timeout: agent.HookTimeout, Events: []agent.Event{
-		{Name: "PermissionRequest"}, {Name: "PreToolUse"}, {Name: "PostToolUse"}, {Name: "Stop"}, {Name: "UserPromptSubmit"},
-	}}.At(filepath.Join(m.Folder("CODEX_HOME", ".codex"), "hooks.json"))
+	return agent.HookFile{
+		Agent: name, Unit: time.Second, Default: 10 * time.Minute,
+		Events: []agent.Event{
+			{Name: "PermissionRequest", Decides: true}, {Name: "PreToolUse", Decides: true},
+			{Name: "PostToolUse"}, {Name: "Stop"}, {Name: "UserPromptSubmit"},
+		},
+	}.At(filepath.Join(folder(m), "hooks.json"))
 }

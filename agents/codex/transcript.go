@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"iter"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,15 +17,6 @@ import (
 	"nod/agents/jsonl"
 	"nod/policy"
 )
-
-// transcriptFolder is where Codex keeps the transcripts of all sessions ("rollouts"):
-// sessions/YYYY/MM/DD/rollout-*.jsonl below ~/.codex, or below the folder that CODEX_HOME names.
-func transcriptFolder(home string) string {
-	if dir := os.Getenv("CODEX_HOME"); dir != "" {
-		return filepath.Join(dir, "sessions")
-	}
-	return filepath.Join(home, ".codex", "sessions")
-}
 
 // isTranscript reports whether a line is one that Codex writes into a rollout.
 func isTranscript(text []byte) bool {

@@ -3,7 +3,6 @@ package codex
 import (
 	_ "embed"
 	"encoding/json"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -127,17 +126,6 @@ func TestIsTranscript(t *testing.T) {
 		if got := isTranscript([]byte(line)); got != want {
 			t.Errorf("%s: %v", line, got)
 		}
-	}
-}
-
-func TestTranscriptFolder(t *testing.T) {
-	t.Setenv("CODEX_HOME", "")
-	if got := transcriptFolder("/home/ann"); got != filepath.FromSlash("/home/ann/.codex/sessions") {
-		t.Error(got)
-	}
-	t.Setenv("CODEX_HOME", "/cfg")
-	if got := transcriptFolder("/home/ann"); got != filepath.FromSlash("/cfg/sessions") {
-		t.Error(got)
 	}
 }
 

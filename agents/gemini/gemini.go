@@ -4,6 +4,7 @@ package gemini
 import (
 	_ "embed"
 	"path/filepath"
+	"time"
 
 	"nod/agents/agent"
 	"nod/ipc/hooks"
@@ -16,19 +17,35 @@ const name = "gemini-cli"
 var Agent = agent.Agent{
 	Name: name, Title: "Gemini CLI", Program: "gemini",
 	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: refuse},
+	Folder:   folder,
 	Settings: settings,
 	Gate:     gate,
 	Rules: &imports.Source{ // Gemini CLI does not heed those of a project
-		Folder: ".gemini", Home: []string{".gemini/policies/*.toml"}, Read: readRules,
+		Folder: ".gemini", Own: []string{"policies/*.toml"}, Read: readRules,
+	},
+	Tested: []string{"0.61.0"},
+	Limits: []string{
+		"An allow in nod does not skip its own prompt: unless nod is the only gate, nod only denies what your rules " +
+			"deny, and answers ask_user.",
+		"It goes on as if you had allowed when nod's hook is killed or takes longer than its settings say; with nod as " +
+			"the only gate nobody else asks then.",
+		"The model reads what you answered to ask_user as a denial that says it is none: there is no other way to hand " +
+			"it an answer.",
 	},
 }
 
+// folder is below GEMINI_CLI_HOME, which takes the place of the home folder.
+func folder(m agent.Machine) string { return filepath.Join(m.Folder("GEMINI_CLI_HOME"), ".gemini") }
+
 // settings counts time-outs in milliseconds, as Gemini CLI does.
 func settings(m agent.Machine) agent.File {
-	return agent.HookFile{Agent: name, Timeout: agent.HookTimeout * 1000, Named: true, Events: []agent.Event{
-		{Name: "BeforeTool"}, {Name: "AfterTool"}, {Name: "BeforeAgent"}, {Name: "AfterAgent"},
-		{Name: "Notification"}, {Name: "SessionEnd"},
-	}}.At(filepath.Join(m.Home, ".gemini", "settings.json"))
+	return agent.HookFile{
+		Agent: name, Unit: time.Millisecond, Default: time.Minute, Named: true,
+		Events: []agent.Event{
+			{Name: "BeforeTool", Decides: true}, {Name: "AfterTool"}, {Name: "BeforeAgent"}, {Name: "AfterAgent"},
+			{Name: "Notification"}, {Name: "SessionEnd"},
+		},
+	}.At(filepath.Join(folder(m), "settings.json"))
 }
 
 //go:embed gate.toml
@@ -37,6 +54,6 @@ var gatePolicy []byte
 // gate is the policy file that switches Gemini CLI's own prompt off. While it exists, nod is the only gate, and must
 // deny what nobody allowed.
 func gate(m agent.Machine) agent.File {
-	path := filepath.Join(m.Home, ".gemini", "policies", "nod.toml")
+	path := filepath.Join(folder(m), "policies", "nod.toml")
 	return agent.Whole(path, func(string) []byte { return gatePolicy })
 }

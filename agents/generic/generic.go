@@ -11,6 +11,10 @@ import (
 var Agent = agent.Agent{
 	Name: "generic", Title: "Another agent",
 	Hooks: hooks.Protocol{Read: hooks.Reads(step), Deny: claude.Deny},
+	Limits: []string{
+		"nod cannot set it up: have the agent run nod hook generic, with Claude Code's payload on standard input.",
+		"While nod is away there is no reply: what happens then is for the agent to say.",
+	},
 }
 
 // step asks the human at PreToolUse, too, for such an agent may have no prompt of its own.

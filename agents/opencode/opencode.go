@@ -15,16 +15,26 @@ import (
 var Agent = agent.Agent{
 	Name: "opencode", Title: "opencode", Program: "opencode",
 	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: refuse},
+	Folder:   folder,
 	Settings: settings,
 	After:    `opencode asks only for what its own settings say "ask" to: see "permission" in opencode.json.`,
+	Tested:   []string{"1.18.33"},
+	Limits: []string{
+		`It asks only about what its own settings say "ask" to: nod cannot deny what they allow.`,
+		"Its terminal shows its own prompt beside nod's window: the first answer counts.",
+	},
 }
 
 //go:embed plugin.js
 var plugin string
 
+// folder is read whatever OPENCODE_CONFIG_DIR names: that is a folder more, not another one.
+func folder(m agent.Machine) string {
+	return filepath.Join(m.Folder("XDG_CONFIG_HOME", ".config"), "opencode")
+}
+
 func settings(m agent.Machine) agent.File {
-	path := filepath.Join(m.Folder("XDG_CONFIG_HOME", ".config"), "opencode", "plugins", "nod.js")
-	return agent.Whole(path, func(nod string) []byte {
+	return agent.Whole(filepath.Join(folder(m), "plugins", "nod.js"), func(nod string) []byte {
 		return []byte(strings.ReplaceAll(plugin, `"NOD"`, strconv.Quote(nod)))
 	})
 }

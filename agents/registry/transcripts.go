@@ -28,9 +28,10 @@ func transcriptFolders() ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find your home folder: %w", err)
 	}
+	m := agent.Machine{Home: home, Env: os.Getenv}
 	var folders []string
 	for _, a := range with(hasTranscripts) {
-		folders = append(folders, a.Transcripts.Folder(home))
+		folders = append(folders, filepath.Join(a.Folder(m), a.Transcripts.Folder))
 	}
 	return folders, nil
 }

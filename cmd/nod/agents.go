@@ -12,6 +12,7 @@ import (
 
 	"nod/agents/agent"
 	"nod/agents/registry"
+	"nod/policy/config"
 )
 
 // agents returns the command that sets up coding agents, with all that is under it.
@@ -43,20 +44,22 @@ type agentRow struct {
 	Installed bool     `json:"installed"`
 	State     string   `json:"state"` // in words
 	Settings  []string `json:"settings"`
+	Remarks   []string `json:"remarks,omitempty"`
 }
 
 func (c *console) listAgents() error {
-	m, err := machine()
+	m, err := patientMachine()
 	if err != nil {
 		return err
 	}
 	var rows []agentRow
 	lines := []string{"AGENT\tVERSION\tASKS THROUGH NOD\tSETTINGS"}
+	var notes []string
 	for _, a := range registry.Installable() {
 		s, err := a.Status(m)
 		row := agentRow{
 			Agent: a.Name, Found: s.Program, Version: s.Version, Installed: s.Installed, State: state(s),
-			Settings: []string{s.File},
+			Settings: []string{s.File}, Remarks: remarks(s),
 		}
 		if err != nil {
 			row.State = err.Error()
@@ -67,8 +70,23 @@ func (c *console) listAgents() error {
 			version = "not found"
 		}
 		lines = append(lines, strings.Join([]string{row.Agent, version, row.State, strings.Join(row.Settings, " ")}, "\t"))
+		for _, remark := range row.Remarks {
+			notes = append(notes, row.Agent+": "+visible(remark)+"\n")
+		}
 	}
-	return c.show(rows, columns(lines))
+	return c.show(rows, columns(lines)+strings.Join(notes, ""))
+}
+
+// remarks are what the person should know of an agent, though it may work.
+func remarks(s agent.Status) []string {
+	var all []string
+	if s.Untested != "" {
+		all = append(all, s.Untested)
+	}
+	if s.CutOff != nil {
+		all = append(all, s.CutOff.Error())
+	}
+	return all
 }
 
 func state(s agent.Status) string {
@@ -167,8 +185,25 @@ func agentNamed(name string) (agent.Agent, agent.Machine, error) {
 	if err != nil {
 		return a, agent.Machine{}, wrongUsage("%v", err)
 	}
-	m, err := machine()
+	m, err := patientMachine()
 	return a, m, err
+}
+
+// patientMachine is this machine, with how long nod waits for the human. While the configuration cannot be read, that
+// is as long as a hook may.
+func patientMachine() (agent.Machine, error) {
+	m, err := machine()
+	if err != nil {
+		return m, err
+	}
+	path, err := config.DefaultPath()
+	if err != nil {
+		return m, err
+	}
+	if cfg, err := config.Check(path); err == nil {
+		m.Wait = cfg.Prompt.Timeout
+	}
+	return m, nil
 }
 
 // consent asks at the terminal, unless --yes says so already. Anything but y or yes is a no.
@@ -189,8 +224,10 @@ func (c *console) consent() error {
 
 func (c *console) agentsCheck() *cobra.Command {
 	return &cobra.Command{
-		Use:       "check AGENT",
-		Short:     "Send a harmless probe through an agent's hook, and report each step",
+		Use:   "check AGENT",
+		Short: "Send a harmless probe through an agent's hook, and report each step",
+		Long: `Look at each step of the way from an agent to nod-desktop, and send a harmless probe down it. "ok" is in
+order, "no" is not, and "--" is what to know: a version that nod was not tested with, and what nod cannot do.`,
 		Args:      oneArg("agent"),
 		ValidArgs: registry.Names(registry.Installable()),
 		RunE:      c.runs(func(ctx context.Context, args []string) error { return c.checkAgent(ctx, args[0]) }),
@@ -204,13 +241,20 @@ func (c *console) checkAgent(ctx context.Context, name string) error {
 	}
 	var text strings.Builder
 	var failed error
-	for _, step := range a.Check(ctx, m) {
+	status, steps := a.Check(ctx, m)
+	for _, step := range steps {
 		if step.Err == nil {
 			fmt.Fprintf(&text, "ok  %s\n", step.What)
 			continue
 		}
 		fmt.Fprintf(&text, "no  %s: %v\n", step.What, step.Err)
 		failed = errors.New(a.Title + " does not ask through nod yet")
+	}
+	if status.Untested != "" {
+		fmt.Fprintf(&text, "--  %s\n", visible(status.Untested))
+	}
+	for _, limit := range a.Limits {
+		fmt.Fprintf(&text, "--  %s\n", limit)
 	}
 	return errors.Join(c.print(text.String()), failed)
 }

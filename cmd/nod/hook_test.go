@@ -13,11 +13,24 @@ import (
 
 // Where nod alone decides, a call that is too long or too deep to be read is denied: the agent goes on after silence.
 func TestTheGateDeniesWhatNodCannotRead(t *testing.T) {
-	home := t.TempDir()
-	t.Setenv("HOME", home)
-	t.Setenv("USERPROFILE", home)
-	t.Setenv("XDG_RUNTIME_DIR", home)
-	gate := gemini.Agent.Gate(agent.Machine{Home: home}).Path
+	for name, moved := range map[string]bool{"in the home folder": false, "where GEMINI_CLI_HOME says": true} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			t.Setenv("HOME", home)
+			t.Setenv("USERPROFILE", home)
+			t.Setenv("XDG_RUNTIME_DIR", home)
+			t.Setenv("GEMINI_CLI_HOME", "")
+			if moved {
+				t.Setenv("GEMINI_CLI_HOME", filepath.Join(home, "moved"))
+			}
+			deniesWhatItCannotRead(t, agent.Machine{Home: home, Env: os.Getenv})
+		})
+	}
+}
+
+func deniesWhatItCannotRead(t *testing.T, m agent.Machine) {
+	t.Helper()
+	gate := gemini.Agent.Gate(m).Path
 	if err := os.MkdirAll(filepath.Dir(gate), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ say so is left out. nod-desktop shows the change and asks, as with every change 
 }
 
 func (c *console) importRules(a agent.Agent, paths []string) error {
-	files, err := importFiles(a.Rules, paths)
+	files, err := importFiles(a, paths)
 	if err != nil {
 		return err
 	}
@@ -81,19 +81,19 @@ func (c *console) importRules(a agent.Agent, paths []string) error {
 }
 
 // importFiles opens the files that were named, or those that the agent would read here.
-func importFiles(rules *imports.Source, paths []string) ([]imports.File, error) {
-	home, err := os.UserHomeDir()
+func importFiles(a agent.Agent, paths []string) ([]imports.File, error) {
+	m, err := machine()
 	if err != nil {
-		return nil, fmt.Errorf("find your home folder: %w", err)
+		return nil, err
 	}
 	if len(paths) == 0 {
 		folder, err := os.Getwd()
 		if err != nil {
 			return nil, fmt.Errorf("find the current folder: %w", err)
 		}
-		return rules.Find(home, folder)
+		return a.Rules.Find(a.Folder(m), folder)
 	}
-	files, err := rules.Open(paths, home)
+	files, err := a.Rules.Open(paths, a.Folder(m))
 	return files, pathError(err)
 }
 

@@ -71,7 +71,10 @@ type agentCard struct {
 	working worker // at the body
 
 	version, contact *widget.Label
-	title            *fyne.Container // name and badge
+	untested, cutOff *remark           // what the person should know of it
+	limits           *widget.Button    // shows limitsRow and hides it
+	limitsRow        fyne.CanvasObject // what nod cannot do with it
+	title            *fyne.Container   // name and badge
 	badge            *fyne.Container
 	setUp, remove    *widget.Button
 	check            *widget.Button
@@ -82,8 +85,9 @@ type agentCard struct {
 
 func newAgentCard(w *Window, a agent.Agent) *agentCard {
 	c := &agentCard{part: newPart(w), agent: a, working: worker{aside: w.aside}, badge: container.NewStack(),
-		version: dialogs.Lines(lang.L("looking…"), theme.SizeNameCaptionText, widget.LowImportance),
-		contact: dialogs.Lines("", theme.SizeNameCaptionText, widget.LowImportance)}
+		version:  dialogs.Lines(lang.L("looking…"), theme.SizeNameCaptionText, widget.LowImportance),
+		contact:  dialogs.Lines("", theme.SizeNameCaptionText, widget.LowImportance),
+		untested: newRemark(widget.LowImportance), cutOff: newRemark(widget.WarningImportance)}
 	c.setUp = widget.NewButton(lang.L("Set up…"), func() { c.plan(false) })
 	c.remove = widget.NewButton(lang.L("Remove…"), func() {
 		c.propose(setUpChange{verb: lang.L("Remove"), changes: c.agent.Uninstall})
@@ -94,13 +98,41 @@ func newAgentCard(w *Window, a agent.Agent) *agentCard {
 		func(cfg *config.Config) *[]string { return &cfg.Agents.Strict })
 	enable(false, c.setUp, c.remove, c.check) // until the machine has been looked at
 	c.title = container.NewHBox(dialogs.BoldWords(a.Title, theme.SizeNameText, theme.ColorNameForeground), c.badge)
-	name := dialogs.Column(3, c.title, dialogs.Tight(c.version), dialogs.Tight(c.contact))
-	head := dialogs.Padded(10, 14, container.New(besides{gap: 12}, name, container.NewHBox(c.check, c.remove, c.setUp)))
+	name := dialogs.Column(3, c.title, dialogs.Tight(c.version), dialogs.Tight(c.contact),
+		c.untested.content, c.cutOff.content)
+	c.limits = quietButton(lang.L("Limits"), theme.MenuExpandIcon(), c.toggleLimits)
+	head := dialogs.Padded(10, 14, container.New(besides{gap: 12}, name,
+		container.NewHBox(c.limits, c.check, c.remove, c.setUp)))
+	limits := dialogs.Column(4)
+	for _, limit := range a.Limits {
+		limits.Add(muted("· " + limit))
+	}
+	c.limitsRow = dialogs.Padded(8, 14, limits)
+	c.limitsRow.Hide()
 	c.strictRow = dialogs.Column(0, dialogs.Rule(), c.strict.content)
 	c.strictRow.Hide()
 	c.content = dialogs.Card(dialogs.ColorSunken,
-		dialogs.Column(0, head, dialogs.Padded(0, 14, c.problem.content), c.body, c.strictRow))
+		dialogs.Column(0, head, dialogs.Padded(0, 14, c.problem.content), c.limitsRow, c.body, c.strictRow))
 	return c
+}
+
+func (c *agentCard) toggleLimits() {
+	setVisible(c.limitsRow, !c.limitsRow.Visible())
+	c.limits.SetIcon(theme.MenuExpandIcon())
+	if c.limitsRow.Visible() {
+		c.limits.SetIcon(theme.MenuDropDownIcon())
+	}
+	c.content.Refresh()
+}
+
+// machine is this machine, with how long nod waits for the person.
+func (c *agentCard) machine() func() (agent.Machine, error) {
+	wait := c.win.state.Config.Prompt.Timeout
+	return func() (agent.Machine, error) {
+		m, err := c.win.opts.Machine()
+		m.Wait = wait
+		return m, err
+	}
 }
 
 // contactText says when an agent last called, and what came of its calls.
@@ -138,8 +170,9 @@ func ago(t, now time.Time) string {
 
 // look asks the machine about the agent.
 func (c *agentCard) look() {
+	machine := c.machine()
 	fetch(&c.work, func(context.Context) (agent.Status, error) {
-		m, err := c.win.opts.Machine()
+		m, err := machine()
 		if err != nil {
 			return agent.Status{}, err
 		}
@@ -151,6 +184,8 @@ func (c *agentCard) show(s agent.Status, err error) {
 	c.status = s
 	c.problem.complain(err)
 	c.version.SetText(c.foundText())
+	c.untested.say(safetext.Line(s.Untested, quoteLimit))
+	c.cutOff.complain(s.CutOff)
 	text, color := c.stateText()
 	setContent(c.badge, container.NewCenter(dialogs.Badge(text, color)))
 	c.title.Refresh()
@@ -158,7 +193,8 @@ func (c *agentCard) show(s agent.Status, err error) {
 	setVisible(c.strictRow, here)
 	enable(err == nil && here, c.remove, c.check)
 	// Also when it is not found: a session's PATH is not that of a shell.
-	enable(err == nil && !s.Installed || s.CanGate && s.Installed && !s.Gate, c.setUp) // or one more thing to switch on
+	more := s.CanGate && !s.Gate || s.CutOff != nil // to switch on, or to put right
+	enable(err == nil && (!s.Installed || more), c.setUp)
 }
 
 func (c *agentCard) foundText() string {
@@ -284,13 +320,14 @@ func (c *agentCard) apply(changes []agent.Change, after string, failed func()) {
 // probe checks each step of the way from the agent to nod.
 func (c *agentCard) probe() {
 	c.open(muted(lang.L("looking…")))
+	machine := c.machine()
 	c.working.do(func(ctx context.Context) func() {
 		ctx, cancel := context.WithTimeout(ctx, checkPatience)
 		defer cancel()
-		m, err := c.win.opts.Machine()
+		m, err := machine()
 		steps := []agent.Step{{What: lang.L("this machine"), Err: err}}
 		if err == nil {
-			steps = c.agent.Check(ctx, m)
+			_, steps = c.agent.Check(ctx, m)
 		}
 		return func() { c.report(steps) }
 	})

@@ -12,7 +12,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
-	"nod/agents/agent"
 	"nod/agents/gemini"
 	"nod/interact"
 )
@@ -100,10 +99,14 @@ func TestAnAgreedSetUpIsNotForgotten(t *testing.T) {
 }
 
 func TestGeminiIsAskedThroughNodAloneOnlyOnRequest(t *testing.T) {
-	_, c, home := onAgents(t, somebody(), "light", "gemini-cli")
+	w, c, _ := onAgents(t, somebody(), "light", "gemini-cli")
 	test.Tap(c.setUp)
 	test.Tap(buttonIn(t, c.body, "Set up"))
-	gate := gemini.Agent.Gate(agent.Machine{Home: home}).Path
+	m, err := w.opts.Machine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate := gemini.Agent.Gate(m).Path
 	if _, err := os.Stat(gate); !errors.Is(err, os.ErrNotExist) {
 		t.Fatalf("its own prompts were switched off unasked: %v", err)
 	}
@@ -128,6 +131,49 @@ func TestSettingsThatCannotBeReadAreSaid(t *testing.T) {
 	}
 	if text, _ := os.ReadFile(path); string(text) != "{" {
 		t.Errorf("the file is now %q", text)
+	}
+}
+
+// A version that nod was not tested with, and settings that cut nod off, are said; what nod cannot do is a press away.
+func TestAnAgentsRemarks(t *testing.T) {
+	w, c, home := onAgents(t, somebody(), "light", "gemini-cli")
+	if text := c.untested.label.Text; !c.untested.content.Visible() || !strings.Contains(text, "99.0.0 is newer") {
+		t.Errorf("untested: %q", text)
+	}
+	if claude := w.cardOf(t, "claude-code"); claude.untested.content.Visible() || claude.cutOff.content.Visible() {
+		t.Error("Claude Code is tested, and not cut off")
+	}
+	if c.limitsRow.Visible() {
+		t.Error("the limits are open before anybody asked")
+	}
+	test.Tap(c.limits)
+	if !c.limitsRow.Visible() {
+		t.Error("the limits are still closed")
+	}
+	test.Tap(c.limits)
+	if c.limitsRow.Visible() {
+		t.Error("the limits are still open")
+	}
+	path := filepath.Join(home, ".gemini", "settings.json")
+	test.Tap(c.setUp)
+	checkIn(t, c.body).SetChecked(true)
+	test.Tap(buttonIn(t, c.body, "Set up"))
+	text, err := os.ReadFile(path)
+	if err != nil || c.cutOff.content.Visible() || !c.setUp.Disabled() {
+		t.Fatalf("set up: %v, %+v", err, c.status)
+	}
+	short := strings.ReplaceAll(string(text), "600000", "60000")
+	if err := os.WriteFile(path, []byte(short), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.look()
+	if text := c.cutOff.label.Text; !c.cutOff.content.Visible() || !strings.Contains(text, "off after 60 s") {
+		t.Errorf("cut off: %q", text)
+	}
+	test.Tap(c.setUp) // puts it right
+	test.Tap(buttonIn(t, c.body, "Set up"))
+	if c.cutOff.content.Visible() || !c.setUp.Disabled() {
+		t.Errorf("still cut off: %+v", c.status)
 	}
 }
 

@@ -82,7 +82,7 @@ func findRules(machine func() (agent.Machine, error), typed string, rules []poli
 	var all []imported
 	for _, a := range registry.WithRules() {
 		one := imported{agent: a.Name}
-		one.files, one.err = a.Rules.Find(m.Home, folder)
+		one.files, one.err = a.Rules.Find(a.Folder(m), folder)
 		if one.err == nil && len(one.files) == 0 {
 			continue
 		}

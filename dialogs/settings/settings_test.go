@@ -31,7 +31,9 @@ func someMachine(t *testing.T) func() (agent.Machine, error) {
 				}
 				return "", errors.New("not found")
 			},
-			Run: func(string, ...string) (string, error) { return "2.1.197 (test)", nil },
+			Run: func(name string, _ ...string) (string, error) {
+				return map[string]string{"/usr/bin/claude": "2.1.197 (test)", "/usr/bin/gemini": "99.0.0"}[name], nil
+			},
 		}, nil
 	}
 }

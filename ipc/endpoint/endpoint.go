@@ -90,7 +90,7 @@ func parentDir() (string, error) {
 		dir = filepath.Join(runtimeDirs, strconv.Itoa(os.Getuid()))
 	}
 	if filepath.IsAbs(dir) {
-		if info, err := os.Stat(dir); err == nil && info.IsDir() && mine(info) {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() && ownfile.IsMine(info) {
 			return dir, nil
 		}
 	}
@@ -128,7 +128,7 @@ func checkDir(dir string) error {
 		return fmt.Errorf("endpoint folder %s: is a symbolic link: remove it", dir)
 	case !info.IsDir():
 		return fmt.Errorf("endpoint folder %s: is not a folder: remove it", dir)
-	case !mine(info):
+	case !ownfile.IsMine(info):
 		return fmt.Errorf("endpoint folder %s: belongs to another user: remove it, "+
 			"or set XDG_RUNTIME_DIR to a folder of yours", dir)
 	case !private(info):
@@ -156,7 +156,7 @@ func write(path string, e Endpoint) error {
 	}
 	_, err := ownfile.ReadSecret(path, maxSize)
 	if errors.Is(err, fs.ErrPermission) {
-		if info, look := os.Lstat(path); look == nil && info.Mode().IsRegular() && mine(info) {
+		if info, look := os.Lstat(path); look == nil && info.Mode().IsRegular() && ownfile.IsMine(info) {
 			err = nil // its mode keeps us out, too
 		}
 	}
@@ -196,7 +196,7 @@ func Restore(dir string, e Endpoint) (changed bool, err error) {
 	}
 	for path, mode := range map[string]fs.FileMode{dir: 0o700, Path(dir): 0o600} {
 		info, err := os.Lstat(path)
-		isOurs := err == nil && mine(info) && (info.IsDir() || info.Mode().IsRegular())
+		isOurs := err == nil && ownfile.IsMine(info) && (info.IsDir() || info.Mode().IsRegular())
 		if isOurs && !private(info) {
 			if err := os.Chmod(path, mode); err != nil {
 				return true, fmt.Errorf("protect the endpoint: %w", err)

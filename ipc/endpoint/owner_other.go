@@ -4,8 +4,6 @@ package endpoint
 
 import "io/fs"
 
-// mine trusts the user's own profile folder, whose access list keeps other users out: Windows has no
-// owner or mode that package fs could show.
-func mine(fs.FileInfo) bool { return true }
-
+// private trusts the user's own profile folder, whose access list keeps other users out: Windows has no mode that
+// package fs could show.
 func private(fs.FileInfo) bool { return true }

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Find opens the files that an agent reads when it works in a folder. Both folders are absolute.
-func (s *Source) Find(home, folder string) ([]File, error) {
+// Find opens the files that an agent reads when it works in a folder. Own is the agent's own; both are absolute.
+func (s *Source) Find(own, folder string) ([]File, error) {
 	var paths []string
 	add := func(base string, globs []string) error {
 		for _, glob := range globs {
@@ -26,15 +26,15 @@ func (s *Source) Find(home, folder string) ([]File, error) {
 		}
 		return nil
 	}
-	if err := errors.Join(add(home, s.Home), add(folder, s.Project)); err != nil {
+	if err := errors.Join(add(own, s.Own), add(folder, s.Project)); err != nil {
 		return nil, err
 	}
-	return s.Open(paths, home)
+	return s.Open(paths, own)
 }
 
-// Open reads files. One that is not in the agent's folder below home is taken for a project's, so that what
-// it allows holds in that project only.
-func (s *Source) Open(paths []string, home string) ([]File, error) {
+// Open reads files. One that is not in the agent's own folder is taken for a project's, so that what it allows holds in
+// that project only.
+func (s *Source) Open(paths []string, own string) ([]File, error) {
 	var files []File
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
@@ -45,22 +45,21 @@ func (s *Source) Open(paths []string, home string) ([]File, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, File{Path: path, Project: s.projectOf(abs, home), Text: text})
+		files = append(files, File{Path: path, Project: s.projectOf(abs, own), Text: text})
 	}
 	return files, nil
 }
 
-// projectOf is the folder that holds the agent's folder, or the file; nothing when that is the home folder. Local
-// settings are a project's even there.
-func (s *Source) projectOf(path, home string) string {
+// projectOf is the folder that holds the agent's folder, or the file; nothing when that folder is the agent's own.
+// Local settings are a project's even there.
+func (s *Source) projectOf(path, own string) string {
 	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if filepath.Base(dir) != s.Folder {
-			continue
+		switch {
+		case dir == filepath.Clean(own) && filepath.Base(path) != "settings.local.json":
+			return ""
+		case dir == filepath.Clean(own), filepath.Base(dir) == s.Folder:
+			return filepath.Dir(dir)
 		}
-		if parent := filepath.Dir(dir); parent != filepath.Clean(home) || filepath.Base(path) == "settings.local.json" {
-			return parent
-		}
-		return ""
 	}
 	return filepath.Dir(path)
 }

@@ -19,8 +19,8 @@ import (
 
 // A Source is where an agent keeps rules of its own, and who reads them.
 type Source struct {
-	Folder  string   // the agent's, below the home folder and below a project: ".claude"
-	Home    []string // patterns of the person's files, below the home folder
+	Folder  string   // the agent's, below a project: ".claude"
+	Own     []string // patterns of the person's files, below the agent's own folder
 	Project []string // patterns of a project's files, below its folder
 	Read    func(File) ([]*Entry, error)
 }

@@ -1,0 +1,338 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	strict "github.com/go-json-experiment/json"
+	"github.com/tailscale/hujson"
+)
+
+// document is a settings file under edit: JSON with comments. What is added gets its indentation and line ends.
+type document struct {
+	mark  []byte // a byte order mark, or nothing
+	value hujson.Value
+	root  *hujson.Object // of value
+	unit  string         // indentation of one level
+	end   string         // of a line
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// isBlank reports whether there is nothing in a file.
+func isBlank(text []byte) bool {
+	return len(bytes.TrimSpace(bytes.TrimPrefix(text, byteOrderMark))) == 0
+}
+
+// parse reads a settings file, and refuses one in which two readers could see different hooks.
+func parse(text []byte) (*document, error) {
+	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
+		return nil, errors.New("is not UTF-8 (perhaps UTF-16): save it as UTF-8")
+	}
+	d := &document{end: "\n"}
+	plain, marked := bytes.CutPrefix(text, byteOrderMark)
+	if marked {
+		d.mark = byteOrderMark
+	}
+	var err error
+	if d.value, err = hujson.Parse(plain); err != nil {
+		return nil, fmt.Errorf("is not JSON that nod can edit: %w", err)
+	}
+	if d.root, err = object(&d.value, "the file"); err != nil {
+		return nil, err
+	}
+	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
+		d.end = "\r\n"
+	}
+	d.unit = indentOf(d.root)
+	return d, d.namedOnce()
+}
+
+// namedOnce wants one "hooks", and in it nothing twice.
+func (d *document) namedOnce() error {
+	i := indexOf(d.root, "hooks")
+	if i < 0 {
+		return nil
+	}
+	isHooks := func(m hujson.ObjectMember) bool { return nameOf(m) == "hooks" }
+	if slices.ContainsFunc(d.root.Members[i+1:], isHooks) {
+		return errors.New(`"hooks" is in the file twice: make it one`)
+	}
+	for v := range d.root.Members[i].Value.All() {
+		o, ok := v.Value.(*hujson.Object)
+		if !ok {
+			continue
+		}
+		seen := map[string]bool{}
+		for _, m := range o.Members {
+			if seen[nameOf(m)] {
+				return fmt.Errorf("%q is twice in one object of the hooks: make it one", nameOf(m))
+			}
+			seen[nameOf(m)] = true
+		}
+	}
+	return nil
+}
+
+func (d *document) pack() []byte { return slices.Concat(d.mark, d.value.Pack()) }
+
+// has reports whether the file has a member at the end of a path of objects.
+func (d *document) has(path ...string) bool {
+	if d == nil {
+		return false
+	}
+	v := &d.value
+	for _, name := range path {
+		o, ok := v.Value.(*hujson.Object)
+		if !ok {
+			return false
+		}
+		i := indexOf(o, name)
+		if i < 0 {
+			return false
+		}
+		v = &o.Members[i].Value
+	}
+	return true
+}
+
+// edit takes those handlers of nod's out that keep does not want, and what is empty without them, but for what an
+// earlier document has, too. It reports whether there were any.
+func (d *document) edit(agent string, earlier *document, keep func(event string, v *hujson.Value) bool) bool {
+	i := indexOf(d.root, "hooks")
+	if i < 0 {
+		return false
+	}
+	table, ok := d.root.Members[i].Value.Value.(*hujson.Object)
+	if !ok {
+		return false // there is nothing of nod's in it
+	}
+	removed := false
+	for n := len(table.Members) - 1; n >= 0; n-- {
+		event := nameOf(table.Members[n])
+		list, ok := table.Members[n].Value.Value.(*hujson.Array)
+		if !ok || !editList(list, agent, func(v *hujson.Value) bool { return keep(event, v) }) {
+			continue
+		}
+		removed = true
+		if len(list.Elements) == 0 && !earlier.has("hooks", event) {
+			cutMember(table, n)
+		}
+	}
+	if removed && len(table.Members) == 0 && !earlier.has("hooks") {
+		cutMember(d.root, i)
+	}
+	return removed
+}
+
+// editList is edit for the entries of one event. An entry that somebody has given more than handlers stays.
+func editList(list *hujson.Array, agent string, keep func(*hujson.Value) bool) (removed bool) {
+	for n := len(list.Elements) - 1; n >= 0; n-- {
+		entry, ok := list.Elements[n].Value.(*hujson.Object)
+		if !ok {
+			continue
+		}
+		i := indexOf(entry, "hooks")
+		if i < 0 {
+			continue
+		}
+		handlers, ok := entry.Members[i].Value.Value.(*hujson.Array)
+		if !ok {
+			continue
+		}
+		before := len(handlers.Elements)
+		for k := before - 1; k >= 0; k-- {
+			if v := &handlers.Elements[k]; isOurs(*v, agent) && !keep(v) {
+				cutElement(handlers, k)
+			}
+		}
+		if len(handlers.Elements) == before {
+			continue
+		}
+		removed = true
+		if len(handlers.Elements) == 0 && len(entry.Members) == 1 {
+			cutElement(list, n)
+		}
+	}
+	return removed
+}
+
+// isOurs reports whether a handler is nod's.
+func isOurs(v hujson.Value, agent string) bool {
+	var h struct {
+		Command string `json:"command"`
+	}
+	return decode(v, &h) == nil && ours(h.Command, agent)
+}
+
+// decode reads a value as plain JSON, comments left out.
+func decode(v hujson.Value, into any) error {
+	plain := v.Clone()
+	plain.Standardize()
+	return strict.Unmarshal(plain.Pack(), into)
+}
+
+// cutMember takes a member out. Comments in it stay, before what comes next.
+func cutMember(o *hujson.Object, i int) {
+	m := o.Members[i]
+	gone := slices.Concat(comments(&m.Name), comments(&m.Value))
+	hasComma := o.Members[len(o.Members)-1].Value.AfterExtra != nil
+	o.Members = slices.Delete(o.Members, i, i+1)
+	next := &o.AfterExtra
+	if i < len(o.Members) {
+		next = &o.Members[i].Name.BeforeExtra
+	}
+	*next = slices.Concat(gone, *next)
+	if len(o.Members) > 0 && !hasComma {
+		dropComma(&o.Members[len(o.Members)-1].Value, &o.AfterExtra)
+	}
+}
+
+// cutElement is cutMember for a list.
+func cutElement(list *hujson.Array, i int) {
+	gone := comments(&list.Elements[i])
+	hasComma := list.Elements[len(list.Elements)-1].AfterExtra != nil
+	list.Elements = slices.Delete(list.Elements, i, i+1)
+	next := &list.AfterExtra
+	if i < len(list.Elements) {
+		next = &list.Elements[i].BeforeExtra
+	}
+	*next = slices.Concat(gone, *next)
+	if len(list.Elements) > 0 && !hasComma {
+		dropComma(&list.Elements[len(list.Elements)-1], &list.AfterExtra)
+	}
+}
+
+// dropComma takes away the comma after the last value of a list or object: not everybody reads it.
+func dropComma(last *hujson.Value, end *hujson.Extra) {
+	*end = slices.Concat(last.AfterExtra, *end)
+	last.AfterExtra = nil
+}
+
+// comments are those in and around a value, with the white space between them.
+func comments(v *hujson.Value) hujson.Extra {
+	var all hujson.Extra
+	add := func(e hujson.Extra) {
+		if !e.IsStandard() {
+			all = append(all, e...)
+		}
+	}
+	add(v.BeforeExtra)
+	switch c := v.Value.(type) {
+	case *hujson.Object:
+		for i := range c.Members {
+			all = slices.Concat(all, comments(&c.Members[i].Name), comments(&c.Members[i].Value))
+		}
+		add(c.AfterExtra)
+	case *hujson.Array:
+		for i := range c.Elements {
+			all = append(all, comments(&c.Elements[i])...)
+		}
+		add(c.AfterExtra)
+	}
+	add(v.AfterExtra)
+	return all
+}
+
+func object(v *hujson.Value, what string) (*hujson.Object, error) {
+	o, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return nil, errors.New(what + " is not a JSON object: make it one, or remove it")
+	}
+	return o, nil
+}
+
+func nameOf(m hujson.ObjectMember) string {
+	l, _ := m.Name.Value.(hujson.Literal) // the grammar has it so
+	return l.String()
+}
+
+func indexOf(o *hujson.Object, name string) int {
+	return slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool { return nameOf(m) == name })
+}
+
+// indentOf is what a member of the outermost object is indented by.
+func indentOf(root *hujson.Object) string {
+	if len(root.Members) == 0 {
+		return "  "
+	}
+	before := string(root.Members[0].Name.BeforeExtra)
+	i := strings.LastIndexByte(before, '\n')
+	if indent := before[i+1:]; i >= 0 && indent != "" && strings.TrimLeft(indent, " \t") == "" {
+		return indent
+	}
+	return "  "
+}
+
+func (d *document) line(depth int) hujson.Extra {
+	return hujson.Extra(d.end + strings.Repeat(d.unit, depth))
+}
+
+// atEnd is what comes before a new last value: the comments at the end among it, for they are about what is there.
+func (d *document) atEnd(end *hujson.Extra, depth int) hujson.Extra {
+	lead := *end
+	if lead.IsStandard() {
+		if lead == nil {
+			*end = d.line(depth - 1)
+		}
+		return d.line(depth)
+	}
+	if i := bytes.LastIndexByte(lead, '\n'); i >= 0 && len(bytes.TrimSpace(lead[i:])) == 0 {
+		lead = bytes.TrimSuffix(lead[:i], []byte("\r"))
+	}
+	*end = d.line(depth - 1)
+	return slices.Concat(lead, d.line(depth))
+}
+
+// member returns the named member of o, added with this value if it is missing.
+func (d *document) member(o *hujson.Object, name string, depth int, value hujson.ValueTrimmed) *hujson.Value {
+	if i := indexOf(o, name); i >= 0 {
+		return &o.Members[i].Value
+	}
+	o.Members = append(o.Members, hujson.ObjectMember{
+		Name:  hujson.Value{BeforeExtra: d.atEnd(&o.AfterExtra, depth), Value: hujson.String(name)},
+		Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: value},
+	})
+	return &o.Members[len(o.Members)-1].Value
+}
+
+// laidOut is a new value as it stands at a depth.
+func (d *document) laidOut(depth int, v any) (hujson.Value, error) {
+	text, err := json.MarshalIndent(v, strings.Repeat(d.unit, depth), d.unit)
+	if err != nil {
+		return hujson.Value{}, err
+	}
+	return hujson.Parse(bytes.ReplaceAll(text, []byte("\n"), []byte(d.end)))
+}
+
+// replace puts a new object in the place of one. What nod has no name for stays, and so do comments.
+func (d *document) replace(v *hujson.Value, depth int, with any) error {
+	fresh, err := d.laidOut(depth, with)
+	if err != nil {
+		return err
+	}
+	old, isOld := v.Value.(*hujson.Object)
+	made, isMade := fresh.Value.(*hujson.Object)
+	if !isOld || !isMade {
+		return errors.New("a hook is not a JSON object")
+	}
+	var gone hujson.Extra
+	for _, m := range old.Members {
+		if slices.Contains(handlerNames, nameOf(m)) {
+			gone = slices.Concat(gone, comments(&m.Name), comments(&m.Value))
+			continue
+		}
+		made.Members = append(made.Members, m)
+	}
+	if !old.AfterExtra.IsStandard() {
+		gone = slices.Concat(gone, old.AfterExtra)
+	}
+	dropComma(&made.Members[len(made.Members)-1].Value, &made.AfterExtra)
+	v.BeforeExtra, v.Value = slices.Concat(gone, v.BeforeExtra), made
+	return nil
+}

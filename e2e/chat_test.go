@@ -27,6 +27,23 @@ func chatAlone(t *testing.T, command func(*nod, string, ...string) *exec.Cmd, ar
 	return &chatSession{n, n.terminal(command(n, m.URL, args...)), &m.transcript}
 }
 
+// chatWithNod is chatAlone with nod, which has set the agent up, running or not.
+func chatWithNod(t *testing.T, agent, config string, isUp bool, command func(*nod, string, ...string) *exec.Cmd,
+	args []string, script ...toolCall) *chatSession {
+	t.Helper()
+	n := startDesktop(t)
+	n.writeConfig(config)
+	if isUp {
+		n.startNod()
+	}
+	if out, status := n.launch(n.program("nod", "agents", "install", agent, "--yes")).result(); status != 0 {
+		t.Fatalf("status %d: %s", status, out)
+	}
+	m := newChatModel(script)
+	t.Cleanup(m.Close)
+	return &chatSession{n, n.terminal(command(n, m.URL, args...)), &m.transcript}
+}
+
 // finished waits until the model has had its last word.
 func (s *chatSession) finished() { s.nod.t.Helper(); s.shows("all done") }
 

@@ -38,3 +38,42 @@ func TestAgentClineAlone(t *testing.T) {
 	s.made(true)
 	s.reads(s, "success")
 }
+
+// Cline goes on unless a rule of nod's, or the person whom a rule asks, says no: then its task ends.
+func TestAgentCline(t *testing.T) {
+	makeIt := toolCall{"run_commands", map[string]any{"commands": []string{"touch made.txt"}}}
+	cline := func(t *testing.T, rule string) *chatSession {
+		t.Helper()
+		return chatWithNod(t, "cline", settings+rule, true, (*nod).clineCommand, []string{"-i", "do it"}, makeIt)
+	}
+	const denies = "\npolicy:\n  rules:\n    - {id: no-commands, effect: deny, tool: run_commands}\n"
+	const asks = "\npolicy:\n  rules:\n    - {id: commands, effect: ask, tool: run_commands}\n"
+	t.Run("no rule", func(t *testing.T) {
+		s := cline(t, "")
+		s.finished()
+		s.made(true)
+		s.neverAWindow()
+	})
+	t.Run("denied by a rule", func(t *testing.T) {
+		s := cline(t, denies)
+		s.shows("no-commands")
+		s.made(false)
+		s.neverAWindow()
+	})
+	t.Run("allowed", func(t *testing.T) {
+		s := cline(t, asks)
+		s.prompt()
+		s.armed()
+		s.made(false)
+		s.press("ctrl+Return")
+		s.finished()
+		s.made(true)
+	})
+	t.Run("closed", func(t *testing.T) {
+		s := cline(t, asks)
+		s.prompt()
+		s.press("Escape")
+		s.shows("nobody decided")
+		s.made(false)
+	})
+}

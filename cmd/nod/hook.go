@@ -158,14 +158,17 @@ func isStrict(agent string) bool {
 // where that is the reply.
 func (c *console) endHook(p hooks.Protocol, reply []byte) error {
 	if p.Abstain != 0 {
-		exit := hooks.Exit{Status: p.Abstain}
-		if len(reply) > 0 && strict.Unmarshal(reply, &exit) != nil {
-			exit = hooks.Exit{Status: p.Abstain}
+		var exit struct {
+			Status *int   `json:"status"`
+			Stderr string `json:"stderr"`
+		}
+		if strict.Unmarshal(reply, &exit) != nil || exit.Status == nil {
+			return &verdict{status(p.Abstain), ""}
 		}
 		if exit.Stderr != "" {
 			fmt.Fprintln(c.err, exit.Stderr)
 		}
-		return &verdict{status(exit.Status), ""}
+		return &verdict{status(*exit.Status), ""}
 	}
 	if len(reply) == 0 {
 		return nil

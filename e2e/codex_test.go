@@ -23,7 +23,7 @@ type codexSession struct {
 
 // codexInTerminal starts Codex in a terminal, set up for nod by nod itself, and has its model begin. Its hooks
 // count as trusted, which a person says once with /hooks.
-func codexInTerminal(t *testing.T, config string, isUp bool, script ...string) *codexSession {
+func codexInTerminal(t *testing.T, config string, isUp bool, script ...responsesCall) *codexSession {
 	t.Helper()
 	program := released(t, "codex")
 	n := startDesktop(t)
@@ -32,11 +32,7 @@ func codexInTerminal(t *testing.T, config string, isUp bool, script ...string) *
 		n.startNod()
 	}
 	n.launch(n.program("nod", "agents", "install", "codex", "--yes")).result()
-	var calls []responsesCall
-	for _, command := range script {
-		calls = append(calls, codexRuns(command))
-	}
-	m := n.codexModel(calls...)
+	m := n.codexModel(script...)
 	return &codexSession{n, n.terminal(n.codex(program, "--dangerously-bypass-hook-trust", "do it")), &m.transcript}
 }
 
@@ -54,6 +50,8 @@ name = "Test"
 base_url = %q
 wire_api = "responses"
 env_key = "TEST_KEY"
+[features]
+default_mode_request_user_input = true # else the terminal asks the agent's questions in plan mode only
 [projects.%q]
 trust_level = "trusted"
 `, m.URL+"/v1", n.project())
@@ -62,10 +60,13 @@ trust_level = "trusted"
 	return m
 }
 
-// codex prepares Codex.
+// codex prepares Codex. It keeps the helper of its sandbox at home, and refuses to where temporary files are.
 func (n *nod) codex(program string, args ...string) *exec.Cmd {
+	n.t.Helper()
+	temporary := filepath.Join(n.Home(), "tmp")
+	must(n.t, os.MkdirAll(temporary, 0o700))
 	cmd := n.inProject(n.Command(program, args...))
-	cmd.Env = append(cmd.Env, "TEST_KEY=x")
+	cmd.Env = append(cmd.Env, "TEST_KEY=x", "TMPDIR="+temporary)
 	return cmd
 }
 
@@ -75,8 +76,9 @@ const codexAsks = "Would you like to run the following command?"
 func (s *codexSession) finished() { s.nod.t.Helper(); s.shows("all done") }
 
 func TestAgentCodex(t *testing.T) {
+	makeIt := codexEscalates("touch made.txt")
 	t.Run("allowed", func(t *testing.T) {
-		s := codexInTerminal(t, settings, true, "touch made.txt")
+		s := codexInTerminal(t, settings, true, makeIt)
 		s.prompt()
 		s.armed()
 		s.shot("codex")
@@ -85,12 +87,12 @@ func TestAgentCodex(t *testing.T) {
 		s.made(true)
 	})
 	t.Run("reads without a prompt", func(t *testing.T) {
-		s := codexInTerminal(t, settings, true, "ls -la")
+		s := codexInTerminal(t, settings, true, codexRuns("ls -la"))
 		s.finished()
 		s.neverAWindow()
 	})
 	t.Run("denied with a reason", func(t *testing.T) {
-		s := codexInTerminal(t, settings, true, "touch made.txt")
+		s := codexInTerminal(t, settings, true, makeIt)
 		s.prompt()
 		s.armed()
 		s.after(func() { s.press("Tab", "Tab", "Tab", "space") })
@@ -103,14 +105,14 @@ func TestAgentCodex(t *testing.T) {
 	})
 	t.Run("denied by a rule", func(t *testing.T) {
 		const rule = "\npolicy:\n  rules:\n    - {id: no, effect: deny, command: touch made.txt}\n"
-		s := codexInTerminal(t, settings+rule, true, "touch made.txt")
+		s := codexInTerminal(t, settings+rule, true, makeIt)
 		s.finished()
 		s.made(false)
 		s.neverAWindow()
 		s.reads(s, "no")
 	})
 	t.Run("closed, so the terminal decides", func(t *testing.T) {
-		s := codexInTerminal(t, settings, true, "touch made.txt")
+		s := codexInTerminal(t, settings, true, makeIt)
 		s.prompt()
 		s.press("Escape")
 		s.noWindow()
@@ -121,14 +123,14 @@ func TestAgentCodex(t *testing.T) {
 		s.made(true)
 	})
 	t.Run("interrupted in the terminal", func(t *testing.T) {
-		s := codexInTerminal(t, settings, true, "touch made.txt")
+		s := codexInTerminal(t, settings, true, makeIt)
 		s.prompt()
 		s.keys("Escape")
 		s.noWindow()
 		s.made(false)
 	})
 	t.Run("nod killed in the middle", func(t *testing.T) {
-		s := codexInTerminal(t, settings, true, "touch made.txt")
+		s := codexInTerminal(t, settings, true, makeIt)
 		s.prompt()
 		must(t, s.cmd.Process.Kill())
 		<-s.ended
@@ -139,15 +141,47 @@ func TestAgentCodex(t *testing.T) {
 		s.made(true)
 	})
 	t.Run("away", func(t *testing.T) {
-		s := codexInTerminal(t, settings, false, "touch made.txt")
+		s := codexInTerminal(t, settings, false, makeIt)
 		s.shows(codexAsks)
 		s.made(false)
 		s.says("y", codexAsks)
 		s.finished()
 		s.made(true)
 	})
+	t.Run("reads outside the sandbox", func(t *testing.T) {
+		s := codexInTerminal(t, settings, true, codexEscalates("ls -la"))
+		s.prompt()
+		s.armed()
+		s.shot("codex-escalation")
+		s.press("ctrl+Return")
+		s.finished()
+		s.reads(s, "exited with code 0")
+	})
+	database := codexTool("request_user_input", map[string]any{"questions": []any{
+		map[string]any{"id": "db", "question": "Which database?", "header": "Storage", "options": databases},
+	}})
+	t.Run("question", func(t *testing.T) {
+		s := codexInTerminal(t, settings, true, database)
+		s.prompt()
+		s.after(func() { s.press("Tab", "Down", "space") })
+		s.armed()
+		s.shot("codex-question")
+		s.press("ctrl+Return")
+		s.finished()
+		s.reads(s, "not a refusal: the person has answered in another window.\\nWhich database?: Postgres")
+	})
+	t.Run("question closed, so the terminal asks", func(t *testing.T) {
+		s := codexInTerminal(t, settings, true, database)
+		s.prompt()
+		s.press("Escape")
+		s.noWindow()
+		s.shows("enter to submit answer")
+		s.says("Enter", "enter to submit answer")
+		s.finished()
+		s.reads(s, "SQLite")
+	})
 	t.Run("away and strict", func(t *testing.T) {
-		s := codexInTerminal(t, settings+"\nagents:\n  strict: [codex]\n", false, "touch made.txt")
+		s := codexInTerminal(t, settings+"\nagents:\n  strict: [codex]\n", false, makeIt)
 		s.finished()
 		s.made(false)
 		s.reads(s, "To start it: nod start")
@@ -215,15 +249,23 @@ func (m *responsesModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // offeredTool is a tool that a model may call.
 type offeredTool struct{ Name string }
 
-// codexRuns has a command run, with whichever tool does that.
+// codexRuns runs a command in Codex's sandbox.
 func codexRuns(command string) responsesCall {
+	return codexTool("exec_command", map[string]string{"cmd": command})
+}
+
+// codexEscalates asks for a command that the sandbox would not let through.
+func codexEscalates(command string) responsesCall {
+	return codexTool("exec_command", map[string]string{"cmd": command,
+		"sandbox_permissions": "require_escalated", "justification": "the script says so"})
+}
+
+// codexTool calls one of Codex's own tools.
+func codexTool(tool string, input any) responsesCall {
 	return func(offered []offeredTool) (map[string]any, bool) {
-		for _, tool := range []string{"exec_command", "shell_command"} {
-			if slices.Contains(offered, offeredTool{tool}) {
-				return map[string]any{"name": tool, "arguments": shellInput(tool, command)}, true
-			}
-		}
-		return nil, false
+		arguments, _ := json.Marshal(input)
+		call := map[string]any{"name": tool, "arguments": string(arguments)}
+		return call, slices.Contains(offered, offeredTool{tool})
 	}
 }
 
@@ -234,12 +276,4 @@ func codexCalls(server, tool, arguments string) responsesCall {
 		call := map[string]any{"namespace": namespace, "name": tool, "arguments": arguments}
 		return call, slices.Contains(offered, offeredTool{namespace})
 	}
-}
-
-// shellInput asks for a command that the sandbox would not let through.
-func shellInput(tool, command string) string {
-	key := map[string]string{"exec_command": "cmd", "shell_command": "command"}[tool]
-	text, _ := json.Marshal(map[string]string{key: command,
-		"sandbox_permissions": "require_escalated", "justification": "the script says so"})
-	return string(text)
 }

@@ -175,10 +175,22 @@ func TestAgentGemini(t *testing.T) {
 		s.made(false)
 		s.reads(s, "To start it: nod start")
 	})
+	database := toolCall{"ask_user", map[string]any{"questions": []any{
+		map[string]any{"question": "Which database?", "header": "Storage", "type": "choice", "options": databases},
+	}}}
+	t.Run("question closed, so the terminal asks", func(t *testing.T) {
+		s := newGemini(t, settings, true, false, database)
+		term := s.terminal(s.command("-i", "do it"))
+		s.prompt()
+		s.press("Escape")
+		s.noWindow()
+		term.shows(geminiPicks)
+		term.says("Enter", geminiPicks)
+		term.shows("all done")
+		s.reads(s, "SQLite")
+	})
 	t.Run("question", func(t *testing.T) {
-		s := newGemini(t, settings, true, false, toolCall{"ask_user", map[string]any{"questions": []any{
-			map[string]any{"question": "Which database?", "header": "Storage", "type": "choice", "options": databases},
-		}}})
+		s := newGemini(t, settings, true, false, database)
 		term := s.terminal(s.command("-i", "do it"))
 		s.prompt()
 		s.after(func() { s.press("Tab", "Down", "space") })
@@ -190,8 +202,11 @@ func TestAgentGemini(t *testing.T) {
 	})
 }
 
-// geminiAsks is what Gemini CLI's own prompt says.
-const geminiAsks = "Allow execution"
+// What Gemini CLI's own prompts say, for a tool and for a question.
+const (
+	geminiAsks  = "Allow execution"
+	geminiPicks = "Enter to select"
+)
 
 // geminiModel plays Gemini's API (https://ai.google.dev/api/generate-content): it makes each call in turn and
 // then says that all is done.

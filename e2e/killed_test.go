@@ -18,7 +18,9 @@ func TestAgentKilled(t *testing.T) {
 	claude := claudeCode(installed(t, filepath.Join("claude-code-newest", "bin", "claude.exe")))
 	for name, start := range map[string]func(t *testing.T) *nod{
 		"Claude Code": func(t *testing.T) *nod { return claude.inTerminal(t, settings, true, makeIt).nod },
-		"Codex":       func(t *testing.T) *nod { return codexInTerminal(t, settings, true, "touch made.txt").nod },
+		"Codex": func(t *testing.T) *nod {
+			return codexInTerminal(t, settings, true, codexEscalates("touch made.txt")).nod
+		},
 		"Gemini CLI": func(t *testing.T) *nod {
 			s := newGemini(t, settings, true, true, geminiRuns("touch made.txt"))
 			s.headless()

@@ -4,6 +4,9 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -29,11 +32,23 @@ func TestAgentCodexForm(t *testing.T) {
 	program := released(t, "codex")
 	n := start(t, settings)
 	model := n.codexModel(codexCalls("nod", "interactive_form_question", form))
-	n.told(n.launch(n.codex(program, "mcp", "add", "nod",
-		"--env", "XDG_RUNTIME_DIR="+n.Runtime(), // which is not where it usually is, and Codex does not pass it on
-		"--", filepath.Join(bin, "nod"), "mcp")))
-	c := n.launch(n.codex(program, "exec", "--skip-git-repo-check", "do it"))
+	n.told(n.launch(n.codex(program, "mcp", "add", "nod", "--", filepath.Join(bin, "nod"), "mcp")))
+	c := n.launch(n.inRuntimeFolder(n.codex(program, "exec", "--skip-git-repo-check", "do it")))
 	n.fillsIn("codex-form", c, model)
+}
+
+// inRuntimeFolder has a command find the folder of running programs where systemd keeps it, below /run/user: Codex
+// hands the variable that names it on to no server.
+func (n *nod) inRuntimeFolder(cmd *exec.Cmd) *exec.Cmd {
+	n.t.Helper()
+	if _, err := exec.LookPath("bwrap"); err != nil {
+		n.t.Skip("bwrap is missing: install bubblewrap to give a program a /run/user of its own")
+	}
+	args := []string{"--dev-bind", "/", "/", "--tmpfs", "/run/user",
+		"--bind", n.Runtime(), fmt.Sprintf("/run/user/%d", os.Getuid()), "--"}
+	boxed := exec.CommandContext(n.ctx, "bwrap", append(args, cmd.Args...)...)
+	boxed.Env, boxed.Dir = cmd.Env, cmd.Dir
+	return boxed
 }
 
 // told fails the test unless an agent took note of nod as an MCP server.
@@ -48,8 +63,9 @@ func (n *nod) told(c *call) {
 func (n *nod) fillsIn(shot string, c *call, model interface{ lastResult() string }) {
 	n.t.Helper()
 	n.prompt()
-	n.after(func() { n.press("Tab", "space") })                                             // the first option of the first question
-	n.after(func() { n.press("Tab", "Tab", "Tab", "space", "Tab", "space", "Tab", "Tab") }) // both checks, and the name
+	// The first option of the first question, past the others, both checks, and the name.
+	n.after(func() { n.press("Tab", "space") })
+	n.after(func() { n.press("Tab", "Tab", "Tab", "space", "Tab", "space", "Tab", "Tab") })
 	n.write("orders")
 	n.armed()
 	n.blink()

@@ -26,24 +26,37 @@ type openSession struct {
 	reply chan string
 }
 
-// openInServer starts opencode's server, set up for nod by nod itself, and has its model begin.
-func openInServer(t *testing.T, config string, isUp bool, script ...toolCall) *openSession {
+// newOpen sets opencode up to talk to a model of ours.
+func newOpen(t *testing.T, config string, isUp bool, script ...toolCall) *openSession {
 	t.Helper()
-	program := released(t, "opencode")
+	released(t, "opencode")
 	n := startDesktop(t)
 	n.writeConfig(config)
 	if isUp {
 		n.startNod()
 	}
-	n.launch(n.program("nod", "agents", "install", "opencode", "--yes")).result()
 	s := &openSession{nod: n, model: newChatModel(script), reply: make(chan string, 1)}
 	s.transcript = &s.model.transcript
 	t.Cleanup(s.model.Close)
-	s.configure()
-	cmd := n.inProject(n.Command(program, "serve", "--port", "0", "--hostname", "127.0.0.1", "--print-logs"))
+	return s
+}
+
+// command prepares opencode.
+func (s *openSession) command(args ...string) *exec.Cmd {
+	s.t.Helper()
+	cmd := s.inProject(s.Command(released(s.t, "opencode"), args...))
 	cmd.Env = append(cmd.Env, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1",
 		"OPENCODE_DISABLE_LSP_DOWNLOAD=1")
-	s.serve(cmd)
+	return cmd
+}
+
+// openInServer starts opencode's server, set up for nod by nod itself, and has its model begin.
+func openInServer(t *testing.T, config string, isUp bool, script ...toolCall) *openSession {
+	t.Helper()
+	s := newOpen(t, config, isUp, script...)
+	s.launch(s.program("nod", "agents", "install", "opencode", "--yes")).result()
+	s.configure()
+	s.serve(s.command("serve", "--port", "0", "--hostname", "127.0.0.1", "--print-logs"))
 	go func() { s.reply <- s.begin() }()
 	return s
 }
@@ -80,6 +93,7 @@ func (s *openSession) configure() {
 		}},
 	})
 	must(s.t, err)
+	must(s.t, os.MkdirAll(filepath.Join(s.Config(), "opencode"), 0o700))
 	must(s.t, os.WriteFile(filepath.Join(s.Config(), "opencode", "opencode.json"), text, 0o600))
 }
 
@@ -212,6 +226,40 @@ func TestAgentOpencode(t *testing.T) {
 		s.finished()
 		s.made(false)
 		s.reads(s, "To start it: nod start")
+	})
+	t.Run("edit", func(t *testing.T) {
+		s := openInServer(t, settings, true,
+			toolCall{"write", map[string]string{"filePath": "made.txt", "content": "one\ntwo\nthree\n"}},
+			toolCall{"edit", map[string]string{"filePath": "made.txt", "oldString": "two", "newString": "2\n2 and a half"}})
+		s.prompt()
+		s.armed()
+		s.shot("opencode-write")
+		s.press("ctrl+Return")
+		s.noWindow()
+		s.prompt()
+		s.armed()
+		s.shot("opencode-edit")
+		s.press("ctrl+Return")
+		s.finished()
+		if text, err := os.ReadFile(filepath.Join(s.project(), "made.txt")); string(text) != "one\n2\n2 and a half\nthree\n" {
+			t.Errorf("made.txt: %q, %v", text, err)
+		}
+	})
+	t.Run("reads outside the project", func(t *testing.T) {
+		s := openInServer(t, settings, true,
+			toolCall{"read", map[string]string{"filePath": "../notes.txt"}},
+			toolCall{"bash", map[string]string{"command": "cat notes.txt", "workdir": "..", "description": "Reads"}},
+			toolCall{"read", map[string]string{"filePath": "../.env"}})
+		for _, name := range []string{"notes.txt", ".env"} {
+			must(t, os.WriteFile(filepath.Join(s.project(), "..", name), []byte("read me"), 0o600))
+		}
+		s.prompt() // only now: what may hold secrets is asked about
+		s.armed()
+		s.reads(s, "read me")
+		s.shot("opencode-outside")
+		s.press("ctrl+d")
+		s.finished()
+		s.reads(s, "the person denied this")
 	})
 	t.Run("question", func(t *testing.T) {
 		s := openInServer(t, settings, true, toolCall{"question", map[string]any{"questions": []any{

@@ -63,7 +63,7 @@ func replyToApprove(h api.Head, a Answer) (reply api.ApproveReply, ok bool) {
 	switch a.Outcome {
 	case Allowed:
 		reply.Decision, reply.By, reply.Rule = api.Allow, a.By, a.Rule
-		reply.Scope, reply.Covers = string(a.Scope), string(a.Covers)
+		reply.Scope, reply.Covers, reply.Suggestion = string(a.Scope), string(a.Covers), a.Suggestion
 	case Denied:
 		reply.By, reply.Rule = a.By, a.Rule
 	case TimedOut:

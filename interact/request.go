@@ -49,8 +49,8 @@ type Request struct {
 // [Notify], always as a value, never a pointer.
 type Body interface{ Kind() Kind }
 
-// What callers ask is what the wire says, so these types are the wire's. [Approve] is the core's own: it carries what
-// no caller may send.
+// What callers ask is what the wire says, so these types are the wire's. [Approve] is the core's own: its class is the
+// policy's.
 type (
 	Ask      = api.Ask
 	Confirm  = api.Confirm
@@ -135,7 +135,7 @@ type Approve struct {
 	Description string          `json:"description,omitempty"` // the agent's own words on why
 	ToolUseID   string          `json:"tool_use_id,omitempty"`
 	// Suggestions are rules that the agent itself would keep, in words; the human may pick one in place of
-	// a grant of nod's. Only the hooks set them.
+	// a grant of nod's.
 	Suggestions []string `json:"suggestions,omitempty"`
 }
 

@@ -251,6 +251,14 @@ func (a Approve) validate() error {
 	if err != nil {
 		return err
 	}
+	if len(a.Suggestions) > MaxOptions {
+		return wrong("suggestions", "more than %d", MaxOptions)
+	}
+	for i, s := range a.Suggestions {
+		if err := required(fmt.Sprintf("suggestions[%d]", i), s, MaxText); err != nil {
+			return err
+		}
+	}
 	switch input := bytes.TrimSpace(a.Input); {
 	case len(input) == 0 || bytes.Equal(input, []byte("null")):
 		return wrong("input", "want the tool's input as a JSON object")

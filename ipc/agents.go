@@ -22,7 +22,7 @@ func hook(s *Server, r *http.Request, payload []byte) (reply, error) {
 	out, err := s.hooks.Handle(r.Context(), hooks.Call{
 		Agent: r.PathValue("agent"), Event: r.PathValue("event"), Payload: payload,
 		Who: requester(r, api.Common{}), Headless: r.URL.Query().Get("headless") == "1",
-		Gate: r.URL.Query().Get("gate") == "1",
+		Version: r.URL.Query().Get("version"), Gate: r.URL.Query().Get("gate") == "1",
 	})
 	switch {
 	case errors.Is(err, hooks.ErrUnknownAgent):

@@ -116,6 +116,7 @@ type (
 		Agent    string `path:"agent" description:"as in: nod hook AGENT"`
 		Event    string `path:"event" description:"as the agent names it"`
 		Headless bool   `query:"headless" description:"the agent runs without a terminal"`
+		Version  string `query:"version" description:"the agent's, as it says itself" example:"2.1.330"`
 		Gate     bool   `query:"gate" description:"the agent's own prompt is switched off"`
 	}
 )

@@ -24,7 +24,7 @@ func partsOfApprove(r api.ApproveRequest) (interact.Body, api.Common) {
 func approvalOf(a api.Approve) interact.Approve {
 	return interact.Approve{
 		Tool: a.Tool, Input: a.Input, Class: policy.Class(a.Class), Description: a.Description,
-		ToolUseID: a.ToolUseID,
+		ToolUseID: a.ToolUseID, Suggestions: a.Suggestions,
 	}
 }
 

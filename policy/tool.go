@@ -98,12 +98,14 @@ type spelling struct {
 	trimmed bool // white space around it is taken off
 	marked  bool // "@" before it is taken off
 	encoded bool // %61 is read as a
+	escaped bool // a backslash before what is special to a shell is taken off
 }
 
 var spellings = map[string]func(*spelling){
 	"trimmed": func(s *spelling) { s.trimmed = true },
 	"marked":  func(s *spelling) { s.marked = true },
 	"encoded": func(s *spelling) { s.encoded = true },
+	"escaped": func(s *spelling) { s.escaped = true },
 }
 
 // readTools reads the files in tools. They are a part of the program, so a mistake in one is a bug of it.

@@ -64,6 +64,7 @@ func TestSpellings(t *testing.T) {
 		{spelling{marked: true}, "@/a", []string{"@/a", "a"}},
 		{spelling{encoded: true}, "%61", []string{"%61", "a"}},
 		{spelling{encoded: true}, "100%", []string{"100%"}},
+		{spelling{escaped: true}, `\~/a\ b\c`, []string{`\~/a\ b\c`, `~/a b\c`}},
 		{spelling{marked: true, encoded: true}, "@%61", []string{"@%61", "%61", "@a", "a"}},
 	} {
 		if got := tt.how.of(tt.path); !slices.Equal(got, tt.want) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/mod/semver"
 
 	"nod/interact"
 	"nod/ipc/hooks"
@@ -97,38 +98,63 @@ func (p Payload) permissionRequest(s hooks.Step, nod string) (hooks.Step, error)
 	return s, nil
 }
 
-// preToolUse comes before any prompt, and alone where there is none. The human is asked here only when
-// Claude Code runs headless: elsewhere PermissionRequest follows, and only for what needs it.
+// preToolUse comes before any prompt, and alone where there is none. The person is asked here only where no
+// PermissionRequest follows, or where none would help: see release.
 func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 	switch {
-	case p.ToolName == askUserQuestion && p.PermissionMode == "default":
-		return s, nil // PermissionRequest follows, with the same question
-	case p.ToolName == askUserQuestion:
+	case p.ToolName == askUserQuestion && p.PermissionMode == "dontAsk":
 		return p.question(s, PreTool)
+	case p.ToolName == askUserQuestion:
+		return s, nil // PermissionRequest follows, with the same question
 	case p.ToolName == exitPlanMode:
 		return s, nil
 	}
 	s.Ask, s.Otherwise = p.Approve(), p.mayAsk(c.Nod)
-	s.Quiet = slices.Contains(quietModes, p.PermissionMode)
-	if !c.Headless || s.Quiet {
+	s.Quiet = p.isQuiet(c.Version)
+	if !c.Headless || s.Quiet || followsHeadless(c.Version) {
 		s.Judge = []policy.Effect{policy.Allow, policy.Deny}
 	}
-	s.AskNow = c.Headless
-	if !c.Headless {
+	s.AskNow = true
+	unasked := p.PermissionMode == "bypassPermissions" || p.PermissionMode == "auto"
+	if !c.Headless && !unasked {
 		s.Insist = func(reason string) any { return PreTool(&Decision{Behavior: "ask", Message: reason}) }
 	}
 	s.Reply = func(a interact.Answer) (any, error) {
 		d := DecisionOf(a)
-		if a.Outcome == interact.Allowed {
+		switch {
+		case a.Outcome == interact.Allowed:
 			d.Message = a.Reason
+		case d == nil && a.Outcome != "" && unasked: // silence would let the call pass
+			d = &Decision{Behavior: "deny", Message: a.Undecided()}
 		}
 		return PreTool(d), nil
 	}
 	return s, nil
 }
 
-// quietModes are those in which Claude Code lets calls pass that it would otherwise ask about.
-var quietModes = []string{"acceptEdits", "auto", "bypassPermissions", "dontAsk"}
+// What Claude Code does with a reply to PreToolUse, measured with 2.1.197 and 2.1.330:
+//
+//   - "ask" has it ask, and PermissionRequest follows, in every mode; but in bypassPermissions, and in auto before
+//     2.1.330, it writes to .git, .claude, .bashrc and their like all the same. There nod asks before it answers.
+//   - Headless, "ask" is "deny". PermissionRequest follows silence, for exactly the calls that need leave, in 2.1.330;
+//     before, nothing follows, and silence is "deny" for those.
+//   - A plan is quiet in 2.1.330: what its classifier passes runs.
+
+// followsHeadless reports whether a release sends PermissionRequest without a terminal, too.
+func followsHeadless(version string) bool { return semver.Compare("v"+version, "v2.1.330") >= 0 }
+
+// isQuiet reports whether the mode may let the call pass although the person would be asked about it in another.
+func (p Payload) isQuiet(version string) bool {
+	switch p.PermissionMode {
+	case "auto", "bypassPermissions", "dontAsk":
+		return true
+	case "plan":
+		return followsHeadless(version)
+	case "acceptEdits":
+		return followsHeadless(version) || slices.Contains(ruleEdits, p.ToolName)
+	}
+	return false
+}
 
 // question answers AskUserQuestion. It is never allowed without answers: Claude Code would take that for
 // the human saying nothing.

@@ -33,9 +33,11 @@ var Agent = agent.Agent{
 	Tested: []string{"0.169.0"},
 	Limits: []string{
 		"It runs new hooks only after you have trusted them: type /hooks once.",
-		"It asks nod only about what it would ask you about; all else nod can deny by a rule, and no more.",
-		"codex exec never asks: there nod only denies what your rules deny.",
-		"Its own questions stay in its terminal.",
+		"It asks nod only about what it would ask you about; about all else nod asks where a rule says so, and denies by rules.",
+		"codex exec never asks: there nod asks only where a rule says so, and denies what your rules deny.",
+		"What it asks about leaves its sandbox: without a rule for it, even a command that only reads is asked about.",
+		"The model reads what you answered to its question as a denial that says it is none: there is no other way.",
+		"A question that you do not answer in nod is asked in its terminal in plan mode only.",
 	},
 }
 

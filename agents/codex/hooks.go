@@ -1,6 +1,8 @@
 package codex
 
 import (
+	"encoding/json"
+
 	"nod/agents/claude"
 	"nod/interact"
 	"nod/ipc/hooks"
@@ -16,12 +18,10 @@ func (p hookPayload) step(c hooks.Call) (hooks.Step, error) {
 	s := hooks.Step{Session: p.SessionID, CWD: p.CWD}
 	switch c.Event {
 	case "PermissionRequest":
-		s.Ask = p.Approve()
+		s.Ask = p.outsideSandbox()
 		s.Reply = claude.Verdict(claude.Permission)
 	case "PreToolUse":
-		// "allow" and "ask" are not supported here: silence lets Codex's own rules decide.
-		s.Ask, s.Judge = p.Approve(), []policy.Effect{policy.Deny}
-		s.Reply = claude.Verdict(claude.PreTool)
+		return p.preToolUse(s)
 	case "PostToolUse":
 		s.Over = p.SameCall
 	case "Stop":
@@ -31,4 +31,48 @@ func (p hookPayload) step(c hooks.Call) (hooks.Step, error) {
 		s.Over = hooks.Everything
 	}
 	return s, nil
+}
+
+// preToolUse comes before Codex's own rules. It takes no "allow" and no "ask": silence lets those rules decide, and what
+// its sandbox holds runs unasked. So what the policy insists on is asked about here, and silence is only for an allow.
+// That it may leave the sandbox as well is another question, which PermissionRequest asks.
+func (p hookPayload) preToolUse(s hooks.Step) (hooks.Step, error) {
+	if p.ToolName == "request_user_input" {
+		return p.requestUserInput(s)
+	}
+	s.Ask, s.Judge, s.AskNow = p.Approve(), []policy.Effect{policy.Deny}, true
+	s.Reply = func(a interact.Answer) (any, error) {
+		switch a.Outcome {
+		case "", interact.Allowed:
+			return nil, nil
+		case interact.Denied:
+			return claude.Deny("PreToolUse", a.Refusal()), nil
+		}
+		return claude.Deny("PreToolUse", a.Undecided()), nil
+	}
+	return s, nil
+}
+
+// requestUserInput answers Codex's own question tool. PermissionRequest does not follow, and changed input changes only
+// what the terminal asks, so the answer goes where the reason of a refusal does. Without one the question goes on to
+// the terminal, where Codex asks it (in plan mode).
+func (p hookPayload) requestUserInput(s hooks.Step) (hooks.Step, error) {
+	var in claude.Questions
+	if err := json.Unmarshal(p.ToolInput, &in); err != nil {
+		return hooks.Step{}, err
+	}
+	return s.Asks(in.Questions, func(picks [][]string) (any, error) {
+		return claude.Deny("PreToolUse", hooks.Stated(in.Questions, picks)), nil
+	})
+}
+
+// outsideSandbox is the request that asks about what Codex's sandbox would not let through: a command that leaves it,
+// or one that wants to reach a host. Which of them, and with what rights, the payload does not say, but for the agent's
+// own words. So a command runs something, even one that would only read where the sandbox holds it.
+func (p hookPayload) outsideSandbox() interact.Approve {
+	a := p.Approve()
+	if p.ToolName == "Bash" {
+		a.Class = policy.Execute
+	}
+	return a
 }

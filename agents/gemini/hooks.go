@@ -2,8 +2,6 @@ package gemini
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 
 	"nod/agents/claude"
 	"nod/interact"
@@ -67,11 +65,7 @@ func (p payload) askUser(s hooks.Step) (hooks.Step, error) {
 		return hooks.Step{}, err
 	}
 	return s.Asks(in.Questions, func(picks [][]string) (any, error) {
-		lines := []string{"This is not a refusal: the person has answered in another window."}
-		for i, pick := range picks {
-			lines = append(lines, fmt.Sprintf("%s: %s", in.Questions[i].Question, strings.Join(pick, ", ")))
-		}
-		return deny(strings.Join(lines, "\n")), nil
+		return deny(hooks.Stated(in.Questions, picks)), nil
 	})
 }
 

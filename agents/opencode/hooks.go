@@ -2,15 +2,19 @@ package opencode
 
 import (
 	"encoding/json"
+	"path/filepath"
 
 	"nod/interact"
 	"nod/ipc/hooks"
+	"nod/policy"
 )
 
 // payload is what nod reads of the events that nod's plugin passes on from opencode's event stream
 // (https://opencode.ai/docs/server). The plugin hands the reply to opencode's own API.
 type payload struct {
-	CWD        string `json:"cwd"` // added by the plugin
+	CWD        string `json:"cwd"`      // this and the next two are added by the plugin
+	Worktree   string `json:"worktree"` // the top of the git repository; "/" outside of one
+	Call       *call  `json:"call"`     // the tool call that wants the permission; nil: not known
 	Properties struct {
 		ID         string                     `json:"id"`
 		SessionID  string                     `json:"sessionID"`
@@ -45,19 +49,70 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 	return s, nil
 }
 
-func (p payload) permission(s hooks.Step) (hooks.Step, error) {
+// call is a tool call under way.
+type call struct {
+	Tool string          `json:"tool"`
+	Args json.RawMessage `json:"args"`
+}
+
+// permission is the name of the permission that the tool itself asks for: all that change files ask for "edit".
+func (c call) permission() string {
+	switch c.Tool {
+	case "write", "multiedit", "patch", "apply_patch":
+		return "edit"
+	}
+	return c.Tool
+}
+
+// externalDirectory is what any tool asks for, before its own permission, to work outside of the project.
+const externalDirectory = "external_directory"
+
+// approval is the request that asks about the call itself, which says all that a permission leaves out: what a file
+// will hold, where a command runs, what a tool of an MCP server gets, and what is done outside of the project.
+func (p payload) approval() (interact.Approve, error) {
+	a := interact.Approve{Tool: p.Properties.Permission, ToolUseID: p.Properties.ID}
+	if c := p.Call; c != nil && (c.permission() == a.Tool || a.Tool == externalDirectory) {
+		a.Tool, a.Input = c.permission(), c.Args
+		return a, nil
+	}
+	if a.Tool == "read" && !filepath.IsAbs(p.Worktree) {
+		a.Class = policy.Unknown // nobody knows where the patterns start
+	}
+	var err error
+	a.Input, err = json.Marshal(p.input())
+	return a, err
+}
+
+// input is what the permission itself says of the call.
+func (p payload) input() map[string]any {
 	input := map[string]any{}
 	if _, isCommand := p.Properties.Metadata["command"]; !isCommand { // patterns are parts of the command
-		input["patterns"] = p.Properties.Patterns
+		input["patterns"] = p.patterns()
 	}
 	for k, v := range p.Properties.Metadata {
 		input[k] = v
 	}
-	text, err := json.Marshal(input)
+	return input
+}
+
+// patterns are those of the permission. The files that read names are relative to the top of the repository; a resource
+// of an MCP server has metadata, a file has none.
+func (p payload) patterns() []string {
+	if p.Properties.Permission != "read" || len(p.Properties.Metadata) > 0 {
+		return p.Properties.Patterns
+	}
+	var paths []string
+	for _, pattern := range p.Properties.Patterns {
+		paths = append(paths, filepath.Join(p.Worktree, pattern))
+	}
+	return paths
+}
+
+func (p payload) permission(s hooks.Step) (hooks.Step, error) {
+	a, err := p.approval()
 	if err != nil {
 		return hooks.Step{}, err
 	}
-	a := interact.Approve{Tool: p.Properties.Permission, Input: text, ToolUseID: p.Properties.ID}
 	if len(p.Properties.Always) > 0 {
 		always, err := json.Marshal(p.Properties.Always)
 		if err != nil {

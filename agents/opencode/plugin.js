@@ -9,9 +9,9 @@ const EVENTS = new Set([
 ])
 
 // ask runs nod's hook and returns its reply. No reply, or none that can be read, is no decision.
-function ask(event, cwd) {
+function ask(payload) {
   return new Promise((resolve) => {
-    const hook = spawn(NOD, ["hook", "opencode"], { cwd, stdio: ["pipe", "pipe", "ignore"] })
+    const hook = spawn(NOD, ["hook", "opencode"], { cwd: payload.cwd, stdio: ["pipe", "pipe", "ignore"] })
     let out = ""
     hook.on("error", () => resolve(undefined))
     hook.stdin.on("error", () => {})
@@ -23,11 +23,15 @@ function ask(event, cwd) {
         resolve(undefined)
       }
     })
-    hook.stdin.end(JSON.stringify({ ...event, cwd }))
+    hook.stdin.end(JSON.stringify(payload))
   })
 }
 
-export const Nod = async ({ client, serverUrl, directory }) => {
+export const Nod = async ({ client, serverUrl, directory, worktree }) => {
+  // The tool calls under way. A permission says which call wants it, and little of what the call does. Of two calls
+  // with one id nobody knows which it is.
+  const calls = new Map()
+  const key = (session, call) => `${session} ${call}`
   const post = (path, body) => {
     const request = { url: path, body, headers: { "Content-Type": "application/json" } }
     return client?._client?.post ? client._client.post(request) : fetch(new URL(path, serverUrl), {
@@ -35,14 +39,26 @@ export const Nod = async ({ client, serverUrl, directory }) => {
     })
   }
   const answer = async (event) => {
-    const reply = await ask(event, directory)
+    const { sessionID, tool } = event.properties
+    const call = calls.get(key(sessionID, tool?.callID))
+    const reply = await ask({ ...event, cwd: directory, worktree, call })
     if (!reply) return
     const id = encodeURIComponent(event.properties.id)
     if (event.type === "permission.asked") await post(`/permission/${id}/reply`, reply)
     if (event.type === "question.asked") await post(`/question/${id}/reply`, reply)
   }
   return {
+    "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
+      const id = key(sessionID, callID)
+      calls.set(id, calls.has(id) ? undefined : { tool, args })
+    },
+    "tool.execute.after": async ({ sessionID, callID }) => {
+      calls.delete(key(sessionID, callID))
+    },
     event: async ({ event }) => {
+      if (event.type === "session.idle") {
+        for (const id of calls.keys()) if (id.startsWith(key(event.properties.sessionID, ""))) calls.delete(id)
+      }
       // Not awaited: opencode goes on, and shows its own prompt, while the human thinks.
       if (EVENTS.has(event.type)) answer(event).catch(() => {})
     },

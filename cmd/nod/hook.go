@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	strict "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -83,9 +84,14 @@ func passOn(ctx context.Context, agent, event string, payload []byte) ([]byte, e
 	defer cancel()
 	ctx, stop := whileAlive(ctx, cl.Health)
 	defer stop()
-	// Claude Code says in its hooks' environment how it was started: "cli" is its terminal.
+	// Claude Code says in its hooks' environment how it was started ("cli" is its terminal), and which release it is:
+	// claude-code_2-1-330_harness.
 	entry := os.Getenv("CLAUDE_CODE_ENTRYPOINT")
-	return cl.Hook(ctx, agent, event, payload, entry != "" && entry != "cli", isGate(agent))
+	version, _, _ := strings.Cut(strings.TrimPrefix(os.Getenv("AI_AGENT"), "claude-code_"), "_")
+	return cl.Hook(ctx, client.HookCall{
+		Agent: agent, Event: event, Payload: payload, Version: strings.ReplaceAll(version, "-", "."),
+		Headless: entry != "" && entry != "cli", Gate: isGate(agent),
+	})
 }
 
 // eventOf reads the event's name from the payload, or from as much of it as can be read: agents put it in a field in

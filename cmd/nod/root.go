@@ -52,7 +52,7 @@ It can only ask: nothing here answers a request or changes a rule.
 	)
 	add(root, "ask", c.approve(), c.ask(), c.confirm(), c.form(), c.notify())
 	add(root, "later", c.wait(), c.withdraw(), c.pending())
-	add(root, "agents", c.agents(), c.hook(), c.mcp())
+	add(root, "agents", c.agents(), c.hook(), c.mcp(), c.acp())
 	add(root, "nod", c.start(), c.status(), c.evaluate(), c.policy(), c.versionCommand())
 	root.SetHelpCommandGroupID("nod")
 	root.SetCompletionCommandGroupID("nod")

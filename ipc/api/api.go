@@ -132,6 +132,8 @@ type Approve struct {
 	Class       string          `json:"class,omitzero"`
 	Description string          `json:"description,omitzero" description:"the agent's own words on why"`
 	ToolUseID   string          `json:"tool_use_id,omitzero"`
+	// Rules that the agent itself would keep, in words; the human may pick one in place of a grant of nod's.
+	Suggestions []string `json:"suggestions,omitempty" description:"rules that the agent itself would keep, in words"`
 }
 
 // Notify tells the human something and expects no answer.
@@ -236,6 +238,7 @@ type (
 		Rule        string   `json:"rule,omitzero" description:"id of the rule or grant that decided"`
 		Scope       string   `json:"scope,omitzero" enum:"once,session,15m,quit,always"`
 		Covers      string   `json:"covers,omitzero" enum:"input,commands,edits"`
+		Suggestion  int      `json:"suggestion,omitzero" description:"the suggestion that the human picked, from 1"`
 		ShownSHA256 string   `json:"shown_sha256" description:"SHA-256 of the bytes of input that were judged or shown"`
 	}
 	NotifyReply struct {

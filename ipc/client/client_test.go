@@ -84,7 +84,8 @@ func spits(t testing.TB, reply string) *client.Client {
 	return c
 }
 
-var call = api.ApproveRequest{Approve: api.Approve{Tool: "Bash", Input: json.RawMessage(`{"command":"make all"}`)}}
+var call = api.ApproveRequest{Approve: api.Approve{Tool: "Bash", Input: json.RawMessage(`{"command":"make all"}`),
+	Suggestions: []string{"allow make"}}}
 
 func digest(b []byte) string { sum := sha256.Sum256(b); return hex.EncodeToString(sum[:]) }
 
@@ -103,6 +104,9 @@ func TestApprove(t *testing.T) {
 		{"allowed by a person", allow(),
 			api.ApproveReply{Decision: "allow", Head: api.Head{Outcome: api.Allowed}, By: api.ByHuman, Scope: "once",
 				ShownSHA256: digest(call.Input)}},
+		{"allowed with the agent's own rule", strings.Replace(allow(), `{`, `{"suggestion":1,`, 1),
+			api.ApproveReply{Decision: "allow", Head: api.Head{Outcome: api.Allowed}, By: api.ByHuman, Scope: "once",
+				Suggestion: 1, ShownSHA256: digest(call.Input)}},
 		{"denied by a rule", `{"decision":"deny","outcome":"denied","reason":"no builds","by":"policy","rule":"r1",` +
 			`"shown_sha256":"x"}`,
 			api.ApproveReply{Decision: "deny", Head: api.Head{Outcome: api.Denied}, By: api.ByPolicy, Rule: "r1",
@@ -164,6 +168,7 @@ func TestDoubtIsNoDecision(t *testing.T) {
 		{"no reason", 200, "application/json", strings.Replace(good, `"reason":"",`, ``, 1)},
 		{"for another input", 200, "application/json", strings.Replace(good, digest(call.Input), digest([]byte("{}")), 1)},
 		{"without the digest", 200, "application/json", strings.Replace(good, `,"shown_sha256"`, `,"shown"`, 1)},
+		{"with a suggestion that nobody made", 200, "application/json", strings.Replace(good, `{`, `{"suggestion":2,`, 1)},
 		{"another media type", 200, "text/html", good},
 		{"no media type", 200, "", good},
 		{"created", 201, "application/json", good},

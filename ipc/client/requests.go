@@ -66,6 +66,9 @@ func (c *Client) Approve(ctx context.Context, r api.ApproveRequest) (api.Approve
 	if sum := sha256.Sum256(r.Input); reply.Allowed() && reply.ShownSHA256 != hex.EncodeToString(sum[:]) {
 		return api.ApproveReply{}, badReply("it allows another input than the one that was sent")
 	}
+	if s := reply.Suggestion; s < 0 || s > len(r.Suggestions) || s > 0 && !reply.Allowed() {
+		return api.ApproveReply{}, badReply("suggestion %d was picked of %d", s, len(r.Suggestions))
+	}
 	return reply, err
 }
 
@@ -123,21 +126,31 @@ func (c *Client) Health(ctx context.Context) (api.HealthReply, error) {
 	return send[api.HealthReply](ctx, c, http.MethodGet, "/v1/health", nil)
 }
 
+// HookCall is one call of an agent's hook. Its fields are as in [nod/ipc/hooks.Call].
+type HookCall struct {
+	Agent, Event   string
+	Payload        []byte
+	Version        string
+	Headless, Gate bool
+}
+
 // Hook passes on the payload of an agent's hook and returns the agent's own reply; nil is "no decision".
-// headless and gate are as in [nod/ipc/hooks.Call].
-func (c *Client) Hook(ctx context.Context, agent, event string, payload []byte, headless, gate bool) ([]byte, error) {
-	if !json.Valid(payload) {
+func (c *Client) Hook(ctx context.Context, h HookCall) ([]byte, error) {
+	if !json.Valid(h.Payload) {
 		return nil, errors.New("the hook's payload is not JSON")
 	}
 	query := url.Values{}
-	if headless {
+	if h.Headless {
 		query.Set("headless", "1")
 	}
-	if gate {
+	if h.Gate {
 		query.Set("gate", "1")
 	}
-	at := url.URL{Path: "/v1/hooks/" + url.PathEscape(agent) + "/" + url.PathEscape(event), RawQuery: query.Encode()}
-	text, err := c.call(ctx, http.MethodPost, at.String(), json.RawMessage(payload))
+	if h.Version != "" {
+		query.Set("version", h.Version)
+	}
+	at := url.URL{Path: "/v1/hooks/" + url.PathEscape(h.Agent) + "/" + url.PathEscape(h.Event), RawQuery: query.Encode()}
+	text, err := c.call(ctx, http.MethodPost, at.String(), json.RawMessage(h.Payload))
 	if err != nil || len(text) == 0 {
 		return nil, err
 	}

@@ -50,6 +50,7 @@ type Call struct {
 	Payload  []byte             // what the agent wrote to the hook's standard input
 	Who      interact.Requester // its Process is verified; the rest comes from the payload
 	Headless bool               // the agent runs without a terminal: nobody else would ask
+	Version  string             // the agent's, as it says itself: 2.1.330; empty when it does not say
 	Nod      string             // path of the nod command; empty when it is not known
 	Gate     bool               // the agent's own prompt is switched off: what nod does not deny happens
 }
@@ -288,8 +289,7 @@ func (h *Hooks) decide(ctx context.Context, r interact.Request, s Step) (interac
 		case s.Otherwise.Outcome != "" && d.Effect == policy.Ask && !d.Insists():
 			return s.Otherwise, "", nil
 		case s.Judge == nil: // the policy decides again, with the person
-			a, err := h.cfg.Broker.Do(ctx, r)
-			return a, "", err
+			return h.ask(ctx, r)
 		case !d.Insists() && !(s.Quiet && d.Effect == policy.Ask && h.cfg.AskMore()):
 			return interact.Answer{}, "", nil
 		case s.Insist != nil:
@@ -298,7 +298,16 @@ func (h *Hooks) decide(ctx context.Context, r interact.Request, s Step) (interac
 			return interact.Answer{}, "", nil
 		}
 	}
+	return h.ask(ctx, r)
+}
+
+// ask asks the person. A request that cannot be put to them is one that nobody decided.
+func (h *Hooks) ask(ctx context.Context, r interact.Request) (interact.Answer, string, error) {
 	a, err := h.cfg.Broker.Do(ctx, r)
+	if err != nil && ctx.Err() == nil {
+		h.cfg.Log.Warn("hook: not asked", "agent", r.Requester.Agent, "err", err)
+		return interact.Answer{Outcome: interact.Unavailable, Reason: "nod could not ask the person"}, "", nil
+	}
 	return a, "", err
 }
 

@@ -139,7 +139,7 @@ func TestReplies(t *testing.T) {
 		{agent: "claude-code", file: "18-PreToolUse-AskUserQuestion", human: answered(list("SQLite"), list("Auth")),
 			want: "", prompts: 0},
 		{agent: "claude-code", file: "18-PreToolUse-AskUserQuestion",
-			human: answered(list("SQLite"), list("Auth", "Search")), call: mode("plan"), prompts: 1,
+			human: answered(list("SQLite"), list("Auth", "Search")), call: mode("dontAsk"), prompts: 1,
 			want: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow",` +
 				`"updatedInput":{"answers":{"Which database?":"SQLite","Which features?":"Auth, Search"},"questions":[…]}}}`},
 		{agent: "claude-code", file: "19-PermissionRequest-AskUserQuestion", human: answered(list("My own"), list("Auth")),
@@ -153,7 +153,12 @@ func TestReplies(t *testing.T) {
 		{agent: "codex", file: "05-PermissionRequest-Bash", human: deny, want: permissionDeny, prompts: 1},
 		{agent: "codex", file: "05-PermissionRequest-Bash", human: dismiss, want: "", prompts: 1},
 		{agent: "codex", file: "02-PreToolUse-Bash", human: allow, want: "", prompts: 0},
-		{agent: "codex", file: "06-PreToolUse-request_user_input", human: allow, want: "", prompts: 0},
+		{agent: "codex", file: "06-PreToolUse-request_user_input", human: answered(list("SQLite")), prompts: 1,
+			want: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":` +
+				`"This is not a refusal: the person has answered in another window.\nWhich database?: SQLite"}}`},
+		{agent: "codex", file: "06-PreToolUse-request_user_input", human: dismiss, want: "", prompts: 1},
+		{agent: "codex", file: "06-PreToolUse-request_user_input", human: allow, want: "", prompts: 1},
+		{agent: "codex", file: "09-PermissionRequest-Bash-network", human: deny, want: permissionDeny, prompts: 1},
 		{agent: "codex", file: "07-Stop", want: `{}`},
 		{agent: "gemini-cli", file: "00-BeforeTool-run_shell_command", human: allow, want: "", prompts: 0},
 		{agent: "gemini-cli", file: "00-BeforeTool-run_shell_command", human: allow, call: gate,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,7 +44,7 @@ func preTool(decision, reason string) string {
 func TestAskRulesHoldInEveryMode(t *testing.T) {
 	const bash, rule, none = "06-PreToolUse-Bash", true, false
 	for _, tt := range []struct {
-		mode              string
+		mode, version     string
 		rule, more, alone bool
 		want              string
 		prompts           int
@@ -53,15 +54,20 @@ func TestAskRulesHoldInEveryMode(t *testing.T) {
 		{mode: "default", rule: none, more: true, want: ""}, // Claude Code asks by itself
 		{mode: "plan", rule: rule, want: preTool("ask", "the test says so")},
 		{mode: "acceptEdits", rule: rule, want: preTool("ask", "the test says so")},
-		{mode: "bypassPermissions", rule: rule, want: preTool("ask", "the test says so")},
+		{mode: "dontAsk", rule: rule, want: preTool("ask", "the test says so")},
+		{mode: "bypassPermissions", rule: rule, want: preTool("deny", "not now"), prompts: 1},
 		{mode: "bypassPermissions", rule: none, want: ""},
-		{mode: "bypassPermissions", rule: none, more: true, want: preTool("ask", "no rule matches")},
-		{mode: "auto", rule: rule, want: preTool("ask", "the test says so")},
-		{mode: "auto", rule: none, more: true, want: preTool("ask", "no rule matches")},
+		{mode: "bypassPermissions", rule: none, more: true, want: preTool("deny", "not now"), prompts: 1},
+		{mode: "auto", rule: rule, want: preTool("deny", "not now"), prompts: 1},
+		{mode: "auto", rule: none, more: true, want: preTool("deny", "not now"), prompts: 1},
+		{mode: "plan", rule: none, more: true, want: ""},
+		{mode: "plan", rule: none, more: true, version: "2.1.330", want: preTool("ask", "no rule matches")},
 		{mode: "bypassPermissions", rule: rule, alone: true, want: preTool("deny", "not now"), prompts: 1},
 		{mode: "bypassPermissions", rule: none, alone: true, want: ""},
-		{mode: "acceptEdits", rule: none, more: true, alone: true, want: preTool("deny", "not now"), prompts: 1},
+		{mode: "acceptEdits", rule: none, alone: true, want: preTool("deny", "not now"), prompts: 1}, // it is no edit
 		{mode: "default", rule: none, alone: true, want: preTool("deny", "not now"), prompts: 1},
+		{mode: "default", rule: none, alone: true, version: "2.1.330", want: ""}, // PermissionRequest follows
+		{mode: "default", rule: rule, alone: true, version: "2.1.330", want: preTool("deny", "not now"), prompts: 1},
 	} {
 		t.Run(fmt.Sprintf("%+v", tt), func(t *testing.T) {
 			r := newRig(t, deny)
@@ -70,7 +76,7 @@ func TestAskRulesHoldInEveryMode(t *testing.T) {
 				r.policy.Set("Bash", policy.Ask)
 			}
 			c := claudeCall(t, bash, "PreToolUse", map[string]any{"permission_mode": tt.mode})
-			c.Headless = tt.alone
+			c.Headless, c.Version = tt.alone, tt.version
 			if got := handle(t, r, c); got != tt.want {
 				t.Errorf("reply\n got %s\nwant %s", got, tt.want)
 			}
@@ -85,16 +91,16 @@ func TestAskRulesHoldInEveryMode(t *testing.T) {
 func TestOneWindowForACallThatComesTwice(t *testing.T) {
 	const question = "18-PreToolUse-AskUserQuestion"
 	answers := answered(interact.ListValue("SQLite"), interact.ListValue("Auth"))
-	plan := map[string]any{"permission_mode": "plan"}
+	quiet := map[string]any{"permission_mode": "dontAsk"}
 	for name, human := range map[string]interact.Answer{"answered": answers, "dismissed": dismiss} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, human)
-			first := handle(t, r, claudeCall(t, question, "PreToolUse", plan))
-			second := handle(t, r, claudeCall(t, question, "PermissionRequest", plan))
+			first := handle(t, r, claudeCall(t, question, "PreToolUse", quiet))
+			second := handle(t, r, claudeCall(t, question, "PermissionRequest", quiet))
 			if len(r.human.Shown()) != 1 || (first == "") != (second == "") {
 				t.Errorf("%d windows, %q and %q", len(r.human.Shown()), first, second)
 			}
-			handle(t, r, claudeCall(t, question, "PermissionRequest", plan))
+			handle(t, r, claudeCall(t, question, "PermissionRequest", quiet))
 			if n := len(r.human.Shown()); n != 2 {
 				t.Errorf("an answer counted for a third delivery: %d windows", n)
 			}
@@ -191,6 +197,62 @@ func TestOtherwiseGivesWayToRules(t *testing.T) {
 			if got, err := h.Handle(t.Context(), hooks.Call{Agent: "a"}); err != nil || string(got) != `"`+want+`"` {
 				t.Errorf("%q, judged %v: %s, %v", effect, judge, got, err)
 			}
+		}
+	}
+}
+
+// In a mode that lets everything pass, a request that the person leaves undecided, or that cannot be put to them, is
+// denied: silence would let it run.
+func TestNobodysDecisionIsNoLeaveInQuietModes(t *testing.T) {
+	bypass := map[string]any{"permission_mode": "bypassPermissions"}
+	for name, human := range map[string]interact.Answer{
+		"closed": dismiss, "unavailable": {Outcome: interact.Unavailable, Reason: "no screen"},
+	} {
+		r := newRig(t, human)
+		r.policy.Set("Bash", policy.Ask)
+		got := handle(t, r, claudeCall(t, "06-PreToolUse-Bash", "PreToolUse", bypass))
+		if !strings.Contains(got, `"permissionDecision":"deny"`) || strings.Contains(got, "person denied") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, interact.Answer{})
+		r.policy.Set("Bash", policy.Ask)
+		ctx, cancel := context.WithCancel(t.Context())
+		for i := range interact.MaxPendingPerRequester {
+			fields := map[string]any{"agent_id": fmt.Sprint(i)}
+			go func() { _, _ = r.Handle(ctx, claudeCall(t, "07-PermissionRequest-Bash", "PermissionRequest", fields)) }()
+		}
+		synctest.Wait()
+		got := handle(t, r, claudeCall(t, "06-PreToolUse-Bash", "PreToolUse", bypass))
+		if !strings.Contains(got, `"permissionDecision":"deny"`) {
+			t.Errorf("flooded: %q", got)
+		}
+		cancel()
+	})
+}
+
+// Codex runs unasked what its sandbox holds: a rule that asks is asked about before, and nobody's decision is no leave.
+func TestAskRulesHoldInCodex(t *testing.T) {
+	for _, tt := range []struct {
+		human  interact.Answer
+		effect policy.Effect
+		want   string
+		shown  int
+	}{
+		{allow, policy.Ask, "", 1},
+		{deny, policy.Ask, preTool("deny", "not now"), 1},
+		{dismiss, policy.Ask, preTool("deny", "nobody decided: the person closed the prompt and has not refused"), 1},
+		{deny, policy.Allow, "", 0},
+		{deny, "", "", 0},
+	} {
+		r := newRig(t, tt.human)
+		if tt.effect != "" {
+			r.policy.Set("Bash", tt.effect)
+		}
+		got := handle(t, r, call(t, "codex", "04-PreToolUse-Bash"))
+		if n := len(r.human.Shown()); n != tt.shown || got != tt.want {
+			t.Errorf("%s, %q: %d windows, reply\n got %s\nwant %s", tt.human.Outcome, tt.effect, n, got, tt.want)
 		}
 	}
 }

@@ -93,6 +93,15 @@ func picks(questions []Question, a interact.Answer) [][]string {
 	return all
 }
 
+// Stated says what the person picked for each question, for agents that take an answer only as the reason of a refusal.
+func Stated(questions []Question, picks [][]string) string {
+	lines := []string{"This is not a refusal: the person has answered in another window."}
+	for i, pick := range picks {
+		lines = append(lines, questions[i].Question+": "+strings.Join(pick, ", "))
+	}
+	return strings.Join(lines, "\n")
+}
+
 // Distinct reports whether every question has a text of its own: agents that key answers by the text would
 // mix up two that are the same.
 func Distinct(questions []Question) bool {

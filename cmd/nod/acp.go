@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nod/ipc/acp"
+	"nod/ipc/api"
+	"nod/ipc/client"
+)
+
+// acp returns the command that editors run in place of an agent.
+func (c *console) acp() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "acp -- AGENT [ARG…]",
+		Short: "Stand between an editor and an agent, and answer what the agent asks leave for",
+		Long: `Run an agent that speaks the Agent Client Protocol, for an editor that thinks nod is the agent. Everything
+passes through as it is, but for the agent's requests for permission: nod's rules or a person in nod's window answer
+them. What nod does not decide (nod-desktop is away, nobody answers, the window is closed) the editor asks about, unless
+the agent is listed under agents.strict in the configuration: then it is rejected when nod-desktop cannot be asked.
+
+The exit status is the agent's own, signals are passed on to it, and it is ended when the editor goes.`,
+		Example: `  nod acp -- gemini --acp
+  nod acp -- opencode acp`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("the agent is missing")
+			}
+			return nil
+		},
+		RunE: c.runs(func(_ context.Context, args []string) error { return c.proxyACP(args) }),
+	}
+	cmd.Flags().SetInterspersed(false) // what follows the agent's name is for the agent
+	return cmd
+}
+
+// patience is how long an agent may take to end by itself once nobody talks to it, and then once it was told to.
+const patience = 5 * time.Second
+
+func (c *console) proxyACP(args []string) error {
+	runtime.LockOSThread() // Linux ties the agent's end to that of the thread
+	ctx, terminate := context.WithCancel(context.Background())
+	defer terminate()
+	agent := exec.CommandContext(ctx, args[0], args[1:]...)
+	agent.Cancel = func() error { return agent.Process.Signal(syscall.SIGTERM) }
+	agent.WaitDelay, agent.Stderr, agent.SysProcAttr = patience, c.err, tied()
+	in, out, err := startPiped(agent)
+	if err != nil {
+		return fmt.Errorf("start the agent: %w: is it installed?", err)
+	}
+	defer passSignals(agent.Process)()
+	hangUp := sync.OnceFunc(func() {
+		in.Close()
+		time.AfterFunc(patience, terminate)
+	})
+	proxy := acp.New(c.out, in, strings.TrimSuffix(filepath.Base(args[0]), ".exe"), decideACP)
+	go func() {
+		_ = proxy.FromEditor(c.in) // whatever ends it: the agent hears no more
+		hangUp()
+	}()
+	passed := make(chan struct{})
+	go func() {
+		defer close(passed)
+		_ = proxy.FromAgent(out) // whatever ends it: the editor hears no more
+		hangUp()
+	}()
+	_ = agent.Wait() // the state says how it ended
+	select {
+	case <-passed:
+	case <-time.After(patience): // another process holds the agent's output open
+	}
+	return endedLike(agent.ProcessState)
+}
+
+// startPiped starts a program. Unlike a pipe of package exec, its output can be read to the end after it has ended.
+func startPiped(cmd *exec.Cmd) (in io.WriteCloser, out *os.File, err error) {
+	out, end, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer end.Close()
+	cmd.Stdout = end
+	if in, err = cmd.StdinPipe(); err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, out.Close())
+	}
+	return in, out, nil
+}
+
+// passSignals hands the signals that nod gets to p, until stop is called.
+func passSignals(p *os.Process) (stop func()) {
+	signals := make(chan os.Signal, 8)
+	// An editor that reads no more is noticed when nod writes to it, and must not end nod on the spot.
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	go func() {
+		for s := range signals {
+			if s != syscall.SIGPIPE {
+				_ = p.Signal(s) // one that has ended needs none
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(signals)
+	}
+}
+
+// endedLike makes nod end as another program did.
+func endedLike(state *os.ProcessState) error {
+	code := state.ExitCode()
+	if ended, ok := state.Sys().(syscall.WaitStatus); ok && ended.Signaled() {
+		code = 128 + int(ended.Signal()) // as shells say it
+	}
+	if code == 0 {
+		return nil
+	}
+	return &verdict{status: status(code)}
+}
+
+// decideACP asks nod-desktop, and rejects where it cannot be asked and the person wants just that.
+func decideACP(ctx context.Context, r api.ApproveRequest) (api.ApproveReply, error) {
+	reply, err := call(ctx, 0, func(cl *client.Client, ctx context.Context) (api.ApproveReply, error) {
+		return cl.Approve(ctx, r)
+	})
+	if _, isAnswer := errors.AsType[*client.Problem](err); err != nil && !isAnswer && isStrict(r.Agent) {
+		return api.ApproveReply{Head: api.Head{Outcome: api.Denied}, Decision: api.Deny}, nil
+	}
+	return reply, err
+}

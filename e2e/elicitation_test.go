@@ -1,0 +1,65 @@
+//go:build linux
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// An address that an MCP server wants opened, as Claude Code's hook passes it on, is shown first, and opened once the
+// person agrees, not before. Its letters are not those of the name that it passes for.
+func TestElicitedAddress(t *testing.T) {
+	const payload = `{"session_id":"s","mode":"url","mcp_server_name":"crm","message":"Log in",` +
+		`"hook_event_name":"Elicitation","url":"http://gооgle.example/login?next=/a"}`
+	for _, tt := range []struct{ name, key, reply, opened string }{
+		{"opened", "ctrl+Return", `"action":"accept"`, "http://g%D0%BE%D0%BEgle.example/login?next=/a\n"},
+		{"declined", "ctrl+d", `"action":"decline"`, ""},
+		{"closed", "Escape", "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			n := startDesktop(t)
+			opened := n.browser()
+			n.writeConfig(settings)
+			n.startNod()
+			cmd := n.agent(filepath.Join(bin, "nod"), "hook", "claude-code")
+			cmd.Stdin = strings.NewReader(payload)
+			c := n.launch(cmd)
+			n.prompt()
+			n.armed()
+			n.shot("elicited-address")
+			if before := opened(); before != "" {
+				t.Errorf("opened before anybody agreed: %s", before)
+			}
+			n.press(tt.key)
+			out, status := c.result()
+			if status != 0 || !strings.Contains(out, tt.reply) || tt.reply == "" && out != "" {
+				t.Errorf("status %d: %q, want %s", status, out, tt.reply)
+			}
+			if got := opened(); got != tt.opened {
+				t.Errorf("opened %q, want %q", got, tt.opened)
+			}
+		})
+	}
+}
+
+// browser makes the desktop's way to open an address one that only takes note of it.
+func (n *nod) browser() (opened func() string) {
+	n.t.Helper()
+	folder := n.t.TempDir()
+	log := filepath.Join(folder, "opened")
+	script := fmt.Sprintf("#!/bin/sh\nprintf '%%s\\n' \"$1\" >>%s\n", log)
+	must(n.t, os.WriteFile(filepath.Join(folder, "xdg-open"), []byte(script), 0o700))
+	n.t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
+	return func() string {
+		n.t.Helper()
+		text, err := os.ReadFile(log)
+		if !os.IsNotExist(err) {
+			must(n.t, err)
+		}
+		return string(text)
+	}
+}

@@ -1,0 +1,227 @@
+// Package acp stands between an editor and an agent that speak the Agent Client Protocol
+// (https://agentclientprotocol.com): JSON-RPC, one message in a line. It answers the agent's requests for permission
+// with nod's decisions and passes everything else on byte for byte, whatever it is. It only translates: who decides is
+// for its caller to say.
+//
+// nod comes first and the editor second: while nod is asked the editor does not see the request. Where nod decides
+// nothing the editor gets it as it came, and asks in its own way. That is so when nobody answers, when the prompt is
+// closed, when nod cannot be asked, when the agent takes no answer that says what was decided, and whenever the
+// request cannot be read or is about a session whose folder is not known.
+//
+// Of what an agent says of a tool call only the input counts. That it were of the kind "read" is a claim, and a title
+// is for people: neither lets anything pass.
+//
+// The connection of the protocol's library decodes each message and encodes it anew, answers unknown methods itself and
+// ends at a line that is no JSON; a proxy must not. So of the library only the types are used.
+package acp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	sdk "github.com/coder/acp-go-sdk"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"nod/ipc/api"
+)
+
+// Approver asks nod for leave. An error means that nobody decided.
+type Approver func(ctx context.Context, r api.ApproveRequest) (api.ApproveReply, error)
+
+// Proxy stands between one editor and one agent.
+type Proxy struct {
+	editor, agent *output
+	approve       Approver
+	ctx           context.Context // ends with either side
+	end           context.CancelFunc
+	answers       sync.WaitGroup // one for each request that is held
+
+	mu       sync.Mutex // guards all below
+	sessions sessions
+	held     map[string]held // requests of the agent that the editor has not seen, by id
+}
+
+// held is a request that nod is asked about.
+type held struct {
+	session string
+	cancel  context.CancelCauseFunc
+}
+
+// maxTitle is the most bytes of a title that is shown beside the input.
+const maxTitle = 2000
+
+// errCancelled is why a request ends that nobody waits for any longer.
+var errCancelled = errors.New("cancelled")
+
+// New returns a proxy that writes to an editor and an agent. The name is the agent's until it says its own.
+func New(editor, agent io.Writer, name string, approve Approver) *Proxy {
+	ctx, end := context.WithCancel(context.Background())
+	return &Proxy{
+		editor: &output{w: editor}, agent: &output{w: agent}, approve: approve, ctx: ctx, end: end,
+		sessions: newSessions(name), held: map[string]held{},
+	}
+}
+
+// FromEditor passes on what the editor says, until its end. Then nobody is asked any longer.
+func (p *Proxy) FromEditor(r io.Reader) error {
+	defer p.end()
+	return pass(r, p.agent, p.editorSays, func() {})
+}
+
+// FromAgent passes on what the agent says, until its end. Then nobody is asked any longer.
+func (p *Proxy) FromAgent(r io.Reader) error {
+	defer p.answers.Wait()
+	defer p.end()
+	return pass(r, p.editor, p.agentSays, p.forget)
+}
+
+func (p *Proxy) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sessions.forget()
+}
+
+func (p *Proxy) editorSays(line []byte) error {
+	m, unread := read(line)
+	if unread == nil {
+		p.mu.Lock()
+		p.sessions.editorSays(m)
+		p.mu.Unlock()
+	}
+	if err := p.agent.write(line); err != nil {
+		return err
+	}
+	// After the agent has heard it: one that first hears that its call may not run would go on with its turn.
+	var params params
+	if unread == nil && m.Method == sdk.AgentMethodSessionCancel && api.Decode(m.Params, &params) == nil {
+		p.withdraw(func(_ string, h held) bool { return h.session == params.SessionID })
+	}
+	return nil
+}
+
+func (p *Proxy) agentSays(line []byte) error {
+	m, unread := read(line)
+	switch {
+	case unread != nil && mayMean(line):
+		p.forget()
+	case unread != nil:
+	case m.Method == sdk.ClientMethodSessionRequestPermission && p.hold(m, line),
+		m.Method == cancelRequest && p.takesBack(m):
+		return nil
+	case m.Method == sdk.ClientMethodSessionUpdate:
+		p.mu.Lock()
+		p.sessions.agentUpdates(m.Params)
+		p.mu.Unlock()
+	case m.Method == "":
+		p.mu.Lock()
+		finished := p.sessions.agentReplies(m)
+		p.mu.Unlock()
+		if finished != "" {
+			p.withdraw(func(_ string, h held) bool { return h.session == finished })
+		}
+	}
+	return p.editor.write(line)
+}
+
+// takesBack ends a request that the editor has not seen; it reports whether there was one.
+func (p *Proxy) takesBack(m message) bool {
+	var params struct {
+		RequestID jsontext.Value `json:"requestId"`
+	}
+	if api.Decode(m.Params, &params) != nil {
+		return false
+	}
+	return p.withdraw(func(id string, _ held) bool { return id == string(params.RequestID) })
+}
+
+// withdraw ends the requests that match; it reports whether there were any.
+func (p *Proxy) withdraw(matches func(id string, h held) bool) (found bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, h := range p.held {
+		if matches(id, h) {
+			h.cancel(errCancelled)
+			found = true
+		}
+	}
+	return found
+}
+
+// hold asks nod about a request for permission; it reports whether nod can be asked.
+func (p *Proxy) hold(m message, line []byte) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r, options, ok := p.sessions.translate(m)
+	id := string(m.ID)
+	if _, isHeld := p.held[id]; !ok || isHeld || id == "" || p.ctx.Err() != nil {
+		return false
+	}
+	ctx, cancel := context.WithCancelCause(p.ctx)
+	p.held[id] = held{r.Session, cancel}
+	line = bytes.Clone(line)
+	p.answers.Go(func() {
+		defer cancel(nil)
+		reply, err := p.approve(ctx, r)
+		p.mu.Lock()
+		delete(p.held, id)
+		p.mu.Unlock()
+		chosen, decided := options.chosen(reply)
+		switch {
+		case errors.Is(context.Cause(ctx), errCancelled):
+			p.answer(m.ID, sdk.NewRequestPermissionOutcomeCancelled())
+		case ctx.Err() != nil: // there is nobody left to tell
+		case err == nil && decided:
+			p.answer(m.ID, sdk.NewRequestPermissionOutcomeSelected(chosen))
+		default:
+			_ = p.editor.write(line) // an editor that has gone ends the proxy elsewhere
+		}
+	})
+	return true
+}
+
+// answer tells the agent what came of its request.
+func (p *Proxy) answer(id jsontext.Value, outcome sdk.RequestPermissionOutcome) {
+	reply, err := api.Encode(struct {
+		Version string                        `json:"jsonrpc"`
+		ID      jsontext.Value                `json:"id"`
+		Result  sdk.RequestPermissionResponse `json:"result"`
+	}{"2.0", id, sdk.RequestPermissionResponse{Outcome: outcome}})
+	if err != nil {
+		panic(err) // ids come as JSON, and texts always encode
+	}
+	_ = p.agent.write(append(reply, '\n')) // an agent that has gone ends the proxy elsewhere
+}
+
+// translate makes an approval of a request for permission. It is not ok when nod could not judge or answer it.
+func (s *sessions) translate(m message) (r api.ApproveRequest, o options, ok bool) {
+	var params struct {
+		SessionID string   `json:"sessionId"`
+		ToolCall  toolCall `json:"toolCall"`
+		Options   options  `json:"options"`
+	}
+	if api.Decode(m.Params, &params) != nil || !params.Options.fit() {
+		return r, nil, false
+	}
+	at, isOpen := s.open[params.SessionID]
+	if !isOpen || at.cwd == "" {
+		return r, nil, false
+	}
+	earlier := at.calls[params.ToolCall.ID]
+	call, err := earlier.with(params.ToolCall).inFolder(earlier, at.cwd)
+	if err != nil || call.asks() {
+		return r, nil, false
+	}
+	if r.Input, err = call.input(); err != nil || string(r.Input) == "{}" {
+		return r, nil, false
+	}
+	r.Agent, r.Session, r.CWD = s.agent, params.SessionID, at.cwd
+	r.Tool, r.ToolUseID, r.Suggestions = call.tool(s.agent), call.ID, params.Options.suggestions()
+	command, _ := textIn(call.RawInput, "command")
+	if call.hasInput() && call.Title != command && len(call.Title) <= maxTitle {
+		r.Description = call.Title
+	}
+	return r, params.Options, true
+}

@@ -1,0 +1,54 @@
+package acp
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"nod/ipc/api"
+)
+
+// The methods that the protocol's library has no names for.
+const (
+	cancelRequest   = "$/cancel_request" // takes a request back, in either direction
+	toolCallStarted = "tool_call"        // these two are updates of a session
+	toolCallUpdated = "tool_call_update"
+)
+
+// message is a JSON-RPC message.
+type message struct {
+	ID     jsontext.Value `json:"id"`
+	Method string         `json:"method"` // empty in a reply
+	Params jsontext.Value `json:"params"`
+	Result jsontext.Value `json:"result"`
+}
+
+// read reads a line that may be a message. What two readers could understand in two ways is an error.
+func read(line []byte) (m message, err error) {
+	err = api.Decode(line, &m)
+	return m, err
+}
+
+// params is what nod reads of a message's parameters.
+type params struct {
+	SessionID string `json:"sessionId"`
+	CWD       string `json:"cwd"`
+}
+
+// mayMean reports whether another reader may find a message in a line that [read] refuses.
+func mayMean(line []byte) bool { return bytes.IndexByte(line, '{') >= 0 }
+
+// isThere reports whether a field says something: not null, nor an object or a list of nothing.
+func isThere(v jsontext.Value) bool {
+	return len(v) > 0 && !slices.Contains([]string{"null", "{}", "[]"}, string(v))
+}
+
+// textIn returns the field of an object that is a text.
+func textIn(object jsontext.Value, field string) (text string, ok bool) {
+	var fields map[string]jsontext.Value
+	if api.Decode(object, &fields) != nil || fields[field].Kind() != '"' {
+		return "", false
+	}
+	return text, api.Decode(fields[field], &text) == nil
+}

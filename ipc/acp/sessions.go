@@ -1,0 +1,128 @@
+package acp
+
+import (
+	"cmp"
+	"maps"
+
+	sdk "github.com/coder/acp-go-sdk"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"nod/ipc/api"
+)
+
+// maxCalls is how many tool calls of a session are known at once; a session that has more forgets them.
+const maxCalls = 1000
+
+// sessions is what nod knows of an editor's sessions with an agent, from what the two say.
+type sessions struct {
+	agent string             // the agent's name
+	asked map[string]request // of the editor, that the agent has not answered, by id
+	open  map[string]*session
+}
+
+// request is what nod keeps of a request until the agent answers.
+type request struct{ method, session, cwd string }
+
+// session is what nod knows of one session.
+type session struct {
+	cwd   string
+	calls map[string]toolCall
+}
+
+func newSessions(agent string) sessions {
+	return sessions{agent: agent, asked: map[string]request{}, open: map[string]*session{}}
+}
+
+// editorSays takes note of what the editor tells the agent.
+func (s *sessions) editorSays(m message) {
+	var p params
+	if m.Method == "" || len(m.ID) == 0 || len(m.Params) > 0 && api.Decode(m.Params, &p) != nil {
+		return
+	}
+	switch m.Method {
+	case sdk.AgentMethodSessionLoad, sdk.AgentMethodSessionResume:
+		s.begin(p.SessionID, p.CWD)
+	case sdk.AgentMethodInitialize, sdk.AgentMethodSessionNew, sdk.AgentMethodSessionFork, sdk.AgentMethodSessionPrompt:
+		s.asked[string(m.ID)] = request{m.Method, p.SessionID, p.CWD}
+	case sdk.AgentMethodSessionClose:
+		delete(s.open, p.SessionID)
+	}
+}
+
+func (s *sessions) begin(id, cwd string) {
+	s.open[id] = &session{cwd: cwd, calls: map[string]toolCall{}}
+}
+
+// agentReplies takes note of an answer of the agent. It returns the session whose turn is over with it, if one is.
+func (s *sessions) agentReplies(m message) (finished string) {
+	r, known := s.asked[string(m.ID)]
+	if !known {
+		return ""
+	}
+	delete(s.asked, string(m.ID))
+	if r.method == sdk.AgentMethodSessionPrompt {
+		if at, isOpen := s.open[r.session]; isOpen {
+			clear(at.calls)
+		}
+		return r.session
+	}
+	var result struct {
+		SessionID string `json:"sessionId"`
+		AgentInfo struct {
+			Name string `json:"name"`
+		} `json:"agentInfo"`
+	}
+	switch {
+	case len(m.Result) == 0 || api.Decode(m.Result, &result) != nil: // an error, or nothing that helps
+	case r.method == sdk.AgentMethodInitialize:
+		name := cmp.Or(result.AgentInfo.Name, s.agent)
+		s.agent = cmp.Or(agents[name], name)
+	case result.SessionID != "":
+		s.begin(result.SessionID, r.cwd)
+	}
+	return ""
+}
+
+// agentUpdates takes note of what the agent says of a tool call. An update that cannot be read may have changed any.
+func (s *sessions) agentUpdates(text jsontext.Value) {
+	var p struct {
+		SessionID string `json:"sessionId"`
+		Update    struct {
+			Type string `json:"sessionUpdate"`
+		} `json:"update"`
+	}
+	if api.Decode(text, &p) != nil {
+		s.forget()
+		return
+	}
+	at, isOpen := s.open[p.SessionID]
+	if t := p.Update.Type; !isOpen || t != toolCallStarted && t != toolCallUpdated {
+		return
+	}
+	var call struct {
+		Update toolCall `json:"update"`
+	}
+	if api.Decode(text, &call) != nil {
+		s.forget()
+		return
+	}
+	at.note(call.Update)
+}
+
+func (s *session) note(c toolCall) {
+	switch {
+	case c.hasEnded():
+		delete(s.calls, c.ID)
+		return
+	case len(s.calls) >= maxCalls:
+		clear(s.calls)
+	}
+	s.calls[c.ID] = s.calls[c.ID].with(c)
+}
+
+// forget drops what is known of tool calls: something was said that nod could not read.
+func (s *sessions) forget() {
+	for at := range maps.Values(s.open) {
+		clear(at.calls)
+	}
+}

@@ -1,0 +1,201 @@
+package acp
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	sdk "github.com/coder/acp-go-sdk"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"nod/ipc/api"
+)
+
+// toolCall is what an agent says of a tool call, in one message or in several. The library's type would not do: it
+// decodes the input, and what comes out of it again are other bytes.
+type toolCall struct {
+	ID        string         `json:"toolCallId"`
+	Title     string         `json:"title"`
+	Kind      sdk.ToolKind   `json:"kind"`
+	Status    string         `json:"status"`
+	RawInput  jsontext.Value `json:"rawInput"`
+	Content   jsontext.Value `json:"content"`
+	Locations jsontext.Value `json:"locations"`
+	Meta      struct {
+		ClaudeCode struct {
+			ToolName string `json:"toolName"`
+		} `json:"claudeCode"`
+	} `json:"_meta"`
+}
+
+// with returns the call after a later message about it.
+func (c toolCall) with(later toolCall) toolCall {
+	now := c
+	now.ID, now.Title, now.Kind = later.ID, cmp.Or(later.Title, c.Title), cmp.Or(later.Kind, c.Kind)
+	now.RawInput = latest(c.RawInput, later.RawInput)
+	now.Content = latest(c.Content, later.Content)
+	now.Locations = latest(c.Locations, later.Locations)
+	now.Meta.ClaudeCode.ToolName = cmp.Or(later.Meta.ClaudeCode.ToolName, c.Meta.ClaudeCode.ToolName)
+	return now
+}
+
+func latest(before, later jsontext.Value) jsontext.Value {
+	if isThere(later) {
+		return later
+	}
+	return before
+}
+
+// hasEnded reports whether nothing more will be asked about the call.
+func (c toolCall) hasEnded() bool {
+	return slices.Contains([]sdk.ToolCallStatus{sdk.ToolCallStatusCompleted, sdk.ToolCallStatusFailed},
+		sdk.ToolCallStatus(c.Status))
+}
+
+// agents are the names that nod has for agents that call themselves something else.
+var agents = map[string]string{
+	"OpenCode":                              "opencode",
+	"@zed-industries/claude-code-acp":       "claude-code",
+	"@zed-industries/claude-agent-acp":      "claude-code",
+	"@agentclientprotocol/claude-agent-acp": "claude-code",
+}
+
+// mapping says by which name an agent knows the tool whose calls are of a kind and have a field, a text, in their
+// input.
+type mapping struct {
+	kind        sdk.ToolKind
+	field, tool string
+}
+
+// tools are the mappings of agents that send the tool's input, and whose kinds are those of their own tools alone.
+// Where an MCP server's tool may be of the kind, too, there is none: the server would choose the tool's name. Gemini
+// CLI 0.61 sends a title in place of the input, which for a command is that command and for a tool of an MCP server
+// whatever the model calls "command"; so nothing of it is mapped.
+var tools = map[string][]mapping{
+	"opencode": { // 1.18: the kind comes from the name of the permission
+		{sdk.ToolKindExecute, "command", "bash"},
+		{sdk.ToolKindEdit, "filepath", "edit"},
+		{sdk.ToolKindRead, "filePath", "read"},
+		{sdk.ToolKindFetch, "url", "webfetch"},
+	},
+	"qwen-code": { // 0.15: an MCP server's tool is of the kind read or other; a path to write loses its backslashes
+		{sdk.ToolKindExecute, "command", "run_shell_command"},
+		{sdk.ToolKindFetch, "url", "web_fetch"},
+	},
+}
+
+// anyShell is what is made of other agents' commands: nod reads them, for the rules about commands, and lets none
+// pass by what it reads.
+var anyShell = mapping{sdk.ToolKindExecute, "command", "shell"}
+
+// hasInput reports whether the agent says what the tool gets.
+func (c toolCall) hasInput() bool { return isThere(c.RawInput) && c.RawInput.Kind() == '{' }
+
+// tool returns the name of the tool, as the agent spells it. Where that or the input is unknown it is the kind that
+// the agent claims, under a name that no tool has.
+func (c toolCall) tool(agent string) string {
+	if name := c.Meta.ClaudeCode.ToolName; agent == "claude-code" && name != "" && c.hasInput() {
+		return name
+	}
+	for _, m := range append(slices.Clone(tools[agent]), anyShell) {
+		if _, ok := textIn(c.RawInput, m.field); ok && c.Kind == m.kind {
+			return m.tool
+		}
+	}
+	if slices.Contains(kinds, c.Kind) {
+		return "acp:" + string(c.Kind)
+	}
+	return "acp:" + string(sdk.ToolKindOther)
+}
+
+// kinds are all that the protocol knows.
+var kinds = []sdk.ToolKind{
+	sdk.ToolKindRead, sdk.ToolKindEdit, sdk.ToolKindDelete, sdk.ToolKindMove, sdk.ToolKindSearch, sdk.ToolKindExecute,
+	sdk.ToolKindThink, sdk.ToolKindFetch, sdk.ToolKindSwitchMode, sdk.ToolKindOther,
+}
+
+// input is what the tool gets, where the agent says it, and else what it does say of the call, under the names by which
+// other agents' tools call a change of a file.
+func (c toolCall) input() (json.RawMessage, error) {
+	if c.hasInput() {
+		return json.RawMessage(c.RawInput), nil
+	}
+	said := struct {
+		Title     string         `json:"title,omitzero"`
+		FilePath  string         `json:"file_path,omitzero"`
+		Old       string         `json:"old_string,omitzero"`
+		New       *string        `json:"new_string,omitzero"`
+		RawInput  jsontext.Value `json:"rawInput,omitzero"`
+		Content   any            `json:"content,omitzero"`
+		Locations jsontext.Value `json:"locations,omitzero"`
+	}{Title: c.Title, RawInput: c.RawInput}
+	switch b := c.onlyBlock(); {
+	case b.Type == "diff" && b.OldText != "":
+		said.FilePath, said.Old, said.New = b.Path, b.OldText, &b.NewText
+	case b.Type == "diff":
+		said.FilePath, said.Content = b.Path, b.NewText
+	case b.Type == "content" && b.Content.Type == "text":
+		said.Content, said.Locations = b.Content.Text, c.Locations
+	case isThere(c.Content):
+		said.Content, said.Locations = c.Content, c.Locations
+	default:
+		said.Locations = c.Locations
+	}
+	return api.Encode(said)
+}
+
+// block is a part of what an agent shows of a tool call.
+type block struct {
+	Type    string `json:"type"`
+	Path    string `json:"path"`
+	OldText string `json:"oldText"`
+	NewText string `json:"newText"`
+	Content struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	} `json:"content"`
+}
+
+// onlyBlock is all that the agent shows of the call; the zero block where that is several things or none.
+func (c toolCall) onlyBlock() block {
+	var all []block
+	if api.Decode(c.Content, &all) != nil || len(all) != 1 {
+		return block{}
+	}
+	return all[0]
+}
+
+// asks reports whether the call puts questions to the person, which a yes does not answer.
+func (c toolCall) asks() bool {
+	var fields map[string]jsontext.Value
+	return c.hasInput() && api.Decode(c.RawInput, &fields) == nil && isThere(fields["questions"])
+}
+
+// folders are the names by which agents say where a command runs.
+var folders = []string{"workdir", "cwd", "directory", "dir_path"}
+
+// inFolder returns the call with the folder that an earlier message ran its command in: opencode says it before it
+// asks, and not again.
+func (c toolCall) inFolder(earlier toolCall, cwd string) (toolCall, error) {
+	if _, isCommand := textIn(c.RawInput, "command"); !isCommand {
+		return c, nil
+	}
+	for _, name := range folders {
+		if _, said := textIn(c.RawInput, name); said {
+			return c, nil
+		}
+	}
+	for _, name := range folders {
+		folder, said := textIn(earlier.RawInput, name)
+		if !said || folder == cwd {
+			continue
+		}
+		field, err := api.Encode(map[string]string{name: folder})
+		if err != nil {
+			return c, err
+		}
+		// Between the last field and the end of the object.
+		c.RawInput = slices.Concat(c.RawInput[:len(c.RawInput)-1], jsontext.Value(","), field[1:])
+	}
+	return c, nil
+}

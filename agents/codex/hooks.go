@@ -40,16 +40,7 @@ func (p hookPayload) preToolUse(s hooks.Step) (hooks.Step, error) {
 	if p.ToolName == "request_user_input" {
 		return p.requestUserInput(s)
 	}
-	s.Ask, s.Judge, s.AskNow = p.Approve(), []policy.Effect{policy.Deny}, true
-	s.Reply = func(a interact.Answer) (any, error) {
-		switch a.Outcome {
-		case "", interact.Allowed:
-			return nil, nil
-		case interact.Denied:
-			return claude.Deny("PreToolUse", a.Refusal()), nil
-		}
-		return claude.Deny("PreToolUse", a.Undecided()), nil
-	}
+	s.Vetoes(p.Approve(), nil, func(reason string) any { return claude.Deny("PreToolUse", reason) })
 	return s, nil
 }
 

@@ -250,8 +250,7 @@ func (h *Hooks) run(ctx context.Context, who interact.Requester, s Step) ([]byte
 // untranslated takes the place of an answer that cannot be put into the agent's words.
 var untranslated = interact.Answer{Outcome: interact.Unavailable, Reason: "nod could not pass the answer on"}
 
-// answer returns the zero answer, which no reply takes for a decision, when nobody was to be asked; or why the agent
-// shall ask.
+// answer returns the zero answer, which no reply takes for a decision, when there is none; or why the agent shall ask.
 func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (interact.Answer, string, error) {
 	if s.Over != nil {
 		h.forget(who, s)
@@ -271,7 +270,7 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 	a, insisted, err := h.decide(ctx, r, s)
 	if err != nil && ctx.Err() == nil {
 		h.cfg.Log.Warn("hook: not asked", "agent", who.Agent, "err", err)
-		return interact.Answer{Outcome: interact.Unavailable}, "", nil
+		return interact.Answer{}, "", nil
 	}
 	if a.By != interact.ByPolicy && a.Outcome != "" && !s.Again {
 		h.keep(who, s, a)

@@ -124,16 +124,6 @@ func TestVetoes(t *testing.T) {
 	}
 }
 
-// A rule that asks is heeded when nod cannot ask: more prompts wait than it shows, or the call cannot be shown.
-func TestVetoesWhatCannotBeAsked(t *testing.T) {
-	r := newRig(t, allow)
-	c := call(t, "goose", "02-PreToolUse-developer__shell")
-	c.Payload = []byte(strings.Replace(string(c.Payload), "developer__shell", strings.Repeat("x", 5000), 2))
-	if got := handle(t, r, c); !strings.Contains(got, `"block"`) || len(r.human.Shown()) != 0 {
-		t.Errorf("%d prompts, reply %s", len(r.human.Shown()), got)
-	}
-}
-
 // Cline waits two minutes, and then goes on as if nod had allowed: before that it is denied.
 func TestClineIsAnsweredInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -61,7 +61,7 @@ func TestHookEndsAsNobodyDecided(t *testing.T) {
 	const call = `{"event_type":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make"}}`
 	for name, in := range map[string]string{
 		"a call": call, "nothing": "", "no JSON": "x", "half": call[:60], "an unknown event": `{"event_type":"New"}`,
-		"too long": `{"event_type":"PermissionRequest","tool_input":"` + strings.Repeat("x", maxPayload) + `"}`,
+		"too long":                      `{"event_type":"PermissionRequest","tool_input":"` + strings.Repeat("x", maxPayload) + `"}`,
 		"an event that decides nothing": `{"event_type":"Stop"}`,
 	} {
 		for _, agent := range []string{"letta", "amp"} {

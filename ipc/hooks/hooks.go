@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -261,6 +262,9 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 	if s.Again {
 		if a, ok := h.earlier(who, s); ok {
 			h.cfg.Log.Info("hook: delivered twice", "agent", who.Agent, "outcome", a.Outcome)
+			if !decided(a) { // the agent has asked itself since
+				a = interact.Answer{}
+			}
 			return a, "", nil
 		}
 	}
@@ -276,6 +280,11 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 		h.keep(who, s, a)
 	}
 	return a, insisted, err
+}
+
+// decided reports whether the person said anything.
+func decided(a interact.Answer) bool {
+	return slices.Contains([]interact.Outcome{interact.Allowed, interact.Denied, interact.Answered}, a.Outcome)
 }
 
 // decide asks the policy, the person, or the one to know whether to ask the other.

@@ -159,6 +159,17 @@ func TestLettaAsksOnce(t *testing.T) {
 	}
 }
 
+// What the person left to Letta Code's own prompt, and allowed there, goes on.
+func TestLettaAsksItself(t *testing.T) {
+	r := newRig(t, dismiss)
+	r.policy.Set("Bash", policy.Ask)
+	for i, file := range []string{"02-PermissionRequest-Bash", "03-PreToolUse-Bash"} {
+		if got := handle(t, r, call(t, "letta", file)); got != "" || len(r.human.Shown()) != 1 {
+			t.Errorf("%d: %d prompts, reply %s", i, len(r.human.Shown()), got)
+		}
+	}
+}
+
 // What asks by itself, or is asked about by another event, is not asked about.
 func TestLeavesAlone(t *testing.T) {
 	rename := func(agent, file, from, to string) hooks.Call {

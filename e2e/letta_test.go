@@ -123,7 +123,7 @@ func (s *chatSession) lettaAsksItself() {
 func TestAgentLettaUnrestricted(t *testing.T) {
 	const rule = "\npolicy:\n  rules:\n    - {id: no-touch, effect: deny, command: touch made.txt}\n"
 	s := chatWithNod(t, "letta", settings+rule, true, (*nod).lettaCommand, nil, lettaRuns)
-	s.shows("unrestricted")
+	s.shows("Press / for commands")
 	s.asks("do it", "› ")
 	s.finished()
 	s.made(false)

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -141,27 +142,36 @@ func TestLettaHookWithoutADecision(t *testing.T) {
 		return n.launch(cmd)
 	}
 	for name, test := range map[string]struct {
-		happens func(*nod)
+		happens func(*nod, *call)
 		status  int
 	}{
-		"allowed": {func(n *nod) { n.armed(); n.press("ctrl+Return") }, 0},
-		"denied":  {func(n *nod) { n.armed(); n.press("ctrl+d") }, 2},
-		"closed":  {func(n *nod) { n.press("Escape") }, 1},
-		"nod is killed": {func(n *nod) {
+		"allowed": {func(n *nod, _ *call) { n.armed(); n.press("ctrl+Return") }, 0},
+		"denied":  {func(n *nod, _ *call) { n.armed(); n.press("ctrl+d") }, 2},
+		"closed":  {func(n *nod, _ *call) { n.press("Escape") }, 1},
+		"nod is killed": {func(n *nod, _ *call) {
 			must(n.t, n.cmd.Process.Kill())
 			<-n.ended
 		}, 1},
+		"interrupted": {func(n *nod, c *call) { must(n.t, syscall.Kill(-c.cmd.Process.Pid, syscall.SIGINT)) }, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := start(t, settings)
 			c := hook(n)
 			n.prompt()
-			test.happens(n)
+			test.happens(n, c)
 			if out, status := c.result(); status != test.status || out != "" {
 				t.Errorf("status %d, want %d: %q", status, test.status, out)
 			}
 		})
 	}
+	t.Run("check", func(t *testing.T) {
+		n := start(t, settings)
+		n.launch(n.program("nod", "agents", "install", "letta", "--yes")).result()
+		const ok = "ok  a probe went through the hook"
+		if out, _ := n.launch(n.program("nod", "agents", "check", "letta")).result(); !strings.Contains(out, ok) {
+			t.Error(out)
+		}
+	})
 	t.Run("away", func(t *testing.T) {
 		n := startDesktop(t)
 		if out, status := hook(n).result(); status != 1 || out != "" {

@@ -26,6 +26,7 @@ var Agent = agent.Agent{
 		"It goes on as if you had allowed when nod's hook is killed.",
 		"It has one hook for each event: nod does not come where you have your own PreToolUse.",
 		"Its hook is a shell script: there is none for Windows.",
+		"It is for Cline's own program; in the extension for editors nod knows neither hooks nor tools.",
 	},
 }
 

@@ -2,6 +2,7 @@ package cursor
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"nod/interact"
@@ -62,6 +63,9 @@ func (p payload) mcp(s hooks.Step) (hooks.Step, error) {
 	var text string
 	if json.Unmarshal(input, &text) == nil {
 		input = json.RawMessage(text)
+	}
+	if !json.Valid(input) {
+		return hooks.Step{}, errors.New("tool_input holds no JSON")
 	}
 	p.asks(&s, mcpPrefix+p.Tool, input)
 	return s, nil

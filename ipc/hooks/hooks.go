@@ -353,9 +353,9 @@ func (s *Step) Finished() {
 	s.Notice, s.NoticeKind = Notice(s.CWD, "finished"), "stop"
 }
 
-// Vetoes asks about a call of an agent that goes on unless it is told not to, and that may have asked the person or not:
-// what the policy denies is denied, and what a rule of theirs asks about is put before them. Where that comes to nothing,
-// the call is denied, too. allow is the reply to what is allowed; nil: there is none.
+// Vetoes has the step ask about a call of an agent that goes on in its own way after silence, whether it asks the person
+// or not. So it is silent about what no rule speaks of. What the policy denies is denied, and what it insists on goes
+// before the person, and is denied unless they allow it. allow is the reply to what is allowed; nil: silence.
 func (s *Step) Vetoes(call interact.Approve, allow any, deny func(reason string) any) {
 	s.Ask, s.Judge, s.AskNow = call, []policy.Effect{policy.Deny}, true
 	if allow != nil {

@@ -12,18 +12,14 @@ import (
 // mayImport says which of nod's own packages each package may import. What those may import it reaches as well.
 // A package that is missing here fails the test, so that nobody forgets to think.
 var mayImport = map[string][]string{
-	"nod":                 {"nod/app"},
-	"nod/agents":          {},
-	"nod/agents/agent":    {"nod/ipc/hooks", "nod/ownfile", "nod/policy/imports", "nod/policy/replay"},
-	"nod/agents/claude":   {"nod/agents/agent", "nod/agents/jsonl"},
-	"nod/agents/codex":    {"nod/agents/agent", "nod/agents/claude", "nod/agents/jsonl"},
-	"nod/agents/gemini":   {"nod/agents/agent", "nod/agents/claude"},
-	"nod/agents/generic":  {"nod/agents/agent", "nod/agents/claude"},
-	"nod/agents/jsonl":    {},
-	"nod/agents/opencode": {"nod/agents/agent"},
-	"nod/agents/registry": {
-		"nod/agents/claude", "nod/agents/codex", "nod/agents/gemini", "nod/agents/generic", "nod/agents/opencode",
-	},
+	"nod":                       {"nod/app"},
+	"nod/agents":                {},
+	"nod/agents/agent":          {"nod/ipc/hooks", "nod/ownfile", "nod/policy/imports", "nod/policy/replay"},
+	"nod/agents/claude":         {"nod/agents/agent", "nod/agents/jsonl"},
+	"nod/agents/codex":          {"nod/agents/agent", "nod/agents/claude", "nod/agents/jsonl"},
+	"nod/agents/jsonl":          {},
+	"nod/agents/registry":       {"nod/agents/agent", "nod/agents/jsonl", anyAgent},
+	anyAgent:                    {"nod/agents/agent", "nod/agents/claude"},
 	"nod/cmd/nod-dialogs":       {"nod/dialogs/settings"},
 	"nod/assets":                {},
 	"nod/assets/gen":            {},
@@ -69,6 +65,9 @@ var mayImport = map[string][]string{
 	"nod/e2e/virtual": {"nod/e2e/desktop"},
 }
 
+// anyAgent is the package of an agent that has no rule of its own: a new one needs none.
+const anyAgent = "nod/agents/..."
+
 // mayDraw are the packages that may link what draws: Fyne's driver and widgets. Everything else runs without cgo and
 // without a screen.
 var mayDraw = []string{"nod/cmd/nod-dialogs", "nod/dialogs", "nod/dialogs/settings"}
@@ -76,7 +75,7 @@ var mayDraw = []string{"nod/cmd/nod-dialogs", "nod/dialogs", "nod/dialogs/settin
 func TestArrowsPointDown(t *testing.T) {
 	packages := listPackages(t)
 	for path, allowed := range mayImport {
-		if _, exists := packages[path]; !exists {
+		if _, exists := packages[path]; !exists && path != anyAgent {
 			t.Errorf("%s is named in the rules but does not exist", path)
 		}
 		for _, rule := range allowed {
@@ -87,6 +86,9 @@ func TestArrowsPointDown(t *testing.T) {
 	}
 	for path, deps := range packages {
 		allowed, known := mayImport[path]
+		if !known && strings.HasPrefix(path, "nod/agents/") {
+			allowed, known = mayImport[anyAgent], true
+		}
 		if !known {
 			t.Errorf("%s has no import rule: add it to mayImport", path)
 			continue

@@ -30,3 +30,65 @@ func TestAgentAmpAlone(t *testing.T) {
 		t.Errorf("status %d: %s", status, said)
 	}
 }
+
+// Amp asks nod, which has set it up, and goes by what the person says.
+func TestAgentAmp(t *testing.T) {
+	amp := func(t *testing.T, config string, isUp bool) *nod {
+		t.Helper()
+		released(t, "amp")
+		n := startDesktop(t)
+		n.writeConfig(config)
+		if isUp {
+			n.startNod()
+		}
+		n.launch(n.program("nod", "agents", "install", "amp", "--yes")).result()
+		return n
+	}
+	ends := func(t *testing.T, c *call, want int, words string) {
+		t.Helper()
+		out, status := c.result()
+		if said := out + c.errout.String(); status != want || !strings.Contains(said, words) {
+			t.Errorf("status %d, want %d: %s", status, want, said)
+		}
+	}
+	t.Run("allowed", func(t *testing.T) {
+		n := amp(t, settings, true)
+		c := n.ampTests("touch made.txt")
+		n.prompt()
+		n.armed()
+		n.shot("amp")
+		n.press("ctrl+Return")
+		ends(t, c, 0, "allow")
+	})
+	t.Run("denied with a reason", func(t *testing.T) {
+		n := amp(t, settings, true)
+		c := n.ampTests("touch made.txt")
+		n.prompt()
+		n.armed()
+		n.after(func() { n.press("Tab", "Tab", "Tab", "space") })
+		n.write("use make instead")
+		n.blink()
+		n.press("ctrl+d")
+		ends(t, c, 2, "use make instead")
+	})
+	t.Run("reads without a prompt", func(t *testing.T) {
+		n := amp(t, settings, true)
+		ends(t, n.ampTests("ls -la"), 0, "allow")
+		n.neverAWindow()
+	})
+	t.Run("closed", func(t *testing.T) {
+		n := amp(t, settings, true)
+		c := n.ampTests("touch made.txt")
+		n.prompt()
+		n.press("Escape")
+		ends(t, c, 1, "ask")
+	})
+	t.Run("away", func(t *testing.T) {
+		n := amp(t, settings, false)
+		ends(t, n.ampTests("touch made.txt"), 1, "ask")
+	})
+	t.Run("away and strict", func(t *testing.T) {
+		n := amp(t, settings+"\nagents:\n  strict: [amp]\n", false)
+		ends(t, n.ampTests("touch made.txt"), 2, "To start it: nod start")
+	})
+}

@@ -64,6 +64,23 @@ func chatAlone(
 	return &aloneSession{n, n.terminal(command(n, m.URL, args...)), &m.transcript}
 }
 
+// chatWithNod is chatAlone with nod, which has set the agent up, running or not.
+func chatWithNod(t *testing.T, agent, config string, isUp bool, command func(*nod, string, ...string) *exec.Cmd,
+	args []string, script ...toolCall) *aloneSession {
+	t.Helper()
+	n := startDesktop(t)
+	n.writeConfig(config)
+	if isUp {
+		n.startNod()
+	}
+	if out, status := n.launch(n.program("nod", "agents", "install", agent, "--yes")).result(); status != 0 {
+		t.Fatalf("status %d: %s", status, out)
+	}
+	m := newChatModel(script)
+	t.Cleanup(m.Close)
+	return &aloneSession{n, n.terminal(command(n, m.URL, args...)), &m.transcript}
+}
+
 // finished waits until the model has had its last word.
 func (s *aloneSession) finished() { s.nod.t.Helper(); s.shows("all done") }
 

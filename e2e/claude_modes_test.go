@@ -90,7 +90,8 @@ func (r *claudeRun) asked() {
 	must(r.t, err)
 	got := 0
 	for line := range strings.Lines(string(log)) {
-		if strings.Contains(line, "msg=settled") && !strings.Contains(line, "by=policy") && !strings.Contains(line, "kind=notify") {
+		if strings.Contains(line, "msg=settled") && !strings.Contains(line, "by=policy") &&
+			!strings.Contains(line, "kind=notify") {
 			got++
 		}
 	}
@@ -260,7 +261,8 @@ func TestAgentClaudeCodeOwnServer(t *testing.T) { eachClaudeCode(t, testClaudeCo
 func testClaudeCodeOwnServer(t *testing.T, claude claudeCode) {
 	confirm := toolCall{"mcp__nod__interact_confirm", map[string]any{"message": "Shall it go on?"}}
 	add := func(n *nod) {
-		n.told(n.launch(claude.command(n, "", "mcp", "add", "--scope", "user", "nod", "--", filepath.Join(bin, "nod"), "mcp")))
+		n.told(n.launch(claude.command(n, "",
+			"mcp", "add", "--scope", "user", "nod", "--", filepath.Join(bin, "nod"), "mcp")))
 	}
 	t.Run("the person's", func(t *testing.T) {
 		n := claude.installedFor(t, settings)

@@ -46,7 +46,7 @@ func (n *nod) knowsClaude() {
 	elicitor := map[string]any{"type": "stdio", "command": n.borrow(elicitorName), "args": []string{}}
 	settings := map[string]any{
 		"hasCompletedOnboarding": true, "bypassPermissionsModeAccepted": true,
-		"customApiKeyResponses":  map[string]any{"approved": []string{"sk-ant-test"}, "rejected": []string{}},
+		"customApiKeyResponses": map[string]any{"approved": []string{"sk-ant-test"}, "rejected": []string{}},
 		"projects": map[string]any{n.project(): map[string]any{
 			"hasTrustDialogAccepted": true,
 			"mcpServers":             map[string]any{elicitorName: elicitor},

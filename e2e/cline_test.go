@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"os/exec"
+	"strings"
 	"testing"
 )
 
@@ -37,4 +38,55 @@ func TestAgentClineAlone(t *testing.T) {
 	s.finished()
 	s.made(true)
 	s.reads(s, "success")
+}
+
+// Cline goes on unless a rule of nod's, or the person whom a rule asks, says no: then its task ends, and the model
+// reads nothing.
+func TestAgentCline(t *testing.T) {
+	makeIt := toolCall{"run_commands", map[string]any{"commands": []string{"touch made.txt"}}}
+	const denies = "\npolicy:\n  rules:\n    - {id: no-commands, effect: deny, tool: run_commands}\n"
+	const asks = "\npolicy:\n  rules:\n    - {id: commands, effect: ask, tool: run_commands}\n"
+	for name, test := range map[string]struct {
+		rules  string
+		isUp   bool
+		person func(*nod) // nil: is not asked
+		made   bool
+	}{
+		"no rule":          {"", true, nil, true},
+		"denied by a rule": {denies, true, nil, false},
+		"allowed by an ask rule": {asks, true, func(n *nod) {
+			n.armed()
+			n.made(false)
+			n.shot("cline")
+			n.press("ctrl+Return")
+		}, true},
+		"denied at an ask rule": {asks, true, func(n *nod) { n.armed(); n.press("ctrl+d") }, false},
+		"closed at an ask rule": {asks, true, func(n *nod) { n.press("Escape") }, false},
+		"away":                  {denies, false, nil, true},
+		"away and strict":       {"\nagents:\n  strict: [cline]\n", false, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := startDesktop(t)
+			n.writeConfig(settings + test.rules)
+			if test.isUp {
+				n.startNod()
+			}
+			n.launch(n.program("nod", "agents", "install", "cline", "--yes")).result()
+			m := newChatModel([]toolCall{makeIt})
+			t.Cleanup(m.Close)
+			c := n.launch(n.clineCommand(m.URL, "do it"))
+			if test.person != nil {
+				n.prompt()
+				test.person(n)
+			}
+			out, _ := c.result()
+			if isDone := strings.Contains(out, "all done"); isDone != test.made || (m.lastResult() != "") != test.made {
+				t.Errorf("%s\nthe model reads %q", out, m.lastResult())
+			}
+			n.made(test.made)
+			if test.person == nil && test.isUp {
+				n.neverAWindow()
+			}
+		})
+	}
 }

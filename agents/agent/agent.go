@@ -78,6 +78,7 @@ type Agent struct {
 	Hooks       hooks.Protocol
 	Folder      func(Machine) string // where it keeps what it has of the person; nil: nod does not know
 	Settings    func(Machine) File   // what nod's hooks are in; nil: nod cannot install them
+	Needs       func(Machine) []File // files of nod's own without which those hooks are nothing; nil: none
 	Gate        func(Machine) File   // switches the agent's own prompt off; may be in Settings' file; nil: there is none
 	After       string               // what the person still has to do once nod is installed; empty when nothing
 	Rules       *imports.Source      // its own rules; nil: nod cannot read them
@@ -97,6 +98,7 @@ type Transcripts struct {
 // File is one settings file of an agent, and how nod gets into it and out of it.
 type File struct {
 	Path    string
+	Program bool // the agent runs it
 	Install func(before []byte, nod string) ([]byte, error)
 
 	// Uninstall also gets the file as it was before nod came, nil when there was none or it is not known. A nil result:
@@ -166,9 +168,39 @@ func (a Agent) Status(m Machine) (Status, error) {
 	if err != nil {
 		return s, fmt.Errorf("%s: %w", f.Path, err)
 	}
-	s.Installed, s.Partly = found.All, found.Some && !found.All
+	needed, err := a.needed(m)
+	if err != nil {
+		return s, err
+	}
+	s.Installed = found.All && needed.All
+	s.Partly = (found.Some || needed.Some) && !s.Installed
 	s.CutOff = a.cutOff(m, found.Limit)
 	return s, nil
+}
+
+// needs are the files of nod's own that its hooks need.
+func (a Agent) needs(m Machine) []File {
+	if a.Needs == nil {
+		return nil
+	}
+	return a.Needs(m)
+}
+
+// needed is what there is of them.
+func (a Agent) needed(m Machine) (Found, error) {
+	all := Found{All: true}
+	for _, f := range a.needs(m) {
+		text, err := read(f.Path)
+		if err != nil {
+			return Found{}, err
+		}
+		found, err := f.Look(text, m.Nod)
+		if err != nil {
+			return Found{}, fmt.Errorf("%s: %w", f.Path, err)
+		}
+		all.All, all.Some = all.All && found.All, all.Some || found.Some
+	}
+	return all, nil
 }
 
 // untested says that nod was not tested with this version nor a newer one; nothing when it was.
@@ -202,7 +234,7 @@ func (a Agent) cutOff(m Machine, limit time.Duration) error {
 // Install computes the changes that put nod into the agent's settings; none when it is there already. With
 // gate the agent's own prompt is switched off as well, where that is possible.
 func (a Agent) Install(m Machine, gate bool) ([]Change, error) {
-	files := []File{a.Settings(m)}
+	files := append(a.needs(m), a.Settings(m))
 	if gate && a.Gate == nil {
 		return nil, fmt.Errorf("%s has no switch for its own prompt", a.Title)
 	}
@@ -218,13 +250,15 @@ func (a Agent) Install(m Machine, gate bool) ([]Change, error) {
 	return all, err
 }
 
-// Uninstall computes the changes that take nod out again: the gate first, for without hooks it would let all through.
+// Uninstall computes the changes that take nod out again: the gate first, for without hooks it would let all through,
+// and last what the hooks need.
 func (a Agent) Uninstall(m Machine) ([]Change, error) {
 	var files []File
 	if a.Gate != nil {
 		files = append(files, a.Gate(m))
 	}
-	return changes(append(files, a.Settings(m)), func(f File, now []byte) ([]byte, error) {
+	files = append(append(files, a.Settings(m)), a.needs(m)...)
+	return changes(files, func(f File, now []byte) ([]byte, error) {
 		kept, err := read(backupPath(f.Path))
 		if err != nil {
 			kept = nil // a copy that cannot be read is none
@@ -248,7 +282,7 @@ func changes(files []File, edit func(f File, now []byte) ([]byte, error)) ([]Cha
 			if err != nil {
 				return nil, err
 			}
-			i, all = len(all), append(all, Change{Path: f.Path, Before: before, After: before})
+			i, all = len(all), append(all, Change{Path: f.Path, Before: before, After: before, program: f.Program})
 		}
 		after, err := edit(f, all[i].After)
 		if err != nil {

@@ -19,7 +19,8 @@ type Change struct {
 	Before []byte // nil: there is no file yet
 	After  []byte // nil: the file goes
 
-	keeps bool // nod comes into the file: as it is now, it is kept beside it
+	keeps   bool // nod comes into the file: as it is now, it is kept beside it
+	program bool // the agent runs the file
 }
 
 // Diff returns the change as a unified diff.
@@ -54,6 +55,9 @@ func (c Change) Apply() error {
 	path, mode, err := target(c.Path)
 	if err != nil {
 		return fmt.Errorf("change settings: %w", err)
+	}
+	if c.program {
+		mode |= 0o100
 	}
 	if c.After == nil {
 		if err := os.Remove(path); err != nil {

@@ -34,7 +34,7 @@ func (a Agent) Check(ctx context.Context, m Machine) (Status, []Step) {
 	}
 	if !slices.ContainsFunc(steps[1:], func(s Step) bool { return s.Err != nil }) {
 		steps = append(steps,
-			Step{What: "nod-desktop answers", Err: run(ctx, m.Nod, "status", "")},
+			Step{What: "nod-desktop answers", Err: run(ctx, 0, m.Nod, "status", "")},
 			Step{What: "a probe went through the hook", Err: a.probe(ctx, m)},
 		)
 	}
@@ -58,12 +58,13 @@ func executable(path string) error {
 
 // probe runs the hook as the agent would: by a shell, with a payload of an event that is no event.
 func (a Agent) probe(ctx context.Context, m Machine) error {
-	return run(ctx, "/bin/sh", "-c", Command(m.Nod, a.Name), `{"hook_event_name":"NodProbe","session_id":"nod-probe"}`)
+	const nothing = `{"hook_event_name":"NodProbe","session_id":"nod-probe"}`
+	return run(ctx, a.Hooks.Abstain, "/bin/sh", "-c", Command(m.Nod, a.Name), nothing)
 }
 
-// run runs a command whose last argument is its standard input, and expects it to say nothing on standard
-// output when it was given any.
-func run(ctx context.Context, name string, args ...string) error {
+// run runs a command whose last argument is its standard input, and expects it to end with this status and to say
+// nothing on standard output when it was given any.
+func run(ctx context.Context, status int, name string, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	input := args[len(args)-1]
@@ -71,7 +72,7 @@ func run(ctx context.Context, name string, args ...string) error {
 	cmd.Stdin = strings.NewReader(input)
 	var out, complaint bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaint
-	if err := cmd.Run(); err != nil {
+	if err := cmd.Run(); err != nil && (ctx.Err() != nil || status == 0 || cmd.ProcessState.ExitCode() != status) {
 		if text := strings.TrimSpace(complaint.String()); text != "" {
 			return errors.New(text)
 		}

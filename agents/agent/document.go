@@ -163,11 +163,22 @@ func (d *document) editList(list *hujson.Array, agent string, keep func(*hujson.
 			continue
 		}
 		removed = true
-		if len(handlers.Elements) == 0 && len(entry.Members) == 1 {
+		if len(handlers.Elements) == 0 && !holdsMore(entry) {
 			cutElement(list, n)
 		}
 	}
 	return removed
+}
+
+// holdsMore reports whether an entry holds more than handlers and what nod matches.
+func holdsMore(entry *hujson.Object) bool {
+	return slices.ContainsFunc(entry.Members, func(m hujson.ObjectMember) bool {
+		if nameOf(m) != "matcher" {
+			return nameOf(m) != "hooks"
+		}
+		l, isText := m.Value.Value.(hujson.Literal)
+		return !isText || l.Kind() != '"' || l.String() != matchesAll
+	})
 }
 
 // isOurs reports whether a handler is nod's.

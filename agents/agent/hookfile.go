@@ -18,7 +18,9 @@ type HookFile struct {
 	Unit    time.Duration // of the agent's time-outs
 	Default time.Duration // the time-out of a hook that says none
 	Named   bool          // handlers carry a name
-	Flat    bool          // handlers are an event's entries, without a type: {"hooks": {EVENT: [{"command": …}]}}
+	Flat    bool          // handlers are an event's entries, with nothing around them
+	Untyped bool          // handlers say no type
+	Version int           // of the file, which says it; 0: it does not
 	Async   bool          // the agent need not wait for events that decide nothing
 }
 
@@ -26,6 +28,8 @@ type HookFile struct {
 type Event struct {
 	Name    string
 	Decides bool // what nod says changes what happens, so the agent waits
+	Matches bool // its entries say what they match: nod's match all
+	Blocks  bool // the agent can be told that a hook which fails denies
 }
 
 // At is the settings file in its place.
@@ -56,6 +60,10 @@ func (h HookFile) install(before []byte, nod string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if h.Version != 0 && !d.has("version") {
+		d.member(d.root, "version", 1, hujson.Int(int64(h.Version)))
+		changed = true
+	}
 	table, err := object(d.member(d.root, "hooks", 1, &hujson.Object{}), "hooks")
 	if err != nil {
 		return nil, err
@@ -82,15 +90,26 @@ func (h HookFile) install(before []byte, nod string) ([]byte, error) {
 	return d.pack(), nil
 }
 
-// entry is what nod writes into an event's list.
-func (h HookFile) entry(e Event, nod string) any {
-	if h.Flat {
-		return h.handler(e, nod)
-	}
-	return struct {
-		Hooks []handler `json:"hooks"`
-	}{[]handler{h.handler(e, nod)}}
+// entry is what nod writes into an event's list, unless that is flat.
+type entry struct {
+	Matcher string    `json:"matcher,omitempty"`
+	Hooks   []handler `json:"hooks"`
 }
+
+// entry is nod's for one event.
+func (h HookFile) entry(e Event, nod string) any {
+	made := h.handler(e, nod)
+	switch {
+	case h.Flat:
+		return made
+	case e.Matches:
+		return entry{matchesAll, []handler{made}}
+	}
+	return entry{"", []handler{made}}
+}
+
+// matchesAll matches every tool.
+const matchesAll = "*"
 
 // handler is what nod writes, and reads of its own.
 type handler struct {
@@ -99,21 +118,25 @@ type handler struct {
 	Command string  `json:"command"`
 	Timeout float64 `json:"timeout,omitempty"`
 	Async   bool    `json:"async,omitempty"`
+	Failure string  `json:"on_failure,omitempty"`
 }
 
 // handlerNames are the names of its members.
-var handlerNames = []string{"name", "type", "command", "timeout", "async"}
+var handlerNames = []string{"name", "type", "command", "timeout", "async", "on_failure"}
 
 // handler is nod's for one event.
 func (h HookFile) handler(e Event, nod string) handler {
 	made := handler{
 		Command: Command(nod, h.Agent), Timeout: float64(HookTimeout / h.Unit), Async: h.Async && !e.Decides,
 	}
-	if !h.Flat {
+	if !h.Untyped {
 		made.Type = "command"
 	}
 	if h.Named {
 		made.Name = "nod"
+	}
+	if e.Blocks {
+		made.Failure = "block"
 	}
 	return made
 }
@@ -173,6 +196,10 @@ func (h HookFile) uninstall(now, kept []byte) ([]byte, error) {
 	switch {
 	case !d.edit(h.Agent, was, func(string, *hujson.Value) bool { return false }):
 		return now, nil
+	case h.Version != 0 && !was.has("version") && !d.has("hooks") && d.has("version"):
+		cutMember(d.root, indexOf(d.root, "version"))
+	}
+	switch {
 	case len(d.root.Members) > 0 || len(comments(&d.value)) > 0:
 		return d.pack(), nil
 	case kept == nil:
@@ -201,7 +228,8 @@ func (h HookFile) look(text []byte, nod string) (Found, error) {
 		if !known || decode(*v, &now) != nil {
 			return true
 		}
-		if now.Command == Command(nod, h.Agent) && !(e.Decides && now.Async) {
+		decides := !(e.Decides && now.Async) && !(e.Blocks && now.Failure != "block")
+		if now.Command == Command(nod, h.Agent) && decides {
 			here[event] = true
 		}
 		if limit := h.limit(now); e.Decides && (f.Limit == 0 || limit < f.Limit) {

@@ -35,3 +35,12 @@ func Whole(path string, text func(nod string) []byte) File {
 		},
 	}
 }
+
+// Script is a program of nod's own that runs its hook, for an agent that runs programs without arguments.
+func Script(path, agent string) File {
+	f := Whole(path, func(nod string) []byte {
+		return []byte("#!/bin/sh\n# " + marker + "\nexec " + Command(nod, agent) + "\n")
+	})
+	f.Program = true
+	return f
+}

@@ -33,23 +33,14 @@ func (p hookPayload) step(c hooks.Call) (hooks.Step, error) {
 	return s, nil
 }
 
-// preToolUse comes before Codex's own rules. It takes no "allow" and no "ask": silence lets those rules decide, and what
-// its sandbox holds runs unasked. So what the policy insists on is asked about here, and silence is only for an allow.
-// That it may leave the sandbox as well is another question, which PermissionRequest asks.
+// preToolUse comes before Codex's own rules. It takes no "allow" and no "ask": silence lets those rules decide, and
+// what its sandbox holds runs unasked. So what the policy insists on is asked about here, and silence is for an allow
+// only. That it may leave the sandbox as well is another question, which PermissionRequest asks.
 func (p hookPayload) preToolUse(s hooks.Step) (hooks.Step, error) {
 	if p.ToolName == "request_user_input" {
 		return p.requestUserInput(s)
 	}
-	s.Ask, s.Judge, s.AskNow = p.Approve(), []policy.Effect{policy.Deny}, true
-	s.Reply = func(a interact.Answer) (any, error) {
-		switch a.Outcome {
-		case "", interact.Allowed:
-			return nil, nil
-		case interact.Denied:
-			return claude.Deny("PreToolUse", a.Refusal()), nil
-		}
-		return claude.Deny("PreToolUse", a.Undecided()), nil
-	}
+	s.Vetoes(p.Approve(), nil, deny)
 	return s, nil
 }
 
@@ -62,9 +53,11 @@ func (p hookPayload) requestUserInput(s hooks.Step) (hooks.Step, error) {
 		return hooks.Step{}, err
 	}
 	return s.Asks(in.Questions, func(picks [][]string) (any, error) {
-		return claude.Deny("PreToolUse", hooks.Told(in.Questions, picks)), nil
+		return deny(hooks.Told(in.Questions, picks)), nil
 	})
 }
+
+func deny(reason string) any { return claude.Deny("PreToolUse", reason) }
 
 // outsideSandbox is the request that asks about what Codex's sandbox would not let through: a command that leaves it,
 // or one that wants to reach a host. Which of them, and with what rights, the payload does not say, but for the agent's

@@ -36,7 +36,7 @@ func folder(m agent.Machine) string {
 
 func settings(m agent.Machine) agent.File {
 	return agent.HookFile{
-		Agent: name, Unit: time.Second, Default: 30 * time.Second, Flat: true,
+		Agent: name, Unit: time.Second, Default: 30 * time.Second, Flat: true, Untyped: true,
 		Events: []agent.Event{{Name: preToolUse, Decides: true}},
 	}.At(filepath.Join(folder(m), "crush.json"))
 }

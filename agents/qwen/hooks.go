@@ -7,7 +7,6 @@ import (
 	"nod/agents/claude"
 	"nod/interact"
 	"nod/ipc/hooks"
-	"nod/policy"
 )
 
 // payload is what nod reads of Qwen Code's hook payloads, which have Claude Code's shape
@@ -40,17 +39,9 @@ func (p payload) preToolUse(s hooks.Step) hooks.Step {
 	if p.ToolName == question {
 		return s // it has been answered
 	}
-	s.Ask, s.Judge, s.AskNow, s.Again = p.Approve(), []policy.Effect{policy.Deny}, true, true
+	s.Again = true
 	s.Quiet = slices.Contains(quietModes, p.PermissionMode)
-	s.Reply = func(a interact.Answer) (any, error) {
-		switch a.Outcome {
-		case "", interact.Allowed:
-			return nil, nil
-		case interact.Denied:
-			return claude.Deny("PreToolUse", a.Refusal()), nil
-		}
-		return claude.Deny("PreToolUse", a.Undecided()), nil // Qwen Code goes on after silence
-	}
+	s.Vetoes(p.Approve(), nil, func(reason string) any { return claude.Deny("PreToolUse", reason) })
 	return s
 }
 

@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -9,12 +11,18 @@ import (
 	"testing"
 
 	"nod/agents/agent"
+	"nod/agents/amp"
 	"nod/agents/claude"
+	"nod/agents/cline"
 	"nod/agents/codex"
 	"nod/agents/crush"
+	"nod/agents/cursor"
 	"nod/agents/gemini"
+	"nod/agents/goose"
+	"nod/agents/letta"
 	"nod/agents/opencode"
 	"nod/agents/qwen"
+	"nod/agents/vscode"
 )
 
 // machine is a home folder of its own, with every agent in PATH.
@@ -93,6 +101,9 @@ var settings = map[string]string{
 	"blank commas": `{"hooks": {"PreToolUse": [ {"hooks": []} ] , "z": 1 } }`,
 	"one line":     `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"bell"}]}]},"a":[1,2]}`,
 	"no newline":   `{"a":1}`,
+	"flat hooks":   `{"version": 1, "hooks": {"stop": [{"command": "bell"}]}}`,
+	"rules":        `{"amp.permissions": [{"tool": "Bash", "action": "reject"}, /* mine */ ]}`,
+	"no rules":     `{"amp.permissions": []}`,
 }
 
 func TestSettingsThatCannotBeReadAreNotSetUp(t *testing.T) {
@@ -108,7 +119,10 @@ func TestSettingsThatCannotBeReadAreNotSetUp(t *testing.T) {
 // Whatever the file was: installing keeps all that was there, twice is once, and uninstalling gives the
 // same bytes back.
 func TestInstallAndBack(t *testing.T) {
-	for _, a := range []agent.Agent{claude.Agent, codex.Agent, gemini.Agent, qwen.Agent, crush.Agent} {
+	for _, a := range []agent.Agent{
+		claude.Agent, codex.Agent, gemini.Agent, qwen.Agent, crush.Agent, letta.Agent, amp.Agent, cursor.Agent, vscode.Agent,
+		goose.Agent,
+	} {
 		for name, before := range settings {
 			t.Run(a.Name+"/"+name, func(t *testing.T) {
 				m := machine(t)
@@ -360,6 +374,107 @@ func TestOpencodePlugin(t *testing.T) {
 	uninstall(t, opencode.Agent, m)
 	if got := text(t, path); got != "" {
 		t.Errorf("left:\n%s", got)
+	}
+}
+
+// Programs of nod's own can be run, by the agent's user alone, and go when nod goes; somebody else's stay.
+func TestPrograms(t *testing.T) {
+	for _, test := range []struct {
+		agent agent.Agent
+		path  string
+	}{
+		{cline.Agent, ".cline/hooks/PreToolUse"}, {amp.Agent, ".config/amp/nod-amp"},
+	} {
+		m := machine(t)
+		m.Nod = "/my tools/nod"
+		install(t, test.agent, m, false)
+		path := filepath.Join(m.Home, filepath.FromSlash(test.path))
+		want := "#!/bin/sh\n# written by nod\nexec '/my tools/nod' hook " + test.agent.Name + "\n"
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o700 || text(t, path) != want {
+			t.Errorf("%s: %v, %v:\n%s", path, info, err, text(t, path))
+		}
+		if s, err := test.agent.Status(m); err != nil || !s.Installed {
+			t.Errorf("%s: status %+v, %v", test.agent.Name, s, err)
+		}
+		uninstall(t, test.agent, m)
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s stayed", path)
+		}
+		write(t, path, "mine")
+		if _, err := test.agent.Install(m, false); err == nil || !strings.Contains(err.Error(), "move it away") {
+			t.Errorf("%s would be overwritten: %v", path, err)
+		}
+	}
+}
+
+// nod's rule comes after the person's own: what they reject stays rejected. Without the program that it names nod is
+// not all there.
+func TestAmpRule(t *testing.T) {
+	m := machine(t)
+	path := amp.Agent.Settings(m).Path
+	write(t, path, `{"amp.permissions": [{"tool": "Bash", "action": "reject"}]}`)
+	install(t, amp.Agent, m, false)
+	script := filepath.Join(filepath.Dir(path), "nod-amp")
+	want := `{"amp.permissions": [{"tool": "Bash", "action": "reject"},` +
+		`{"tool": "*", "action": "delegate", "to": "` + script + `"}]}`
+	if got := text(t, path); !sameJSON(got, want) {
+		t.Errorf("got:\n%s", got)
+	}
+	if err := os.Remove(script); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := amp.Agent.Status(m); err != nil || s.Installed || !s.Partly {
+		t.Errorf("status %+v, %v", s, err)
+	}
+	edited := strings.Replace(text(t, path), "[", `[{"tool": "Read", "action": "allow"}, // mine`+"\n", 1)
+	write(t, path, edited)
+	uninstall(t, amp.Agent, m)
+	want = `{"amp.permissions": [{"tool": "Read", "action": "allow"}, {"tool": "Bash", "action": "reject"}]}`
+	if got := text(t, path); !sameJSON(got, want) || !strings.Contains(got, "// mine") {
+		t.Errorf("left:\n%s", got)
+	}
+	for _, odd := range []string{`{"amp.permissions": {}}`, `{"amp.permissions": [], "amp.permissions": []}`, `[]`} {
+		write(t, path, odd)
+		if _, err := amp.Agent.Install(m, false); err == nil || text(t, path) != odd {
+			t.Errorf("%s: %v", odd, err)
+		}
+	}
+}
+
+// What each agent's own settings say of nod's hooks, in its shape and its unit.
+func TestShapes(t *testing.T) {
+	for _, test := range []struct {
+		agent agent.Agent
+		path  string
+		want  string
+	}{
+		{letta.Agent, ".letta/settings.json",
+			`"PermissionRequest":[{"matcher":"*","hooks":[{"type":"command","command":"/opt/nod/bin/nod hook letta",` +
+				`"timeout":600000}]}]`},
+		{letta.Agent, ".letta/settings.json", `"Stop":[{"hooks":[{`},
+		{cursor.Agent, ".cursor/hooks.json",
+			`{"version":1,"hooks":{"beforeShellExecution":[{"type":"command","command":"/opt/nod/bin/nod hook cursor",` +
+				`"timeout":600}]`},
+		{vscode.Agent, ".vscode/nod-hooks.json",
+			`"PreToolUse":[{"type":"command","command":"/opt/nod/bin/nod hook vscode","timeout":600}]`},
+		{goose.Agent, ".agents/plugins/nod/hooks/hooks.json",
+			`"PreToolUse":[{"hooks":[{"type":"command","command":"/opt/nod/bin/nod hook goose","timeout":600,` +
+				`"on_failure":"block"}]}]`},
+		{goose.Agent, ".agents/plugins/nod/plugin.json", `"name":"nod"`},
+	} {
+		m := machine(t)
+		install(t, test.agent, m, false)
+		var got bytes.Buffer
+		if err := json.Compact(&got, []byte(text(t, filepath.Join(m.Home, filepath.FromSlash(test.path))))); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(got.String(), test.want) {
+			t.Errorf("%s: %s, want %s", test.agent.Name, &got, test.want)
+		}
+		uninstall(t, test.agent, m)
+		if files, _ := filepath.Glob(filepath.Join(filepath.Dir(test.agent.Settings(m).Path), "*")); len(files) > 0 {
+			t.Errorf("%s: left %v", test.agent.Name, files)
+		}
 	}
 }
 

@@ -7,22 +7,29 @@ import (
 	"strings"
 
 	"nod/agents/agent"
+	"nod/agents/amp"
 	"nod/agents/claude"
+	"nod/agents/cline"
 	"nod/agents/codex"
 	"nod/agents/copilot"
 	"nod/agents/crush"
+	"nod/agents/cursor"
 	"nod/agents/gemini"
 	"nod/agents/generic"
+	"nod/agents/goose"
 	"nod/agents/kimi"
+	"nod/agents/letta"
 	"nod/agents/opencode"
 	"nod/agents/qwen"
+	"nod/agents/vscode"
 	"nod/ipc/hooks"
 )
 
 // All lists the agents, in the order in which they are shown.
 func All() []agent.Agent {
 	return []agent.Agent{
-		claude.Agent, codex.Agent, gemini.Agent, opencode.Agent, qwen.Agent, copilot.Agent, kimi.Agent, crush.Agent,
+		claude.Agent, codex.Agent, gemini.Agent, opencode.Agent, qwen.Agent, copilot.Agent, kimi.Agent, letta.Agent,
+		amp.Agent, cline.Agent, cursor.Agent, vscode.Agent, crush.Agent, goose.Agent,
 		generic.Agent,
 	}
 }

@@ -7,12 +7,16 @@ import (
 	"time"
 
 	"nod/agents/agent"
+	"nod/agents/amp"
 	"nod/agents/claude"
+	"nod/agents/cline"
 	"nod/agents/codex"
 	"nod/agents/copilot"
 	"nod/agents/crush"
 	"nod/agents/gemini"
+	"nod/agents/goose"
 	"nod/agents/kimi"
+	"nod/agents/letta"
 	"nod/agents/opencode"
 	"nod/agents/qwen"
 )
@@ -62,6 +66,8 @@ func TestCutOff(t *testing.T) {
 		{claude.Agent, event("Other", `, "timeout": 5`), 0, ""},
 		{codex.Agent, event("PermissionRequest", `, "timeout": 60`), 0, "after 60 s"},
 		{gemini.Agent, event("BeforeTool", `, "timeout": 60000`), 0, "after 60 s"},
+		{letta.Agent, event("PermissionRequest", `, "timeout": 600`), 0, "after 0.6 s"},
+		{goose.Agent, event("PreToolUse", ""), 0, "after 30 s"},
 		{gemini.Agent, event("BeforeTool", `, "timeout": 600000`), 0, ""},
 		{gemini.Agent, event("BeforeTool", ""), 0, "after 60 s"},
 	} {
@@ -102,6 +108,7 @@ func TestEnvironmentMovesFolders(t *testing.T) {
 		return map[string]string{
 			"CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "/x", "GEMINI_CLI_HOME": "/g", "XDG_CONFIG_HOME": "/o",
 			"OPENCODE_CONFIG_DIR": "/not/this", "QWEN_HOME": "/q", "COPILOT_HOME": "/h", "KIMI_CODE_HOME": "/k",
+			"LETTA_HOME": "/l", "CLINE_DIR": "/n",
 		}[name]
 	}
 	for _, test := range []struct{ what, got, want string }{
@@ -114,6 +121,9 @@ func TestEnvironmentMovesFolders(t *testing.T) {
 		{"kimi", kimi.Agent.Settings(m).Path, "/k/config.toml"},
 		{"kimi's gate", kimi.Agent.Gate(m).Path, "/k/config.toml"},
 		{"crush", crush.Agent.Settings(m).Path, "/o/crush/crush.json"},
+		{"letta", letta.Agent.Settings(m).Path, "/l/settings.json"},
+		{"amp", amp.Agent.Settings(m).Path, "/o/amp/settings.json"},
+		{"cline", cline.Agent.Settings(m).Path, "/n/hooks/PreToolUse"},
 		{"opencode", opencode.Agent.Settings(m).Path, "/o/opencode/plugins/nod.js"},
 	} {
 		if test.got != filepath.FromSlash(test.want) {

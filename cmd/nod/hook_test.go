@@ -2,13 +2,19 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"nod/agents/agent"
 	"nod/agents/gemini"
+	"nod/ipc/hooks"
+	"nod/policy/config"
 )
 
 // Where nod alone decides, a call that is too long or too deep to be read is denied: the agent goes on after silence.
@@ -44,8 +50,93 @@ func deniesWhatItCannotRead(t *testing.T, m agent.Machine) {
 	} {
 		var out, err bytes.Buffer
 		c := &console{in: strings.NewReader(head + input + "}"), out: &out, err: &err}
-		if e := c.answerHook(t.Context(), "gemini-cli"); e != nil || !strings.Contains(out.String(), `"decision":"deny"`) {
+		e := c.answerHook(t.Context(), "gemini-cli", "")
+		if e != nil || !strings.Contains(out.String(), `"decision":"deny"`) {
 			t.Errorf("%.120s: %q, %v", input, out.String(), e)
 		}
 	}
+}
+
+// The agents that go by how a hook ends take 0 for an allow: nod ends so only where that is the reply.
+func TestHookEndsAsNobodyDecided(t *testing.T) {
+	const call = `{"event_type":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make"}}`
+	for name, in := range map[string]string{
+		"a call": call, "nothing": "", "no JSON": "x", "half": call[:60], "an unknown event": `{"event_type":"New"}`,
+		"too long":                      `{"event_type":"PermissionRequest","x":"` + strings.Repeat("x", maxPayload) + `"}`,
+		"an event that decides nothing": `{"event_type":"Stop"}`,
+	} {
+		for _, agent := range []string{"letta", "amp"} {
+			for _, isStrict := range []bool{false, true} {
+				isCall := agent == "amp" || name == "a call" || name == "half" || name == "too long"
+				want := 1
+				if isStrict && isCall {
+					want = 2
+				}
+				t.Run(fmt.Sprintf("%s/%s/strict %v", name, agent, isStrict), func(t *testing.T) {
+					awayFrom(t, agent, isStrict)
+					out, complaint, status := runHook(t, strings.NewReader(in), agent)
+					if status != want || out != "" || (complaint == "") != (want == 1) {
+						t.Errorf("status %d, want %d: %q, %q", status, want, out, complaint)
+					}
+				})
+			}
+		}
+	}
+	t.Run("a payload that breaks off", func(t *testing.T) {
+		awayFrom(t, "letta", false)
+		if _, _, status := runHook(t, iotest.ErrReader(io.ErrUnexpectedEOF), "letta"); status != 1 {
+			t.Errorf("status %d", status)
+		}
+	})
+}
+
+// Whatever nod-desktop replies to such a hook, nod ends with 0 for the word that says so alone.
+func TestHookEndsAsTold(t *testing.T) {
+	for reply, want := range map[string]status{
+		`{"status":0}`: 0, `{"status":2,"stderr":"no"}`: 2, `{"status":1}`: 1, `{"status":7}`: 7,
+		"": 1, `{}`: 1, `null`: 1, `[]`: 1, `{"status":"0"}`: 1, `{"status":0`: 1, `{"Status":0}`: 1, `{"status":null}`: 1,
+		`{"status":0,"status":0}`: 1, `{"decision":"allow"}`: 1, `{"status":0.0}`: 1, `{"status":0,"stderr":7}`: 1,
+	} {
+		var out, complaint bytes.Buffer
+		c := &console{out: &out, err: &complaint}
+		err := c.endHook(hooks.Protocol{Abstain: 1}, []byte(reply))
+		if v, ok := errors.AsType[*verdict](err); !ok || v.status != want || out.Len() > 0 {
+			t.Errorf("%s: %v, %q", reply, err, &out)
+		}
+	}
+}
+
+// awayFrom has nod-desktop be away, whatever else is on this machine.
+func awayFrom(t *testing.T, agent string, isStrict bool) {
+	t.Helper()
+	home := t.TempDir()
+	for _, name := range []string{"HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME"} {
+		t.Setenv(name, home)
+	}
+	t.Setenv("AGENT_TOOL_NAME", map[string]string{"amp": "Bash"}[agent])
+	if !isStrict {
+		return
+	}
+	path, err := config.DefaultPath()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("agents:\n  strict: ["+agent+"]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// runHook runs the command as main does.
+func runHook(t *testing.T, in io.Reader, agent string) (out, complaint string, status int) {
+	t.Helper()
+	var o, e bytes.Buffer
+	c := &console{in: in, out: &o, err: &e}
+	root := newRoot(c)
+	root.SetArgs([]string{"hook", agent})
+	cmd, err := root.ExecuteContextC(t.Context())
+	status = c.conclude(t.Context(), cmd, err)
+	return o.String(), e.String(), status
 }

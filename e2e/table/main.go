@@ -133,8 +133,9 @@ func place(test string) (row, bool) {
 
 const intro = `# What the released agents were seen to do with nod
 
-Made by ` + "`make test-agents`" + `, which drives each agent as released, with a model that follows a script and real keys in
-nod's windows. ✓ every test of it passed; ✗ one failed; an empty cell: no test drives it, or the agent has no such thing.
+Made by ` + "`make test-agents`" + `, which drives each agent as released, with a model that follows a script and real
+keys in nod's windows. ✓ every test of it passed; ✗ one failed; an empty cell: no test drives it, or the agent has no
+such thing.
 
 `
 

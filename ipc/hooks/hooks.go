@@ -8,12 +8,14 @@ package hooks
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -92,6 +94,19 @@ type Protocol struct {
 	// Deny is the reply to an event with which the hook denies on its own, when nod cannot be asked; nil for one that
 	// decides nothing.
 	Deny func(event, reason string) any
+
+	// Abstain is the exit status of a hook without a decision, for an agent that goes by how its hooks end: its replies
+	// are [Exit]s. 0: the agent goes by what they print, and they end with status 0.
+	Abstain int
+
+	// Payload makes the payload of what the agent wrote and of what it says in the environment; nil: it writes all.
+	Payload func(written []byte, env func(string) string) ([]byte, error)
+}
+
+// Exit is how a hook ends, as the reply to an agent that goes by that.
+type Exit struct {
+	Status int    `json:"status"`
+	Stderr string `json:"stderr,omitempty"`
 }
 
 // Step is what one call of a hook amounts to.
@@ -112,6 +127,9 @@ type Step struct {
 	Insist func(reason string) any
 	AskNow bool
 	Quiet  bool
+
+	// Patience is how long the agent waits for its hook, where that is less than [MaxWait]; 0: it is not.
+	Patience time.Duration
 
 	// Call names the call where the agent may deliver it twice; "" where it cannot be told from others. What the person
 	// said to the first delivery counts for the second, which is said to come Again. Where the second is only for what the
@@ -243,12 +261,17 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 		return interact.Answer{}, "", nil
 	}
 	if s.Again {
-		if a, ok := h.earlier(who, s); ok && (s.Judge == nil || a.Outcome != interact.Dismissed) {
+		if a, ok := h.earlier(who, s); ok {
 			h.cfg.Log.Info("hook: delivered twice", "agent", who.Agent, "outcome", a.Outcome)
+			if !decided(a) { // the agent has asked itself since
+				a = interact.Answer{}
+			}
 			return a, "", nil
 		}
 	}
-	r := interact.Request{Requester: who, Body: s.Ask, Timeout: min(h.cfg.Timeout(), MaxWait)}
+	r := interact.Request{
+		Requester: who, Body: s.Ask, Timeout: min(h.cfg.Timeout(), MaxWait, cmp.Or(s.Patience, MaxWait)),
+	}
 	a, insisted, err := h.decide(ctx, r, s)
 	if err != nil && ctx.Err() == nil {
 		h.cfg.Log.Warn("hook: not asked", "agent", who.Agent, "err", err)
@@ -258,6 +281,11 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 		h.keep(who, s, a)
 	}
 	return a, insisted, err
+}
+
+// decided reports whether the person said anything.
+func decided(a interact.Answer) bool {
+	return slices.Contains([]interact.Outcome{interact.Allowed, interact.Denied, interact.Answered}, a.Outcome)
 }
 
 // decide asks the policy, the person, or the one to know whether to ask the other.
@@ -324,6 +352,27 @@ func Answered(reply func(interact.Answer) (any, error)) func(interact.Answer) (a
 func (s *Step) Finished() {
 	s.Over = Everything
 	s.Notice, s.NoticeKind = Notice(s.CWD, "finished"), "stop"
+}
+
+// Vetoes has the step ask about a call of an agent that goes on in its own way after silence, whether it asks the
+// person or not. So it is silent about what no rule speaks of. What the policy denies is denied, and what it insists on goes
+// before the person, and is denied unless they allow it. allow is the reply to what is allowed; nil: silence.
+func (s *Step) Vetoes(call interact.Approve, allow any, deny func(reason string) any) {
+	s.Ask, s.Judge, s.AskNow = call, []policy.Effect{policy.Deny}, true
+	if allow != nil {
+		s.Judge = append(s.Judge, policy.Allow)
+	}
+	s.Reply = func(a interact.Answer) (any, error) {
+		switch a.Outcome {
+		case "":
+			return nil, nil
+		case interact.Allowed:
+			return allow, nil
+		case interact.Denied:
+			return deny(a.Refusal()), nil
+		}
+		return deny(a.Undecided()), nil
+	}
 }
 
 // Everything picks all requests of a session.

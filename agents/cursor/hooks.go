@@ -1,0 +1,94 @@
+package cursor
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"nod/interact"
+	"nod/ipc/hooks"
+)
+
+// payload is what nod reads of Cursor's hook payloads (https://cursor.com/docs/hooks).
+type payload struct {
+	Conversation string          `json:"conversation_id"`
+	Folders      []string        `json:"workspace_roots"`
+	CWD          string          `json:"cwd"`
+	Command      string          `json:"command"` // of the shell, or of an MCP server
+	Tool         string          `json:"tool_name"`
+	Input        json.RawMessage `json:"tool_input"` // of an MCP server's tool: a text that holds JSON
+	CallID       string          `json:"tool_use_id"`
+}
+
+const (
+	shell     = "Shell"
+	mcpPrefix = "MCP:" // of the names of MCP servers' tools, where Cursor names them among others
+)
+
+func (p payload) step(c hooks.Call) (hooks.Step, error) {
+	s := hooks.Step{Session: p.Conversation, CWD: p.CWD}
+	if s.CWD == "" && len(p.Folders) == 1 { // else nobody knows which
+		s.CWD = p.Folders[0]
+	}
+	switch c.Event {
+	case "beforeShellExecution":
+		return p.command(s)
+	case "beforeMCPExecution":
+		return p.mcp(s)
+	case "preToolUse":
+		if p.Tool != shell && !strings.HasPrefix(p.Tool, mcpPrefix) { // which come again in an event of their own
+			p.asks(&s, p.Tool, p.Input)
+		}
+	case "stop":
+		s.Finished()
+	}
+	return s, nil
+}
+
+func (p payload) command(s hooks.Step) (hooks.Step, error) {
+	input := struct {
+		Command string `json:"command"`
+		CWD     string `json:"cwd,omitempty"`
+	}{p.Command, p.CWD}
+	text, err := json.Marshal(input)
+	if err != nil {
+		return hooks.Step{}, err
+	}
+	p.asks(&s, shell, text)
+	return s, nil
+}
+
+func (p payload) mcp(s hooks.Step) (hooks.Step, error) {
+	input := p.Input
+	var text string
+	if json.Unmarshal(input, &text) == nil {
+		input = json.RawMessage(text)
+	}
+	if !json.Valid(input) {
+		return hooks.Step{}, errors.New("tool_input holds no JSON")
+	}
+	p.asks(&s, mcpPrefix+p.Tool, input)
+	return s, nil
+}
+
+func (p payload) asks(s *hooks.Step, tool string, input json.RawMessage) {
+	s.Vetoes(interact.Approve{Tool: tool, Input: input, ToolUseID: p.CallID}, permission{Permission: "allow"}, deny)
+}
+
+// permission is Cursor's reply.
+type permission struct {
+	Permission   string `json:"permission"`
+	UserMessage  string `json:"user_message,omitempty"`
+	AgentMessage string `json:"agent_message,omitempty"`
+}
+
+// refuse is the reply with which the hook denies on its own.
+func refuse(event, reason string) any {
+	switch event {
+	case "beforeShellExecution", "beforeMCPExecution", "preToolUse":
+		return deny(reason)
+	}
+	return nil
+}
+
+func deny(reason string) any { return permission{"deny", reason, reason} }

@@ -355,8 +355,8 @@ func (s *Step) Finished() {
 }
 
 // Vetoes has the step ask about a call of an agent that goes on in its own way after silence, whether it asks the
-// person or not. So it is silent about what no rule speaks of. What the policy denies is denied, and what it insists on goes
-// before the person, and is denied unless they allow it. allow is the reply to what is allowed; nil: silence.
+// person or not. So it is silent about what no rule speaks of. What the policy denies is denied, and what it insists on
+// goes before the person, and is denied unless they allow it. allow is the reply to what is allowed; nil: silence.
 func (s *Step) Vetoes(call interact.Approve, allow any, deny func(reason string) any) {
 	s.Ask, s.Judge, s.AskNow = call, []policy.Effect{policy.Deny}, true
 	if allow != nil {

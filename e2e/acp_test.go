@@ -5,9 +5,7 @@ package e2e
 import (
 	"context"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 
 	acp "github.com/coder/acp-go-sdk"
@@ -43,10 +41,9 @@ func openForEditor(t *testing.T, config string, isUp bool, script ...toolCall) (
 	return s.nod, s.command("acp")
 }
 
-// qwenForEditor sets up Qwen Code without nod's hooks.
+// qwenForEditor sets up Qwen Code without nod's hooks, in the mode in which it asks.
 func qwenForEditor(t *testing.T, config string, isUp bool, script ...toolCall) (*nod, *exec.Cmd) {
 	t.Helper()
-	program := released(t, "qwen")
 	n := startDesktop(t)
 	n.writeConfig(config)
 	if isUp {
@@ -54,15 +51,7 @@ func qwenForEditor(t *testing.T, config string, isUp bool, script ...toolCall) (
 	}
 	m := newChatModel(script)
 	t.Cleanup(m.Close)
-	must(t, os.MkdirAll(filepath.Join(n.Home(), ".qwen"), 0o700))
-	must(t, os.WriteFile(filepath.Join(n.Home(), ".qwen", "settings.json"), []byte(`{
-  "security": {"auth": {"selectedType": "openai"}}, "general": {"disableAutoUpdate": true},
-  "privacy": {"usageStatisticsEnabled": false}
-}
-`), 0o600))
-	cmd := n.onNode(program, "--acp")
-	cmd.Env = append(cmd.Env, "OPENAI_API_KEY=x", "OPENAI_BASE_URL="+m.URL+"/v1", "OPENAI_MODEL=test")
-	return n, cmd
+	return n, n.qwenCommand(m.URL, "--acp", "--approval-mode", "default")
 }
 
 // editor is an editor with an agent behind nod, in the middle of a turn.

@@ -56,7 +56,7 @@ func (n *nod) knowsClaude() {
 	must(n.t, err)
 	must(n.t, os.WriteFile(filepath.Join(n.Home(), ".claude.json"), text, 0o600))
 	// Claude Code takes the root of the repository for the project: not one that the tests happen to run in.
-	must(n.t, os.Mkdir(filepath.Join(n.project(), ".git"), 0o700))
+	must(n.t, os.MkdirAll(filepath.Join(n.project(), ".git"), 0o700))
 }
 
 // finished waits until the model has had its last word.

@@ -45,8 +45,7 @@ var scenarios = []scenario{
 	{"plan", regexp.MustCompile(`CodePlan`)},
 	{"elicitation", regexp.MustCompile(`Elicitation`)},
 	{"subagent", regexp.MustCompile(`(?i)subagent`)},
-	{"guard", regexp.MustCompile(`(?i)guard|pre-commit|config\.yaml`)},
-	{"ask rule", regexp.MustCompile(`(?i)ask(_|s_)?rule|rule_that_asks|asks_by_a_rule|insist`)},
+	{"ask rule, guards", regexp.MustCompile(`CodeModes|ask_rule|rule_asks|rule_that_asks|asks_by_a_rule`)},
 	{"deny rule", regexp.MustCompile(`denied_by_a_rule`)},
 	{"always", regexp.MustCompile(`(?i)always|KeepsARule|Suggestion`)},
 	{"answered elsewhere", regexp.MustCompile(`in_the_terminal|first$|cancelled_in`)},
@@ -58,7 +57,7 @@ var scenarios = []scenario{
 
 var (
 	result = regexp.MustCompile(`^\s*--- (PASS|FAIL): (TestAgent\S+)`)
-	modes  = regexp.MustCompile(`acceptEdits|bypassPermissions|dontAsk|auto|plan`)
+	modes  = regexp.MustCompile(`acceptEdits|bypassPermissions|dontAsk|auto|plan|yolo`)
 )
 
 // read lists, by row, the scenarios that were driven, and whether every test of each has passed.

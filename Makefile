@@ -46,7 +46,7 @@ unit: setup-test ## run the tests that need no screen
 	go -C bench test .
 
 e2e: setup-test build ## test the built programs on virtual desktops, with real keys and clicks
-	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 10m ./e2e/...
+	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 15m ./e2e/...
 
 # How long make monkey drives nod. REPLAY is the file of a failure.
 MINUTES   ?= 10

@@ -277,7 +277,11 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 		h.cfg.Log.Warn("hook: not asked", "agent", who.Agent, "err", err)
 		return interact.Answer{}, "", nil
 	}
-	if a.By != interact.ByPolicy && a.Outcome != "" && !s.Again {
+	switch {
+	case s.Again:
+	case a.By == interact.ByPolicy || a.Outcome == "": // what was kept of another call is not for this one
+		h.forget(who, s)
+	default:
 		h.keep(who, s, a)
 	}
 	return a, insisted, err

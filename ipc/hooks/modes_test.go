@@ -219,6 +219,28 @@ func TestOneWindowForACallThatComesTwice(t *testing.T) {
 	}
 }
 
+// An allow counts for one call. The call may be interrupted, of which no event tells; when it comes once more, in a
+// mode in which Claude Code asks, the person is asked again.
+func TestAnAllowCountsOnce(t *testing.T) {
+	const bash = "06-PreToolUse-Bash"
+	mode := func(name string) map[string]any { return map[string]any{"permission_mode": name} }
+	for name, rule := range map[string]bool{"a rule asks": true, "no rule": false} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, allow)
+			r.policy.Set("Bash", policy.Ask)
+			handle(t, r, claudeCall(t, bash, "PreToolUse", mode("bypassPermissions")))
+			if !rule {
+				r.policy.Set("Bash", "")
+			}
+			handle(t, r, claudeCall(t, bash, "PreToolUse", mode("default")))
+			handle(t, r, claudeCall(t, bash, "PermissionRequest", mode("default")))
+			if n := len(r.human.Shown()); n != 2 {
+				t.Errorf("%d windows for two calls", n)
+			}
+		})
+	}
+}
+
 // Subagents work on while the main thread goes on: only what ends one of them ends what it asks.
 func TestSubagentsKeepTheirPrompts(t *testing.T) {
 	const ask, over = "07-PermissionRequest-Bash", "23-Stop"

@@ -141,24 +141,33 @@ type action struct {
 	icon     fyne.ThemeIconName
 }
 
+var (
+	runsCommand = action{"{{.Agent}} wants to run a command", theme.IconNameComputer}
+	editsFile   = action{"{{.Agent}} wants to edit a file", theme.IconNameDocumentCreate}
+	editsFiles  = action{"{{.Agent}} wants to edit files", theme.IconNameDocumentCreate}
+	writesFile  = action{"{{.Agent}} wants to write a file", theme.IconNameDocumentSave}
+	reachesOut  = action{"{{.Agent}} wants to reach the network", theme.IconNameStorage}
+)
+
+// knownActions are told by the fields that an input has all of. The first that fits counts.
 var knownActions = []struct {
-	fields []string // the input has them all
+	fields []string
 	action action
 }{
-	{[]string{"command"}, action{"{{.Agent}} wants to run a command", theme.IconNameComputer}},
-	{[]string{"cmd"}, action{"{{.Agent}} wants to run a command", theme.IconNameComputer}},
-	{[]string{"file_path", "old_string"}, action{"{{.Agent}} wants to edit a file", theme.IconNameDocumentCreate}},
-	{[]string{"filePath", "oldString"}, action{"{{.Agent}} wants to edit a file", theme.IconNameDocumentCreate}},
-	{[]string{"path", "old_string"}, action{"{{.Agent}} wants to edit a file", theme.IconNameDocumentCreate}},
-	{[]string{"path", "old_str"}, action{"{{.Agent}} wants to edit a file", theme.IconNameDocumentCreate}},
-	{[]string{"file_path", "diff"}, action{"{{.Agent}} wants to edit a file", theme.IconNameDocumentCreate}},
-	{[]string{"file_path", "edits"}, action{"{{.Agent}} wants to edit a file", theme.IconNameDocumentCreate}},
-	{[]string{"patch"}, action{"{{.Agent}} wants to edit files", theme.IconNameDocumentCreate}},
-	{[]string{"file_path", "content"}, action{"{{.Agent}} wants to write a file", theme.IconNameDocumentSave}},
-	{[]string{"filePath", "content"}, action{"{{.Agent}} wants to write a file", theme.IconNameDocumentSave}},
-	{[]string{"path", "content"}, action{"{{.Agent}} wants to write a file", theme.IconNameDocumentSave}},
-	{[]string{"path", "file_text"}, action{"{{.Agent}} wants to write a file", theme.IconNameDocumentSave}},
-	{[]string{"url"}, action{"{{.Agent}} wants to reach the network", theme.IconNameStorage}},
+	{[]string{"command"}, runsCommand},
+	{[]string{"cmd"}, runsCommand},
+	{[]string{"file_path", "old_string"}, editsFile},
+	{[]string{"filePath", "oldString"}, editsFile},
+	{[]string{"path", "old_string"}, editsFile},
+	{[]string{"path", "old_str"}, editsFile},
+	{[]string{"file_path", "diff"}, editsFile},
+	{[]string{"file_path", "edits"}, editsFile},
+	{[]string{"patch"}, editsFiles},
+	{[]string{"file_path", "content"}, writesFile},
+	{[]string{"filePath", "content"}, writesFile},
+	{[]string{"path", "content"}, writesFile},
+	{[]string{"path", "file_text"}, writesFile},
+	{[]string{"url"}, reachesOut},
 }
 
 // openURL is the tool as which an MCP server's wish comes to have an address opened.

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -298,14 +297,14 @@ func (s spelling) of(path string) []string {
 	}
 	if s.escaped && strings.Contains(path, `\`) {
 		for _, p := range all {
-			all = append(all, escape.ReplaceAllString(p, "$1"))
+			all = append(all, escape().ReplaceAllString(p, "$1"))
 		}
 	}
 	return all
 }
 
 // escape is what Qwen Code's unescapePath reads as the character alone.
-var escape = regexp.MustCompile("\\\\([ \t()\\[\\]{};|*?$`'\"#&<>!~])")
+var escape = language.Compiled("\\\\([ \t()\\[\\]{};|*?$`'\"#&<>!~])")
 
 // addGlobs notes a pattern. Agents cut one that narrows a search at white space and commas; what begins with "!"
 // leaves something out.

@@ -110,12 +110,12 @@ func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 		return s, nil
 	}
 	s.Ask, s.Otherwise = p.Approve(), p.mayAsk(c.Nod)
-	s.Quiet = p.isQuiet(c.Version)
-	if !c.Headless || s.Quiet || followsHeadless(c.Version) {
+	quiet, unasked := p.isQuiet(c.Version), !slices.Contains(askingModes, p.PermissionMode)
+	s.Quiet = quiet || unasked
+	if !c.Headless || quiet || followsHeadless(c.Version) {
 		s.Judge = []policy.Effect{policy.Allow, policy.Deny}
 	}
 	s.AskNow = true
-	unasked := p.PermissionMode == "bypassPermissions" || p.PermissionMode == "auto"
 	if !c.Headless && !unasked {
 		s.Insist = func(reason string) any { return PreTool(&Decision{Behavior: "ask", Message: reason}) }
 	}
@@ -139,6 +139,10 @@ func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 //   - Headless, "ask" is "deny". PermissionRequest follows silence, for exactly the calls that need leave, in 2.1.330;
 //     before, nothing follows, and silence is "deny" for those.
 //   - A plan is quiet in 2.1.330: what its classifier passes runs.
+
+// askingModes are those in which Claude Code heeds "ask". In any other nod asks before it answers: one that it does not
+// know may be like bypassPermissions.
+var askingModes = []string{"", "default", "plan", "acceptEdits", "dontAsk"}
 
 // followsHeadless reports whether a release sends PermissionRequest without a terminal, too.
 func followsHeadless(version string) bool { return semver.Compare("v"+version, "v2.1.330") >= 0 }

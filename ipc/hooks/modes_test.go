@@ -68,6 +68,13 @@ func TestAskRulesHoldInEveryMode(t *testing.T) {
 		{mode: "default", rule: none, alone: true, want: preTool("deny", "not now"), prompts: 1},
 		{mode: "default", rule: none, alone: true, version: "2.1.330", want: ""}, // PermissionRequest follows
 		{mode: "default", rule: rule, alone: true, version: "2.1.330", want: preTool("deny", "not now"), prompts: 1},
+		{mode: "", rule: rule, want: preTool("ask", "the test says so")},
+		{mode: "", rule: none, more: true, want: ""},
+		{mode: "unheardOf", rule: rule, want: preTool("deny", "not now"), prompts: 1}, // who knows whether it heeds "ask"
+		{mode: "unheardOf", rule: rule, alone: true, want: preTool("deny", "not now"), prompts: 1},
+		{mode: "unheardOf", rule: none, want: ""},
+		{mode: "unheardOf", rule: none, more: true, want: preTool("deny", "not now"), prompts: 1},
+		{mode: "unheardOf", rule: none, alone: true, want: preTool("deny", "not now"), prompts: 1},
 	} {
 		t.Run(fmt.Sprintf("%+v", tt), func(t *testing.T) {
 			r := newRig(t, deny)
@@ -298,18 +305,20 @@ func TestOtherwiseGivesWayToRules(t *testing.T) {
 	}
 }
 
-// In a mode that lets everything pass, a request that the person leaves undecided, or that cannot be put to them, is
-// denied: silence would let it run.
+// In a mode that lets everything pass, and in one that nod does not know, a request that the person leaves undecided, or
+// that cannot be put to them, is denied: silence would let it run.
 func TestNobodysDecisionIsNoLeaveInQuietModes(t *testing.T) {
 	bypass := map[string]any{"permission_mode": "bypassPermissions"}
 	for name, human := range map[string]interact.Answer{
 		"closed": dismiss, "unavailable": {Outcome: interact.Unavailable, Reason: "no screen"},
 	} {
-		r := newRig(t, human)
-		r.policy.Set("Bash", policy.Ask)
-		got := handle(t, r, claudeCall(t, "06-PreToolUse-Bash", "PreToolUse", bypass))
-		if !strings.Contains(got, `"permissionDecision":"deny"`) || strings.Contains(got, "person denied") {
-			t.Errorf("%s: %s", name, got)
+		for _, mode := range []map[string]any{bypass, {"permission_mode": "unheardOf"}} {
+			r := newRig(t, human)
+			r.policy.Set("Bash", policy.Ask)
+			got := handle(t, r, claudeCall(t, "06-PreToolUse-Bash", "PreToolUse", mode))
+			if !strings.Contains(got, `"permissionDecision":"deny"`) || strings.Contains(got, "person denied") {
+				t.Errorf("%s, %v: %s", name, mode, got)
+			}
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {

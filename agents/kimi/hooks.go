@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 
 	"nod/agents/claude"
-	"nod/interact"
 	"nod/ipc/hooks"
-	"nod/policy"
 )
 
 // payload is what nod reads of Kimi Code's hook payloads, whose fields have the names that Claude Code gave them
@@ -35,19 +33,11 @@ func (p payload) preToolUse(s hooks.Step, gate bool) (hooks.Step, error) {
 	if p.ToolName == "AskUserQuestion" {
 		return p.question(s)
 	}
-	s.Ask = p.Approve()
-	if !gate {
-		s.Judge, s.AskNow = []policy.Effect{policy.Deny}, true
+	holds := s.Vetoes
+	if gate {
+		holds = s.Gates
 	}
-	s.Reply = func(a interact.Answer) (any, error) {
-		switch {
-		case a.Outcome == interact.Denied:
-			return refuse(preToolUse, a.Refusal()), nil
-		case a.Outcome == interact.Allowed, a.Outcome == "" && !gate:
-			return nil, nil
-		}
-		return refuse(preToolUse, a.Undecided()), nil
-	}
+	holds(p.Approve(), nil, func(reason string) any { return refuse(preToolUse, reason) })
 	return s, nil
 }
 

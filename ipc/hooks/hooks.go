@@ -358,24 +358,36 @@ func (s *Step) Finished() {
 	s.Notice, s.NoticeKind = Notice(s.CWD, "finished"), "stop"
 }
 
-// Vetoes has the step ask about a call of an agent that goes on in its own way after silence, whether it asks the
-// person or not. So it is silent about what no rule speaks of. What the policy denies is denied, and what it insists on
-// goes before the person, and is denied unless they allow it. allow is the reply to what is allowed; nil: silence.
-func (s *Step) Vetoes(call interact.Approve, allow any, deny func(reason string) any) {
-	s.Ask, s.Judge, s.AskNow = call, []policy.Effect{policy.Deny}, true
-	if allow != nil {
-		s.Judge = append(s.Judge, policy.Allow)
-	}
+// Gates has the step ask about a call of an agent whose own prompt is switched off, and which goes on after silence:
+// what neither the policy nor the person allows is denied. allow is the reply to what is allowed; nil: silence.
+func (s *Step) Gates(call interact.Approve, allow any, deny func(reason string) any) {
+	s.Ask = call
 	s.Reply = func(a interact.Answer) (any, error) {
 		switch a.Outcome {
-		case "":
-			return nil, nil
 		case interact.Allowed:
 			return allow, nil
 		case interact.Denied:
 			return deny(a.Refusal()), nil
 		}
 		return deny(a.Undecided()), nil
+	}
+}
+
+// Vetoes has the step ask about a call of an agent that goes on in its own way after silence, whether it asks the
+// person or not. So it is silent about what no rule speaks of. What the policy denies is denied, and what it insists on
+// goes before the person, and is denied unless they allow it. allow is as in [Step.Gates].
+func (s *Step) Vetoes(call interact.Approve, allow any, deny func(reason string) any) {
+	s.Gates(call, allow, deny)
+	s.Judge, s.AskNow = []policy.Effect{policy.Deny}, true
+	if allow != nil {
+		s.Judge = append(s.Judge, policy.Allow)
+	}
+	held := s.Reply
+	s.Reply = func(a interact.Answer) (any, error) {
+		if a.Outcome == "" {
+			return nil, nil
+		}
+		return held(a)
 	}
 }
 

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 
 	"nod/agents/claude"
-	"nod/interact"
 	"nod/ipc/hooks"
-	"nod/policy"
 )
 
 // payload is what nod reads of Gemini CLI's hook payloads, whose fields have the names that Claude Code gave them
@@ -39,21 +37,12 @@ func (p payload) beforeTool(s hooks.Step, gate bool) (hooks.Step, error) {
 	if p.ToolName == "ask_user" {
 		return p.askUser(s)
 	}
-	s.Ask = p.Approve()
-	if !gate {
-		s.Judge = []policy.Effect{policy.Deny}
+	if gate {
+		s.Gates(p.Approve(), map[string]string{"decision": "allow"}, deny)
+		return s, nil
 	}
-	s.Reply = func(a interact.Answer) (any, error) {
-		switch {
-		case a.Outcome == interact.Denied:
-			return deny(a.Refusal()), nil
-		case !gate:
-			return nil, nil
-		case a.Outcome == interact.Allowed:
-			return map[string]string{"decision": "allow"}, nil
-		}
-		return deny(a.Undecided()), nil
-	}
+	s.Vetoes(p.Approve(), nil, deny)
+	s.AskNow = false // its own prompt may follow
 	return s, nil
 }
 

@@ -3,6 +3,7 @@ package hooks_test
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -273,6 +274,30 @@ func TestVSCodeSpellings(t *testing.T) {
 		handle(t, r, c)
 		if shown := r.human.Shown(); len(shown) != 1 || shown[0].Requester.Session != "c9f3" {
 			t.Errorf("%s: %+v", c.Payload, shown)
+		}
+	}
+}
+
+// forgetful is a broker that cannot keep what the policy decided, so that nothing is decided.
+type forgetful struct{ hooks.Broker }
+
+func (forgetful) Judge(context.Context, interact.Request, ...policy.Effect) (interact.Answer, policy.Decision, error) {
+	return interact.Answer{Outcome: interact.Unavailable, Reason: "no journal"}, policy.Decision{Effect: policy.Deny}, nil
+}
+
+// What the policy has judged and cannot keep is denied by the agents that would go on after silence.
+func TestWhatIsNotKeptIsNoLeave(t *testing.T) {
+	for agent, file := range map[string]string{
+		"gemini-cli": "00-BeforeTool-run_shell_command", "kimi-code": "13-PreToolUse-Bash", "codex": "04-PreToolUse-Bash",
+		"letta": "03-PreToolUse-Bash", "goose": "02-PreToolUse-developer__shell",
+	} {
+		h := hooks.New(hooks.Config{
+			Agents: registry.Protocols(), Broker: forgetful{}, Log: slog.New(slog.DiscardHandler),
+			Timeout: func() time.Duration { return time.Minute }, AskMore: func() bool { return false },
+		})
+		got, err := h.Handle(t.Context(), call(t, agent, file))
+		if err != nil || !strings.Contains(string(got), "no journal") {
+			t.Errorf("%s: %q, %v", agent, got, err)
 		}
 	}
 }

@@ -36,8 +36,8 @@ type Payload struct {
 	Schema    json.RawMessage `json:"requested_schema"`
 }
 
-// Questions is the input of Claude Code's AskUserQuestion and of its relatives.
-type Questions struct {
+// questions is the input of Claude Code's AskUserQuestion and of its relatives.
+type questions struct {
 	Questions []hooks.Question `json:"questions"`
 }
 
@@ -163,7 +163,7 @@ func (p Payload) isQuiet(version string) bool {
 // question answers AskUserQuestion. It is never allowed without answers: Claude Code would take that for
 // the human saying nothing.
 func (p Payload) question(s hooks.Step, reply func(*Decision) any) (hooks.Step, error) {
-	var in Questions
+	var in questions
 	if err := json.Unmarshal(p.ToolInput, &in); err != nil {
 		return hooks.Step{}, err
 	}
@@ -177,6 +177,18 @@ func (p Payload) question(s hooks.Step, reply func(*Decision) any) (hooks.Step, 
 		}
 		input, err := with(p.ToolInput, "answers", answers)
 		return reply(&Decision{Behavior: "allow", UpdatedInput: input}), err
+	})
+}
+
+// AsksByDenial has the step ask the questions in the call's input, for an agent whose hooks can hand over the answers
+// only as the reason of a denial. Without any, the question goes on to the terminal.
+func (p Payload) AsksByDenial(s hooks.Step, deny func(reason string) any) (hooks.Step, error) {
+	var in questions
+	if err := json.Unmarshal(p.ToolInput, &in); err != nil {
+		return hooks.Step{}, err
+	}
+	return s.Asks(in.Questions, func(picks [][]string) (any, error) {
+		return deny(hooks.Told(in.Questions, picks)), nil
 	})
 }
 
@@ -202,7 +214,7 @@ func (p Payload) SameCall(r interact.Request) bool {
 		if p.ToolName != askUserQuestion {
 			return false
 		}
-		var in Questions
+		var in questions
 		isSame := func(q hooks.Question, shown interact.Question) bool { return q.Question == shown.Question }
 		return json.Unmarshal(p.ToolInput, &in) == nil && slices.EqualFunc(in.Questions, b.Questions, isSame)
 	}

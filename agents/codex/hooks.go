@@ -1,8 +1,6 @@
 package codex
 
 import (
-	"encoding/json"
-
 	"nod/agents/claude"
 	"nod/interact"
 	"nod/ipc/hooks"
@@ -38,23 +36,12 @@ func (p hookPayload) step(c hooks.Call) (hooks.Step, error) {
 // only. That it may leave the sandbox as well is another question, which PermissionRequest asks.
 func (p hookPayload) preToolUse(s hooks.Step) (hooks.Step, error) {
 	if p.ToolName == "request_user_input" {
-		return p.requestUserInput(s)
+		// PermissionRequest does not follow, and changed input changes only what the terminal asks, which it does in plan
+		// mode.
+		return p.AsksByDenial(s, deny)
 	}
 	s.Vetoes(p.Approve(), nil, deny)
 	return s, nil
-}
-
-// requestUserInput answers Codex's own question tool. PermissionRequest does not follow, and changed input changes only
-// what the terminal asks, so the answer goes where the reason of a refusal does. Without one the question goes on to
-// the terminal, where Codex asks it (in plan mode).
-func (p hookPayload) requestUserInput(s hooks.Step) (hooks.Step, error) {
-	var in claude.Questions
-	if err := json.Unmarshal(p.ToolInput, &in); err != nil {
-		return hooks.Step{}, err
-	}
-	return s.Asks(in.Questions, func(picks [][]string) (any, error) {
-		return deny(hooks.Told(in.Questions, picks)), nil
-	})
 }
 
 func deny(reason string) any { return claude.Deny("PreToolUse", reason) }

@@ -1,8 +1,6 @@
 package gemini
 
 import (
-	"encoding/json"
-
 	"nod/agents/claude"
 	"nod/ipc/hooks"
 )
@@ -34,28 +32,16 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 // where that prompt is switched off, and then whatever is not allowed must be denied: Gemini goes on after
 // silence.
 func (p payload) beforeTool(s hooks.Step, gate bool) (hooks.Step, error) {
-	if p.ToolName == "ask_user" {
-		return p.askUser(s)
-	}
-	if gate {
+	switch {
+	case p.ToolName == "ask_user":
+		return p.AsksByDenial(s, deny)
+	case gate:
 		s.Gates(p.Approve(), map[string]string{"decision": "allow"}, deny)
-		return s, nil
+	default:
+		s.Vetoes(p.Approve(), nil, deny)
+		s.AskNow = false // its own prompt may follow
 	}
-	s.Vetoes(p.Approve(), nil, deny)
-	s.AskNow = false // its own prompt may follow
 	return s, nil
-}
-
-// askUser answers Gemini's own question tool. The only way to hand it an answer is a deny whose reason is
-// the answer; without one the question goes on to the terminal.
-func (p payload) askUser(s hooks.Step) (hooks.Step, error) {
-	var in claude.Questions
-	if err := json.Unmarshal(p.ToolInput, &in); err != nil {
-		return hooks.Step{}, err
-	}
-	return s.Asks(in.Questions, func(picks [][]string) (any, error) {
-		return deny(hooks.Told(in.Questions, picks)), nil
-	})
 }
 
 // refuse is the reply with which the hook denies on its own.

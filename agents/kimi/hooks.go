@@ -1,8 +1,6 @@
 package kimi
 
 import (
-	"encoding/json"
-
 	"nod/agents/claude"
 	"nod/ipc/hooks"
 )
@@ -30,27 +28,16 @@ const preToolUse = "PreToolUse"
 // that prompt is switched off, and else about what the policy insists on. Kimi Code goes on after silence, so whatever
 // was asked and not allowed is denied.
 func (p payload) preToolUse(s hooks.Step, gate bool) (hooks.Step, error) {
-	if p.ToolName == "AskUserQuestion" {
-		return p.question(s)
+	deny := func(reason string) any { return refuse(preToolUse, reason) }
+	switch {
+	case p.ToolName == "AskUserQuestion":
+		return p.AsksByDenial(s, deny)
+	case gate:
+		s.Gates(p.Approve(), nil, deny)
+	default:
+		s.Vetoes(p.Approve(), nil, deny)
 	}
-	holds := s.Vetoes
-	if gate {
-		holds = s.Gates
-	}
-	holds(p.Approve(), nil, func(reason string) any { return refuse(preToolUse, reason) })
 	return s, nil
-}
-
-// question answers Kimi Code's own question tool. The only way to hand it an answer is a denial whose reason is the
-// answer; without one the question goes on to the terminal.
-func (p payload) question(s hooks.Step) (hooks.Step, error) {
-	var in claude.Questions
-	if err := json.Unmarshal(p.ToolInput, &in); err != nil {
-		return hooks.Step{}, err
-	}
-	return s.Asks(in.Questions, func(picks [][]string) (any, error) {
-		return refuse(preToolUse, hooks.Told(in.Questions, picks)), nil
-	})
 }
 
 // refuse is the reply with which the hook denies on its own.

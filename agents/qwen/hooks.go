@@ -1,7 +1,6 @@
 package qwen
 
 import (
-	"encoding/json"
 	"slices"
 
 	"nod/agents/claude"
@@ -20,7 +19,7 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 	switch c.Event {
 	case "PermissionRequest":
 		if p.ToolName == question {
-			return p.askUser(s)
+			return p.AsksByDenial(s, func(reason string) any { return claude.Deny(c.Event, reason) })
 		}
 		s.Ask = p.Approve()
 		s.Reply = claude.Verdict(claude.Permission)
@@ -47,15 +46,3 @@ func (p payload) preToolUse(s hooks.Step) hooks.Step {
 
 // quietModes are those in which Qwen Code lets calls pass that it would otherwise ask about.
 var quietModes = []string{"auto_edit", "auto", "yolo"}
-
-// askUser answers Qwen Code's question tool, which takes no answers from a hook but the reason of a denial. Without one
-// the question goes on to the terminal.
-func (p payload) askUser(s hooks.Step) (hooks.Step, error) {
-	var in claude.Questions
-	if err := json.Unmarshal(p.ToolInput, &in); err != nil {
-		return hooks.Step{}, err
-	}
-	return s.Asks(in.Questions, func(picks [][]string) (any, error) {
-		return claude.Deny("PermissionRequest", hooks.Told(in.Questions, picks)), nil
-	})
-}

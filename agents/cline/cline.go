@@ -13,7 +13,7 @@ const name = "cline"
 // Agent is Cline.
 var Agent = agent.Agent{
 	Name: name, Title: "Cline", Program: "cline",
-	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: refuse},
+	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: hooks.DenyIn(deny, toolCall)},
 	Folder:   folder,
 	Settings: settings,
 	Tested:   []string{"3.0.65"},

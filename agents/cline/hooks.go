@@ -44,14 +44,6 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 	return s, nil
 }
 
-// refuse is the reply with which the hook denies on its own.
-func refuse(event, reason string) any {
-	if event != toolCall {
-		return nil
-	}
-	return deny(reason)
-}
-
 func deny(reason string) any {
 	return struct {
 		Cancel  bool   `json:"cancel"`

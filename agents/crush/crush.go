@@ -16,7 +16,7 @@ const name = "crush"
 // Agent is Crush.
 var Agent = agent.Agent{
 	Name: name, Title: "Crush", Program: "crush",
-	Hooks:    hooks.Protocol{Read: hooks.Reads(step), Deny: refuse},
+	Hooks:    hooks.Protocol{Read: hooks.Reads(step), Deny: hooks.DenyIn(deny, preToolUse)},
 	Folder:   folder,
 	Settings: settings,
 	Limits: []string{
@@ -55,7 +55,7 @@ func step(p claude.Payload, c hooks.Call) (hooks.Step, error) {
 		case interact.Allowed:
 			return decision{Decision: "allow"}, nil
 		case interact.Denied:
-			return decision{"deny", a.Refusal()}, nil
+			return deny(a.Refusal()), nil
 		}
 		return nil, nil
 	}
@@ -68,10 +68,4 @@ type decision struct {
 	Reason   string `json:"reason,omitempty"`
 }
 
-// refuse is the reply with which the hook denies on its own.
-func refuse(event, reason string) any {
-	if event != preToolUse {
-		return nil
-	}
-	return decision{"deny", reason}
-}
+func deny(reason string) any { return decision{"deny", reason} }

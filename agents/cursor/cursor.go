@@ -14,7 +14,10 @@ const name = "cursor"
 // Agent is Cursor.
 var Agent = agent.Agent{
 	Name: name, Title: "Cursor", Program: "cursor",
-	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: refuse},
+	Hooks: hooks.Protocol{
+		Read: hooks.Reads(payload.step),
+		Deny: hooks.DenyIn(deny, "beforeShellExecution", "beforeMCPExecution", "preToolUse"),
+	},
 	Folder:   folder,
 	Settings: settings,
 	Limits: []string{

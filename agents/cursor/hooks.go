@@ -82,13 +82,4 @@ type permission struct {
 	AgentMessage string `json:"agent_message,omitempty"`
 }
 
-// refuse is the reply with which the hook denies on its own.
-func refuse(event, reason string) any {
-	switch event {
-	case "beforeShellExecution", "beforeMCPExecution", "preToolUse":
-		return deny(reason)
-	}
-	return nil
-}
-
 func deny(reason string) any { return permission{"deny", reason, reason} }

@@ -16,7 +16,7 @@ const name = "gemini-cli"
 // Agent is Gemini CLI.
 var Agent = agent.Agent{
 	Name: name, Title: "Gemini CLI", Program: "gemini",
-	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: refuse},
+	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: hooks.DenyIn(deny, "BeforeTool")},
 	Folder:   folder,
 	Settings: settings,
 	Gate:     gate,

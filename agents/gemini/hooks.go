@@ -44,14 +44,6 @@ func (p payload) beforeTool(s hooks.Step, gate bool) (hooks.Step, error) {
 	return s, nil
 }
 
-// refuse is the reply with which the hook denies on its own.
-func refuse(event, reason string) any {
-	if event != "BeforeTool" {
-		return nil
-	}
-	return deny(reason)
-}
-
 func deny(reason string) any {
 	return struct {
 		Decision string `json:"decision"`

@@ -15,7 +15,7 @@ const name = "goose"
 // Agent is Goose.
 var Agent = agent.Agent{
 	Name: name, Title: "Goose", Program: "goose",
-	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: refuse},
+	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: hooks.DenyIn(deny, "PreToolUse")},
 	Folder:   plugin,
 	Settings: settings,
 	Needs:    needs,

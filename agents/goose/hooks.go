@@ -37,14 +37,6 @@ func (p payload) isOver(r interact.Request) bool {
 	return ok && p.CallID != "" && a.ToolUseID == p.CallID
 }
 
-// refuse is the reply with which the hook denies on its own.
-func refuse(event, reason string) any {
-	if event != "PreToolUse" {
-		return nil
-	}
-	return deny(reason)
-}
-
 func deny(reason string) any {
 	return struct {
 		Decision string `json:"decision"`

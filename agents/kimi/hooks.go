@@ -28,7 +28,6 @@ const preToolUse = "PreToolUse"
 // that prompt is switched off, and else about what the policy insists on. Kimi Code goes on after silence, so whatever
 // was asked and not allowed is denied.
 func (p payload) preToolUse(s hooks.Step, gate bool) (hooks.Step, error) {
-	deny := func(reason string) any { return refuse(preToolUse, reason) }
 	switch {
 	case p.ToolName == "AskUserQuestion":
 		return p.AsksByDenial(s, deny)
@@ -40,10 +39,4 @@ func (p payload) preToolUse(s hooks.Step, gate bool) (hooks.Step, error) {
 	return s, nil
 }
 
-// refuse is the reply with which the hook denies on its own.
-func refuse(event, reason string) any {
-	if event != preToolUse {
-		return nil
-	}
-	return claude.Deny(event, reason)
-}
+func deny(reason string) any { return claude.Deny(preToolUse, reason) }

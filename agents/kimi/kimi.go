@@ -13,7 +13,7 @@ const name = "kimi-code"
 // Agent is Kimi Code.
 var Agent = agent.Agent{
 	Name: name, Title: "Kimi Code", Program: "kimi",
-	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: refuse},
+	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: hooks.DenyIn(deny, preToolUse)},
 	Folder:   folder,
 	Settings: func(m agent.Machine) agent.File { return hooksAt(config(m)) },
 	Gate:     func(m agent.Machine) agent.File { return gateAt(config(m)) },

@@ -75,12 +75,4 @@ func (p payload) sameFolder(r interact.Request) bool {
 	return filepath.IsAbs(p.CWD) && r.Requester.CWD == p.CWD
 }
 
-// refuse is the reply with which the hook denies on its own.
-func refuse(event, reason string) any {
-	if event != "PermissionRequest" && event != "PreToolUse" {
-		return nil
-	}
-	return deny(reason)
-}
-
 func deny(reason string) any { return hooks.Exit{Status: denied, Stderr: reason} }

@@ -14,7 +14,9 @@ const name = "letta"
 // Agent is Letta Code.
 var Agent = agent.Agent{
 	Name: name, Title: "Letta Code", Program: "letta",
-	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: refuse, Abstain: abstain},
+	Hooks: hooks.Protocol{
+		Read: hooks.Reads(payload.step), Deny: hooks.DenyIn(deny, "PermissionRequest", "PreToolUse"), Abstain: abstain,
+	},
 	Folder:   folder,
 	Settings: settings,
 	After:    "Letta Code asks only when it is told to: start it with --permission-mode standard.",

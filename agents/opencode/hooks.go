@@ -128,7 +128,7 @@ func (p payload) permission(s hooks.Step) (hooks.Step, error) {
 		case a.Outcome == interact.Allowed:
 			return reply{Reply: "once"}, nil
 		case a.Outcome == interact.Denied:
-			return reply{Reply: "reject", Message: a.Refusal()}, nil
+			return deny(a.Refusal()), nil
 		}
 		return nil, nil
 	}
@@ -140,10 +140,4 @@ type reply struct {
 	Message string `json:"message,omitempty"`
 }
 
-// refuse is the reply with which the hook denies on its own.
-func refuse(event, reason string) any {
-	if event != "permission.asked" {
-		return nil
-	}
-	return reply{Reply: "reject", Message: reason}
-}
+func deny(reason string) any { return reply{Reply: "reject", Message: reason} }

@@ -14,7 +14,7 @@ import (
 // Agent is opencode.
 var Agent = agent.Agent{
 	Name: "opencode", Title: "opencode", Program: "opencode",
-	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: refuse},
+	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: hooks.DenyIn(deny, "permission.asked")},
 	Folder:   folder,
 	Settings: settings,
 	After:    `opencode asks only for what its own settings say "ask" to: see "permission" in opencode.json.`,

@@ -103,6 +103,16 @@ type Protocol struct {
 	Payload func(written []byte, env func(string) string) ([]byte, error)
 }
 
+// DenyIn is a [Protocol.Deny] that replies in these events, and decides nothing in others.
+func DenyIn(deny func(reason string) any, events ...string) func(event, reason string) any {
+	return func(event, reason string) any {
+		if !slices.Contains(events, event) {
+			return nil
+		}
+		return deny(reason)
+	}
+}
+
 // Exit is how a hook ends, as the reply to an agent that goes by that.
 type Exit struct {
 	Status int    `json:"status"`

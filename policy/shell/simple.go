@@ -502,8 +502,11 @@ func (w *walk) inside(p *Part, r *reading, problem string, at places, in pipe) {
 		w.Parts = append(w.Parts, *p)
 		return
 	}
-	inFull := r.script != nil && r.fixed == "" && len(r.seen) == 0
-	through := problem == "" && !r.changed && (r.program.kind != told && p.bound == "" || inFull)
+	plainly := r.program.kind != told && p.bound == ""
+	if r.script != nil { // what only the survey took for a script may be any other value
+		plainly = r.fixed == "" && len(r.seen) == 0
+	}
+	through := problem == "" && !r.changed && plainly
 	w.nested++
 	defer func(was bool) { w.nested--; w.within = was }(w.within)
 	if through && r.script != nil { // the wrapper itself does nothing but run them

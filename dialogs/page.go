@@ -32,15 +32,14 @@ type page struct {
 	object  fyne.CanvasObject
 	scroll  *scrollArea // nil when the body does not scroll as a whole
 
-	affirm  func()                      // gives the affirmative answer; the press has been found armed
-	refuse  func()                      // gives the negative one
-	unwind  func() bool                 // takes back one step, for Escape; false when there is none
-	silence func(left string) string    // what happens when the time is over
-	wanted  func(width float32) float32 // height of the body at which nothing scrolls
-	first   fyne.Focusable              // has the focus first, in place of text
-	renew   func()                      // follows what has changed outside since it was shown
-	look    func()                      // takes note of what of it is in view now
-	seen    func() bool                 // the whole of what is to be judged has been in view
+	affirm func()                      // gives the affirmative answer; the press has been found armed
+	refuse func()                      // gives the negative one
+	unwind func() bool                 // takes back one step, for Escape; false when there is none
+	wanted func(width float32) float32 // height of the body at which nothing scrolls
+	first  fyne.Focusable              // has the focus first, in place of text
+	renew  func()                      // follows what has changed outside since it was shown
+	look   func()                      // takes note of what of it is in view now
+	seen   func() bool                 // the whole of what is to be judged has been in view
 }
 
 func newPage(e *entry, w *window, head *head) *page {
@@ -118,7 +117,7 @@ func (p *page) tick(now time.Time) {
 		p.say("")
 		return
 	}
-	p.say(p.silence(clock(deadline.Sub(now))))
+	p.say(silence(p.entry.request, deadline.Sub(now)))
 }
 
 func (p *page) say(s string) {

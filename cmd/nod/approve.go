@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,11 +22,10 @@ type callFlags struct {
 
 func newCallFlags(cmd *cobra.Command) *callFlags {
 	f := new(callFlags)
+	f.request.Agent = policy.Script
 	cmd.Flags().StringVar(&f.request.Tool, "tool", "", "the tool's `name`, as the agent spells it")
 	cmd.Flags().StringVar(&f.input, "input", "", "the tool's input: a `JSON` object, @FILE, or - for standard input")
 	cmd.Flags().StringVar(&f.request.Class, "class", "", "what `kind` of tool it is; can only make nod stricter")
-	cmd.Flags().StringVar(&f.request.Description, "description", "", "the agent's own words on why")
-	cmd.Flags().StringVar(&f.request.ToolUseID, "tool-use-id", "", "the agent's `id` of this call")
 	for _, flag := range []string{"tool", "input"} {
 		if err := cmd.MarkFlagRequired(flag); err != nil {
 			panic(err) // the flag exists: it is made above
@@ -64,25 +64,25 @@ func (c *console) approve() *cobra.Command {
 		Long: `Ask leave for a tool call: print allow or deny and, from the second line on, the reason if there is one.
 
 Only exit status 0 means that the call may happen. A person's no and a rule's are 1; that nobody answered
-in time (3) or that the prompt was closed (4) also prints deny, but nobody has refused.`,
+(3: not in time, or nod is paused or has no screen) or that the prompt was closed (4) also prints deny, but nobody
+has refused.`,
 		Example: `  nod approve --tool Bash --input '{"command":"make all"}' && make all
   nod approve --tool Write --input @call.json --class write`,
 		Args: noArgs,
 	}
-	return requestsCall(c, cmd, (*client.Client).Approve)
-}
-
-// requestsCall makes cmd send a tool call.
-func requestsCall[R any](
-	c *console, cmd *cobra.Command, send func(*client.Client, context.Context, api.ApproveRequest) (R, error),
-) *cobra.Command {
 	call := newCallFlags(cmd)
 	f := c.newRequestFlags(cmd, &call.request.Common)
+	f.set.StringVar(&call.request.Description, "description", "", "the agent's own words on why")
+	f.set.StringVar(&call.request.ToolUseID, "tool-use-id", "", "the agent's `id` of this call")
 	cmd.RunE = c.runs(func(ctx context.Context, _ []string) error {
 		if err := call.read(c); err != nil {
 			return err
 		}
-		return request(ctx, c, f, &call.request, send)
+		err := request(ctx, c, f, &call.request, (*client.Client).Approve)
+		if p, ok := errors.AsType[*client.Problem](err); ok && p.Outcome == api.Unavailable && !c.json {
+			return c.give(answer{text: withReason(api.Deny, p.Detail), status: exitUnanswered})
+		}
+		return err
 	})
 	return cmd
 }
@@ -104,5 +104,13 @@ others: nobody is asked.`,
 		Example: `  nod evaluate --tool Read --input '{"file_path":"README.md"}'`,
 		Args:    noArgs,
 	}
-	return requestsCall(c, cmd, (*client.Client).Evaluate)
+	call := newCallFlags(cmd)
+	f := c.newSenderFlags(cmd, &call.request.Common)
+	cmd.RunE = c.runs(func(ctx context.Context, _ []string) error {
+		if err := call.read(c); err != nil {
+			return err
+		}
+		return request(ctx, c, f, &call.request, (*client.Client).Evaluate)
+	})
+	return cmd
 }

@@ -78,7 +78,7 @@ for example because it has no notification service.`,
 	cmd.Flags().StringVar(&n.Title, "title", "", "heading inside the notification")
 	cmd.Flags().StringVar(&n.Level, "level", "info", "how urgent it is: `info|warning|error`")
 	complete(cmd, "level", "info", "warning", "error")
-	f := c.newRequestFlags(cmd, &n.Common)
+	f := c.newSenderFlags(cmd, &n.Common)
 	cmd.RunE = c.runs(func(ctx context.Context, args []string) error {
 		n.Message = args[0]
 		return request(ctx, c, f, &n, (*client.Client).Notify)

@@ -39,7 +39,7 @@ func (c *console) policy() *cobra.Command {
 
 // policyCheck returns the command that says whether nod-desktop would take a configuration.
 func (c *console) policyCheck() *cobra.Command {
-	return &cobra.Command{
+	return c.withJSON(&cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Print ok, or what is wrong with config.yaml",
 		Long: `Read config.yaml (or FILE) as nod-desktop does, and print ok, or what is wrong with it, with the line.
@@ -50,12 +50,24 @@ The exit status is 1 when something is wrong; nod-desktop then asks about everyt
 			if err != nil {
 				return err
 			}
-			if err := checkConfig(path); err != nil {
-				return &verdict{exitNo, err.Error()}
+			err = checkConfig(path)
+			r := checkedFile{File: path, OK: err == nil}
+			if err == nil {
+				return c.show(r, "ok\n")
 			}
-			return c.print("ok\n")
+			if r.Problem = err.Error(); c.json {
+				err = c.show(r, "")
+			}
+			return errors.Join(&verdict{exitNo, r.Problem}, err)
 		}),
-	}
+	}, "print JSON")
+}
+
+// checkedFile is what nod policy check says.
+type checkedFile struct {
+	File    string `json:"file"`
+	OK      bool   `json:"ok"`
+	Problem string `json:"problem,omitempty"`
 }
 
 // policyTest returns the command that tries the examples of the rules.
@@ -142,9 +154,10 @@ The exit status is 0 for allow and 1 for the others.`,
 		Args:    noArgs,
 	}
 	flags := newCallFlags(cmd)
-	cmd.Flags().StringVar(&who.Agent, "agent", "", "who asks, as it calls itself")
+	cmd.Flags().StringVar(&who.Agent, "agent", policy.Script, "who asks, as it calls itself")
 	cmd.Flags().StringVar(&who.Session, "session", "", "the agent's session")
 	cmd.Flags().StringVar(&who.CWD, "cwd", "", "`folder` the agent works in (default: the current one)")
+	c.withJSON(cmd, "print JSON")
 	cmd.RunE = c.runs(func(context.Context, []string) error {
 		err := flags.read(c)
 		if err != nil {
@@ -186,13 +199,22 @@ func openPolicyAt(path string) (*store.Store, error) {
 	return store.Open(path, grants, nil)
 }
 
+// explained is what nod policy explain says.
+type explained struct {
+	Decision string   `json:"decision"` // allow, ask or deny
+	Class    string   `json:"class"`
+	Rule     string   `json:"rule,omitempty"` // id of the rule, grant or built-in that decides
+	Steps    []string `json:"steps"`
+}
+
 func (c *console) explainCall(call policy.Call) error {
 	store, err := openPolicy()
 	if err != nil {
 		return err
 	}
 	d, steps := store.Explain(call)
-	if err := c.print(strings.Join(append(steps, ""), "\n")); err != nil {
+	r := explained{Decision: string(d.Effect), Class: string(d.Class), Rule: d.Rule, Steps: steps}
+	if err := c.show(r, strings.Join(append(steps, ""), "\n")); err != nil {
 		return err
 	}
 	if d.Effect != policy.Allow {

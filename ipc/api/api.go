@@ -275,9 +275,10 @@ type (
 		Session  string    `json:"session,omitzero"`
 	}
 	HealthReply struct {
-		Status  string `json:"status" enum:"ok"`
-		Version string `json:"version"`
-		Pending int    `json:"pending" description:"requests that wait for the human"`
+		Status      string    `json:"status" enum:"ok,paused" description:"paused: nobody is asked; rules still decide"`
+		PausedUntil time.Time `json:"paused_until,omitzero" description:"absent: until the human ends the pause"`
+		Version     string    `json:"version"`
+		Pending     int       `json:"pending" description:"requests that wait for the human"`
 	}
 )
 

@@ -30,7 +30,7 @@ func (c *console) agents() *cobra.Command {
 func (c *console) agentsList() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "list",
-		Short: "List the agents that nod knows, and which of them ask through nod",
+		Short: "List the agents that nod knows and whether they ask through nod",
 		Args:  noArgs,
 		RunE:  c.runs(func(context.Context, []string) error { return c.listAgents() }),
 	}, "print JSON")
@@ -114,9 +114,9 @@ func (c *console) agentsInstall() *cobra.Command {
 	var gate bool
 	cmd := &cobra.Command{
 		Use:   "install AGENT",
-		Short: "Put nod's hooks into an agent's settings",
-		Long: `Put nod's hooks into an agent's settings: show the difference, ask, and keep a copy of the file as it
-was beside it. Nothing else in the file changes. To do it twice is to do it once.`,
+		Short: "Add nod's hooks to an agent's settings",
+		Long: `Add nod's hooks to an agent's settings. Shows the difference, asks, and keeps a copy of the old file beside
+the new one. Nothing else in the file changes. Running it again changes nothing.`,
 		Example:   "  nod agents install claude-code",
 		Args:      oneArg("agent"),
 		ValidArgs: registry.Names(registry.Installable()),
@@ -133,8 +133,8 @@ was beside it. Nothing else in the file changes. To do it twice is to do it once
 func (c *console) agentsUninstall() *cobra.Command {
 	return c.withJSON(c.withYes(&cobra.Command{
 		Use:       "uninstall AGENT",
-		Short:     "Take nod's hooks out of an agent's settings",
-		Long:      "Take out of an agent's settings exactly what nod agents install put in.",
+		Short:     "Remove nod's hooks from an agent's settings",
+		Long:      "Remove exactly what nod agents install added to an agent's settings.",
 		Args:      oneArg("agent"),
 		ValidArgs: registry.Names(registry.Installable()),
 		RunE: c.runs(func(_ context.Context, args []string) error {
@@ -236,9 +236,9 @@ func (c *console) consent() error {
 func (c *console) agentsCheck() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "check AGENT",
-		Short: "Send a harmless probe through an agent's hook, and report each step",
-		Long: `Look at each step of the way from an agent to nod-desktop, and send a harmless probe down it. "ok" is in
-order, "no" is not, and "--" is what to know: a version that nod was not tested with, and what nod cannot do.`,
+		Short: "Send a harmless probe through an agent's hook and report each step",
+		Long: `Check each step from an agent to nod-desktop, and send a harmless probe through its hook. "ok" works, "no"
+doesn't, and "--" is good to know: a version that nod wasn't tested with, and what nod can't do for the agent.`,
 		Args:      oneArg("agent"),
 		ValidArgs: registry.Names(registry.Installable()),
 		RunE:      c.runs(func(ctx context.Context, args []string) error { return c.checkAgent(ctx, args[0]) }),

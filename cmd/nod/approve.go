@@ -25,7 +25,7 @@ func newCallFlags(cmd *cobra.Command) *callFlags {
 	f.request.Agent = policy.Script
 	cmd.Flags().StringVar(&f.request.Tool, "tool", "", "the tool's `name`, as the agent spells it")
 	cmd.Flags().StringVar(&f.input, "input", "", "the tool's input: a `JSON` object, @FILE, or - for standard input")
-	cmd.Flags().StringVar(&f.request.Class, "class", "", "what `kind` of tool it is; can only make nod stricter")
+	cmd.Flags().StringVar(&f.request.Class, "class", "", "the tool's `class`; can only make nod stricter")
 	for _, flag := range []string{"tool", "input"} {
 		if err := cmd.MarkFlagRequired(flag); err != nil {
 			panic(err) // the flag exists: it is made above
@@ -56,16 +56,18 @@ func (f *callFlags) read(c *console) error {
 	return nil
 }
 
-// approve returns the command that asks leave for a tool call.
+// approve returns the command that requests approval for a tool call.
 func (c *console) approve() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approve --tool NAME --input JSON",
-		Short: "Ask leave for a tool call and print allow or deny",
-		Long: `Ask leave for a tool call: print allow or deny and, from the second line on, the reason if there is one.
+		Short: "Request approval for a tool call and print allow or deny",
+		Long: `Request approval for a tool call. Prints allow or deny and, from the second line on, the reason if there is one.
 
-Only exit status 0 means that the call may happen. A person's no and a rule's are 1; that nobody answered
-(3: not in time, or nod is paused or has no screen) or that the prompt was closed (4) also prints deny, but nobody
-has refused.`,
+Only exit status 0 means that the call may happen. 1 is a person's or a rule's denial. Deny is also printed when
+nobody answered (3: not in time, or nod is paused or has no screen) and when the prompt was closed (4), but then
+nobody has refused.
+
+Without --agent the tool is taken for Claude Code's of that name.`,
 		Example: `  nod approve --tool Bash --input '{"command":"make all"}' && make all
   nod approve --tool Write --input @call.json --class write`,
 		Args: noArgs,
@@ -98,9 +100,9 @@ func withReason(d api.Decision, reason string) string {
 func (c *console) evaluate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "evaluate --tool NAME --input JSON",
-		Short: "Print what the rules say of a tool call, without asking anyone",
-		Long: `Print allow, ask or deny and, from the second line on, why. The exit status is 0 for allow and 1 for the
-others: nobody is asked.`,
+		Short: "Print what the rules decide about a tool call, without asking anyone",
+		Long: `Print allow, ask or deny and, from the second line on, why. Nobody is asked. The exit status is 0 for allow and 1 for
+the others.`,
 		Example: `  nod evaluate --tool Read --input '{"file_path":"README.md"}'`,
 		Args:    noArgs,
 	}

@@ -179,7 +179,7 @@ func TestExplain(t *testing.T) {
 		},
 		{
 			unreachable(fmt.Errorf("%w: dial unix", client.ErrNotRunning)),
-			"nod-desktop is not running: start it with: nod start",
+			"nod-desktop isn't running: start it with: nod start",
 		},
 		{
 			fmt.Errorf("%w: it runs as user 7", client.ErrForeign),

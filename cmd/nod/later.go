@@ -21,7 +21,7 @@ func (c *console) wait() *cobra.Command {
 		Use:   "wait ID",
 		Short: "Wait for the answer of a detached request and print it",
 		Long: `Wait for the answer of a request that was sent with --detach or --hold, and print it as the command that
-sent it would have. When --timeout goes by first the request stays open, and the exit status is 3.`,
+sent it would have. If --timeout passes first, the request stays open and the exit status is 3.`,
 		Example: `  id=$(nod ask "Which database?" --detach)
   nod wait "$id" --timeout 10m`,
 		Args: oneArg("id"),
@@ -83,7 +83,7 @@ func (c *console) withdraw() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "withdraw ID",
 		Short: "Cancel a request you sent",
-		Long:  "Cancel a request you sent. The exit status is 1 when it had ended before.",
+		Long:  "Cancel a request you sent. The exit status is 1 when it has already ended.",
 		Args:  oneArg("id"),
 		RunE: c.runs(func(ctx context.Context, args []string) error {
 			r, err := call(ctx, time.Second, func(cl *client.Client, ctx context.Context) (api.RequestReply, error) {

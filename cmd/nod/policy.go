@@ -27,7 +27,7 @@ import (
 func (c *console) policy() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Check the file with the rules, explain what they make of a call, import an agent's, replay the past",
+		Short: "Check, explain, test, import and replay rules",
 		Args:  cobra.ArbitraryArgs,
 		RunE:  c.needCommand,
 
@@ -41,9 +41,9 @@ func (c *console) policy() *cobra.Command {
 func (c *console) policyCheck() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "check [FILE]",
-		Short: "Print ok, or what is wrong with config.yaml",
-		Long: `Read config.yaml (or FILE) as nod-desktop does, and print ok, or what is wrong with it, with the line.
-The exit status is 1 when something is wrong; nod-desktop then asks about everything.`,
+		Short: "Check config.yaml",
+		Long: `Read config.yaml (or FILE) as nod-desktop does, and print ok, or what is wrong and on which line. The exit status is 1
+when something is wrong; nod-desktop asks about everything then.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: c.runs(func(_ context.Context, args []string) error {
 			path, err := configPath(args)
@@ -75,8 +75,8 @@ func (c *console) policyTest() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "test [FILE]",
 		Short: "Try the examples that the rules in config.yaml give",
-		Long: `Try every example of every rule in config.yaml (or FILE), and print how it comes out. The exit status is 1 when
-one fails; nod-desktop refuses such a file as a whole.`,
+		Long: `Try every example of every rule in config.yaml (or FILE) and print the results. The exit status is 1 when one fails;
+nod-desktop refuses such a file.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: c.runs(func(_ context.Context, args []string) error {
 			path, err := configPath(args)
@@ -146,10 +146,10 @@ func (c *console) policyExplain() *cobra.Command {
 	var who policy.Call
 	cmd := &cobra.Command{
 		Use:   "explain --tool NAME --input JSON",
-		Short: "Print what the rules make of a tool call, with every step that led there",
-		Long: `Print what the rules make of a tool call, with every step that led there. This reads the same files as
-nod-desktop, which need not run; it knows of no program that asks, and of no grant for less than always.
-The exit status is 0 for allow and 1 for the others.`,
+		Short: "Print what the rules decide about a tool call, step by step",
+		Long: `Print what the rules decide about a tool call, step by step. This reads the same files as nod-desktop, which need not
+run. It knows no requesting program, and only saved approvals that last for ever. The exit status is 0 for allow and 1
+for the others.`,
 		Example: `  nod policy explain --agent claude-code --tool Bash --input '{"command":"git status"}'`,
 		Args:    noArgs,
 	}

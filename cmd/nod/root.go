@@ -14,7 +14,7 @@ Exit status:
   1  denied, no, not sent
   2  wrong usage, or nod-desktop refused a parameter
   3  nobody answered: not in time, or nod is paused or has no screen
-  4  the human closed the prompt, or the request was withdrawn or interrupted
+  4  the human closed the prompt, or the request was cancelled
   5  nod-desktop isn't running
   6  anything else`
 
@@ -27,7 +27,7 @@ func newRoot(c *console) *cobra.Command {
 		Use:   "nod",
 		Short: "Agents ask. You nod.",
 		Long: `nod asks the human at this desktop, through the tray program nod-desktop, and prints the answer.
-It can only ask: nothing here answers a request or changes a rule.
+It can only ask: no command answers a request or changes a rule.
 ` + exitHelp,
 		Version:       buildVersion(),
 		Args:          cobra.ArbitraryArgs,
@@ -46,7 +46,7 @@ It can only ask: nothing here answers a request or changes a rule.
 		"{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
 	root.AddGroup(
 		&cobra.Group{ID: "ask", Title: "Ask the human:"},
-		&cobra.Group{ID: "later", Title: "Fetch or take back what was asked:"},
+		&cobra.Group{ID: "later", Title: "Requests you sent:"},
 		&cobra.Group{ID: "agents", Title: "Coding agents:"},
 		&cobra.Group{ID: "nod", Title: "nod itself:"},
 	)

@@ -31,10 +31,10 @@ func (c *console) start() *cobra.Command {
 	var timeout time.Duration
 	cmd := c.withJSON(&cobra.Command{
 		Use:   "start",
-		Short: "Start nod-desktop, and wait until it can be asked",
-		Long: `Start nod-desktop from the folder that holds nod or, when it is not there, from PATH. It goes on when this
-terminal closes, and needs no display to start: without one, whatever needs the person ends as unavailable until there
-is one. To start it while it is running is fine. The exit status is 0 when it runs, 5 when it could not be started.`,
+		Short: "Start nod-desktop and wait until it is ready",
+		Long: `Start nod-desktop from the folder that nod is in, else from PATH. It keeps running when this terminal closes. It starts
+without a display, too; until there is one, requests that need a person end as unavailable. Starting it twice does
+nothing. The exit status is 0 when it runs and 5 when it could not be started.`,
 		Args: noArgs,
 		RunE: c.runs(func(ctx context.Context, _ []string) error {
 			s, err := ensureRunning(ctx, timeout)
@@ -53,7 +53,7 @@ func (c *console) settings() *cobra.Command {
 	return &cobra.Command{
 		Use:   "settings",
 		Short: "Open nod's settings",
-		Long:  "Open nod's settings in their window. When nod-desktop isn't running, start it.",
+		Long:  "Open nod's settings. Starts nod-desktop if it isn't running.",
 		Args:  noArgs,
 		RunE: c.runs(func(ctx context.Context, _ []string) error {
 			if _, err := ensureRunning(ctx, startTimeout); err != nil {

@@ -35,8 +35,8 @@ type report struct {
 func (c *console) status() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "status",
-		Short: "Say whether nod-desktop is running, where, and how it is",
-		Long:  "Say whether nod-desktop is running, where, and how it is. The exit status is 5 when it is not.",
+		Short: "Print whether nod-desktop is running, where, and in what state",
+		Long:  "Print whether nod-desktop is running, where, and in what state. The exit status is 5 when it isn't running.",
 		Args:  noArgs,
 		RunE:  c.runs(func(ctx context.Context, _ []string) error { return c.reportStatus(ctx) }),
 	}, "print JSON")

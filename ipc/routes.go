@@ -224,7 +224,8 @@ func ask[T any](parts func(T) (interact.Body, api.Common)) func(*Server, *http.R
 			return reply{}, err
 		}
 		ticket, err := s.broker.Begin(r.Context(), interact.Request{
-			Requester: requester(r, o), Timeout: duration(o.Timeout), IdempotencyKey: o.IdempotencyKey, Body: body,
+			Requester: requester(r, o), Timeout: duration(o.Timeout), IdempotencyKey: o.IdempotencyKey, Silence: o.Silence,
+			Body: body,
 		})
 		if err != nil {
 			return reply{}, err

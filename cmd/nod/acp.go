@@ -134,6 +134,7 @@ func endedLike(state *os.ProcessState) error {
 
 // decideACP asks nod-desktop, and rejects where it cannot be asked and the person wants just that.
 func decideACP(ctx context.Context, r api.ApproveRequest) (api.ApproveReply, error) {
+	r.Silence = api.AsksItself // where the editor is
 	reply, err := call(ctx, 0, func(cl *client.Client, ctx context.Context) (api.ApproveReply, error) {
 		return cl.Approve(ctx, r)
 	})

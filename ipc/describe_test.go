@@ -242,7 +242,8 @@ var long = map[string]string{
 	"by":      "who decided; absent when nobody did",
 	"scope":   "how long the human's allow holds",
 	"covers": "what a human's allow that holds longer than once is about: exactly this input, " +
-		"each new part of the command line, or changes of files in the project",
+		"each new part of the command line, changes of files in the project, every call of the tool, " +
+		"every page of the host, or reading below the folder",
 	"code":                "stable name of the problem",
 	"Problem.outcome":     "what came of the request, when it came to exist",
 	"EvaluateReply.class": "the class that counts",

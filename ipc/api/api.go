@@ -248,7 +248,7 @@ type (
 		By          By       `json:"by,omitzero" enum:"human,policy,timeout"`
 		Rule        string   `json:"rule,omitzero" description:"id of the rule or grant that decided"`
 		Scope       string   `json:"scope,omitzero" enum:"once,session,15m,quit,always"`
-		Covers      string   `json:"covers,omitzero" enum:"input,commands,edits"`
+		Covers      string   `json:"covers,omitzero" enum:"input,commands,edits,tool,host,reads"`
 		Suggestion  int      `json:"suggestion,omitzero" description:"the suggestion that the human picked, from 1"`
 		ShownSHA256 string   `json:"shown_sha256" description:"SHA-256 of the bytes of input that were judged or shown"`
 	}
@@ -286,9 +286,10 @@ type (
 		Session  string    `json:"session,omitzero"`
 	}
 	HealthReply struct {
-		Status  string `json:"status" enum:"ok"`
-		Version string `json:"version"`
-		Pending int    `json:"pending" description:"requests that wait for the human"`
+		Status      string    `json:"status" enum:"ok,paused" description:"paused: nobody is asked; rules still decide"`
+		PausedUntil time.Time `json:"paused_until,omitzero" description:"absent: until the human ends the pause"`
+		Version     string    `json:"version"`
+		Pending     int       `json:"pending" description:"requests that wait for the human"`
 	}
 )
 

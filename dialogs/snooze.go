@@ -4,7 +4,10 @@ import (
 	"slices"
 	"time"
 
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
 
 	"nod/interact"
 )
@@ -42,7 +45,8 @@ func (w *window) snoozeItems(e *entry) []menuItem {
 		add(tr("Snooze as long as it can wait ({{.Time}})", values{"Time": span(most)}), most)
 	}
 	if len(items) > 0 && patience < longPatience {
-		items[0].heading = Padded(4, menuIndent, newWords(waitsUntil(e), theme.SizeNameCaptionText, ColorMuted))
+		until := Lines(waitsUntil(e), theme.SizeNameCaptionText, widget.LowImportance)
+		items[0].heading = container.New(layout.NewCustomPaddedLayout(4, 2, menuIndent, 10), Tight(until))
 	}
 	return items
 }

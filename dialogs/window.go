@@ -448,7 +448,8 @@ func (w *window) openMenu(e *entry, anchor fyne.CanvasObject, items []menuItem) 
 	w.menu.Resize(w.win.Canvas().Size())
 	w.arm.setVisible(false)
 	w.rearm()
-	w.focus(w.menu.items[0])
+	w.focus(w.menu.start())
+	w.menu.scroll.reveal(w.menu.start())
 }
 
 func (w *window) closeMenu() {

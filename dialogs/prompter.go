@@ -48,6 +48,8 @@ type Prompter struct {
 	later func(func())                            // runs a function soon, after the event at hand
 	timer func(time.Duration, func()) *time.Timer // [time.AfterFunc]
 
+	hasRoomBeside func(w fyne.Window, width float32) bool
+
 	// mu keeps functions sent to the UI goroutine apart once Fyne's loop is over: then Fyne runs them on the
 	// goroutine that sent them.
 	mu     sync.Mutex
@@ -75,7 +77,7 @@ func New(a fyne.App, o Options) *Prompter {
 	return &Prompter{
 		app: a, options: o, now: time.Now, do: fyne.Do,
 		later: func(f func()) { f() },
-		timer: time.AfterFunc,
+		timer: time.AfterFunc, hasRoomBeside: hasRoomBeside,
 		queue: &queue{},
 	}
 }

@@ -43,6 +43,7 @@ func newScreen(t testing.TB) *screen {
 	s.p.do = func(f func()) { f() }
 	s.p.later = func(f func()) { s.soon = append(s.soon, f) }
 	s.p.timer = func(time.Duration, func()) *time.Timer { return nil } // the test turns the clock
+	s.p.aside = func(work func() func()) { work()() }
 	return s
 }
 

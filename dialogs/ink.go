@@ -21,8 +21,8 @@ const (
 // shellCode is the name of code that is a command for a shell.
 const shellCode = "sh -c"
 
-// code is a text in a programming language, of which lines of a sheet show parts. Its colours only help to read it: what
-// is drawn is the same without them.
+// code is a text in a programming language, of which lines of a sheet show parts. Its colours only help to read it:
+// what is drawn is the same without them.
 type code struct {
 	name string // of a file, or shellCode
 	text string

@@ -7,8 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// shellInks colours a command as the policy reads it, not as an editor guesses: what an editor takes for a comment could
-// be executed. A text that is no valid shell has no colours.
+// shellInks colours a command as the policy reads it, not as an editor guesses: what an editor takes for a comment
+// could be executed. A text that is no valid shell has no colours.
 func shellInks(text string) []stretch {
 	parser := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true))
 	file, err := parser.Parse(strings.NewReader(text), "")

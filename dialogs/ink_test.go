@@ -31,7 +31,7 @@ func TestShellColours(t *testing.T) {
 		{"X=1 make", "variable:X keyword:= name:make"},
 		{"for f in *; do ls $f; done",
 			"keyword:for keyword:in keyword:; keyword:do name:ls variable:$f keyword:; keyword:done"},
-		{"cat <<E\nrm x\nE", "name:cat keyword:<< string:rm x\n"},
+		{"cat <<E\nrm x\nE", "name:cat keyword:<< string:rm x\nE"},
 		// What an editor takes for a comment or a string, and a shell executes.
 		{`echo "a"#b; rm c`, `name:echo string:"a" keyword:; name:rm`},
 		{`echo '\'; rm c #'`, `name:echo string:'\' keyword:; name:rm comment:#'`},

@@ -219,7 +219,7 @@ func (a *approvePage) showRefusing() {
 		a.no.text, a.no.hint, a.no.look = tr("Deny with this reason"), tr("Enter"), strongButton
 	}
 	a.no.Refresh()
-	isOnce := isPlan(a.body) || a.body.Tool == openURL // carried out once, and no rule opens an address
+	isOnce := isPlan(a.body) || a.body.Tool == interact.OpenURL // carried out once, and no rule opens an address
 	setVisible(a.reason, a.refusing)
 	setVisible(a.why, !a.refusing)
 	setVisible(a.yes, !a.refusing)

@@ -30,6 +30,7 @@ func (w *window) chords() map[fyne.KeyName]func() {
 		fyne.KeyReturn: w.affirm,
 		fyne.KeyEnter:  w.affirm,
 		fyne.KeyD:      w.refuse,
+		fyne.KeyS:      w.nextScope,
 		fyne.KeyPeriod: func() { w.step(+1) },
 		fyne.KeyComma:  func() { w.step(-1) },
 	}

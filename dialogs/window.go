@@ -314,6 +314,13 @@ func (w *window) dismiss() {
 	w.finish(w.page, human(interact.Dismissed, "the person closed the prompt without deciding"))
 }
 
+// nextScope chooses the next thing that the affirmative keeps.
+func (w *window) nextScope() {
+	if w.page != nil && w.menu == nil && w.page.scope != nil {
+		w.page.scope()
+	}
+}
+
 // step goes to the next or previous prompt.
 func (w *window) step(by int) {
 	w.p.queue.step(by)

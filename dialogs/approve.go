@@ -47,6 +47,7 @@ func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 	a.page.silence = func(left string) string {
 		return tr("goes back to the agent in {{.Time}}", values{"Time": left})
 	}
+	a.page.scope = a.nextScope
 	a.page.wanted, a.page.renew = a.wantedHeight, a.renew
 	a.page.look, a.page.seen = a.lookAtAll, a.allSeen
 	a.look()
@@ -154,7 +155,7 @@ func (a *approvePage) footObject() *foot {
 	a.no = newDecision(a.w, "", "", plainButton, a.w.refuse)
 	a.why = newButton(a.w, tr("Deny with reason…"), a.openReason)
 	a.scopes = newButton(a.w, "", a.chooseScope)
-	a.scopes.icon, a.scopes.trailing = theme.IconNameArrowDropDown, true
+	a.scopes.icon, a.scopes.trailing, a.scopes.hint = theme.IconNameArrowDropDown, true, commandName()+"+S"
 	a.yes = newDecision(a.w, a.affirmative(), affirmativeHint(), strongButton, a.w.affirm)
 	a.rule = container.NewStack()
 	a.showScope()

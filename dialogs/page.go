@@ -39,6 +39,7 @@ type page struct {
 
 	affirm  func()                      // gives the affirmative answer; the press has been found armed
 	refuse  func()                      // gives the negative one
+	scope   func()                      // chooses the next thing that the affirmative keeps; nil when there is none
 	unwind  func() bool                 // takes back one step, for Escape; false when there is none
 	silence func(left string) string    // what happens when the time is over
 	wanted  func(width float32) float32 // height of the body at which nothing scrolls

@@ -50,7 +50,7 @@ func newScreen(t testing.TB) *screen {
 // someOffers are what the tests' policy offers for a call.
 func someOffers(c policy.Call) policy.Offers {
 	offers := policy.Offers{Parts: someParts(c)}
-	for _, cover := range []policy.Cover{policy.CoverInput, policy.CoverCommands, policy.CoverEdits} {
+	for _, cover := range policy.Covers {
 		for _, scope := range policy.Scopes {
 			if text := someGrants(c, scope, cover); text != "" {
 				offers.Grants = append(offers.Grants, policy.Offer{Scope: scope, Cover: cover, Text: text})
@@ -69,6 +69,8 @@ func someGrants(c policy.Call, scope policy.Scope, cover policy.Cover) string {
 		if c.Tool == "Edit" && scope != policy.Always {
 			return fmt.Sprintf("allow %s to change files in ~/src/shop, but no settings, hooks or keys (%s)", c.Agent, scope)
 		}
+		return ""
+	case policy.CoverTool, policy.CoverHost, policy.CoverReads:
 		return ""
 	}
 	var lines []string

@@ -339,6 +339,13 @@ func (w *window) dismiss() {
 	}
 }
 
+// nextScope chooses the next thing that the affirmative keeps.
+func (w *window) nextScope() {
+	if w.page != nil && w.menu == nil && w.page.scope != nil {
+		w.page.scope()
+	}
+}
+
 // step goes to the next or previous prompt.
 func (w *window) step(by int) {
 	w.p.queue.step(by)

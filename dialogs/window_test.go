@@ -633,12 +633,13 @@ func TestScopesOffered(t *testing.T) {
 		want    string
 	}{
 		{"plain", "make", "s1", "Once, This session, 15 minutes, Until nod quits, Always"},
-		{"without a session", "make", "", "Once, 15 minutes, Until nod quits, Always"},
+		{"without a session", "make", "", "Once, Until nod quits, 15 minutes, Always"},
 		{"with new parts", "go test ./...", "s1",
-			"Once, This session, 15 minutes, Until nod quits, Always, " +
-				"Exactly this input · This session, Exactly this input · Always"},
+			"Once, This session · these commands, This session · exactly this input, 15 minutes · these commands, " +
+				"Until nod quits · these commands, Always · these commands, Always · exactly this input"},
 		{"with new parts, without a session", "go test ./...", "",
-			"Once, 15 minutes, Until nod quits, Always, Exactly this input · Always"},
+			"Once, Until nod quits · these commands, Until nod quits · exactly this input, 15 minutes · these commands, " +
+				"Always · these commands, Always · exactly this input"},
 		{"hidden characters", "make\u202e", "s1", "Once"},
 		{"too long to be read with care", long, "s1", "Once"},
 	}
@@ -660,13 +661,75 @@ func TestScopesOffered(t *testing.T) {
 	}
 }
 
+// For a tool of a server and a host, the menu says what each choice covers, and the tool's name cannot say more.
+func TestScopesSayWhatTheyCover(t *testing.T) {
+	long := "mcp__x__" + strings.Repeat("safe", 20)
+	offers := map[string][]policy.Offer{
+		"host": {
+			{Scope: policy.ThisSession, Cover: policy.CoverHost, Object: "docs.rs", Text: "allow it"},
+			{Scope: policy.Always, Cover: policy.CoverHost, Object: "docs.rs", Text: "allow it always"},
+			{Scope: policy.ThisSession, Cover: policy.CoverInput, Text: "allow this"},
+		},
+		"tool": {{Scope: policy.ThisSession, Cover: policy.CoverTool, Object: long, Text: "allow it"}},
+		"always": {
+			{Scope: policy.ThisSession, Cover: policy.CoverTool, Object: long, Text: "allow it"},
+			{Scope: policy.Always, Cover: policy.CoverTool, Object: long, Text: "allow it always"},
+		},
+		"reads": {{Scope: policy.ThisSession, Cover: policy.CoverReads, Object: "~/lib\u202e", Text: "allow it"}},
+	}
+	for name, want := range map[string][]string{
+		"host": {"Once", "", "This session · docs.rs", "any page on docs.rs, for " + long[:39] + "…, wherever it redirects to",
+			"This session · exactly this input", "",
+			"Always · docs.rs", "any page on docs.rs, for " + long[:39] + "…, wherever it redirects to"},
+		"tool": {"Once", "", "This session · this tool",
+			"any call of " + long[:39] + "…; not for always: it may delete things or run code"},
+		"always": {"Once", "", "This session · this tool", "any call of " + long[:39] + "…, whatever its input",
+			"Always · this tool", "any call of " + long[:39] + "…, whatever its input"},
+		"reads": {"Once", "", "This session · reading in this folder",
+			"any file below ~/lib‹U+202E›, but no keys, passwords or tokens"},
+	} {
+		s := newScreen(t)
+		s.p.options.Offers = func(interact.ID) policy.Offers { return policy.Offers{Grants: offers[name]} }
+		s.open(request("1", call(t, long, object{"a": "b"})))
+		s.tapText("Once")
+		var got []string
+		for _, it := range s.p.window.menu.items {
+			got = append(got, it.item.text, it.item.small)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: offered %q, want %q", name, got, want)
+		}
+	}
+}
+
+// One chord chooses this session, and a second one allows, once the rule has been in view.
+func TestScopeByChord(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.ready()
+	s.chord(fyne.KeyS)
+	s.find("This session")
+	s.chord(fyne.KeyReturn)
+	s.wantOpen("1") // the rule has just appeared
+	for range len(policy.Scopes) - 1 {
+		s.chord(fyne.KeyS)
+	}
+	s.find("Once")
+	s.chord(fyne.KeyS)
+	s.pass(time.Second)
+	s.chord(fyne.KeyReturn)
+	if a := s.wantOutcome("1", interact.Allowed); a.Scope != policy.ThisSession || a.Covers != policy.CoverInput {
+		t.Errorf("answer %+v", a)
+	}
+}
+
 // An allow for the new parts of a command says so, and shows the rules first.
 func TestAllowParts(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "cd web && npm run lint && go test ./... | tail -3"))
 	s.ready()
 	s.tapText("Once")
-	s.tapText("Until nod quits")
+	s.tapText("Until nod quits · these commands")
 	s.find("Until nod quits · 2 parts")
 	if !s.shows("Allow will save these rules:") {
 		t.Error("the rules are not shown")
@@ -687,8 +750,8 @@ func TestAllowEdits(t *testing.T) {
 		s.open(request("1", call(t, "Edit", object{"file_path": "/src/shop/a.go", "old_string": "y", "new_string": content})))
 		s.ready()
 		s.tapText("Once")
-		s.tapText("Edits in this project · Until nod quits")
-		s.find("Edits in this project · Until nod quits") // the button
+		s.tapText("Until nod quits · edits in this project")
+		s.find("Until nod quits · edits in this project") // the button
 		if content == long {
 			continue
 		}

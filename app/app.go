@@ -251,8 +251,10 @@ func (p *program) serve() {
 func (p *program) snapshot() snapshot {
 	away, missed := p.presence.away()
 	_, held := p.store.Held()
+	waiting, snoozed := toAnswer(p.broker.Pending())
 	return snapshot{
-		Pending:       withoutNotices(p.broker.Pending()),
+		Pending:       waiting,
+		Snoozed:       snoozed,
 		Pause:         p.presence.paused(),
 		Away:          away,
 		Missed:        missed,
@@ -274,7 +276,10 @@ func (p *program) watchRequests() {
 		case <-p.ctx.Done():
 			return
 		case <-changes:
-			p.announcer.look(withoutNotices(p.broker.Pending()))
+			pending := p.broker.Pending()
+			p.windows.keepTime(pending)
+			waiting, _ := toAnswer(pending)
+			p.announcer.look(waiting)
 			p.refresh()
 		}
 	}
@@ -353,7 +358,7 @@ func (p *program) showSettings() { p.windows.show(operator.View{Settings: true})
 
 // raise shows what a person who starts nod again expects: the prompt that is pending, else the settings.
 func (p *program) raise(settings bool) {
-	if !settings && len(withoutNotices(p.broker.Pending())) > 0 {
+	if waiting, _ := toAnswer(p.broker.Pending()); !settings && len(waiting) > 0 {
 		p.windows.show(operator.View{})
 		return
 	}

@@ -44,9 +44,6 @@ func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 		view: container.NewStack(), banner: Column(6), facts: newWrapRow(6, 6), partList: Column(0),
 	}
 	a.page.affirm, a.page.refuse, a.page.unwind = a.allow, a.deny, a.closeReason
-	a.page.silence = func(left string) string {
-		return tr("goes back to the agent in {{.Time}}", values{"Time": left})
-	}
 	a.page.scope = a.nextScope
 	a.page.wanted, a.page.renew = a.wantedHeight, a.renew
 	a.page.look, a.page.seen = a.lookAtAll, a.allSeen

@@ -27,7 +27,14 @@ type screen struct {
 	soon []func() // what waits for the event at hand to be over
 	got  map[interact.ID]chan reply
 
-	calls map[interact.ID]policy.Call // of the approvals
+	calls   map[interact.ID]policy.Call // of the approvals
+	snoozed []put
+}
+
+// put is a request that was put off.
+type put struct {
+	id interact.ID
+	d  time.Duration
 }
 
 func newScreen(t testing.TB) *screen {
@@ -39,7 +46,7 @@ func newScreen(t testing.TB) *screen {
 	speak(t, "en")
 	s.p = New(a, Options{Offers: func(id interact.ID) policy.Offers { return someOffers(s.calls[id]) }})
 	s.p.now = func() time.Time { return s.time }
-	s.p.queue.now = s.p.now
+	s.p.options.Snooze = func(id interact.ID, d time.Duration) { s.snoozed = append(s.snoozed, put{id, d}) }
 	s.p.do = func(f func()) { f() }
 	s.p.later = func(f func()) { s.soon = append(s.soon, f) }
 	s.p.timer = func(time.Duration, func()) *time.Timer { return nil } // the test turns the clock
@@ -129,6 +136,9 @@ func (s *screen) open(r interact.Request) {
 	}
 	if r.Deadline.IsZero() {
 		r.Deadline = r.Created.Add(4*time.Minute + 30*time.Second)
+	}
+	if r.Until.IsZero() {
+		r.Until = r.Created.Add(9*time.Minute + 30*time.Second)
 	}
 	r.Body = interact.Normalize(r.Body)
 	if err := r.Validate(); err != nil {
@@ -364,5 +374,7 @@ func bash(id, command string) interact.Request {
 	if err != nil {
 		panic(err)
 	}
-	return request(id, interact.Approve{Tool: "Bash", Input: input, Description: "Clean the cache"})
+	r := request(id, interact.Approve{Tool: "Bash", Input: input, Description: "Clean the cache"})
+	r.Silence = interact.AsksInTerminal
+	return r
 }

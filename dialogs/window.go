@@ -491,7 +491,8 @@ func (w *window) openMenu(e *entry, anchor fyne.CanvasObject, items []menuItem) 
 	w.menu.Resize(w.win.Canvas().Size())
 	w.arm.setVisible(false)
 	w.rearm()
-	w.focus(w.menu.items[0])
+	w.focus(w.menu.start())
+	w.menu.scroll.reveal(w.menu.start())
 }
 
 func (w *window) closeMenu() {
@@ -510,7 +511,7 @@ func (w *window) openQueue(current *entry) {
 	for _, e := range w.p.queue.waiting() {
 		items = append(items, menuItem{
 			text: summaryOf(e.request), small: w.smallPrint(e), marked: e == current,
-			do: func() { w.p.queue.show(e); w.update() },
+			do: func() { w.p.show(e) },
 		})
 	}
 	items = append(items, menuItem{
@@ -540,21 +541,19 @@ func (w *window) denySession(e *entry) {
 
 // openMore shows the less common things to do with the prompt of e.
 func (w *window) openMore(e *entry) {
-	var items []menuItem
-	for _, minutes := range []int{5, 15, 60} {
+	items := w.snoozeItems(e)
+	if text := elsewhere(e.request); text != "" {
 		items = append(items, menuItem{
-			text: tr("Ask me again in {{.Minutes}} minutes", values{"Minutes": minutes}),
-			do:   func() { w.p.snooze(e, time.Duration(minutes)*time.Minute) },
-		})
-	}
-	if e.request.Body.Kind() == interact.KindApprove {
-		items = append(items, menuItem{
-			text: tr("Leave it to the agent"), small: affirmativeHint(), parted: true, decides: true,
+			text: text, small: affirmativeHint(), parted: true, decides: true,
 			do: func() {
 				const why = "nobody decided: the person leaves it to the agent, ask there"
 				w.finish(e.page, human(interact.Dismissed, why))
 			},
 		})
+	}
+	if len(items) == 0 {
+		w.page.tell(waitsUntil(e))
+		return
 	}
 	w.openMenu(e, e.page.head.more, items)
 }

@@ -432,7 +432,7 @@ func TestDismissal(t *testing.T) {
 		{"closing the window", func(s *screen) { s.p.window.dismiss() }},
 		{"answer in the terminal instead", func(s *screen) {
 			s.tap(s.page().head.more)
-			s.tapText("Leave it to the agent")
+			s.tapText("Decide in the terminal")
 		}},
 	}
 	for _, test := range tests {
@@ -552,19 +552,32 @@ func TestTitleIsConstant(t *testing.T) {
 	}
 }
 
+// What happens when nobody decides is said as it is for this kind, agent and mode; and to be asked elsewhere is offered
+// where the agent asks there.
 func TestTimeOutText(t *testing.T) {
+	approve := interact.Approve{Tool: "Bash", Input: []byte(`{}`)}
+	form := interact.Form{Questions: []interact.Question{{ID: "q", Question: "Which?"}}}
 	tests := []struct {
-		body interact.Body
-		want string
+		body            interact.Body
+		silence         interact.Silence
+		want, elsewhere string
 	}{
-		{interact.Approve{Tool: "Bash", Input: []byte(`{}`)}, "goes back to the agent in 4:30"},
-		{interact.Confirm{Message: "Sure?"}, "silence means “No” in 4:30"},
-		{interact.Confirm{Message: "Sure?", Default: true, YesLabel: "Go"}, "silence means “Go” in 4:30"},
-		{interact.Ask{Question: "Why?"}, "the agent stops waiting in 4:30"},
+		{approve, interact.TakesNo, "Denied in 4:30 unless you decide", ""},
+		{approve, interact.AsksInTerminal, "Goes back to the terminal in 4:30", "Decide in the terminal"},
+		{approve, interact.AsksItself, "Goes back to claude-code in 4:30", "Decide in claude-code"},
+		{approve, interact.GoesByOwnRules, "Left to the rules of claude-code in 4:30", ""},
+		{form, interact.TakesNo, "Ends unanswered in 4:30", ""},
+		{form, interact.AsksInTerminal, "Goes back to the terminal in 4:30", "Answer in the terminal"},
+		{form, interact.AsksItself, "Goes back to claude-code in 4:30", "Answer in claude-code"},
+		{interact.Confirm{Message: "Sure?"}, "", "Answers “No” in 4:30", ""},
+		{interact.Confirm{Message: "Sure?", Default: true, YesLabel: "Go"}, "", "Answers “Go” in 4:30", ""},
+		{interact.Ask{Question: "Why?"}, "", "Ends unanswered in 4:30", ""},
 	}
 	for _, test := range tests {
 		s := newScreen(t)
-		s.open(request("1", test.body))
+		r := request("1", test.body)
+		r.Silence = test.silence
+		s.open(r)
 		if got := s.page().status.Text; got != test.want {
 			t.Errorf("%T: %q, want %q", test.body, got, test.want)
 		}
@@ -572,6 +585,12 @@ func TestTimeOutText(t *testing.T) {
 		if got := s.page().status.Text; !strings.Contains(got, "3:30") {
 			t.Errorf("%T: a minute later: %q", test.body, got)
 		}
+		s.tap(s.page().head.more)
+		last := s.p.window.menu.items[len(s.p.window.menu.items)-1].item
+		if last.decides != (test.elsewhere != "") || last.decides && last.text != test.elsewhere {
+			t.Errorf("%T: the menu ends with %q, want %q", test.body, last.text, test.elsewhere)
+		}
+		s.key(fyne.KeyEscape)
 		s.pass(time.Hour) // the broker keeps the time; the window only tells it
 		s.wantOpen("1")
 	}
@@ -834,23 +853,100 @@ func TestReadToTheEnd(t *testing.T) {
 	s.wantOutcome("1", interact.Allowed)
 }
 
+// What is put off comes back when nod says so, with what was typed into it, and has to arm anew.
 func TestSnooze(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "make"))
 	s.tapText("Deny with reason…")
 	s.typeText("draft")
+	s.ready()
 	s.tap(s.page().head.more)
-	s.tapText("Ask me again in 5 minutes")
+	s.tapText("Snooze 5 minutes")
 	s.wantOpen("1")
-	if s.page() != nil || s.p.Waiting() != 1 {
-		t.Fatalf("page %v, %d waiting", s.page(), s.p.Waiting())
+	if s.page() != nil || s.p.Waiting() != 1 || !slices.Equal(s.snoozed, []put{{"1", 5 * time.Minute}}) {
+		t.Fatalf("page %v, %d waiting, snoozed %v", s.page(), s.p.Waiting(), s.snoozed)
 	}
-	s.pass(5 * time.Minute)
+	s.time = s.time.Add(5 * time.Minute)
+	s.back("1")
 	if s.page() == nil {
 		t.Fatal("it did not come back")
 	}
 	if got := s.page().refusalField(t).Text; got != "draft" {
 		t.Errorf("the draft is %q", got)
+	}
+	s.focusWindow()
+	s.chord(fyne.KeyD) // a denial never waits
+	s.wantOutcome("1", interact.Denied)
+}
+
+// back has nod say that a request is to be asked about again.
+func (s *screen) back(id interact.ID) {
+	r := s.p.queue.find(id).request
+	r.Snoozed = time.Time{}
+	s.p.Renew(r)
+	s.settle()
+}
+
+// What comes back does not take the place of what is being read, which stays armed; and comes back unarmed itself.
+func TestSnoozedComesBackUnarmed(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.open(bash("2", "other"))
+	s.ready()
+	s.tap(s.page().head.more)
+	s.tapText("Snooze 5 minutes")
+	s.pass(5 * time.Minute)
+	s.back("1")
+	if got := s.page().entry.request.ID; got != "2" {
+		t.Fatalf("the prompt shows %s", got)
+	}
+	s.ready()
+	s.chord(fyne.KeyReturn)
+	s.wantOutcome("2", interact.Allowed)
+	s.pass(quietAfterAnswer)
+	s.chord(fyne.KeyReturn)
+	s.wantOpen("1")
+	s.ready()
+	s.chord(fyne.KeyReturn)
+	s.wantOutcome("1", interact.Allowed)
+}
+
+// Nothing is offered that the caller does not wait for.
+func TestSnoozeAsLongAsTheCallerWaits(t *testing.T) {
+	for waits, want := range map[time.Duration]string{
+		110 * time.Second:           "",
+		9*time.Minute + time.Second: "5 minutes · as long as it can wait (8 minutes)",
+		6 * time.Minute:             "5 minutes",
+		5 * time.Minute:             "as long as it can wait (4 minutes)",
+		2 * time.Minute:             "as long as it can wait (1 minute)",
+		16 * time.Minute:            "5 minutes · 15 minutes",
+		40 * time.Minute:            "5 minutes · 15 minutes · as long as it can wait (39 minutes)",
+		24 * time.Hour:              "5 minutes · 15 minutes · 1 hour",
+	} {
+		s := newScreen(t)
+		r := request("1", interact.Confirm{Message: "Sure?"})
+		r.Created, r.Until = s.time, s.time.Add(waits)
+		s.open(r)
+		s.tap(s.page().head.more)
+		var got []string
+		if s.p.window.menu != nil {
+			for _, line := range s.p.window.menu.items {
+				got = append(got, strings.TrimPrefix(line.item.text, "Snooze "))
+			}
+			until := "claude-code waits until " + r.Until.Format("15:04")
+			if says := s.shows(until); says != (waits < longPatience) {
+				t.Errorf("%v: it says %q: %v", waits, until, says)
+			}
+		}
+		if waits == 110*time.Second {
+			if s.p.window.menu != nil || !strings.Contains(s.page().status.Text, "claude-code waits until 07:09") {
+				t.Errorf("%v: %q, status %q", waits, got, s.page().status.Text)
+			}
+			continue
+		}
+		if line := strings.Join(got, " · "); line != want {
+			t.Errorf("%v: %q, want %q", waits, line, want)
+		}
 	}
 }
 
@@ -862,6 +958,9 @@ func TestShowBringsBackWhatWasSnoozed(t *testing.T) {
 	s.p.Show("1")
 	if got := s.page().entry.request.ID; got != "1" {
 		t.Errorf("shows %s", got)
+	}
+	if want := []put{{"1", time.Hour}, {"1", 0}}; !slices.Equal(s.snoozed, want) {
+		t.Errorf("snoozed %v, want %v", s.snoozed, want)
 	}
 	s.p.Show("no such")
 	s.p.Raise()
@@ -1000,7 +1099,7 @@ func TestTimers(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		ui(func() {
-			if got := p.window.page.status.Text; got != "goes back to the agent in 0:50" {
+			if got := p.window.page.status.Text; got != "Goes back to the terminal in 0:50" {
 				t.Errorf("the time: %q", got)
 			}
 			p.window.affirm()

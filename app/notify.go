@@ -24,7 +24,6 @@ const (
 	notifyQueue   = 16              // notices that may wait for the desktop; more are not sent
 	notifyTimeout = 5 * time.Second // how long the desktop may take for one
 	noticeLimit   = 600             // characters of an agent's message in a notification; the desktop cuts far earlier
-	nameLimit     = 40              // characters of a program's or an agent's name
 )
 
 // messenger sends one notification. Level is info, warning or error. It may block and cannot be cancelled:
@@ -118,16 +117,6 @@ func source(who interact.Requester) string {
 		return safetext.Line(who.Agent, nameLimit) + " (" + lang.L("unverified") + ")"
 	}
 	return verified(who)
-}
-
-// verified names the program that asks, as nod found out itself.
-func verified(who interact.Requester) string {
-	name := interact.Caller(who.Process).Exe
-	if name == "" {
-		return lang.L("an unknown program")
-	}
-	name = strings.TrimSuffix(name, " (deleted)") // Linux says so of a program that was replaced while it runs
-	return safetext.Line(filepath.Base(name), nameLimit)
 }
 
 // hardened makes a text harmless for the notification systems: freedesktop servers read markup in a body;

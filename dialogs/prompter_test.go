@@ -43,6 +43,7 @@ func newScreen(t testing.TB) *screen {
 	s.p.do = func(f func()) { f() }
 	s.p.later = func(f func()) { s.soon = append(s.soon, f) }
 	s.p.timer = func(time.Duration, func()) *time.Timer { return nil } // the test turns the clock
+	s.p.aside = func(work func() func()) { work()() }
 	return s
 }
 
@@ -296,6 +297,21 @@ func walk(root fyne.CanvasObject, visit func(fyne.CanvasObject)) {
 
 // key presses a key the way Fyne's driver does.
 func (s *screen) key(name fyne.KeyName) {
+	s.down(name)
+	s.repeat(name)
+}
+
+// down is a key that goes down.
+func (s *screen) down(name fyne.KeyName) {
+	if f, takes := s.canvas().Focused().(desktop.Keyable); takes {
+		f.KeyDown(&fyne.KeyEvent{Name: name})
+	} else {
+		s.p.window.keyDown(&fyne.KeyEvent{Name: name}, nil)
+	}
+}
+
+// repeat is a key that is held down, again.
+func (s *screen) repeat(name fyne.KeyName) {
 	ev := &fyne.KeyEvent{Name: name}
 	switch f := s.canvas().Focused(); {
 	case f != nil:
@@ -308,7 +324,13 @@ func (s *screen) key(name fyne.KeyName) {
 
 // chord presses a shortcut the way Fyne's driver does: the focused widget may swallow it.
 func (s *screen) chord(name fyne.KeyName) {
-	sc := &desktop.CustomShortcut{KeyName: name, Modifier: commandKey()}
+	s.down(name)
+	s.shortcut(name, commandKey())
+}
+
+// shortcut is a shortcut whose key is held down.
+func (s *screen) shortcut(name fyne.KeyName, modifier fyne.KeyModifier) {
+	sc := &desktop.CustomShortcut{KeyName: name, Modifier: modifier}
 	if f, takes := s.canvas().Focused().(fyne.Shortcutable); takes {
 		f.TypedShortcut(sc)
 	} else {
@@ -319,6 +341,7 @@ func (s *screen) chord(name fyne.KeyName) {
 
 func (s *screen) typeText(text string) {
 	for _, r := range text {
+		s.down(fyne.KeyName(r))
 		s.canvas().Focused().TypedRune(r)
 	}
 	s.settle()

@@ -86,7 +86,24 @@ func (s *sheet) show(text sheetText, o fyne.CanvasObject) {
 // attach makes the sheet a part of the prompt in w, and has onSeen called, once, when all of it has been in view. Only
 // that counts as seen which is laid out while w is in view: a layout can be a mere measurement, or of a window that is
 // not on the screen yet.
-func (s *sheet) attach(w *window, onSeen func()) { s.w, s.onSeen = w, onSeen }
+func (s *sheet) attach(w *window, onSeen func()) {
+	s.w, s.onSeen = w, onSeen
+	if s.page != nil {
+		w.p.aside(s.colour)
+	}
+}
+
+// colour works out the colours of the text, which takes a while, and returns what shows them.
+func (s *sheet) colour() (show func()) {
+	inks := inksOf(s.lines)
+	return func() {
+		for i := range s.lines {
+			s.lines[i].inks = inks[i]
+		}
+		s.page.drawn = nil
+		s.page.repaint()
+	}
+}
 
 // scrolled follows the view.
 func (s *sheet) scrolled() {
@@ -160,13 +177,16 @@ func (s *sheet) paint() {
 
 // TypedKey implements [fyne.Focusable]: the keys that move through a text scroll it.
 func (s *sheet) TypedKey(ev *fyne.KeyEvent) {
-	line := float32(textLine)
-	if s.page != nil {
-		line = s.page.face(lineText).height()
-	}
-	if !s.scroll.typedKey(ev, line) {
+	if !s.scroll.typedKey(ev, s.lineHeight()) {
 		s.passOn(ev)
 	}
+}
+
+func (s *sheet) lineHeight() float32 {
+	if s.page == nil {
+		return textLine
+	}
+	return s.page.face(lineText).height()
 }
 
 // TypedShortcut implements [fyne.Shortcutable].

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 
 	"nod/interact"
@@ -107,8 +108,8 @@ func TestNewestDoesNotTakeThePlace(t *testing.T) {
 	s.wantOpen("2")
 }
 
-// No plain key answers an approval, wherever the focus is, armed or not.
-func TestPlainKeysNeverDecide(t *testing.T) {
+// No plain key allows, wherever the focus is, armed or not. On Deny alone does one decide.
+func TestPlainKeysNeverAllow(t *testing.T) {
 	keys := []fyne.KeyName{fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter, fyne.KeyY, fyne.Key1, fyne.KeyUp, fyne.KeyDelete}
 	for _, armed := range []bool{false, true} {
 		s := newScreen(t)
@@ -119,6 +120,9 @@ func TestPlainKeysNeverDecide(t *testing.T) {
 		}
 		stops := s.tabStops()
 		for _, stop := range stops {
+			if stop == fyne.Focusable(s.page().no) {
+				continue
+			}
 			for _, k := range keys {
 				s.canvas().Focus(stop)
 				s.settle()
@@ -134,6 +138,7 @@ func TestPlainKeysNeverDecide(t *testing.T) {
 					s.wantOpen("1")
 				}
 				s.p.window.closeMenu()
+				s.page().unwind()
 			}
 		}
 	}
@@ -167,7 +172,7 @@ func TestTabOrder(t *testing.T) {
 			names = append(names, x.text)
 		}
 	}
-	want := "text, Whole input (JSON), Deny, Deny, and say why…, Once, Allow, 1 of 2 ›, "
+	want := "text, Whole input (JSON), Deny, Deny with reason…, Once, Allow, 1 of 2 ›, "
 	if got := strings.Join(names, ", "); got != want {
 		t.Errorf("Tab goes\n%s, want\n%s", got, want)
 	}
@@ -226,13 +231,191 @@ func TestDenyNeverWaits(t *testing.T) {
 func TestDenyAndSayWhy(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "make"))
-	s.tapText("Deny, and say why…")
+	s.ready()
+	s.tapText("Deny with reason…")
 	s.typeText("use the Makefile of the shop")
-	s.key(fyne.KeyReturn) // does not decide
-	s.wantOpen("1")
 	s.chord(fyne.KeyD)
 	if a := s.wantOutcome("1", interact.Denied); a.Reason != "use the Makefile of the shop" {
 		t.Errorf("reason %q", a.Reason)
+	}
+}
+
+// While a refusal is written nothing allows, however armed the prompt is: what else affirms sends the refusal.
+func TestRefusalIsNoAllow(t *testing.T) {
+	for name, press := range map[string]func(s *screen){
+		"Ctrl+Enter": func(s *screen) { s.chord(fyne.KeyReturn) },
+		"Enter":      func(s *screen) { s.key(fyne.KeyReturn) },
+		"keypad":     func(s *screen) { s.key(fyne.KeyEnter) },
+		"button":     func(s *screen) { s.tapText("Deny with this reason") },
+		"Ctrl+Enter beside the field": func(s *screen) {
+			s.canvas().Focus(s.page().text)
+			s.chord(fyne.KeyReturn)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScreen(t)
+			s.open(bash("1", "make"))
+			s.ready()
+			s.tapText("Deny with reason…")
+			for _, text := range []string{"Allow", "Once"} {
+				if findTappable(s.canvas().Content(), text) != nil {
+					t.Errorf("%s is offered", text)
+				}
+			}
+			s.typeText("use the Makefile")
+			s.down(desktop.KeyShiftLeft)
+			s.key(fyne.KeyReturn) // breaks the line
+			s.canvas().Focused().(desktop.Keyable).KeyUp(&fyne.KeyEvent{Name: desktop.KeyShiftLeft})
+			s.typeText("of the shop")
+			s.ready()
+			press(s)
+			if a := s.wantOutcome("1", interact.Denied); a.Reason != "use the Makefile\nof the shop" {
+				t.Errorf("reason %q", a.Reason)
+			}
+		})
+	}
+}
+
+// Escape puts a refusal off. What was written is there again when it is taken up again, and not sent meanwhile.
+func TestRefusalIsTakenUpAgain(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.ready()
+	s.tapText("Deny with reason…")
+	s.typeText("not now")
+	s.key(fyne.KeyEscape)
+	s.find("Allow")
+	s.tapText("Deny with reason…")
+	s.typeText(", later")
+	s.key(fyne.KeyReturn)
+	if a := s.wantOutcome("1", interact.Denied); a.Reason != "not now, later" {
+		t.Errorf("reason %q", a.Reason)
+	}
+}
+
+// A chord that is held down answers one prompt, however many come and however long it is held.
+func TestHeldChordAnswersOne(t *testing.T) {
+	s := newScreen(t)
+	for i := range 5 {
+		s.open(bash(string(rune('1'+i)), "make"))
+	}
+	s.ready()
+	s.chord(fyne.KeyD)
+	s.wantOutcome("1", interact.Denied)
+	for range 100 {
+		s.pass(40 * time.Millisecond)
+		s.shortcut(fyne.KeyD, commandKey())
+		s.shortcut(fyne.KeyReturn, commandKey())
+		s.repeat(fyne.KeyEscape)
+	}
+	s.wantOpen("2")
+	s.chord(fyne.KeyD)
+	s.wantOutcome("2", interact.Denied)
+}
+
+// Nor one that is held down while the window goes and comes back with another prompt.
+func TestChordHeldOver(t *testing.T) {
+	for name, away := range map[string]time.Duration{"it has not repeated yet": 100 * time.Millisecond, "it repeats": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			s := newScreen(t)
+			s.open(bash("1", "make"))
+			s.ready()
+			s.chord(fyne.KeyD)
+			s.wantOutcome("1", interact.Denied)
+			s.pass(away)
+			s.open(bash("2", "make"))
+			s.focusWindow()
+			s.pass(max(repeatDelay-away, repeatTime) - time.Millisecond)
+			s.chord(fyne.KeyD) // as which the next repeat comes to a window that has just got the focus
+			for range 50 {
+				s.pass(40 * time.Millisecond)
+				s.shortcut(fyne.KeyD, commandKey())
+			}
+			s.wantOpen("2")
+			s.chord(fyne.KeyD)
+			s.wantOutcome("2", interact.Denied)
+		})
+	}
+}
+
+// What comes right after an answer is not sent, and the prompt says so; it waits no longer for that.
+func TestEchoIsShown(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.open(bash("2", "make"))
+	s.ready()
+	s.chord(fyne.KeyD)
+	for range 4 { // hammering
+		s.pass(quietAfterAnswer/4 - time.Millisecond)
+		if s.page().no.ready {
+			t.Error("Deny looks as if it worked")
+		}
+		s.chord(fyne.KeyD)
+		s.wantOpen("2")
+		if !s.shows("Not sent: that was too fast. Press again.") {
+			t.Fatalf("the prompt says %q", s.page().status.Text)
+		}
+	}
+	s.pass(4 * time.Millisecond)
+	if !s.page().no.ready {
+		t.Error("Deny looks as if it did not work")
+	}
+	s.chord(fyne.KeyD)
+	s.wantOutcome("2", interact.Denied)
+}
+
+// The keys of tabs go through the queue.
+func TestStepKeys(t *testing.T) {
+	const ctrl = fyne.KeyModifierControl
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.open(request("2", interact.Ask{Question: "Why?"})) // whose field has the focus
+	for _, press := range []struct {
+		key      fyne.KeyName
+		modifier fyne.KeyModifier
+	}{
+		{fyne.KeyTab, ctrl}, {fyne.KeyTab, ctrl | fyne.KeyModifierShift}, {fyne.KeyPageDown, ctrl}, {fyne.KeyPageUp, ctrl},
+		{fyne.KeyPeriod, commandKey()}, {fyne.KeyComma, commandKey()},
+	} {
+		before := s.page()
+		s.shortcut(press.key, press.modifier)
+		if s.page() == before {
+			t.Errorf("%s does not leave the prompt", press.key)
+		}
+	}
+}
+
+// A focused button is pressed as everywhere else, but none that allows: that one says what does.
+func TestKeysOnButtons(t *testing.T) {
+	for _, key := range []fyne.KeyName{fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter} {
+		s := newScreen(t)
+		s.open(bash("1", "make"))
+		s.ready()
+		s.canvas().Focus(s.page().yes)
+		s.settle()
+		s.key(key)
+		s.wantOpen("1")
+		if want := "No plain key says yes: press " + affirmativeHint() + "."; !s.shows(want) {
+			t.Errorf("the prompt says %q, want %q", s.page().status.Text, want)
+		}
+		s.canvas().Focus(s.page().no)
+		s.settle()
+		s.repeat(key) // held down since it was somewhere else
+		s.wantOpen("1")
+		s.key(key)
+		s.wantOutcome("1", interact.Denied)
+	}
+}
+
+// The keys that open a context menu everywhere open what else there is to do.
+func TestMenuKeys(t *testing.T) {
+	for _, key := range []fyne.KeyName{fyne.KeyF10, desktop.KeyMenu} {
+		s := newScreen(t)
+		s.open(bash("1", "make"))
+		s.key(key)
+		if s.p.window.menu == nil {
+			t.Errorf("%s opens nothing", key)
+		}
 	}
 }
 
@@ -244,7 +427,7 @@ func TestDismissal(t *testing.T) {
 		{"Escape", func(s *screen) { s.key(fyne.KeyEscape) }},
 		{"Escape with nothing focused", func(s *screen) {
 			s.canvas().Unfocus()
-			s.canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape})
+			s.key(fyne.KeyEscape)
 		}},
 		{"closing the window", func(s *screen) { s.p.window.dismiss() }},
 		{"answer in the terminal instead", func(s *screen) {
@@ -269,7 +452,8 @@ func TestDismissal(t *testing.T) {
 func TestEscapeUnwinds(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "make"))
-	s.tapText("Deny, and say why…")
+	s.ready()
+	s.tapText("Deny with reason…")
 	s.tap(s.page().head.more)
 	if s.p.window.menu == nil {
 		t.Fatal("no menu")
@@ -590,7 +774,7 @@ func TestReadToTheEnd(t *testing.T) {
 func TestSnooze(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "make"))
-	s.tapText("Deny, and say why…")
+	s.tapText("Deny with reason…")
 	s.typeText("draft")
 	s.tap(s.page().head.more)
 	s.tapText("Ask me again in 5 minutes")
@@ -641,6 +825,7 @@ func TestQueueList(t *testing.T) {
 	other := bash("5", "ls")
 	other.Requester.Session = "s2"
 	s.open(other)
+	s.ready()
 	s.tapText("1 of 3 ›")
 	s.tapText(summaryOf(other))
 	if got := s.page().entry.request.ID; got != "5" {

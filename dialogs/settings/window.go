@@ -57,12 +57,13 @@ type Window struct {
 	review   *review
 	main     fyne.CanvasObject // everything, while there is nothing to review
 	banner   *banner
-	tabs     *container.AppTabs
+	tabs     *navigation
 	pages    []tab
 	selected int // of pages
 
 	general     *generalPage
 	allow       *allowPage
+	try         *tryPage
 	grants      *grantList
 	folders     *foldersPage
 	suggestions *suggestionsPage
@@ -71,6 +72,8 @@ type Window struct {
 
 	aside func(func())                // runs what may take a moment; tests have it done at once
 	after func(time.Duration, func()) // runs something on the UI goroutine in a while
+
+	desktopFolder func(title string) (string, error) // lets the person choose a folder
 }
 
 // tab is one of the window's pages.
@@ -86,7 +89,7 @@ type tab struct {
 // New returns a window that is not shown.
 func New(a fyne.App, o Options) *Window {
 	w := &Window{
-		app: a, opts: o,
+		app: a, opts: o, desktopFolder: portalFolder,
 		after: func(d time.Duration, f func()) { time.AfterFunc(d, func() { fyne.Do(f) }) },
 	}
 	w.saved.Store(&config.Config{})
@@ -161,13 +164,47 @@ func (w *Window) build() {
 	w.win.Resize(fyne.NewSize(900, 600))
 	w.win.CenterOnScreen()
 	w.win.SetCloseIntercept(w.close)
-	w.win.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyW, Modifier: fyne.KeyModifierShortcutDefault},
-		func(fyne.Shortcut) { w.close() })
+	for shortcut, do := range w.chords() {
+		w.win.Canvas().AddShortcut(&shortcut, func(fyne.Shortcut) { do() })
+	}
 	w.win.Canvas().SetOnTypedKey(func(k *fyne.KeyEvent) {
 		if k.Name == fyne.KeyEscape {
-			w.allow.escape()
+			w.escape()
 		}
 	})
+}
+
+// chords lists what the window does on keys together with others.
+func (w *Window) chords() map[desktop.CustomShortcut]func() {
+	next, previous := func() { w.tabs.step(+1) }, func() { w.tabs.step(-1) }
+	const control = fyne.KeyModifierControl // also on macOS, where Command and Tab change the program
+	return map[desktop.CustomShortcut]func(){
+		{KeyName: fyne.KeyW, Modifier: fyne.KeyModifierShortcutDefault}:   w.close,
+		{KeyName: fyne.KeyTab, Modifier: control}:                         next,
+		{KeyName: fyne.KeyTab, Modifier: control | fyne.KeyModifierShift}: previous,
+		{KeyName: fyne.KeyPageDown, Modifier: control}:                    next,
+		{KeyName: fyne.KeyPageUp, Modifier: control}:                      previous,
+	}
+}
+
+// typedShortcut does what a shortcut stands for, and reports whether it stands for anything here.
+func (w *Window) typedShortcut(s fyne.Shortcut) bool {
+	custom, ok := s.(*desktop.CustomShortcut)
+	if !ok {
+		return false
+	}
+	do := w.chords()[*custom]
+	if do != nil {
+		do()
+	}
+	return do != nil
+}
+
+// escape leaves what the person is in the middle of, else the window.
+func (w *Window) escape() {
+	if !w.allow.escape() {
+		w.close()
+	}
 }
 
 // content builds what is in the window.
@@ -175,12 +212,8 @@ func (w *Window) content() fyne.CanvasObject {
 	w.banner = newBanner(func() { w.open(w.state.About.Config) })
 	w.review = newReview(w)
 	w.makePages()
-	w.tabs = container.NewAppTabs()
-	for _, p := range w.pages {
-		w.tabs.Append(container.NewTabItemWithIcon(p.name, p.icon, p.content))
-	}
-	w.tabs.OnSelected = func(*container.TabItem) { w.selectPage(w.tabs.SelectedIndex()) }
-	w.main = container.NewBorder(w.banner.content, nil, nil, nil, w.tabs)
+	w.tabs = newNavigation(w.pages, w.selectPage)
+	w.main = container.NewBorder(w.banner.content, nil, nil, nil, w.tabs.content)
 	return container.NewStack(w.main, w.review.content)
 }
 
@@ -190,14 +223,16 @@ func (w *Window) makePages() {
 	w.grants = newGrantList(w)
 	w.folders = newFoldersPage(w)
 	w.suggestions = newSuggestionsPage(w)
+	w.try = newTryPage(w)
 	w.agents = newAgentsPage(w)
 	w.about = newAboutPage(w)
 	nothing := func() {}
 	w.pages = []tab{
 		{lang.L("General"), theme.SettingsIcon(), w.general.content, w.general.refresh, nothing, nothing},
-		{lang.L("Auto-allow"), theme.ConfirmIcon(), w.allow.content, w.allow.refresh, nothing, nothing},
-		{lang.L("Answers"), theme.HistoryIcon(), page(w.grants.content), w.grants.refresh, nothing, nothing},
+		{lang.L("Allow automatically"), theme.ConfirmIcon(), w.allow.content, w.allow.refresh, nothing, nothing},
+		{lang.L("Saved approvals"), theme.HistoryIcon(), page(w.grants.content), w.grants.refresh, nothing, nothing},
 		{lang.L("Folders"), theme.FolderIcon(), w.folders.content, w.folders.refresh, nothing, nothing},
+		{lang.L("Try a call"), theme.MediaPlayIcon(), w.try.content, w.try.refresh, nothing, nothing},
 		{lang.L("Suggestions"), theme.QuestionIcon(), w.suggestions.content, w.suggestions.refresh,
 			nothing, w.suggestions.leave},
 		{lang.L("Agents"), theme.ComputerIcon(), w.agents.content, w.agents.refresh, w.agents.look, nothing},
@@ -366,10 +401,12 @@ func (w *Window) acted(err error, done func(error)) {
 }
 
 // change saves a change of the configuration. The change f is made off the UI goroutine, more than once where somebody
-// else changes the configuration meanwhile; what came of it is told on the UI goroutine.
+// else changes the configuration meanwhile; what came of it is told on the UI goroutine, to who shows it.
 func (w *Window) change(f func(*config.Config) error, done func(error)) {
 	w.act(func(ctx context.Context) error { return w.replace(ctx, f) }, func(err error) {
-		w.banner.fail(err)
+		if err == nil {
+			w.banner.fail(nil)
+		}
 		done(err)
 	})
 }

@@ -24,11 +24,33 @@ import (
 // checkPatience is how long the check of an agent may take.
 const checkPatience = 20 * time.Second
 
-// agentsPage sets coding agents up to ask through nod: first those that are on this machine.
+// agentsPage sets coding agents up to ask through nod.
 type agentsPage struct {
+	*agentList
 	content fyne.CanvasObject
-	cards   []*agentCard
 	askMore *checkRow
+}
+
+func newAgentsPage(w *Window) *agentsPage {
+	p := &agentsPage{agentList: newAgentList(w)}
+	p.askMore = newSwitch(w, lang.L("Ask in quiet modes, too"), lang.L("In modes in which an agent asks less, such as "+
+		"acceptEdits or auto, also ask about calls that no rule speaks of. What your rules ask about is asked about in "+
+		"every mode."), func(cfg *config.Config) *bool { return &cfg.Agents.AskMore })
+	p.content = page(header(lang.L("Agents"), lang.L("Which coding agents ask through nod. You see every change of "+
+		"their settings before it is made.")), p.agentList.content, card(p.askMore.content))
+	return p
+}
+
+// refresh shows what is known without looking at the machine.
+func (p *agentsPage) refresh(s operator.State) {
+	p.askMore.refresh(&s.Config, s.Problem == "")
+	p.agentList.refresh(s)
+}
+
+// agentList lists all agents: first those that are on this machine, the others on request.
+type agentList struct {
+	content *fyne.Container
+	cards   []*agentCard
 
 	looking       fyne.CanvasObject // while the machine is looked at
 	found, others *fyne.Container   // cards
@@ -36,69 +58,59 @@ type agentsPage struct {
 	open          bool              // they are shown
 }
 
-func newAgentsPage(w *Window) *agentsPage {
-	p := &agentsPage{found: dialogs.Column(14), others: dialogs.Column(14), looking: muted(lang.L("looking…"))}
-	p.more = quietButton("", theme.MenuExpandIcon(), func() {
-		p.open = !p.open
-		p.arrange()
+func newAgentList(w *Window) *agentList {
+	l := &agentList{found: dialogs.Column(14), others: dialogs.Column(14), looking: muted(lang.L("looking…"))}
+	l.more = quietButton("", theme.MenuExpandIcon(), func() {
+		l.open = !l.open
+		l.arrange()
 	})
-	p.more.Alignment = widget.ButtonAlignLeading
 	for _, a := range registry.Installable() {
-		p.cards = append(p.cards, newAgentCard(w, a, p.arrange))
+		l.cards = append(l.cards, newAgentCard(w, a, l.arrange))
 	}
-	p.askMore = newSwitch(w, lang.L("Ask in quiet modes, too"), lang.L("In modes in which an agent asks less, such as "+
-		"acceptEdits or auto, also ask about calls that no rule speaks of. What your rules ask about is asked about in "+
-		"every mode."), func(cfg *config.Config) *bool { return &cfg.Agents.AskMore })
-	p.content = page(dialogs.Column(14, header(lang.L("Agents"), lang.L("Which coding agents ask through nod. You see "+
-		"every change of their settings before it is made.")),
-		p.looking, p.found, card(p.askMore.content), container.NewHBox(p.more), p.others))
-	p.arrange()
-	return p
+	l.content = dialogs.Column(14, l.looking, l.found, container.NewHBox(l.more), l.others)
+	l.arrange()
+	return l
 }
 
 // arrange puts each card where it belongs.
-func (p *agentsPage) arrange() {
+func (l *agentList) arrange() {
 	var found, others []fyne.CanvasObject
-	looked := 0
-	for _, c := range p.cards {
+	for _, c := range l.cards {
 		switch {
 		case !c.looked:
-			continue
 		case c.isHere():
 			found = append(found, c.content)
 		default:
 			others = append(others, c.content)
 		}
-		looked++
 	}
-	setVisible(p.looking, looked < len(p.cards))
-	setVisible(p.more, len(others) > 0)
-	setVisible(p.others, p.open || len(found) == 0)
-	icon := theme.MenuExpandIcon()
-	if p.others.Visible() {
-		icon = theme.MenuDropDownIcon()
+	setVisible(l.looking, len(found)+len(others) < len(l.cards))
+	setVisible(l.more, len(others) > 0)
+	setVisible(l.others, l.open)
+	l.more.Icon = theme.MenuExpandIcon()
+	if l.open {
+		l.more.Icon = theme.MenuDropDownIcon()
 	}
-	p.more.Icon, p.more.Text = icon, lang.L("Other agents nod knows ({{.Count}})", map[string]any{"Count": len(others)})
-	p.more.Refresh()
-	setContent(p.found, found...)
-	setContent(p.others, others...)
-	if p.content != nil {
-		p.content.Refresh()
+	l.more.SetText(lang.L("Other agents nod knows ({{.Count}})", map[string]any{"Count": len(others)}))
+	if len(others) == len(l.cards) {
+		found = append(found, card(emptyRow(lang.L("No agent that nod knows was found in this session's PATH."))))
 	}
+	setContent(l.found, found...)
+	setContent(l.others, others...)
+	l.content.Refresh()
 }
 
 // refresh shows what is known without looking at the machine.
-func (p *agentsPage) refresh(s operator.State) {
-	p.askMore.refresh(&s.Config, s.Problem == "")
-	for _, c := range p.cards {
+func (l *agentList) refresh(s operator.State) {
+	for _, c := range l.cards {
 		c.refresh(s)
 	}
 }
 
 // look looks at the machine, which takes a moment.
-func (p *agentsPage) look() {
-	for _, card := range p.cards {
-		card.look()
+func (l *agentList) look() {
+	for _, c := range l.cards {
+		c.look()
 	}
 }
 

@@ -28,9 +28,8 @@ type generalPage struct {
 	settings  []setting
 	timeout   *savedEntry
 	onTop     *checkRow
-	autostart *checkRow
+	autostart *autostartRow
 	restart   *remark
-	started   operator.Autostart // as last shown
 }
 
 func newGeneralPage(w *Window) *generalPage {
@@ -40,10 +39,7 @@ func newGeneralPage(w *Window) *generalPage {
 		time.Second, 24*time.Hour, func(c *config.Config) *time.Duration { return &c.Prompt.Timeout })
 	p.onTop = newSwitch(w, lang.L("Keep prompts above other windows"), lang.L("Where the desktop allows it."),
 		func(c *config.Config) *bool { return &c.Prompt.OnTop })
-	p.autostart = newCheckRow(lang.L("Start at login"),
-		lang.L("So that agents find nod whenever you are logged in."), func(on bool, done func(error)) {
-			w.act(func(ctx context.Context) error { return w.opts.Operator.SetAutostart(ctx, on) }, done)
-		})
+	p.autostart = newAutostartRow(w)
 	p.content = page(
 		p.section(lang.L("Asking"), p.timeout,
 			newDuration(w, lang.L("Allow button delay"),
@@ -88,11 +84,7 @@ func (p *generalPage) refresh(s operator.State) {
 	for _, one := range p.settings {
 		one.refresh(&s.Config, s.Problem == "")
 	}
-	p.autostart.show(s.Autostart.On)
-	if s.Autostart != p.started { // what the person tried and could not do stays in view
-		p.started = s.Autostart
-		p.autostart.problem.say(s.Autostart.Problem)
-	}
+	p.autostart.follow(s.Autostart)
 	p.restart.say("")
 	if s.Restart {
 		p.restart.say(lang.L("Restart nod for this to take effect."))
@@ -173,6 +165,28 @@ func (r *checkRow) refresh(c *config.Config, editable bool) {
 func (r *checkRow) show(on bool) {
 	r.on = on
 	r.check.SetChecked(on)
+}
+
+// autostartRow says whether nod starts at login, which no configuration file does.
+type autostartRow struct {
+	*checkRow
+	known operator.Autostart // as last shown
+}
+
+func newAutostartRow(w *Window) *autostartRow {
+	return &autostartRow{checkRow: newCheckRow(lang.L("Start at login"),
+		lang.L("So that agents find nod whenever you are logged in."), func(on bool, done func(error)) {
+			w.act(func(ctx context.Context) error { return w.opts.Operator.SetAutostart(ctx, on) }, done)
+		})}
+}
+
+// follow shows what is so.
+func (r *autostartRow) follow(a operator.Autostart) {
+	r.show(a.On)
+	if a != r.known { // what the person tried and could not do stays in view
+		r.known = a
+		r.problem.say(a.Problem)
+	}
 }
 
 // option is one value of a setting, and its name.

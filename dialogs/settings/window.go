@@ -55,6 +55,9 @@ type Window struct {
 	lastAct chan struct{}                 // closed when it is
 
 	review   *review
+	welcome  *welcome          // nil until shown
+	place    *fyne.Container   // of all that is in the window, one above the other
+	greets   bool              // the welcome is in the place of the pages
 	main     fyne.CanvasObject // everything, while there is nothing to review
 	banner   *banner
 	tabs     *navigation
@@ -103,10 +106,24 @@ func (w *Window) setAside(aside func(func())) { w.aside, w.states.aside = aside,
 func (w *Window) Visible() bool { return w.visible.Load() }
 
 // Show brings the window to the front, as soon as it is known what is in it.
-func (w *Window) Show() {
+func (w *Window) Show() { w.appear(false) }
+
+// ShowWelcome does so with what a new person wants to know in the place of the settings.
+func (w *Window) ShowWelcome() { w.appear(true) }
+
+func (w *Window) appear(greets bool) {
+	if w.greets && !greets {
+		w.welcomed()
+	}
+	w.greets = greets
 	w.visible.Store(true)
 	w.opening = true
 	w.fetch()
+}
+
+// welcomed has nod know that the person has seen the welcome.
+func (w *Window) welcomed() {
+	w.act(w.opts.Operator.Welcomed, func(err error) { w.banner.fail(err) })
 }
 
 // Changed says that what the window shows may have changed. It is safe for concurrent use and never blocks.
@@ -148,12 +165,37 @@ func (w *Window) show(s operator.State, err error) {
 		w.opening = false
 		w.pages[w.selected].enter()
 		dialogs.ShowWindow(w.win)
+		dialogs.FitScreen(w.win)
+		w.win.SetTitle(w.title())
 	}
+}
+
+// greet shows the welcome, or hides it.
+func (w *Window) greet(on bool) {
+	if w.welcome == nil {
+		if !on {
+			return
+		}
+		w.welcome = newWelcome(w)
+		w.place.Add(w.welcome.content)
+	}
+	w.welcome.show(on)
+	w.welcome.refresh(w.state)
+}
+
+// title says what is in the window. It has its class from the first title.
+func (w *Window) title() string {
+	if w.greets {
+		return welcomeTitle
+	}
+	return title
 }
 
 // refresh shows the last state on what is in view.
 func (w *Window) refresh() {
-	setVisible(w.main, !w.review.refresh(w.state))
+	reviewing := w.review.refresh(w.state)
+	setVisible(w.main, !reviewing && !w.greets)
+	w.greet(!reviewing && w.greets)
 	w.banner.set(w.state.Problem)
 	w.pages[w.selected].refresh(w.state)
 }
@@ -176,7 +218,7 @@ func (w *Window) build() {
 
 // chords lists what the window does on keys together with others.
 func (w *Window) chords() map[desktop.CustomShortcut]func() {
-	next, previous := func() { w.tabs.step(+1) }, func() { w.tabs.step(-1) }
+	next, previous := func() { w.step(+1) }, func() { w.step(-1) }
 	const control = fyne.KeyModifierControl // also on macOS, where Command and Tab change the program
 	return map[desktop.CustomShortcut]func(){
 		{KeyName: fyne.KeyW, Modifier: fyne.KeyModifierShortcutDefault}:   w.close,
@@ -184,6 +226,13 @@ func (w *Window) chords() map[desktop.CustomShortcut]func() {
 		{KeyName: fyne.KeyTab, Modifier: control | fyne.KeyModifierShift}: previous,
 		{KeyName: fyne.KeyPageDown, Modifier: control}:                    next,
 		{KeyName: fyne.KeyPageUp, Modifier: control}:                      previous,
+	}
+}
+
+// step goes so many pages on, when they are in view.
+func (w *Window) step(by int) {
+	if w.main.Visible() {
+		w.tabs.step(by)
 	}
 }
 
@@ -214,7 +263,8 @@ func (w *Window) content() fyne.CanvasObject {
 	w.makePages()
 	w.tabs = newNavigation(w.pages, w.selectPage)
 	w.main = container.NewBorder(w.banner.content, nil, nil, nil, w.tabs.content)
-	return container.NewStack(w.main, w.review.content)
+	w.place = container.NewStack(w.main, w.review.content)
+	return w.place
 }
 
 func (w *Window) makePages() {
@@ -261,6 +311,11 @@ func (w *Window) close() {
 	w.win.Canvas().Unfocus() // a field that was edited is saved when it loses the focus
 	w.pages[w.selected].leave()
 	w.suggestions.replay.stop()
+	if w.greets {
+		w.greet(false)
+		w.welcomed()
+	}
+	w.greets = false
 	w.banner.fail(nil)
 	w.visible.Store(false)
 	dialogs.HideWindow(w.win)

@@ -149,6 +149,7 @@ func newProgram(
 	p.server, err = ipc.Listen(ipc.Config{
 		Address: p.store.Config().IPC.Address, Dir: dir, Broker: p.broker, Version: o.Version, Log: p.log,
 		Hooks: p.hooks, Raise: p.raise, Called: p.windows.warmUp,
+		Paused: func() (bool, time.Time) { pause := p.presence.paused(); return pause.On, pause.Until },
 	})
 	return p, err
 }
@@ -351,8 +352,8 @@ func (p *program) tellFailed(why error) {
 func (p *program) showSettings() { p.windows.show(operator.View{Settings: true}) }
 
 // raise shows what a person who starts nod again expects: the prompt that is pending, else the settings.
-func (p *program) raise() {
-	if len(withoutNotices(p.broker.Pending())) > 0 {
+func (p *program) raise(settings bool) {
+	if !settings && len(withoutNotices(p.broker.Pending())) > 0 {
 		p.windows.show(operator.View{})
 		return
 	}

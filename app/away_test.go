@@ -34,7 +34,7 @@ func TestAwayAfterTwoUnansweredPrompts(t *testing.T) {
 		ask := func(session string) error {
 			who := interact.Requester{Agent: "a", Session: session}
 			r := interact.Request{Requester: who, Deadline: time.Now().Add(time.Minute)}
-			ctx, cancel := context.WithDeadline(t.Context(), r.Deadline)
+			ctx, cancel := context.WithDeadlineCause(t.Context(), r.Deadline, interact.ErrTimedOut)
 			defer cancel()
 			_, err := q.Prompt(ctx, r, policy.Decision{})
 			return err

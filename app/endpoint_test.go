@@ -21,7 +21,7 @@ import (
 func published(t *testing.T) (dir string, told <-chan string) {
 	t.Helper()
 	dir = runtimeDir(t)
-	server, err := listenIn(dir, func() {})
+	server, err := listenIn(dir, func(bool) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func runtimeDir(t *testing.T) string {
 	return filepath.Join(parent, "nod")
 }
 
-func listenIn(dir string, raise func()) (*ipc.Server, error) {
+func listenIn(dir string, raise func(bool)) (*ipc.Server, error) {
 	return ipc.Listen(ipc.Config{
 		Address: "127.0.0.1:0", Dir: dir, Version: "test", Log: slog.New(slog.DiscardHandler), Raise: raise,
 		Broker: interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{}),

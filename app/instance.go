@@ -73,5 +73,5 @@ func raiseRunning(ctx context.Context, dir string) (pid int, err error) {
 	}
 	c := client.Client{Endpoint: e}
 	defer c.Close()
-	return e.PID, c.Raise(ctx)
+	return e.PID, c.Raise(ctx, false)
 }

@@ -47,7 +47,7 @@ func beInstance(dir string) error {
 	}
 	defer lock.Close()
 	var raised atomic.Int32
-	server, err := listenIn(dir, func() { raised.Add(1) })
+	server, err := listenIn(dir, func(bool) { raised.Add(1) })
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func TestSecondStartWhereThereIsNoSocket(t *testing.T) {
 	}
 	defer lock.Close()
 	raised := false
-	server, err := listenIn(dir, func() { raised = true })
+	server, err := listenIn(dir, func(bool) { raised = true })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,7 +113,7 @@ func (p *presence) Prompt(ctx context.Context, r interact.Request, why policy.De
 	switch {
 	case err == nil:
 		p.back()
-	case ctx.Err() != nil && !time.Now().Before(r.Deadline): // not withdrawn: the time was over
+	case context.Cause(ctx) == interact.ErrTimedOut: // and not withdrawn
 		p.nobody(r)
 	}
 	return a, err

@@ -156,7 +156,7 @@ func (a *approvePage) footObject() *foot {
 	a.yes = newDecision(a.w, a.affirmative(), affirmativeHint(), strongButton, a.w.affirm)
 	a.rule = container.NewStack()
 	a.showScope()
-	isOnce := isPlan(a.body) || a.body.Tool == openURL // carried out once, and no rule opens an address
+	isOnce := isPlan(a.body) || a.body.Tool == interact.OpenURL // carried out once, and no rule opens an address
 	setVisible(a.scopes, !isOnce)
 	outdent := layout.NewCustomPaddedLayout(-4, 0, -10, 0) // its text in line with what is below
 	return &foot{

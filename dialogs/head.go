@@ -2,11 +2,9 @@ package dialogs
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -135,58 +133,30 @@ func agentOf(who interact.Requester) string {
 	return tr("Somebody")
 }
 
-// action is what a tool call is about to do, as far as the names of its input's fields tell.
+// action is what a prompt says of what a tool call is about to do.
 type action struct {
 	sentence string
 	icon     fyne.ThemeIconName
 }
 
-var (
-	runsCommand = action{"{{.Agent}} wants to run a command", theme.IconNameComputer}
-	editsFile   = action{"{{.Agent}} wants to edit a file", theme.IconNameDocumentCreate}
-	editsFiles  = action{"{{.Agent}} wants to edit files", theme.IconNameDocumentCreate}
-	writesFile  = action{"{{.Agent}} wants to write a file", theme.IconNameDocumentSave}
-	reachesOut  = action{"{{.Agent}} wants to reach the network", theme.IconNameStorage}
-)
-
-// knownActions are told by the fields that an input has all of. The first that fits counts.
-var knownActions = []struct {
-	fields []string
-	action action
-}{
-	{[]string{"command"}, runsCommand},
-	{[]string{"cmd"}, runsCommand},
-	{[]string{"file_path", "old_string"}, editsFile},
-	{[]string{"filePath", "oldString"}, editsFile},
-	{[]string{"path", "old_string"}, editsFile},
-	{[]string{"path", "old_str"}, editsFile},
-	{[]string{"file_path", "diff"}, editsFile},
-	{[]string{"file_path", "edits"}, editsFile},
-	{[]string{"patch"}, editsFiles},
-	{[]string{"file_path", "content"}, writesFile},
-	{[]string{"filePath", "content"}, writesFile},
-	{[]string{"path", "content"}, writesFile},
-	{[]string{"path", "file_text"}, writesFile},
-	{[]string{"url"}, reachesOut},
+// actions are the sentence and the icon of each.
+var actions = map[interact.Action]action{
+	interact.UsesTool:    {"{{.Agent}} wants to use the tool {{.Tool}}", theme.IconNameSettings},
+	interact.RunsCommand: {"{{.Agent}} wants to run a command", theme.IconNameComputer},
+	interact.EditsFile:   {"{{.Agent}} wants to edit a file", theme.IconNameDocumentCreate},
+	interact.EditsFiles:  {"{{.Agent}} wants to edit files", theme.IconNameDocumentCreate},
+	interact.WritesFile:  {"{{.Agent}} wants to write a file", theme.IconNameDocumentSave},
+	interact.Fetches:     {"{{.Agent}} wants to reach the network", theme.IconNameStorage},
+	interact.OpensURL:    {"{{.Agent}} wants to open an address in your browser", theme.IconNameStorage},
+	interact.CarriesOut:  {"{{.Agent}} wants to carry out this plan", theme.IconNameList},
 }
 
-// openURL is the tool as which an MCP server's wish comes to have an address opened.
-const openURL = "open_url"
-
 func actionOf(a interact.Approve) action {
-	if isPlan(a) {
-		return action{"{{.Agent}} wants to carry out this plan", theme.IconNameList}
+	what := a.Action()
+	if what == interact.CarriesOut && !isPlan(a) { // it cannot be shown as one
+		what = interact.UsesTool
 	}
-	if a.Tool == openURL {
-		return action{"{{.Agent}} wants to open an address in your browser", theme.IconNameStorage}
-	}
-	args, _ := parseArguments(a.Input)
-	for _, known := range knownActions {
-		if !slices.ContainsFunc(known.fields, func(name string) bool { return !args.has(name) }) {
-			return known.action
-		}
-	}
-	return action{"{{.Agent}} wants to use the tool {{.Tool}}", theme.IconNameSettings}
+	return actions[what]
 }
 
 // factLines say what the operating system knows of the requester, and apart from it what it claims.
@@ -244,29 +214,11 @@ func home(path string) string {
 
 // summaryOf is one line on a request, for the list of the queue.
 func summaryOf(r interact.Request) string {
-	switch b := r.Body.(type) {
-	case interact.Approve:
-		return safetext.Line(b.Tool, maxName) + "  " + safetext.Line(mainPart(b.Input), 60)
-	case interact.Ask:
-		return safetext.Line(b.Question, 60)
-	case interact.Confirm:
-		return safetext.Line(b.Message, 60)
-	case interact.Form:
-		if b.Title != "" {
-			return safetext.Line(b.Title, 60)
-		}
-		return safetext.Line(b.Questions[0].Question, 60)
+	gist := safetext.Line(r.Gist(), 60)
+	if b, ok := r.Body.(interact.Approve); ok {
+		return safetext.Line(b.Tool, maxName) + "  " + gist
 	}
-	return ""
-}
-
-// mainPart is what a tool's input is mostly about, as far as the names of its fields tell; else all of it.
-func mainPart(input json.RawMessage) string {
-	args, _ := parseArguments(input)
-	if _, text, ok := args.text("command", "cmd", "file_path", "filePath", "path", "url", "plan"); ok {
-		return text
-	}
-	return string(input)
+	return gist
 }
 
 // className is a class in a person's words.

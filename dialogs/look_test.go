@@ -124,8 +124,8 @@ func sentences(t *testing.T) map[string]string {
 			return true
 		})
 	}
-	for _, d := range knownActions {
-		found[d.action.sentence] = d.action.sentence
+	for _, d := range actions {
+		found[d.sentence] = d.sentence
 	}
 	return found
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // exitPlanMode is the tool with which Claude Code asks whether to carry out a plan.
-const exitPlanMode = "ExitPlanMode"
+const exitPlanMode = interact.ExitPlanMode
 
 // isPlan reports whether a asks to carry out a plan that can be shown as one.
 func isPlan(a interact.Approve) bool {

@@ -170,13 +170,16 @@ func (s *sheet) paint() {
 
 // TypedKey implements [fyne.Focusable]: the keys that move through a text scroll it.
 func (s *sheet) TypedKey(ev *fyne.KeyEvent) {
-	line := float32(textLine)
-	if s.page != nil {
-		line = s.page.face(lineText).height()
-	}
-	if !s.scroll.typedKey(ev, line) {
+	if !s.scroll.typedKey(ev, s.lineHeight()) {
 		s.passOn(ev)
 	}
+}
+
+func (s *sheet) lineHeight() float32 {
+	if s.page == nil {
+		return textLine
+	}
+	return s.page.face(lineText).height()
 }
 
 // TypedShortcut implements [fyne.Shortcutable].

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
@@ -30,6 +31,8 @@ type sheetPage struct {
 
 	faces     map[lineStyle]*face
 	selection *selection // nil: nothing is selected
+	marked    *int       // a position on the line that a jump led to; nil for none
+	unmark    *time.Timer
 
 	drawn map[int][]fyne.CanvasObject // by row, those in view
 }
@@ -191,6 +194,7 @@ func (p *sheetPage) drawRow(r sheetRow) []fyne.CanvasObject {
 	}
 	d := rowDrawer{page: p, row: r, line: l, face: p.face(l.style), x: p.leadWidth(l)}
 	d.background()
+	d.marked()
 	d.selected()
 	d.lead()
 	d.text()
@@ -255,15 +259,23 @@ var changeColors = map[lineStyle]fyne.ThemeColorName{
 // background shows that a line comes or goes.
 func (d *rowDrawer) background() {
 	if name, colored := changeColors[d.line.style]; colored {
-		d.rectangle(0, d.page.width-scrollbarRoom/2, 0, tint(colorOf(d.page.sheet, name), 0x20))
+		d.rectangle(0, d.across(), 0, tint(colorOf(d.page.sheet, name), 0x20))
 	}
 }
 
+// across is how wide the ground of a row is.
+func (d *rowDrawer) across() float32 { return d.page.width - scrollbarRoom/2 }
+
+// rectangle fills a part of the row.
 func (d *rowDrawer) rectangle(x, width, radius float32, fill color.Color) {
+	d.fill(fyne.NewPos(x, d.row.y), fyne.NewSize(width, d.row.height), radius, fill)
+}
+
+func (d *rowDrawer) fill(at fyne.Position, size fyne.Size, radius float32, fill color.Color) {
 	r := canvas.NewRectangle(fill)
 	r.CornerRadius = radius
-	r.Move(fyne.NewPos(x, d.row.y))
-	r.Resize(fyne.NewSize(width, d.row.height))
+	r.Move(at)
+	r.Resize(size)
 	d.objects = append(d.objects, r)
 }
 

@@ -48,6 +48,8 @@ var (
 	ErrUnavailable = errors.New("nobody can be asked")
 	// ErrNotFound says that there is no such request, or that it is somebody else's.
 	ErrNotFound = errors.New("no such request")
+	// ErrImpatient says that the caller of a request does not wait so long.
+	ErrImpatient = errors.New("the caller does not wait so long")
 )
 
 // BusyError says that too many requests wait already.
@@ -106,7 +108,8 @@ func NewBroker(cfg BrokerConfig) *Broker {
 
 // The causes with which a pending request's context ends.
 var (
-	errTimedOut   = errors.New("timed out")
+	// ErrTimedOut is the one that a [Prompter] can tell from the others: nobody was there.
+	ErrTimedOut   = errors.New("timed out")
 	errCallerGone = errors.New("caller went away")
 	errWithdrawn  = errors.New("withdrawn")
 	errClosing    = errors.New("nod is shutting down")
@@ -182,8 +185,17 @@ func (b *Broker) take(r Request) (*entry, error) {
 	}
 	r.Created = time.Now()
 	r.ID = newID()
-	r.Deadline = r.Created.Add(cmp.Or(r.Timeout, b.cfg.Timeout()))
-	return &entry{req: r, call: call, done: make(chan struct{})}, nil
+	r.Until = r.Created.Add(cmp.Or(r.Patience, r.Timeout, MaxTimeout))
+	r.Deadline = earlier(r.Created.Add(cmp.Or(r.Timeout, b.cfg.Timeout())), r.Until)
+	r.Snoozed = time.Time{}
+	return &entry{req: r, call: call, done: make(chan struct{}), deadline: r.Deadline}, nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 // check normalizes a request and says what is wrong with it. An approval comes back as the call that it is about.
@@ -273,6 +285,7 @@ func (b *Broker) wait(e *entry) (*Ticket, error) {
 	}
 	e.ctx, e.cancel = context.WithCancelCause(b.ctx)
 	e.tickets = map[*Ticket]struct{}{}
+	e.clock = time.AfterFunc(time.Until(e.deadline), func() { b.tick(e) })
 	b.enter(e)
 	b.pending = append(b.pending, e)
 	b.same[e.content] = e
@@ -337,9 +350,9 @@ func (b *Broker) full(e *entry) error {
 // request cancels its context with the cause, so exactly one answer can win. The broker owns the time: a
 // prompter that does not return keeps nobody waiting.
 func (b *Broker) run(e *entry) {
+	ctx := e.ctx
+	defer e.clock.Stop()
 	defer e.cancel(nil)
-	ctx, cancel := context.WithDeadlineCause(e.ctx, e.req.Deadline, errTimedOut)
-	defer cancel()
 	if a := b.opened(ctx, e, Answer{}); a.Outcome != "" {
 		b.settle(e, a)
 		return
@@ -353,6 +366,44 @@ func (b *Broker) run(e *entry) {
 		b.settle(e, b.unlessDeserted(e, e.ended(context.Cause(ctx))))
 		<-got
 	}
+}
+
+// tick ends e when its time is over, and asks the person again when they wanted that.
+func (b *Broker) tick(e *entry) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	if !now.Before(e.deadline) {
+		e.cancel(ErrTimedOut)
+		return
+	}
+	if !e.snoozed.IsZero() && !now.Before(e.snoozed) {
+		e.snoozed = time.Time{}
+		b.signal()
+	}
+	e.wind(now)
+}
+
+// Snooze puts a pending request off for a while, and its deadline by as much, as far as its caller waits. Nothing ends
+// that early but Snooze with 0. The error wraps [ErrNotFound] or [ErrImpatient].
+func (b *Broker) Snooze(id ID, d time.Duration) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e := b.entries[id]
+	if e == nil || e.ctx == nil || e.ctx.Err() != nil {
+		return ErrNotFound
+	}
+	now := time.Now()
+	if !now.Add(d).Before(e.req.Until) {
+		return fmt.Errorf("snooze for %s: %w", d, ErrImpatient)
+	}
+	e.snoozed = time.Time{}
+	if d > 0 {
+		e.snoozed, e.deadline = now.Add(d), earlier(e.deadline.Add(d), e.req.Until)
+	}
+	e.wind(now)
+	b.signal()
+	return nil
 }
 
 // unlessDeserted returns a, but what a person or an allow says only as long as somebody is there to hear it: the word
@@ -471,6 +522,7 @@ func (b *Broker) publish(e *entry, a Answer) {
 	kept := e.finish(a)
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	kept.deadline = e.deadline
 	e.answer = a
 	close(e.done)
 	if i := slices.Index(b.pending, e); i >= 0 {
@@ -571,7 +623,7 @@ func (b *Broker) Own(owner Requester) []Record {
 	b.mu.Lock()
 	for _, e := range b.entries {
 		if owns(owner, e.req.Requester) {
-			own = append(own, Record{Request: e.req, Answer: e.answer})
+			own = append(own, Record{Request: e.current(), Answer: e.answer})
 		}
 	}
 	b.mu.Unlock()
@@ -581,16 +633,17 @@ func (b *Broker) Own(owner Requester) []Record {
 
 // Pending lists what waits for the human, oldest first.
 func (b *Broker) Pending() []Request {
-	waiting := b.waiting()
-	rs := make([]Request, len(waiting))
-	for i, e := range waiting {
-		rs[i] = e.req
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	rs := make([]Request, len(b.pending))
+	for i, e := range b.pending {
+		rs[i] = e.current()
 	}
 	return rs
 }
 
-// Changes returns a channel that holds a signal after other requests are pending than before, and a function that ends
-// the subscription. Signals that nobody has taken yet are one signal.
+// Changes returns a channel that holds a signal after other requests are pending than before, or one is snoozed or asked
+// about again, and a function that ends the subscription. Signals that nobody has taken yet are one signal.
 func (b *Broker) Changes() (<-chan struct{}, func()) {
 	c := make(chan struct{}, 1)
 	b.mu.Lock()

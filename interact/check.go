@@ -40,7 +40,7 @@ func (r Request) checkDecision(a Answer) error {
 	if a.Outcome == Allowed && a.Scope != "" && !slices.Contains(policy.Scopes, a.Scope) {
 		return fmt.Errorf("%q is no scope", a.Scope)
 	}
-	if a.Covers != "" && !slices.Contains(covers, a.Covers) {
+	if a.Covers != "" && !slices.Contains(policy.Covers, a.Covers) {
 		return fmt.Errorf("%q is nothing that an allow covers", a.Covers)
 	}
 	if a.Covers != "" && (a.Outcome != Allowed || a.Scope == "" || a.Scope == policy.Once) {
@@ -51,8 +51,6 @@ func (r Request) checkDecision(a Answer) error {
 	}
 	return nil
 }
-
-var covers = []policy.Cover{policy.CoverInput, policy.CoverCommands, policy.CoverEdits}
 
 func (r Request) checkAnswer(a Answer) error {
 	switch b := r.Body.(type) {

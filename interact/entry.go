@@ -21,7 +21,11 @@ type entry struct {
 	callers []Parent                // the processes without which nobody waits for the answer, as far as that was asked
 	size    int                     // bytes of memory that it holds, while it is pending and once it has ended
 
+	clock *time.Timer // calls [Broker.tick]; nil when there was nothing to wait for
+
 	// Guarded by Broker.mu.
+	deadline    time.Time            // when nobody is waited for any longer
+	snoozed     time.Time            // when the person wants to be asked again; zero: they were not put off
 	tickets     map[*Ticket]struct{} // those that keep it open; nil when there was nothing to wait for
 	isAbandoned bool                 // the last caller has gone: nobody may join any longer
 	answer      Answer               // set before done is closed, never changed after
@@ -31,7 +35,23 @@ func (e *entry) kind() Kind { return e.req.Body.Kind() }
 
 // isOpen reports whether a request that came now may share e's answer. The caller holds Broker.mu.
 func (e *entry) isOpen(now time.Time) bool {
-	return !e.isAbandoned && e.ctx.Err() == nil && now.Before(e.req.Deadline)
+	return !e.isAbandoned && e.ctx.Err() == nil && now.Before(e.deadline)
+}
+
+// current is the request with its times as they are now. The caller holds Broker.mu.
+func (e *entry) current() Request {
+	r := e.req
+	r.Deadline, r.Snoozed = e.deadline, e.snoozed
+	return r
+}
+
+// wind sets the clock to what comes next. The caller holds Broker.mu.
+func (e *entry) wind(now time.Time) {
+	next := e.deadline
+	if !e.snoozed.IsZero() {
+		next = e.snoozed
+	}
+	e.clock.Reset(next.Sub(now))
 }
 
 // decision is the one that counts: of the policy as it was when the request came, or of the one that has overruled
@@ -63,8 +83,8 @@ func (e *entry) ended(cause error) Answer {
 		return a
 	}
 	switch cause {
-	case errTimedOut:
-		after := e.req.Deadline.Sub(e.req.Created).Round(time.Second)
+	case ErrTimedOut:
+		after := time.Since(e.req.Created).Round(time.Second)
 		reason := fmt.Sprintf("nobody answered within %s: the person is away and has not refused", after)
 		a := Answer{Outcome: TimedOut, By: ByTimeout, Reason: reason}
 		if c, ok := e.req.Body.(Confirm); ok {
@@ -101,8 +121,12 @@ type Ticket struct {
 // ID returns the request's id.
 func (t *Ticket) ID() ID { return t.e.req.ID }
 
-// Request returns the request as the broker has it: normalized, with id, creation time and deadline.
-func (t *Ticket) Request() Request { return t.e.req }
+// Request returns the request as the broker has it: normalized, with id and times.
+func (t *Ticket) Request() Request {
+	t.b.mu.Lock()
+	defer t.b.mu.Unlock()
+	return t.e.current()
+}
 
 // Done is closed once the request has its answer.
 func (t *Ticket) Done() <-chan struct{} { return t.e.done }

@@ -86,6 +86,7 @@ func anyRequest(r *rand.Rand) Request {
 	text := func() string { return pick(r, texts) }
 	return Request{
 		ID: ID(text()), Created: anyTime(r), Deadline: anyTime(r), Timeout: time.Duration(r.Int64()),
+		Patience: time.Duration(r.Int64()), Until: anyTime(r), Snoozed: anyTime(r), Silence: Silence(text()),
 		IdempotencyKey: text(), Body: anyBody(r),
 		Requester: Requester{text(), text(), Subagent{text(), text()}, text(), Process{
 			PID: r.Int32(), UID: r.Int(), Exe: text(), CWD: text(), Started: anyTime(r),

@@ -38,12 +38,28 @@ type Request struct {
 	ID        ID            `json:"id,omitempty"` // set by the broker
 	Requester Requester     `json:"requester"`
 	Created   time.Time     `json:"created,omitzero"`  // set by the broker
-	Deadline  time.Time     `json:"deadline,omitzero"` // set by the broker: Created plus Timeout
+	Deadline  time.Time     `json:"deadline,omitzero"` // set by the broker: Created plus Timeout, and later once snoozed
 	Timeout   time.Duration `json:"timeout,omitempty"` // 0: the configured default; at most [MaxTimeout]
+	// Patience is how long the caller waits at most; 0: for Timeout, and without one for [MaxTimeout].
+	Patience time.Duration `json:"patience,omitempty"`
+	Until    time.Time     `json:"until,omitzero"`    // set by the broker: Created plus Patience; no deadline is later
+	Snoozed  time.Time     `json:"snoozed,omitzero"`  // set by the broker: the person wants to be asked again then
+	Silence  Silence       `json:"silence,omitempty"` // what the caller does when nobody decides
 	// The same key from the same requester joins the first request.
 	IdempotencyKey string `json:"idempotency_key,omitempty"`
 	Body           Body   `json:"-"` // one of Ask, Confirm, Form, Approve, Notify
 }
+
+// Silence says what the caller does when nobody decides.
+type Silence = api.Silence
+
+// What a caller can do when nobody decides.
+const (
+	TakesNo        Silence = ""                 // it goes without: an approval is denied, a confirmation has its default
+	AsksInTerminal         = api.AsksInTerminal // it asks the person in its terminal
+	AsksItself             = api.AsksItself     // it asks the person in a window of its own
+	GoesByOwnRules         = api.GoesByOwnRules // it goes on, or not, by rules of its own
+)
 
 // Body is the part of a request that differs from kind to kind: [Ask], [Confirm], [Form], [Approve] or
 // [Notify], always as a value, never a pointer.

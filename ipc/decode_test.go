@@ -230,7 +230,7 @@ func TestDecodeKeepsInputByteForByte(t *testing.T) {
 func TestDecodeReadsEverything(t *testing.T) {
 	var got api.FormRequest
 	err := api.DecodeStrict([]byte(`{"agent":"a","session":"s","cwd":"/w","timeout":1.5,"idempotency_key":"k",`+
-		`"detach":true,"hold":2,
+		`"detach":true,"hold":2,"silence":"agent",
 		"title":"T","questions":[{"id":"q","question":"Q","header":"H","input_type":"choice","multi_select":true,
 		"options":[{"label":"L","value":"V","description":"D","recommended":true}],"required":false,"default":["V"],
 		"placeholder":"P"}]}`), &got)
@@ -244,7 +244,7 @@ func TestDecodeReadsEverything(t *testing.T) {
 			Options: []api.Option{{Label: "L", Value: "V", Description: "D", Recommended: true}},
 			Default: api.Value{List: true, Items: []string{"V"}}, Placeholder: "P",
 		}}},
-		Common: api.Common{Agent: "a", Session: "s", CWD: "/w", Timeout: 1.5, IdempotencyKey: "k", Detach: true, Hold: 2},
+		Common: api.Common{Agent: "a", Session: "s", CWD: "/w", Timeout: 1.5, IdempotencyKey: "k", Detach: true, Hold: 2, Silence: api.AsksItself},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

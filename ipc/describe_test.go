@@ -228,8 +228,10 @@ var long = map[string]string{
 	"timeout":         "seconds from now; 0: the configured default",
 	"idempotency_key": "the same key from the same requester joins the first request and gets its answer",
 	"hold":            "seconds after which 202 is answered when the human has not; the request stays open",
-	"input_type":      "default: choice when there are options, else text",
-	"format":          "text: what the answer must be",
+	"silence": "what the caller does when nobody decides, for the human to know: asks in its terminal, asks in a window " +
+		"of its own, or goes on, or not, by its own rules; absent: takes it for a no",
+	"input_type": "default: choice when there are options, else text",
+	"format":     "text: what the answer must be",
 	"min": "integer, number: least value; other text: least length in characters; " +
 		"choice: least number of picks",
 	"preview": "what picking it would look like: code, a sketch; shown as plain text",
@@ -240,7 +242,8 @@ var long = map[string]string{
 	"by":      "who decided; absent when nobody did",
 	"scope":   "how long the human's allow holds",
 	"covers": "what a human's allow that holds longer than once is about: exactly this input, " +
-		"each new part of the command line, or changes of files in the project",
+		"each new part of the command line, changes of files in the project, every call of the tool, " +
+		"every page of the host, or reading below the folder",
 	"code":                "stable name of the problem",
 	"Problem.outcome":     "what came of the request, when it came to exist",
 	"EvaluateReply.class": "the class that counts",

@@ -207,11 +207,19 @@ func TestRestoreAfterTheEnd(t *testing.T) {
 // A second start has the running one show itself. Without the token nobody does.
 func TestRaise(t *testing.T) {
 	cfg := config(t)
-	raised := 0
-	cfg.Raise = func() { raised++ }
+	raised, settings := 0, 0
+	cfg.Raise = func(isSettings bool) {
+		raised++
+		if isSettings {
+			settings++
+		}
+	}
 	s := serve(t, cfg)
 	if status, err := callIn(cfg.Dir, "POST", raisePath, ""); err != nil || status != http.StatusNoContent || raised != 1 {
 		t.Errorf("status %d, %v, raised %d times; want 204 and once", status, err, raised)
+	}
+	if _, err := callIn(cfg.Dir, "POST", raisePath+"?settings", ""); err != nil || raised != 2 || settings != 1 {
+		t.Errorf("settings: %v, raised %d times, %d of them the settings", err, raised, settings)
 	}
 	forged := s.Endpoint()
 	forged.Token = endpoint.NewToken()
@@ -220,7 +228,7 @@ func TestRaise(t *testing.T) {
 		t.Fatal(err)
 	}
 	status, err := callIn(elsewhere, "POST", raisePath, "")
-	if err != nil || status != http.StatusUnauthorized || raised != 1 {
+	if err != nil || status != http.StatusUnauthorized || raised != 2 {
 		t.Errorf("with a wrong token: status %d, %v, raised %d times", status, err, raised)
 	}
 }

@@ -98,11 +98,11 @@ func (s *Server) handler() http.Handler {
 }
 
 // raisePath is where a second start of nod-desktop has the running one show itself. It is no part of the interface
-// that is described to agents: it takes nothing, tells nothing, and does what starting nod-desktop does.
+// that is described to agents: it tells nothing, and does what starting nod-desktop does, or opens the settings.
 const raisePath = "/v1/raise"
 
-func (s *Server) serveRaise(w http.ResponseWriter, _ *http.Request) {
-	s.raise()
+func (s *Server) serveRaise(w http.ResponseWriter, r *http.Request) {
+	s.raise(r.URL.Query().Has("settings"))
 	w.WriteHeader(http.StatusNoContent)
 }
 
@@ -224,7 +224,8 @@ func ask[T any](parts func(T) (interact.Body, api.Common)) func(*Server, *http.R
 			return reply{}, err
 		}
 		ticket, err := s.broker.Begin(r.Context(), interact.Request{
-			Requester: requester(r, o), Timeout: duration(o.Timeout), IdempotencyKey: o.IdempotencyKey, Body: body,
+			Requester: requester(r, o), Timeout: duration(o.Timeout), IdempotencyKey: o.IdempotencyKey, Silence: o.Silence,
+			Body: body,
 		})
 		if err != nil {
 			return reply{}, err
@@ -349,5 +350,9 @@ func became(ticket *interact.Ticket) (reply, error) {
 }
 
 func health(s *Server, _ *http.Request, _ []byte) (reply, error) {
-	return reply{body: api.HealthReply{Status: "ok", Version: s.endpoint.Version, Pending: len(s.broker.Pending())}}, nil
+	h := api.HealthReply{Status: "ok", Version: s.endpoint.Version, Pending: len(s.broker.Pending())}
+	if isPaused, until := s.paused(); isPaused {
+		h.Status, h.PausedUntil = "paused", until
+	}
+	return reply{body: h}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"nod/interact"
 	"nod/interact/interacttest"
@@ -431,13 +432,24 @@ func TestQueries(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
-	d := open(t)
+	var paused bool
+	var until time.Time
+	d := open(t, func(d *fixture) { d.server.paused = func() (bool, time.Time) { return paused, until } })
 	d.post("/v1/ask", `{"question":"Which?","detach":true}`)
-	g := d.get("/v1/health")
-	g.want(t, 200, map[string]any{"status": "ok", "version": "0.0.0-test", "pending": 1.0})
-	if err := loadSchemas(t).reply(t, "GET", "/v1/health", 200, "application/json").validate([]byte(g.text)); err != nil {
-		t.Error(err)
+	schema := loadSchemas(t).reply(t, "GET", "/v1/health", 200, "application/json")
+	tell := func(want map[string]any) {
+		t.Helper()
+		g := d.get("/v1/health")
+		g.want(t, 200, want)
+		if err := schema.validate([]byte(g.text)); err != nil {
+			t.Error(err)
+		}
 	}
+	tell(map[string]any{"status": "ok", "version": "0.0.0-test", "pending": 1.0})
+	paused = true
+	tell(map[string]any{"status": "paused"})
+	until = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
+	tell(map[string]any{"status": "paused", "paused_until": "2026-01-02T15:04:05Z"})
 }
 
 // fragile is a broker that panics when it is asked, and knows nothing otherwise.

@@ -41,16 +41,21 @@ const (
 	stopTimeout    = 3 * time.Second  // for replies under way when the server stops
 )
 
-// Config is what a [Server] works with. All fields but Dir, Hooks and Raise are required.
+// Config is what a [Server] works with. All fields but Dir and the functions are required.
 type Config struct {
 	Address string           // loopback address and port to listen on; port 0 picks a free one
 	Dir     string           // where the endpoint is published; empty: [endpoint.Dir]
 	Broker  *interact.Broker //
 	Hooks   *hooks.Hooks     // of coding agents; nil: none are served
-	Raise   func()           // called when nod-desktop is started again; nil: that is not served
 	Version string           // of nod, for the endpoint and for health
 	Log     *slog.Logger     //
-	Called  func()           // a caller wants something: a prompt may follow; nil: nobody needs to know
+
+	// Raise is called when nod-desktop is started again, or when its settings are wanted. Nil: that is not served.
+	Raise func(settings bool)
+	// Called is called when a caller wants something: a prompt may follow. Nil: nobody needs to know.
+	Called func()
+	// Paused reports whether the person has paused nod, and until when; zero: until they end the pause. Nil: never.
+	Paused func() (bool, time.Time)
 }
 
 // asker is all that the server can do with the broker. No method decides anything: see the test of that name.
@@ -69,7 +74,7 @@ type Server struct {
 	hooks     *hooks.Hooks
 	mcp       http.Handler
 	log       *slog.Logger
-	raise     func()
+	raise     func(settings bool)
 	endpoint  endpoint.Endpoint
 	published publication
 	token     [sha256.Size]byte // digest of the token: the comparison takes as long whatever is compared
@@ -80,6 +85,7 @@ type Server struct {
 	conns     sync.WaitGroup // one for each connection
 	long      longBodies
 	called    func() // of the configuration
+	paused    func() (bool, time.Time)
 }
 
 // Listen binds the port and the socket, and then publishes where they are. Nothing answers until Serve
@@ -125,11 +131,14 @@ func Listen(cfg Config) (*Server, error) {
 // newServer returns a server that listens nowhere yet and believes that it is at e.
 func newServer(cfg Config, e endpoint.Endpoint) *Server {
 	s := &Server{
-		broker: cfg.Broker, hooks: cfg.Hooks, log: cfg.Log, endpoint: e, called: cfg.Called, raise: cfg.Raise,
+		broker: cfg.Broker, hooks: cfg.Hooks, log: cfg.Log, endpoint: e, called: cfg.Called, raise: cfg.Raise, paused: cfg.Paused,
 		token: sha256.Sum256([]byte(e.Token)), hosts: hostsOf(e.URL), uid: os.Geteuid(),
 	}
 	if s.called == nil {
 		s.called = func() {}
+	}
+	if s.paused == nil {
+		s.paused = func() (bool, time.Time) { return false, time.Time{} }
 	}
 	s.mcp = mcp.Handler(cfg.Broker, mcpRequester, cfg.Version, cfg.Log)
 	s.http = &http.Server{

@@ -10,6 +10,9 @@ import (
 // (another case, a space, a Cyrillic letter) are other names.
 var catalogue = sync.OnceValue(readTools)
 
+// Script is the agent of a call from nod's command line that names none. Its tools are those of Claude Code.
+const Script = "script"
+
 // unknownTool is what nod takes for granted of a tool that it does not know: what might be a command line, and
 // what may stand beside one. What else is in its input may be anything.
 var unknownTool = tool{class: Unknown, fields: map[string]meaning{"command": commandField, "cmd": commandField}}

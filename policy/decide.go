@@ -69,7 +69,13 @@ func decide(f *facts) Decision {
 func (f *facts) byGrant() Decision {
 	d := f.allowed()
 	if d.Effect == Allow {
-		if leak := f.mayLeak(); leak.Effect == Ask {
+		leak := f.mayLeak()
+		if leak.Rule == askOutside.Rule {
+			if g := f.grantForReads(); g != nil {
+				return g.decision()
+			}
+		}
+		if leak.Effect == Ask {
 			return leak
 		}
 	}

@@ -130,6 +130,10 @@ func (f *facts) maySpan(scope Scope, cover Cover) error {
 		return errors.New("the agent named no session")
 	case scope == Always && cover == CoverEdits:
 		return errors.New("edits can be allowed for less than always")
+	case scope == Always && cover == CoverReads:
+		return errors.New("reading in a folder can be allowed for less than always: trust the folder in the settings")
+	case scope == Always && cover == CoverTool && f.mayHarm():
+		return errors.New("a tool that may delete things or run code can be allowed for less than always")
 	}
 	return nil
 }
@@ -137,7 +141,8 @@ func (f *facts) maySpan(scope Scope, cover Cover) error {
 // grantsFor works out what grants, of whatever scope, would allow this call from now on, or says why none can.
 func (f *facts) grantsFor(cover Cover) (list []Grant, err error) {
 	for _, look := range []func() Decision{f.mustAsk, f.mayLeak} {
-		if d := look(); d.Effect == Ask {
+		d := look()
+		if d.Effect == Ask && !(cover == CoverReads && d.Rule == askOutside.Rule) {
 			return nil, fmt.Errorf("always asked about, because %s", d.Reason)
 		}
 	}
@@ -148,6 +153,12 @@ func (f *facts) grantsFor(cover Cover) (list []Grant, err error) {
 		list, err = f.offerCommands()
 	case CoverEdits:
 		list, err = f.offerEdits()
+	case CoverTool:
+		list, err = f.offerTool()
+	case CoverHost:
+		list, err = f.offerHost()
+	case CoverReads:
+		list, err = f.offerReads()
 	default:
 		err = fmt.Errorf("%q is nothing to cover", cover)
 	}
@@ -354,6 +365,12 @@ func (g Grant) where(home string) string {
 
 func (g Grant) what(home string) string {
 	switch {
+	case g.AnyInput:
+		return fmt.Sprintf("to use %s with any input", plain(g.Tool))
+	case g.Host != "":
+		return fmt.Sprintf("to fetch any page of https://%s with %s, wherever that redirects to,", g.Host, plain(g.Tool))
+	case g.Reads != "":
+		return fmt.Sprintf("to read files below %s, but no keys, passwords or tokens,", plain(tilde(g.Reads, home)))
 	case g.Edits != "" && g.Edits == g.CWD:
 		return "to change files, but no settings, hooks or keys,"
 	case strings.HasSuffix(g.Edits, "/"):
@@ -404,6 +421,12 @@ func tilde(folder, home string) string {
 func (g *Grant) reason() string {
 	what := "exactly this"
 	switch {
+	case g.AnyInput:
+		what = "any call of " + plain(g.Tool)
+	case g.Host != "":
+		what = "pages of " + g.Host
+	case g.Reads != "":
+		what = "reading below " + g.Reads
 	case g.Edits != "":
 		what = "changes of files in " + g.Edits
 	case g.Command != nil && g.Command.Text == "":
@@ -441,15 +464,16 @@ func (g *Grant) IsOver(now time.Time) bool {
 func (g *Grant) SameAs(o Grant) bool {
 	return g.Scope == o.Scope && g.Agent == o.Agent && g.Program == o.Program && g.Session == o.Session &&
 		g.CWD == o.CWD && g.Tool == o.Tool && g.InputSHA256 == o.InputSHA256 && g.Edits == o.Edits &&
-		g.Folder == o.Folder && samePattern(g.Command, o.Command)
+		g.Folder == o.Folder && g.Reads == o.Reads && g.Host == o.Host && g.AnyInput == o.AnyInput &&
+		samePattern(g.Command, o.Command)
 }
 
 func samePattern(a, b *shell.Pattern) bool {
 	return a == b || a != nil && b != nil && a.Equal(*b)
 }
 
-// granted yields the grants for the agent of the call that hold now, for a tool in one folder. Those for edits name no
-// tool; an empty folder is any.
+// granted yields the grants for the agent of the call that hold now, for a tool in one folder. Those for edits and for
+// reading name no tool; an empty folder is any.
 func (f *facts) granted(tool, cwd string) iter.Seq[*Grant] {
 	program := f.call.Program()
 	return func(yield func(*Grant) bool) {
@@ -463,7 +487,7 @@ func (f *facts) granted(tool, cwd string) iter.Seq[*Grant] {
 	}
 }
 
-// grant returns a grant for exactly this call, or for what it edits; or nil.
+// grant returns a grant for exactly this call, or for more that it is a part of; or nil.
 func (f *facts) grant() *Grant {
 	c, sum := f.call, ""
 	for g := range f.granted(c.Tool, c.CWD) {
@@ -480,7 +504,12 @@ func (f *facts) grant() *Grant {
 			return g
 		}
 	}
-	return f.grantForEdit()
+	for _, look := range []func() *Grant{f.grantForEdit, f.grantForTool, f.grantForReads} {
+		if g := look(); g != nil {
+			return g
+		}
+	}
+	return nil
 }
 
 // grantForEdit returns a grant for all that a tool changes, or nil.

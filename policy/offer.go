@@ -40,7 +40,7 @@ func NewOffers(c Call, parts, good *Compiled, now time.Time) Offers {
 // offers lists what can be kept, by what it covers and from the narrowest scope.
 func (f *facts) offers() []Offer {
 	var offers []Offer
-	for _, cover := range []Cover{CoverCommands, CoverEdits, CoverInput} {
+	for _, cover := range Covers {
 		list, err := f.grantsFor(cover)
 		for _, scope := range Scopes {
 			if err != nil || f.maySpan(scope, cover) != nil {

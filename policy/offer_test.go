@@ -14,6 +14,8 @@ var offerCalls = map[string]Call{
 	"an edit":           file("Write", "/home/ann/shop/a.go").with(func(c *Call) { c.CWD = "/home/ann/shop" }),
 	"no session":        bash("make").with(func(c *Call) { c.Session = "" }),
 	"a tool":            file("mcp__x__y", "/srv/x"),
+	"a page":            page("https://docs.rs/x"),
+	"a search":          call("WebSearch", `{"query":"go"}`),
 	"is always asked":   bash("ls\u200b"),
 	"may leak":          bash("cat .env; make"),
 	"a question":        file("AskUserQuestion", ""),
@@ -25,7 +27,7 @@ func TestOffersAreWhatGrantsKeep(t *testing.T) {
 	for name, call := range offerCalls {
 		offers, texts := NewOffers(call, p, p, testNow), 0
 		for _, scope := range append([]Scope{"forever"}, Scopes...) {
-			for _, cover := range []Cover{CoverInput, CoverCommands, CoverEdits, "all"} {
+			for _, cover := range append([]Cover{"all"}, Covers...) {
 				text := ""
 				if list, err := NewGrants(call, scope, cover, p, testNow); err == nil {
 					text = grantsText(list, p.places.Home)

@@ -183,11 +183,17 @@ const (
 	CoverInput    Cover = "input"    // exactly this input
 	CoverCommands Cover = "commands" // each part of the command line that nothing covers yet, also in other lines
 	CoverEdits    Cover = "edits"    // changes of files in the project or among temporary ones
+	CoverTool     Cover = "tool"     // every call of this tool of an MCP server, or every web search
+	CoverHost     Cover = "host"     // every page of this host, for this tool that fetches
+	CoverReads    Cover = "reads"    // reading below this folder, for the tools that read
 )
 
+// Covers are all of them, those first that are about more than the input.
+var Covers = []Cover{CoverCommands, CoverEdits, CoverTool, CoverHost, CoverReads, CoverInput}
+
 // Grant is a rule that the human made by answering a prompt, for one agent as nod verified it. It allows exactly
-// one input of one tool in one folder, or a simple command wherever it is part of a command line in one project,
-// or changes of the files below one folder.
+// one input of one tool in one folder, or, in one project: a simple command wherever it is part of a command line,
+// changes or reading of the files below one folder, every input of one tool, or the pages of one host.
 type Grant struct {
 	ID          string         `json:"id"` // UUID
 	Scope       Scope          `json:"scope"`
@@ -195,12 +201,15 @@ type Grant struct {
 	Program     string         `json:"program"`                // verified executable of the requester; empty: not verified
 	Session     string         `json:"session,omitempty"`      // set when Scope is ThisSession
 	CWD         string         `json:"cwd"`                    // folder that the agent works in, or the project
-	Tool        string         `json:"tool,omitempty"`         // empty with Edits
+	Tool        string         `json:"tool,omitempty"`         // empty with Edits and Reads
 	InputSHA256 string         `json:"input_sha256,omitempty"` // of the canonical JSON of the input
 	Command     *shell.Pattern `json:"command,omitempty"`
 	Folder      string         `json:"folder,omitempty"` // of an exact Command: where it runs
 	Edits       string         `json:"edits,omitempty"`  // absolute folder or file; a temporary folder with a slash
-	Shown       string         `json:"shown"`            // the input as the human saw it, cut for the list
+	Reads       string         `json:"reads,omitempty"`  // absolute folder
+	Host        string         `json:"host,omitempty"`   // in small letters; Tool may fetch its pages
+	AnyInput    bool           `json:"any_input,omitempty"`
+	Shown       string         `json:"shown"` // the input as the human saw it, cut for the list
 	Created     time.Time      `json:"created"`
 	Expires     time.Time      `json:"expires,omitzero"`
 	LastUsed    time.Time      `json:"last_used,omitzero"`

@@ -151,7 +151,7 @@ func (f *facts) mustAskToChange() Decision {
 
 // mayLeak looks for what a class must not open without a prompt: what is read may be sent away.
 func (f *facts) mayLeak() Decision {
-	reached := f.reach()
+	reached, outside := f.reach(), Decision{}
 	for i := range reached {
 		a := &reached[i]
 		words := a.source == fromWords
@@ -164,10 +164,10 @@ func (f *facts) mayLeak() Decision {
 		case shell.Special(a.clean), shell.Special(a.real), a.kind == shell.Read && isOdd(a.real):
 			return askLost
 		case len(f.policy.roots) > 0 && !f.policy.isInRoots(a.place):
-			return askOutside
+			outside = askOutside // the person may have allowed that: whatever else there is to say counts more
 		}
 	}
-	return Decision{}
+	return outside
 }
 
 // isOdd reports whether a path is there and neither a file nor a folder: reading a FIFO may never end.

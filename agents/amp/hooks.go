@@ -51,7 +51,7 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 	if c.Event != delegate {
 		return s, nil
 	}
-	s.Ask = interact.Approve{Tool: p.Tool, Input: p.Input}
+	s.Ask, s.Silence = interact.Approve{Tool: p.Tool, Input: p.Input}, interact.AsksInTerminal
 	s.Reply = func(a interact.Answer) (any, error) {
 		switch a.Outcome {
 		case interact.Allowed:

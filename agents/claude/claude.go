@@ -32,10 +32,10 @@ var Agent = agent.Agent{
 	Tested: []string{"2.1.197", "2.1.330"},
 	Limits: []string{
 		"Its terminal shows its own prompt beside nod's window: the first answer counts, and nod's window closes by itself.",
-		"Run with -p it has no prompt: while nod is away its own rules alone decide, unless it is listed under " +
+		"Run with -p it has no prompt: while nod isn't running its own rules alone decide, unless it is listed under " +
 			"agents.strict.",
 		"Run with -p it gives the model no way to ask you a question.",
-		"Its hooks over HTTP are not for nod: while nod is away, any program of any user could take nod's port and " +
+		"Its hooks over HTTP are not for nod: while nod isn't running, any program of any user could take nod's port and " +
 			"allow what it likes.",
 	},
 }

@@ -57,7 +57,7 @@ func (p Payload) visit(s hooks.Step) (hooks.Step, error) {
 		return hooks.Step{}, err
 	}
 	s.Ask = interact.Approve{
-		Tool: "open_url", Input: input, Description: hooks.Cut(p.MCPServer+": "+p.Message, interact.MaxText),
+		Tool: interact.OpenURL, Input: input, Description: hooks.Cut(p.MCPServer+": "+p.Message, interact.MaxText),
 	}
 	s.Opens = p.URL
 	s.Reply = func(a interact.Answer) (any, error) {

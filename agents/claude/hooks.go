@@ -50,6 +50,7 @@ const (
 func (p Payload) Step(c hooks.Call) (hooks.Step, error) {
 	s := hooks.Step{
 		Session: p.SessionID, CWD: p.CWD, Subagent: interact.Subagent{ID: p.AgentID, Type: p.AgentType}, Call: p.Call,
+		Silence: p.silence(c),
 	}
 	switch c.Event {
 	case "PermissionRequest":
@@ -72,6 +73,14 @@ func (p Payload) Step(c hooks.Call) (hooks.Step, error) {
 		return p.elicitation(s)
 	}
 	return s, nil
+}
+
+// silence is what Claude Code does where it is about to ask and nobody decides.
+func (p Payload) silence(c hooks.Call) interact.Silence {
+	if c.Headless || p.PermissionMode == "dontAsk" {
+		return interact.TakesNo
+	}
+	return interact.AsksInTerminal
 }
 
 // permissionRequest comes when Claude Code is about to ask in the terminal. Both prompts are open at once;
@@ -115,7 +124,10 @@ func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 	if !c.Headless || quiet || followsHeadless(c.Version) {
 		s.Judge = []policy.Effect{policy.Allow, policy.Deny}
 	}
-	s.AskNow = true
+	s.AskNow, s.Silence = true, interact.GoesByOwnRules
+	if unasked {
+		s.Silence = interact.TakesNo
+	}
 	if !c.Headless && !unasked {
 		s.Insist = func(reason string) any { return PreTool(&Decision{Behavior: "ask", Message: reason}) }
 	}

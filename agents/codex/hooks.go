@@ -13,7 +13,7 @@ import (
 type hookPayload struct{ claude.Payload }
 
 func (p hookPayload) step(c hooks.Call) (hooks.Step, error) {
-	s := hooks.Step{Session: p.SessionID, CWD: p.CWD}
+	s := hooks.Step{Session: p.SessionID, CWD: p.CWD, Silence: interact.AsksInTerminal}
 	switch c.Event {
 	case "PermissionRequest":
 		s.Ask = p.outsideSandbox()

@@ -23,8 +23,8 @@ var Agent = agent.Agent{
 	Tested:   []string{"1.0.102"},
 	Limits: []string{
 		"Of a change nod's window shows the difference, of a command only the command line: no more comes with its question.",
-		"Run with -p it denies what nobody allowed, also when you close nod's window or nod is away.",
-		"While nod is away, or when its hook takes longer than its settings say, its own prompt decides; with " +
+		"Run with -p it denies what nobody allowed, also when you close nod's window or nod isn't running.",
+		"While nod isn't running, or when its hook takes longer than its settings say, its own prompt decides; with " +
 			"--allow-all-tools the call runs.",
 		"The model reads what you answered to ask_user as a denial that says it is none.",
 	},

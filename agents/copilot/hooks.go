@@ -28,7 +28,7 @@ const (
 )
 
 func (p payload) step(c hooks.Call) (hooks.Step, error) {
-	s := hooks.Step{Session: p.SessionID, CWD: p.CWD}
+	s := hooks.Step{Session: p.SessionID, CWD: p.CWD, Silence: interact.AsksInTerminal}
 	switch c.Event {
 	case preToolUse:
 		return p.preToolUse(s)

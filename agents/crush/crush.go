@@ -49,7 +49,7 @@ func step(p claude.Payload, c hooks.Call) (hooks.Step, error) {
 	if c.Event != preToolUse {
 		return s, nil
 	}
-	s.Ask = p.Approve()
+	s.Ask, s.Silence = p.Approve(), interact.GoesByOwnRules
 	s.Reply = func(a interact.Answer) (any, error) {
 		switch a.Outcome {
 		case interact.Allowed:

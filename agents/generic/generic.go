@@ -4,6 +4,7 @@ package generic
 import (
 	"nod/agents/agent"
 	"nod/agents/claude"
+	"nod/interact"
 	"nod/ipc/hooks"
 )
 
@@ -13,12 +14,16 @@ var Agent = agent.Agent{
 	Hooks: hooks.Protocol{Read: hooks.Reads(step), Deny: claude.Deny},
 	Limits: []string{
 		"nod cannot set it up: have the agent run nod hook generic, with Claude Code's payload on standard input.",
-		"While nod is away there is no reply: what happens then is for the agent to say.",
+		"While nod isn't running there is no reply: what happens then is for the agent to say.",
 	},
 }
 
 // step asks the human at PreToolUse, too, for such an agent may have no prompt of its own.
 func step(p claude.Payload, c hooks.Call) (hooks.Step, error) {
 	c.Headless = true
-	return p.Step(c)
+	s, err := p.Step(c)
+	if c.Event == "PermissionRequest" {
+		s.Silence = interact.GoesByOwnRules // nobody knows them
+	}
+	return s, err
 }

@@ -2,6 +2,7 @@ package kimi
 
 import (
 	"nod/agents/claude"
+	"nod/interact"
 	"nod/ipc/hooks"
 )
 
@@ -10,7 +11,7 @@ import (
 type payload struct{ claude.Payload }
 
 func (p payload) step(c hooks.Call) (hooks.Step, error) {
-	s := hooks.Step{Session: p.SessionID, CWD: p.CWD}
+	s := hooks.Step{Session: p.SessionID, CWD: p.CWD, Silence: interact.AsksInTerminal}
 	switch c.Event {
 	case preToolUse:
 		return p.preToolUse(s, c.Gate)

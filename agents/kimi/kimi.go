@@ -26,7 +26,7 @@ var Agent = agent.Agent{
 		`While its settings say default_permission_mode = "auto", nod takes itself for the only gate, whoever wrote that.`,
 		"It goes on as if you had allowed when nod's hook is killed or takes longer than its settings say; run with -p, or " +
 			"with nod as the only gate, nobody else asks then.",
-		"Run with -p it asks nobody: while nod is away and not the only gate, all runs.",
+		"Run with -p it asks nobody: while nod isn't running and not the only gate, all runs.",
 		"One hook with a key that it does not know makes it drop all hooks: nod then refuses to be set up.",
 		"The model reads what you answered to its questions as a denial that says it is none.",
 	},

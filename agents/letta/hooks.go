@@ -47,7 +47,7 @@ func (p payload) permissionRequest(s hooks.Step) hooks.Step {
 	case "AskUserQuestion", "EnterPlanMode", "ExitPlanMode": // they ask something themselves
 		return s
 	}
-	s.Ask = p.Approve()
+	s.Ask, s.Silence = p.Approve(), interact.AsksInTerminal
 	s.Reply = func(a interact.Answer) (any, error) {
 		switch a.Outcome {
 		case interact.Allowed:

@@ -28,7 +28,7 @@ type payload struct {
 }
 
 func (p payload) step(c hooks.Call) (hooks.Step, error) {
-	s := hooks.Step{Session: p.Properties.SessionID, CWD: p.CWD}
+	s := hooks.Step{Session: p.Properties.SessionID, CWD: p.CWD, Silence: interact.AsksItself}
 	switch c.Event {
 	case "permission.asked":
 		return p.permission(s)

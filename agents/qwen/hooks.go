@@ -15,6 +15,7 @@ type payload struct{ claude.Payload }
 func (p payload) step(c hooks.Call) (hooks.Step, error) {
 	s := hooks.Step{
 		Session: p.SessionID, CWD: p.CWD, Subagent: interact.Subagent{ID: p.AgentID, Type: p.AgentType}, Call: p.Call,
+		Silence: interact.AsksInTerminal,
 	}
 	switch c.Event {
 	case "PermissionRequest":

@@ -22,7 +22,7 @@ var Agent = agent.Agent{
 	Limits: []string{
 		"In yolo nod denies what your rules deny and asks about what they ask about; all else runs, as you chose.",
 		"Run with -p it hides its shell and its edits from the model, whatever nod would say.",
-		"While nod is away, or when its hook is killed or takes longer than its settings say, its own mode decides: in " +
+		"While nod isn't running, or when its hook is killed or takes longer than its settings say, its own mode decides: in " +
 			"yolo the call runs.",
 		"The model reads what you answered to ask_user_question as a denial that says it is none.",
 	},

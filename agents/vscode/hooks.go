@@ -18,7 +18,7 @@ type payload struct {
 }
 
 func (p payload) step(c hooks.Call) (hooks.Step, error) {
-	s := hooks.Step{Session: cmp.Or(p.Session, p.SessionID), CWD: p.CWD}
+	s := hooks.Step{Session: cmp.Or(p.Session, p.SessionID), CWD: p.CWD, Silence: interact.AsksItself}
 	switch c.Event {
 	case "PreToolUse":
 		p.preToolUse(&s)

@@ -26,10 +26,10 @@ import (
 func (c *console) acp() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "acp -- AGENT [ARG…]",
-		Short: "Stand between an editor and an agent, and answer what the agent asks leave for",
-		Long: `Run an agent that speaks the Agent Client Protocol, for an editor that thinks nod is the agent. Everything
-passes through as it is, but for the agent's requests for permission: nod's rules or a person in nod's window answer
-them. What nod does not decide (nod-desktop is away, nobody answers, the window is closed) the editor asks about, unless
+		Short: "Run an agent for an editor, and answer its permission requests",
+		Long: `Run an agent that speaks the Agent Client Protocol, for an editor that takes nod for the agent. Everything
+passes through unchanged except the agent's permission requests: nod's rules, or a person in nod's window, answer
+them. What nod does not decide (nod-desktop isn't running, nobody answers, the window is closed) the editor asks about, unless
 the agent is listed under agents.strict in the configuration: then it is rejected when nod-desktop cannot be asked.
 
 The exit status is the agent's own, signals are passed on to it, and it is ended when the editor goes.`,
@@ -134,6 +134,7 @@ func endedLike(state *os.ProcessState) error {
 
 // decideACP asks nod-desktop, and rejects where it cannot be asked and the person wants just that.
 func decideACP(ctx context.Context, r api.ApproveRequest) (api.ApproveReply, error) {
+	r.Silence = api.AsksItself // where the editor is
 	reply, err := call(ctx, 0, func(cl *client.Client, ctx context.Context) (api.ApproveReply, error) {
 		return cl.Approve(ctx, r)
 	})

@@ -30,7 +30,7 @@ func (c *console) agents() *cobra.Command {
 func (c *console) agentsList() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "list",
-		Short: "List the agents that nod knows, and which of them ask through nod",
+		Short: "List the agents that nod knows and whether they ask through nod",
 		Args:  noArgs,
 		RunE:  c.runs(func(context.Context, []string) error { return c.listAgents() }),
 	}, "print JSON")
@@ -114,9 +114,9 @@ func (c *console) agentsInstall() *cobra.Command {
 	var gate bool
 	cmd := &cobra.Command{
 		Use:   "install AGENT",
-		Short: "Put nod's hooks into an agent's settings",
-		Long: `Put nod's hooks into an agent's settings: show the difference, ask, and keep a copy of the file as it
-was beside it. Nothing else in the file changes. To do it twice is to do it once.`,
+		Short: "Add nod's hooks to an agent's settings",
+		Long: `Add nod's hooks to an agent's settings. Shows the difference, asks, and keeps a copy of the old file beside
+the new one. Nothing else in the file changes. Running it again changes nothing.`,
 		Example:   "  nod agents install claude-code",
 		Args:      oneArg("agent"),
 		ValidArgs: registry.Names(registry.Installable()),
@@ -127,21 +127,29 @@ was beside it. Nothing else in the file changes. To do it twice is to do it once
 	}
 	cmd.Flags().BoolVar(&gate, "only-gate", false, "also switch the agent's own prompt off, where it has a "+
 		"switch, so that nod alone asks; the agent goes on if the hook is killed")
-	return c.withYes(cmd)
+	return c.withJSON(c.withYes(cmd), "print JSON; without --yes nothing is changed")
 }
 
 func (c *console) agentsUninstall() *cobra.Command {
-	return c.withYes(&cobra.Command{
+	return c.withJSON(c.withYes(&cobra.Command{
 		Use:       "uninstall AGENT",
-		Short:     "Take nod's hooks out of an agent's settings",
-		Long:      "Take out of an agent's settings exactly what nod agents install put in.",
+		Short:     "Remove nod's hooks from an agent's settings",
+		Long:      "Remove exactly what nod agents install added to an agent's settings.",
 		Args:      oneArg("agent"),
 		ValidArgs: registry.Names(registry.Installable()),
 		RunE: c.runs(func(_ context.Context, args []string) error {
 			nothingMore := func(agent.Agent) string { return "" }
 			return c.change(args[0], agent.Agent.Uninstall, "has nothing of nod's", nothingMore)
 		}),
-	})
+	}), "print JSON; without --yes nothing is changed")
+}
+
+// changed is what nod agents install and uninstall say.
+type changed struct {
+	Agent   string   `json:"agent"`
+	Changed bool     `json:"changed"` // else the differences are what would change
+	Diffs   []string `json:"diffs"`
+	Hint    string   `json:"hint,omitempty"` // what is left for the person to do
 }
 
 // change shows what would become of an agent's settings, asks, and does it.
@@ -157,16 +165,19 @@ func (c *console) change(
 	if err != nil {
 		return err
 	}
-	if len(changes) == 0 {
-		return c.print(a.Title + " " + nothing + "\n")
-	}
+	result := changed{Agent: a.Name, Diffs: []string{}, Changed: len(changes) > 0 && (c.yes || !c.json)}
 	for _, change := range changes {
-		if err := c.print(change.Diff()); err != nil {
+		result.Diffs = append(result.Diffs, change.Diff())
+	}
+	switch {
+	case len(changes) == 0:
+		return c.show(result, a.Title+" "+nothing+"\n")
+	case c.json && !c.yes:
+		return c.show(result, "")
+	case !c.json:
+		if err := errors.Join(c.print(strings.Join(result.Diffs, "")), c.consent()); err != nil {
 			return err
 		}
-	}
-	if err := c.consent(); err != nil {
-		return err
 	}
 	for _, change := range changes {
 		if err := change.Apply(); err != nil {
@@ -174,10 +185,10 @@ func (c *console) change(
 		}
 	}
 	text := "done\n"
-	if hint := after(a); hint != "" {
-		text += hint + "\n"
+	if result.Hint = after(a); result.Hint != "" {
+		text += result.Hint + "\n"
 	}
-	return c.print(text)
+	return c.show(result, text)
 }
 
 func agentNamed(name string) (agent.Agent, agent.Machine, error) {
@@ -223,15 +234,28 @@ func (c *console) consent() error {
 }
 
 func (c *console) agentsCheck() *cobra.Command {
-	return &cobra.Command{
+	return c.withJSON(&cobra.Command{
 		Use:   "check AGENT",
-		Short: "Send a harmless probe through an agent's hook, and report each step",
-		Long: `Look at each step of the way from an agent to nod-desktop, and send a harmless probe down it. "ok" is in
-order, "no" is not, and "--" is what to know: a version that nod was not tested with, and what nod cannot do.`,
+		Short: "Send a harmless probe through an agent's hook and report each step",
+		Long: `Check each step from an agent to nod-desktop, and send a harmless probe through its hook. "ok" works, "no"
+doesn't, and "--" is good to know: a version that nod wasn't tested with, and what nod can't do for the agent.`,
 		Args:      oneArg("agent"),
 		ValidArgs: registry.Names(registry.Installable()),
 		RunE:      c.runs(func(ctx context.Context, args []string) error { return c.checkAgent(ctx, args[0]) }),
-	}
+	}, "print JSON")
+}
+
+// checked is what nod agents check says.
+type checked struct {
+	Agent   string        `json:"agent"`
+	OK      bool          `json:"ok"`
+	Steps   []checkedStep `json:"steps"`
+	Remarks []string      `json:"remarks"`
+}
+
+type checkedStep struct {
+	What    string `json:"what"`
+	Problem string `json:"problem,omitempty"`
 }
 
 func (c *console) checkAgent(ctx context.Context, name string) error {
@@ -239,22 +263,29 @@ func (c *console) checkAgent(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	var text strings.Builder
-	var failed error
 	status, steps := a.Check(ctx, m)
+	r := checked{Agent: a.Name, OK: true, Steps: []checkedStep{}, Remarks: []string{}}
+	var text strings.Builder
 	for _, step := range steps {
 		if step.Err == nil {
+			r.Steps = append(r.Steps, checkedStep{What: step.What})
 			fmt.Fprintf(&text, "ok  %s\n", step.What)
 			continue
 		}
+		r.OK = false
+		r.Steps = append(r.Steps, checkedStep{step.What, step.Err.Error()})
 		fmt.Fprintf(&text, "no  %s: %v\n", step.What, step.Err)
-		failed = errors.New(a.Title + " does not ask through nod yet")
 	}
 	if status.Untested != "" {
-		fmt.Fprintf(&text, "--  %s\n", visible(status.Untested))
+		r.Remarks = append(r.Remarks, visible(status.Untested))
 	}
-	for _, limit := range a.Limits {
-		fmt.Fprintf(&text, "--  %s\n", limit)
+	r.Remarks = append(r.Remarks, a.Limits...)
+	for _, remark := range r.Remarks {
+		fmt.Fprintf(&text, "--  %s\n", remark)
 	}
-	return errors.Join(c.print(text.String()), failed)
+	err = c.show(r, text.String())
+	if !r.OK {
+		err = errors.Join(err, errors.New(a.Title+" does not ask through nod yet"))
+	}
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,11 +22,10 @@ type callFlags struct {
 
 func newCallFlags(cmd *cobra.Command) *callFlags {
 	f := new(callFlags)
+	f.request.Agent = policy.Script
 	cmd.Flags().StringVar(&f.request.Tool, "tool", "", "the tool's `name`, as the agent spells it")
 	cmd.Flags().StringVar(&f.input, "input", "", "the tool's input: a `JSON` object, @FILE, or - for standard input")
-	cmd.Flags().StringVar(&f.request.Class, "class", "", "what `kind` of tool it is; can only make nod stricter")
-	cmd.Flags().StringVar(&f.request.Description, "description", "", "the agent's own words on why")
-	cmd.Flags().StringVar(&f.request.ToolUseID, "tool-use-id", "", "the agent's `id` of this call")
+	cmd.Flags().StringVar(&f.request.Class, "class", "", "the tool's `class`; can only make nod stricter")
 	for _, flag := range []string{"tool", "input"} {
 		if err := cmd.MarkFlagRequired(flag); err != nil {
 			panic(err) // the flag exists: it is made above
@@ -56,33 +56,35 @@ func (f *callFlags) read(c *console) error {
 	return nil
 }
 
-// approve returns the command that asks leave for a tool call.
+// approve returns the command that requests approval for a tool call.
 func (c *console) approve() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approve --tool NAME --input JSON",
-		Short: "Ask leave for a tool call and print allow or deny",
-		Long: `Ask leave for a tool call: print allow or deny and, from the second line on, the reason if there is one.
+		Short: "Request approval for a tool call and print allow or deny",
+		Long: `Request approval for a tool call. Prints allow or deny and, from the second line on, the reason if there is one.
 
-Only exit status 0 means that the call may happen. A person's no and a rule's are 1; that nobody answered
-in time (3) or that the prompt was closed (4) also prints deny, but nobody has refused.`,
+Only exit status 0 means that the call may happen. 1 is a person's or a rule's denial. Deny is also printed when
+nobody answered (3: not in time, or nod is paused or has no screen) and when the prompt was closed (4), but then
+nobody has refused.
+
+Without --agent the tool is taken for Claude Code's of that name.`,
 		Example: `  nod approve --tool Bash --input '{"command":"make all"}' && make all
   nod approve --tool Write --input @call.json --class write`,
 		Args: noArgs,
 	}
-	return requestsCall(c, cmd, (*client.Client).Approve)
-}
-
-// requestsCall makes cmd send a tool call.
-func requestsCall[R any](
-	c *console, cmd *cobra.Command, send func(*client.Client, context.Context, api.ApproveRequest) (R, error),
-) *cobra.Command {
 	call := newCallFlags(cmd)
 	f := c.newRequestFlags(cmd, &call.request.Common)
+	f.set.StringVar(&call.request.Description, "description", "", "the agent's own words on why")
+	f.set.StringVar(&call.request.ToolUseID, "tool-use-id", "", "the agent's `id` of this call")
 	cmd.RunE = c.runs(func(ctx context.Context, _ []string) error {
 		if err := call.read(c); err != nil {
 			return err
 		}
-		return request(ctx, c, f, &call.request, send)
+		err := request(ctx, c, f, &call.request, (*client.Client).Approve)
+		if p, ok := errors.AsType[*client.Problem](err); ok && p.Outcome == api.Unavailable && !c.json {
+			return c.give(answer{text: withReason(api.Deny, p.Detail), status: exitUnanswered})
+		}
+		return err
 	})
 	return cmd
 }
@@ -98,11 +100,19 @@ func withReason(d api.Decision, reason string) string {
 func (c *console) evaluate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "evaluate --tool NAME --input JSON",
-		Short: "Print what the rules say of a tool call, without asking anyone",
-		Long: `Print allow, ask or deny and, from the second line on, why. The exit status is 0 for allow and 1 for the
-others: nobody is asked.`,
+		Short: "Print what the rules decide about a tool call, without asking anyone",
+		Long: `Print allow, ask or deny and, from the second line on, why. Nobody is asked. The exit status is 0 for allow and 1 for
+the others.`,
 		Example: `  nod evaluate --tool Read --input '{"file_path":"README.md"}'`,
 		Args:    noArgs,
 	}
-	return requestsCall(c, cmd, (*client.Client).Evaluate)
+	call := newCallFlags(cmd)
+	f := c.newSenderFlags(cmd, &call.request.Common)
+	cmd.RunE = c.runs(func(ctx context.Context, _ []string) error {
+		if err := call.read(c); err != nil {
+			return err
+		}
+		return request(ctx, c, f, &call.request, (*client.Client).Evaluate)
+	})
+	return cmd
 }

@@ -44,8 +44,8 @@ func (c *console) confirm() *cobra.Command {
 		Short: "Ask a yes/no question and print yes or no",
 		Long: `Ask a yes/no question, print yes or no, and exit with 0 or 1.
 
-When nobody answers in time the answer is the default, and so is the exit status; --json tells such an
-answer apart by "defaulted": true. A prompt that is closed is no answer: exit status 4.`,
+When nobody answers in time, the answer and the exit status are those of the default; --json then says
+"defaulted": true. Closing the prompt is no answer: exit status 4.`,
 		Example: `  nod confirm "Deploy now?" --timeout 2m && ./deploy`,
 		Args:    oneArg("message"),
 	}
@@ -70,7 +70,7 @@ func (c *console) notify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "notify MESSAGE",
 		Short: "Show a desktop notification",
-		Long: `Show a desktop notification and print nothing. The exit status is 1 when the desktop did not take it,
+		Long: `Show a desktop notification and print nothing. The exit status is 1 when the desktop did not show it,
 for example because it has no notification service.`,
 		Example: `  make all; nod notify "Build finished" --level info`,
 		Args:    oneArg("message"),
@@ -78,7 +78,7 @@ for example because it has no notification service.`,
 	cmd.Flags().StringVar(&n.Title, "title", "", "heading inside the notification")
 	cmd.Flags().StringVar(&n.Level, "level", "info", "how urgent it is: `info|warning|error`")
 	complete(cmd, "level", "info", "warning", "error")
-	f := c.newRequestFlags(cmd, &n.Common)
+	f := c.newSenderFlags(cmd, &n.Common)
 	cmd.RunE = c.runs(func(ctx context.Context, args []string) error {
 		n.Message = args[0]
 		return request(ctx, c, f, &n, (*client.Client).Notify)

@@ -112,19 +112,19 @@ func TestStatus(t *testing.T) {
 		{&client.LostError{Err: errors.New("EOF")}, exitUnreachable},
 		{unreachable(fs.ErrPermission), exitUnreachable},
 		{errHung, exitUnreachable},
-		{&client.Pending{PendingReply: api.PendingReply{ID: "1"}}, exitTimedOut},
+		{&client.Pending{PendingReply: api.PendingReply{ID: "1"}}, exitUnanswered},
 		{&client.ReplyError{Problem: "x"}, exitOther},
 		{errors.New("x"), exitOther},
 		{problem(api.CodeInvalidParam, ""), exitUsage},
 		{problem(api.CodeInvalidPath, ""), exitUsage},
 		{problem(api.CodeTooLarge, ""), exitUsage},
 		{problem(api.CodeNotFound, ""), exitUsage},
-		{problem(api.CodeTimeout, api.TimedOut), exitTimedOut},
-		{problem(api.CodeTimeout, ""), exitTimedOut},
+		{problem(api.CodeTimeout, api.TimedOut), exitUnanswered},
+		{problem(api.CodeTimeout, ""), exitUnanswered},
 		{problem(api.CodeCancelled, api.Dismissed), exitDismissed},
 		{problem(api.CodeCancelled, api.Withdrawn), exitDismissed},
 		{problem(api.CodeCancelled, ""), exitDismissed},
-		{problem(api.CodeNotSupported, api.Unavailable), exitOther},
+		{problem(api.CodeNotSupported, api.Unavailable), exitUnanswered},
 		{problem(api.CodeUnauthorized, ""), exitOther},
 		{problem(api.CodeRateLimited, ""), exitOther},
 		{problem("NEW", "new"), exitOther},
@@ -140,9 +140,9 @@ func TestStatus(t *testing.T) {
 // TestStatusOfDecision: only an allow is 0, whatever else the reply says.
 func TestStatusOfDecision(t *testing.T) {
 	for outcome, want := range map[api.Outcome]status{
-		api.Allowed: exitOther, api.Answered: exitOther, api.Denied: exitNo, api.TimedOut: exitTimedOut,
+		api.Allowed: exitOther, api.Answered: exitOther, api.Denied: exitNo, api.TimedOut: exitUnanswered,
 		api.Dismissed: exitDismissed, api.Withdrawn: exitDismissed, api.Cancelled: exitDismissed,
-		api.Unavailable: exitOther, "": exitOther, "new": exitOther,
+		api.Unavailable: exitUnanswered, "": exitOther, "new": exitOther,
 	} {
 		if got := statusOfDecision(api.ApproveReply{Decision: api.Deny, Head: api.Head{Outcome: outcome}}); got != want {
 			t.Errorf("deny, %q: exit status %d, want %d", outcome, got, want)
@@ -179,7 +179,7 @@ func TestExplain(t *testing.T) {
 		},
 		{
 			unreachable(fmt.Errorf("%w: dial unix", client.ErrNotRunning)),
-			"nod-desktop is not running: start it with: nod start",
+			"nod-desktop isn't running: start it with: nod start",
 		},
 		{
 			fmt.Errorf("%w: it runs as user 7", client.ErrForeign),

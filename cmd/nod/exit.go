@@ -22,7 +22,7 @@ const (
 	exitYes         status = 0
 	exitNo          status = 1
 	exitUsage       status = 2
-	exitTimedOut    status = 3
+	exitUnanswered  status = 3
 	exitDismissed   status = 4
 	exitUnreachable status = 5
 	exitOther       status = 6
@@ -113,7 +113,7 @@ func explain(err error) (string, status) {
 		return explainProblem(p), cmp.Or(statusOfOutcome[p.Outcome], statusOfCode[p.Code], exitOther)
 	}
 	if p, ok := errors.AsType[*client.Pending](err); ok {
-		return fmt.Sprintf("no answer yet: fetch it with: nod wait %s", p.ID), exitTimedOut
+		return fmt.Sprintf("no answer yet: fetch it with: nod wait %s", p.ID), exitUnanswered
 	}
 	if _, ok := errors.AsType[*client.LostError](err); ok {
 		return err.Error() + ": nobody decided; see: nod status", exitUnreachable
@@ -132,14 +132,14 @@ func explain(err error) (string, status) {
 
 // What came of a request decides how nod ends …
 var statusOfOutcome = map[api.Outcome]status{
-	api.Denied: exitNo, api.TimedOut: exitTimedOut, api.Dismissed: exitDismissed, api.Cancelled: exitDismissed,
-	api.Withdrawn: exitDismissed, api.Unavailable: exitOther,
+	api.Denied: exitNo, api.TimedOut: exitUnanswered, api.Dismissed: exitDismissed, api.Cancelled: exitDismissed,
+	api.Withdrawn: exitDismissed, api.Unavailable: exitUnanswered,
 }
 
 // … and where it never came to be, the refusal.
 var statusOfCode = map[api.Code]status{
 	api.CodeInvalidParam: exitUsage, api.CodeInvalidPath: exitUsage, api.CodeTooLarge: exitUsage,
-	api.CodeNotFound: exitUsage, api.CodeTimeout: exitTimedOut, api.CodeCancelled: exitDismissed,
+	api.CodeNotFound: exitUsage, api.CodeTimeout: exitUnanswered, api.CodeCancelled: exitDismissed,
 }
 
 // statusOfDecision is exitYes for an allow and never for anything else.

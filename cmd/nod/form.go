@@ -82,10 +82,10 @@ func (c *console) form() *cobra.Command {
 		Use:   "form FILE|-",
 		Short: "Ask several questions on one page and print the answers as JSON",
 		Long: `Ask several questions on one page. FILE (- for standard input) holds the body of POST /v1/form, or just
-its array of questions; a flag wins over the same field of the file.
+its array of questions. Flags override the same fields of the file.
 
-Printed is the answer of a form with one question, and of one with several an object of the answers by
-question id. The answer to a choice is an array, also when one was picked; to a text question, a string.`,
+Prints the answer of a form with one question; of one with several, an object of answers by question id. The answer
+to a choice is an array, even of one; to a text question, a string.`,
 		Example: `  nod form questions.json
   echo '[{"id":"name","question":"Your name?"}]' | nod form -`,
 		Args: oneArg("file"),

@@ -35,7 +35,7 @@ one JSON object, or nothing, which means "no decision". The exit status is alway
 anything else as an error. To Amp and Letta Code, which go by the exit status and standard error, 0 allows,
 1 is "no decision", and 2 denies.
 
-While nod-desktop is away the hook says nothing, and the agent asks in its own way. For the agents listed
+While nod-desktop isn't running the hook says nothing, and the agent asks in its own way. For the agents listed
 under agents.strict in the configuration it denies instead, with a reason that says how to start nod.
 When the agent ends, so does the hook, and what it asked is withdrawn.
 

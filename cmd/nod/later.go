@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +21,7 @@ func (c *console) wait() *cobra.Command {
 		Use:   "wait ID",
 		Short: "Wait for the answer of a detached request and print it",
 		Long: `Wait for the answer of a request that was sent with --detach or --hold, and print it as the command that
-sent it would have. When --timeout goes by first the request stays open, and the exit status is 3.`,
+sent it would have. If --timeout passes first, the request stays open and the exit status is 3.`,
 		Example: `  id=$(nod ask "Which database?" --detach)
   nod wait "$id" --timeout 10m`,
 		Args: oneArg("id"),
@@ -79,31 +80,37 @@ func settled(ctx context.Context, cl *client.Client, id string, timeout time.Dur
 
 // withdraw returns the command that takes a request back.
 func (c *console) withdraw() *cobra.Command {
-	return &cobra.Command{
+	return c.withJSON(&cobra.Command{
 		Use:   "withdraw ID",
-		Short: "Take back a request of one's own",
-		Long:  "Take back a request of one's own. The exit status is 1 when it had ended before.",
+		Short: "Cancel a request you sent",
+		Long:  "Cancel a request you sent. The exit status is 1 when it has already ended.",
 		Args:  oneArg("id"),
 		RunE: c.runs(func(ctx context.Context, args []string) error {
 			r, err := call(ctx, time.Second, func(cl *client.Client, ctx context.Context) (api.RequestReply, error) {
 				return cl.Withdraw(ctx, args[0])
 			})
+			if err != nil {
+				return c.unanswered(err, false)
+			}
+			if c.json {
+				err = c.printReply(r)
+			}
 			if err != nil || r.Status == api.Withdrawn {
 				return err
 			}
 			return &verdict{exitNo, fmt.Sprintf("too late: the request was %s: its answer: nod wait %s", words(r.Status), r.ID)}
 		}),
-	}
+	}, "print the HTTP reply, unchanged")
 }
 
 // pending returns the command that lists the pending requests.
 func (c *console) pending() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "pending",
-		Short: "List the requests sent from here that wait for the human",
+		Short: "List the pending requests you sent",
 		Args:  noArgs,
 		RunE:  c.runs(func(ctx context.Context, _ []string) error { return c.list(ctx) }),
-	}, "print the HTTP reply, unchanged: it also lists what has ended")
+	}, "print JSON")
 }
 
 // words spells an outcome for a person.
@@ -114,20 +121,19 @@ func (c *console) list(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.Requests = slices.DeleteFunc(r.Requests, func(r api.Listed) bool { return r.Status != api.Pending })
 	if c.json {
 		return c.printReply(r)
 	}
 	return c.print(table(r.Requests, time.Now()))
 }
 
-// table lists the pending among the requests, one in a line.
+// table lists the requests, one in a line.
 func table(requests []api.Listed, now time.Time) string {
 	rows := []string{"ID\tKIND\tWAITING\tLEFT\tAGENT\tSESSION"}
 	for _, r := range requests {
-		if r.Status == api.Pending {
-			rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s",
-				r.ID, r.Kind, span(r.Created, now), span(now, r.Deadline), cell(r.Agent), cell(r.Session)))
-		}
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s",
+			r.ID, r.Kind, span(r.Created, now), span(now, r.Deadline), cell(r.Agent), cell(r.Session)))
 	}
 	return columns(rows)
 }

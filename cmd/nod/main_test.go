@@ -149,6 +149,7 @@ func (h *human) until(t interface{ Fatalf(string, ...any) }, what string, done f
 //	values=JSON                                        fills a form in: {"id": "text" or ["pick"]}
 //	silent                                             never answers
 //	blind                                              has no screen
+//	paused                                             says that it is paused until a Friday, 15:04
 //	undelivered                                        has no notification service
 //	version=V                                          is another version than nod
 //	stop                                               no nod-desktop any longer
@@ -207,6 +208,10 @@ func startDesktop(dir string, words []string) (_ *human, stop func(), _ error) {
 			AskMore: func() bool { return false },
 			OpenURL: func(string) error { return nil },
 		}),
+		Raise: func(settings bool) { fmt.Println("raised, settings:", settings) },
+		Paused: func() (bool, time.Time) {
+			return slices.Contains(words, "paused"), time.Date(2026, 1, 2, 15, 4, 0, 0, time.Local)
+		},
 	})
 	if err != nil {
 		return nil, nil, err

@@ -20,7 +20,7 @@ func (c *console) mcp() *cobra.Command {
 		Use:   "mcp",
 		Short: "Offer nod's questions and approvals as MCP tools on standard input and output",
 		Long: `Speak the Model Context Protocol on standard input and output, for clients that start their servers.
-The same tools are at /mcp of nod-desktop's own address. While nod-desktop is away the tools are still there,
+The same tools are at /mcp of nod-desktop's own address. While nod-desktop isn't running the tools are still there,
 and say so when they are called.`,
 		Args: noArgs,
 		RunE: c.runs(func(ctx context.Context, _ []string) error { return serveMCP(ctx) }),

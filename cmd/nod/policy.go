@@ -27,7 +27,7 @@ import (
 func (c *console) policy() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Check the file with the rules, explain what they make of a call, import an agent's, replay the past",
+		Short: "Check, explain, test, import and replay rules",
 		Args:  cobra.ArbitraryArgs,
 		RunE:  c.needCommand,
 
@@ -39,23 +39,35 @@ func (c *console) policy() *cobra.Command {
 
 // policyCheck returns the command that says whether nod-desktop would take a configuration.
 func (c *console) policyCheck() *cobra.Command {
-	return &cobra.Command{
+	return c.withJSON(&cobra.Command{
 		Use:   "check [FILE]",
-		Short: "Print ok, or what is wrong with config.yaml",
-		Long: `Read config.yaml (or FILE) as nod-desktop does, and print ok, or what is wrong with it, with the line.
-The exit status is 1 when something is wrong; nod-desktop then asks about everything.`,
+		Short: "Check config.yaml",
+		Long: `Read config.yaml (or FILE) as nod-desktop does, and print ok, or what is wrong and on which line. The exit status is 1
+when something is wrong; nod-desktop asks about everything then.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: c.runs(func(_ context.Context, args []string) error {
 			path, err := configPath(args)
 			if err != nil {
 				return err
 			}
-			if err := checkConfig(path); err != nil {
-				return &verdict{exitNo, err.Error()}
+			err = checkConfig(path)
+			r := checkedFile{File: path, OK: err == nil}
+			if err == nil {
+				return c.show(r, "ok\n")
 			}
-			return c.print("ok\n")
+			if r.Problem = err.Error(); c.json {
+				err = c.show(r, "")
+			}
+			return errors.Join(&verdict{exitNo, r.Problem}, err)
 		}),
-	}
+	}, "print JSON")
+}
+
+// checkedFile is what nod policy check says.
+type checkedFile struct {
+	File    string `json:"file"`
+	OK      bool   `json:"ok"`
+	Problem string `json:"problem,omitempty"`
 }
 
 // policyTest returns the command that tries the examples of the rules.
@@ -63,8 +75,8 @@ func (c *console) policyTest() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "test [FILE]",
 		Short: "Try the examples that the rules in config.yaml give",
-		Long: `Try every example of every rule in config.yaml (or FILE), and print how it comes out. The exit status is 1 when
-one fails; nod-desktop refuses such a file as a whole.`,
+		Long: `Try every example of every rule in config.yaml (or FILE) and print the results. The exit status is 1 when one fails;
+nod-desktop refuses such a file.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: c.runs(func(_ context.Context, args []string) error {
 			path, err := configPath(args)
@@ -134,17 +146,18 @@ func (c *console) policyExplain() *cobra.Command {
 	var who policy.Call
 	cmd := &cobra.Command{
 		Use:   "explain --tool NAME --input JSON",
-		Short: "Print what the rules make of a tool call, with every step that led there",
-		Long: `Print what the rules make of a tool call, with every step that led there. This reads the same files as
-nod-desktop, which need not run; it knows of no program that asks, and of no grant for less than always.
-The exit status is 0 for allow and 1 for the others.`,
+		Short: "Print what the rules decide about a tool call, step by step",
+		Long: `Print what the rules decide about a tool call, step by step. This reads the same files as nod-desktop, which need not
+run. It knows no requesting program, and only saved approvals that last for ever. The exit status is 0 for allow and 1
+for the others.`,
 		Example: `  nod policy explain --agent claude-code --tool Bash --input '{"command":"git status"}'`,
 		Args:    noArgs,
 	}
 	flags := newCallFlags(cmd)
-	cmd.Flags().StringVar(&who.Agent, "agent", "", "who asks, as it calls itself")
+	cmd.Flags().StringVar(&who.Agent, "agent", policy.Script, "who asks, as it calls itself")
 	cmd.Flags().StringVar(&who.Session, "session", "", "the agent's session")
 	cmd.Flags().StringVar(&who.CWD, "cwd", "", "`folder` the agent works in (default: the current one)")
+	c.withJSON(cmd, "print JSON")
 	cmd.RunE = c.runs(func(context.Context, []string) error {
 		err := flags.read(c)
 		if err != nil {
@@ -186,13 +199,22 @@ func openPolicyAt(path string) (*store.Store, error) {
 	return store.Open(path, grants, nil)
 }
 
+// explained is what nod policy explain says.
+type explained struct {
+	Decision string   `json:"decision"` // allow, ask or deny
+	Class    string   `json:"class"`
+	Rule     string   `json:"rule,omitempty"` // id of the rule, grant or built-in that decides
+	Steps    []string `json:"steps"`
+}
+
 func (c *console) explainCall(call policy.Call) error {
 	store, err := openPolicy()
 	if err != nil {
 		return err
 	}
 	d, steps := store.Explain(call)
-	if err := c.print(strings.Join(append(steps, ""), "\n")); err != nil {
+	r := explained{Decision: string(d.Effect), Class: string(d.Class), Rule: d.Rule, Steps: steps}
+	if err := c.show(r, strings.Join(append(steps, ""), "\n")); err != nil {
 		return err
 	}
 	if d.Effect != policy.Allow {

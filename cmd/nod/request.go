@@ -24,18 +24,24 @@ type requestFlags struct {
 	timeout, hold time.Duration
 }
 
-// newRequestFlags adds the flags that every request has, for the request whose common part is common.
+// newRequestFlags adds the flags of a request that a person answers, whose common part is common.
 func (c *console) newRequestFlags(cmd *cobra.Command, common *api.Common) *requestFlags {
-	f := &requestFlags{set: cmd.Flags(), common: common}
-	f.set.SortFlags = false
-	f.set.StringVar(&f.common.Agent, "agent", "", "who asks, as it calls itself, for example claude-code")
-	f.set.StringVar(&f.common.Session, "session", "", "the agent's session, for grouping")
-	f.set.StringVar(&f.common.CWD, "cwd", "", "`folder` the agent works in (default: the current one)")
+	f := c.newSenderFlags(cmd, common)
 	f.set.DurationVar(&f.timeout, "timeout", 0,
 		"how long to wait for the human, for example 30s (default: as nod-desktop is set)")
 	f.set.DurationVar(&f.hold, "hold", 0, "stop waiting after this long, and leave the request open")
 	f.set.BoolVar(&f.common.Detach, "detach", false, "do not wait: print the request's id, for nod wait")
 	f.set.StringVar(&f.common.IdempotencyKey, "idempotency-key", "", "the same `key` again joins the first request")
+	return f
+}
+
+// newSenderFlags adds the flags that say who sends a request.
+func (c *console) newSenderFlags(cmd *cobra.Command, common *api.Common) *requestFlags {
+	f := &requestFlags{set: cmd.Flags(), common: common}
+	f.set.SortFlags = false
+	f.set.StringVar(&f.common.Agent, "agent", f.common.Agent, "who asks, as it calls itself, for example claude-code")
+	f.set.StringVar(&f.common.Session, "session", "", "the agent's session, for grouping")
+	f.set.StringVar(&f.common.CWD, "cwd", "", "`folder` the agent works in (default: the current one)")
 	c.withJSON(cmd, "print the HTTP reply, unchanged")
 	if err := cmd.MarkFlagDirname("cwd"); err != nil {
 		panic(err) // the flag exists: it is made above

@@ -13,9 +13,9 @@ Exit status:
   0  allowed, yes, answered, sent
   1  denied, no, not sent
   2  wrong usage, or nod-desktop refused a parameter
-  3  nobody answered in time
-  4  the human closed the prompt, or the request was withdrawn or interrupted
-  5  nod-desktop cannot be reached
+  3  nobody answered: not in time, or nod is paused or has no screen
+  4  the human closed the prompt, or the request was cancelled
+  5  nod-desktop isn't running
   6  anything else`
 
 // suggestDistance is how many letters off a command may be and still be recognized as meant.
@@ -27,7 +27,7 @@ func newRoot(c *console) *cobra.Command {
 		Use:   "nod",
 		Short: "Agents ask. You nod.",
 		Long: `nod asks the human at this desktop, through the tray program nod-desktop, and prints the answer.
-It can only ask: nothing here answers a request or changes a rule.
+It can only ask: no command answers a request or changes a rule.
 ` + exitHelp,
 		Version:       buildVersion(),
 		Args:          cobra.ArbitraryArgs,
@@ -46,14 +46,14 @@ It can only ask: nothing here answers a request or changes a rule.
 		"{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
 	root.AddGroup(
 		&cobra.Group{ID: "ask", Title: "Ask the human:"},
-		&cobra.Group{ID: "later", Title: "Fetch or take back what was asked:"},
+		&cobra.Group{ID: "later", Title: "Requests you sent:"},
 		&cobra.Group{ID: "agents", Title: "Coding agents:"},
 		&cobra.Group{ID: "nod", Title: "nod itself:"},
 	)
 	add(root, "ask", c.approve(), c.ask(), c.confirm(), c.form(), c.notify())
 	add(root, "later", c.wait(), c.withdraw(), c.pending())
 	add(root, "agents", c.agents(), c.hook(), c.mcp(), c.acp())
-	add(root, "nod", c.start(), c.status(), c.evaluate(), c.policy(), c.versionCommand())
+	add(root, "nod", c.start(), c.stop(), c.status(), c.settings(), c.evaluate(), c.policy(), c.versionCommand())
 	root.SetHelpCommandGroupID("nod")
 	root.SetCompletionCommandGroupID("nod")
 	root.InitDefaultCompletionCmd()

@@ -29,47 +29,83 @@ const readyLine = "nod ready "
 // start returns the command that starts nod-desktop.
 func (c *console) start() *cobra.Command {
 	var timeout time.Duration
-	cmd := &cobra.Command{
+	cmd := c.withJSON(&cobra.Command{
 		Use:   "start",
-		Short: "Start nod-desktop, and wait until it can be asked",
-		Long: `Start nod-desktop from the folder that holds nod or, when it is not there, from PATH. It goes on when this
-terminal closes, and needs no display to start: without one, whatever needs the person ends as unavailable until there
-is one. To start it while it is running is fine. The exit status is 0 when it runs, 5 when it could not be started.`,
+		Short: "Start nod-desktop and wait until it is ready",
+		Long: `Start nod-desktop from the folder that nod is in, else from PATH. It keeps running when this terminal closes. It starts
+without a display, too; until there is one, requests that need a person end as unavailable. Starting it twice does
+nothing. The exit status is 0 when it runs and 5 when it could not be started.`,
 		Args: noArgs,
 		RunE: c.runs(func(ctx context.Context, _ []string) error {
-			return c.ensureRunning(ctx, timeout)
+			s, err := ensureRunning(ctx, timeout)
+			if err != nil {
+				return err
+			}
+			return c.show(s, s.String())
 		}),
-	}
+	}, "print JSON")
 	cmd.Flags().DurationVar(&timeout, "timeout", startTimeout, "how long to wait until it is ready")
 	return cmd
 }
 
+// settings returns the command that opens nod's settings.
+func (c *console) settings() *cobra.Command {
+	return &cobra.Command{
+		Use:   "settings",
+		Short: "Open nod's settings",
+		Long:  "Open nod's settings. Starts nod-desktop if it isn't running.",
+		Args:  noArgs,
+		RunE: c.runs(func(ctx context.Context, _ []string) error {
+			if _, err := ensureRunning(ctx, startTimeout); err != nil {
+				return err
+			}
+			_, err := call(ctx, time.Second, func(cl *client.Client, ctx context.Context) (struct{}, error) {
+				return struct{}{}, cl.Raise(ctx, true)
+			})
+			return err
+		}),
+	}
+}
+
+// started is what nod start says.
+type started struct {
+	Program string `json:"program,omitempty"` // that was started; none when it was running
+	PID     int    `json:"pid"`
+	URL     string `json:"url"`
+}
+
+// String says it to a person.
+func (s started) String() string {
+	if s.Program == "" {
+		return fmt.Sprintf("nod-desktop is already running: %s\n", s.URL)
+	}
+	return fmt.Sprintf("started %s, process %d: %s\n", s.Program, s.PID, s.URL)
+}
+
 // ensureRunning starts nod-desktop unless it is running, and says where it listens.
-func (c *console) ensureRunning(ctx context.Context, timeout time.Duration) error {
-	if said, ok := running(ctx); ok {
-		return c.print(said)
+func ensureRunning(ctx context.Context, timeout time.Duration) (started, error) {
+	if s, ok := running(ctx); ok {
+		return s, nil
 	}
 	program, err := findDesktop()
 	if err != nil {
-		return unreachable(err)
+		return started{}, unreachable(err)
 	}
-	said, err := launch(ctx, program, timeout)
+	s, err := launch(ctx, program, timeout)
 	if err != nil {
-		return unreachable(err)
+		return started{}, unreachable(err)
 	}
-	return c.print(said)
+	return s, nil
 }
 
 // running says where the nod-desktop is that answers, if one does.
-func running(ctx context.Context) (said string, ok bool) {
+func running(ctx context.Context) (s started, ok bool) {
 	cl, err := client.Discover()
 	if err != nil {
-		return "", false
+		return started{}, false
 	}
-	ctx, cancel := bounded(ctx, time.Second)
-	defer cancel()
-	_, err = cl.Health(ctx)
-	return fmt.Sprintf("nod-desktop is already running: %s\n", cl.Endpoint.URL), err == nil
+	_, err = health(ctx, cl)
+	return started{PID: cl.Endpoint.PID, URL: cl.Endpoint.URL}, err == nil
 }
 
 // findDesktop returns the path of nod-desktop: beside this program (through links), else in PATH.
@@ -96,10 +132,10 @@ func findDesktop() (string, error) {
 //
 // What it prints goes to a file and not to a pipe: nod ends long before nod-desktop, and whoever writes to
 // a pipe that nobody reads is killed. The file tells when it is ready, or why it gave up.
-func launch(ctx context.Context, program string, timeout time.Duration) (said string, err error) {
+func launch(ctx context.Context, program string, timeout time.Duration) (started, error) {
 	output, err := createOutput()
 	if err != nil {
-		return "", err
+		return started{}, err
 	}
 	defer output.Close()
 	cmd := exec.Command(program)
@@ -107,7 +143,7 @@ func launch(ctx context.Context, program string, timeout time.Duration) (said st
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.SysProcAttr = apart()
 	if err := cmd.Start(); err != nil {
-		return "", err
+		return started{}, err
 	}
 	late := fmt.Errorf("nod-desktop is not ready after %s: see %s", timeout, output.Name())
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, late)
@@ -117,20 +153,20 @@ func launch(ctx context.Context, program string, timeout time.Duration) (said st
 
 // awaitReady says what is running when cmd prints that it is ready, or when it ended because another one is running. It
 // gives up when cmd ends otherwise, and when ctx does.
-func awaitReady(ctx context.Context, cmd *exec.Cmd, output string) (string, error) {
+func awaitReady(ctx context.Context, cmd *exec.Cmd, output string) (started, error) {
 	pid := cmd.Process.Pid
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }() // ends with nod-desktop, or with this program
 	for {
 		if url, ok := ready(output); ok {
-			return fmt.Sprintf("started %s, process %d: %s\n", cmd.Path, pid, url), nil
+			return started{Program: cmd.Path, PID: pid, URL: url}, nil
 		}
 		select {
 		case <-time.After(20 * time.Millisecond):
 		case err := <-ended:
 			return endedEarly(ctx, err, output)
 		case <-ctx.Done():
-			return "", context.Cause(ctx)
+			return started{}, context.Cause(ctx)
 		}
 	}
 }
@@ -150,9 +186,9 @@ func ready(output string) (url string, ok bool) {
 }
 
 // endedEarly tells a nod-desktop that gave up from one that found another running.
-func endedEarly(ctx context.Context, err error, output string) (string, error) {
-	if said, ok := running(ctx); ok {
-		return said, nil
+func endedEarly(ctx context.Context, err error, output string) (started, error) {
+	if s, ok := running(ctx); ok {
+		return s, nil
 	}
 	why := "without a word"
 	if err != nil {
@@ -161,7 +197,7 @@ func endedEarly(ctx context.Context, err error, output string) (string, error) {
 	if text, err := os.ReadFile(output); err == nil && len(bytes.TrimSpace(text)) > 0 {
 		why = lastLines(string(text), 5)
 	}
-	return "", fmt.Errorf("nod-desktop ended: %s", why)
+	return started{}, fmt.Errorf("nod-desktop ended: %s", why)
 }
 
 // lastLines returns at most n lines from the end of text.

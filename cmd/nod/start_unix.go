@@ -2,7 +2,13 @@
 
 package main
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+)
 
 // apart makes a program outlive the terminal that started it: a session of its own gets no signal from it.
 func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// terminate asks a process to end.
+func terminate(p *os.Process) error { return p.Signal(syscall.SIGTERM) }

@@ -1,6 +1,9 @@
 package main
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+)
 
 // detachedProcess starts a program without a console of its own or ours (DETACHED_PROCESS in winbase.h).
 const detachedProcess = 0x00000008
@@ -9,3 +12,6 @@ const detachedProcess = 0x00000008
 func apart() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: detachedProcess | syscall.CREATE_NEW_PROCESS_GROUP}
 }
+
+// terminate ends a process: Windows has no signal that asks a program without a console to end.
+func terminate(p *os.Process) error { return p.Kill() }

@@ -18,7 +18,10 @@ type report struct {
 	Why     string `json:"why,omitempty"` // it cannot be reached
 	Nod     string `json:"nod"`           // version of this program
 	Desktop string `json:"desktop,omitempty"`
-	Status  string `json:"status,omitempty"` // as nod-desktop says
+	Status  string `json:"status,omitempty"` // ok or paused
+
+	PausedUntil time.Time `json:"paused_until,omitzero"`
+
 	PID     int    `json:"pid,omitempty"`
 	URL     string `json:"url,omitempty"`
 	Socket  string `json:"socket,omitempty"`
@@ -32,8 +35,8 @@ type report struct {
 func (c *console) status() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "status",
-		Short: "Say whether nod-desktop is running, where, and how it is",
-		Long:  "Say whether nod-desktop is running, where, and how it is. The exit status is 5 when it is not.",
+		Short: "Print whether nod-desktop is running, where, and in what state",
+		Long:  "Print whether nod-desktop is running, where, and in what state. The exit status is 5 when it isn't running.",
 		Args:  noArgs,
 		RunE:  c.runs(func(ctx context.Context, _ []string) error { return c.reportStatus(ctx) }),
 	}, "print JSON")
@@ -57,15 +60,14 @@ func inspect(ctx context.Context) (report, error) {
 		r.Why = err.Error()
 		return r, err
 	}
-	ctx, cancel := bounded(ctx, time.Second)
-	defer cancel()
-	health, err := cl.Health(ctx)
+	health, err := health(ctx, cl)
 	if err != nil {
 		r.Why = err.Error()
 		return r, err
 	}
 	r.Running = true
 	r.Desktop, r.Status, r.Pending = health.Version, health.Status, health.Pending
+	r.PausedUntil = health.PausedUntil
 	r.PID, r.URL, r.Socket = cl.Endpoint.PID, cl.Endpoint.URL, cl.Endpoint.Socket
 	return r, nil
 }
@@ -92,12 +94,16 @@ func (r report) String() string {
 	}
 	line("nod", r.Nod)
 	if r.Running {
-		line("nod-desktop", fmt.Sprintf("%s, process %d, %s", r.Desktop, r.PID, r.Status))
+		state := r.Status
+		if !r.PausedUntil.IsZero() {
+			state += " until " + r.PausedUntil.Local().Format("Mon 15:04")
+		}
+		line("nod-desktop", fmt.Sprintf("%s, process %d, %s", r.Desktop, r.PID, state))
 		line("address", r.URL)
 		line("socket", r.Socket)
 		line("pending", fmt.Sprint(r.Pending))
 	} else {
-		line("nod-desktop", "not reached")
+		line("nod-desktop", "not running")
 	}
 	line("config", r.Config)
 	line("policy", r.Policy)

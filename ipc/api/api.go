@@ -41,7 +41,18 @@ type Common struct {
 	IdempotencyKey string  `json:"idempotency_key,omitzero"`
 	Detach         bool    `json:"detach,omitzero" description:"answer 202 at once; fetch the answer later"`
 	Hold           float64 `json:"hold,omitzero" minimum:"0" maximum:"86400"`
+	Silence        Silence `json:"silence,omitzero" enum:"terminal,agent,rules"`
 }
+
+// Silence says what a caller does when nobody decides: nod tells the human, and nothing else follows from it.
+type Silence string
+
+// What a caller can do when nobody decides, beside taking it for a no.
+const (
+	AsksInTerminal Silence = "terminal" // it asks the human in its terminal
+	AsksItself     Silence = "agent"    // it asks the human in a window of its own
+	GoesByOwnRules Silence = "rules"    // it goes on, or not, by rules of its own
+)
 
 // The bodies of requests, one for each route that takes one; [ApproveRequest] is also the body of /v1/evaluate.
 type (
@@ -237,7 +248,7 @@ type (
 		By          By       `json:"by,omitzero" enum:"human,policy,timeout"`
 		Rule        string   `json:"rule,omitzero" description:"id of the rule or grant that decided"`
 		Scope       string   `json:"scope,omitzero" enum:"once,session,15m,quit,always"`
-		Covers      string   `json:"covers,omitzero" enum:"input,commands,edits"`
+		Covers      string   `json:"covers,omitzero" enum:"input,commands,edits,tool,host,reads"`
 		Suggestion  int      `json:"suggestion,omitzero" description:"the suggestion that the human picked, from 1"`
 		ShownSHA256 string   `json:"shown_sha256" description:"SHA-256 of the bytes of input that were judged or shown"`
 	}
@@ -275,9 +286,10 @@ type (
 		Session  string    `json:"session,omitzero"`
 	}
 	HealthReply struct {
-		Status  string `json:"status" enum:"ok"`
-		Version string `json:"version"`
-		Pending int    `json:"pending" description:"requests that wait for the human"`
+		Status      string    `json:"status" enum:"ok,paused" description:"paused: nobody is asked; rules still decide"`
+		PausedUntil time.Time `json:"paused_until,omitzero" description:"absent: until the human ends the pause"`
+		Version     string    `json:"version"`
+		Pending     int       `json:"pending" description:"requests that wait for the human"`
 	}
 )
 

@@ -42,7 +42,7 @@ const maxReply = 8 << 20
 const dialTimeout = 5 * time.Second
 
 // ErrNotRunning means that no nod-desktop answers. [Hint] says what to do.
-var ErrNotRunning = errors.New("nod-desktop is not running")
+var ErrNotRunning = errors.New("nod-desktop isn't running")
 
 // Hint says what to do about [ErrNotRunning].
 const Hint = "start it with: nod start"

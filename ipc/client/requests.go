@@ -160,8 +160,12 @@ func (c *Client) Hook(ctx context.Context, h HookCall) ([]byte, error) {
 	return bytes.TrimSpace(text), nil
 }
 
-// Raise has nod-desktop show itself, as starting it again does.
-func (c *Client) Raise(ctx context.Context) error {
-	_, err := c.call(ctx, http.MethodPost, "/v1/raise", struct{}{})
+// Raise has nod-desktop show itself, as starting it again does: its settings, or what is pending.
+func (c *Client) Raise(ctx context.Context, settings bool) error {
+	path := "/v1/raise"
+	if settings {
+		path += "?settings"
+	}
+	_, err := c.call(ctx, http.MethodPost, path, struct{}{})
 	return err
 }

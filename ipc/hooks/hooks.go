@@ -61,7 +61,7 @@ type Config struct {
 	Agents  map[string]Protocol // by name, as in "nod hook NAME"
 	Broker  Broker
 	AskMore func() bool            // also about what no rule speaks of, in modes in which the agent asks less
-	Timeout func() time.Duration   // how long a request waits, as configured; cut to MaxWait
+	Timeout func() time.Duration   // how long a request waits, as configured; at most as long as the agent does
 	Nod     string                 // path of the nod command; may be empty
 	OpenURL func(url string) error // shows an address in the person's browser, once the person agreed
 	Log     *slog.Logger
@@ -138,8 +138,10 @@ type Step struct {
 	AskNow bool
 	Quiet  bool
 
-	// Patience is how long the agent waits for its hook, where that is less than [MaxWait]; 0: it is not.
+	// Patience is how long the agent waits for its hook, where that is less than [MaxWait]; 0: it is not. Silence is what
+	// it does when nobody decides.
 	Patience time.Duration
+	Silence  interact.Silence
 
 	// Call names the call where the agent may deliver it twice; "" where it cannot be told from others. What the person
 	// said to the first delivery counts for the second, which is said to come Again. Where the second is only for what the
@@ -280,7 +282,7 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 		}
 	}
 	r := interact.Request{
-		Requester: who, Body: s.Ask, Timeout: min(h.cfg.Timeout(), MaxWait, cmp.Or(s.Patience, MaxWait)),
+		Requester: who, Body: s.Ask, Timeout: h.cfg.Timeout(), Patience: cmp.Or(s.Patience, MaxWait), Silence: s.Silence,
 	}
 	a, insisted, err := h.decide(ctx, r, s)
 	if err != nil && ctx.Err() == nil {
@@ -371,7 +373,7 @@ func (s *Step) Finished() {
 // Gates has the step ask about a call of an agent whose own prompt is switched off, and which goes on after silence:
 // what neither the policy nor the person allows is denied. allow is the reply to what is allowed; nil: silence.
 func (s *Step) Gates(call interact.Approve, allow any, deny func(reason string) any) {
-	s.Ask = call
+	s.Ask, s.Silence = call, interact.TakesNo
 	s.Reply = func(a interact.Answer) (any, error) {
 		switch a.Outcome {
 		case interact.Allowed:

@@ -30,7 +30,8 @@ type Option struct {
 	Preview     string `json:"preview"`
 }
 
-// Asks has the step ask questions. What reply makes of the picks for each, in order, is what the agent reads.
+// Asks has the step ask questions. What reply makes of the picks for each, in order, is what the agent reads; without
+// any it asks them itself, as [Step.Silence] says.
 func (s Step) Asks(questions []Question, reply func(picks [][]string) (any, error)) (Step, error) {
 	f, err := form(questions)
 	if err != nil {

@@ -551,7 +551,7 @@ func TestProxy(t *testing.T) {
 	away := false
 	connect := func(ctx context.Context, name string, o *sdk.ClientOptions) (*sdk.ClientSession, error) {
 		if away {
-			return nil, errors.New("nod-desktop is not running")
+			return nil, errors.New("nod-desktop isn't running")
 		}
 		return sdk.NewClient(&sdk.Implementation{Name: name, Version: "1"}, o).Connect(
 			ctx, &sdk.StreamableClientTransport{Endpoint: url}, nil,
@@ -563,7 +563,7 @@ func TestProxy(t *testing.T) {
 	}
 	away = true
 	tests := map[string]string{
-		"interact_ask":    `{"code":"INTERACT_NOT_SUPPORTED","message":"nod-desktop is not running"}`,
+		"interact_ask":    `{"code":"INTERACT_NOT_SUPPORTED","message":"nod-desktop isn't running"}`,
 		"interact_notify": `{"sent":false}`,
 	}
 	for tool, want := range tests {
@@ -573,7 +573,7 @@ func TestProxy(t *testing.T) {
 	}
 	if got := textOf(callTool(t, cs, "approval_prompt",
 		`{"tool_name":"T","input":{}}`)); got != `{"behavior":"deny",`+
-		`"message":"nobody decided: nod-desktop is not running"}` {
+		`"message":"nobody decided: nod-desktop isn't running"}` {
 		t.Errorf("approval_prompt, away: %s", got)
 	}
 }

@@ -21,6 +21,12 @@ const pollEvery = time.Second
 // errEnded ends the wait for the end of several processes.
 var errEnded = errors.New("a process has ended")
 
+// Find returns the process that has the id now.
+func (Table) Find(pid int) (api.Parent, error) {
+	p, err := readProcess(int32(pid), time.Now())
+	return api.Parent{PID: p.PID, Exe: p.Exe, Started: p.Started}, err
+}
+
 // Ended reports whether one of the processes has ended. When the system does not tell, it has.
 func (Table) Ended(ps ...api.Parent) bool {
 	for _, p := range ps {

@@ -54,7 +54,7 @@ type Look struct {
 
 // Agents says how nod works with coding agents.
 type Agents struct {
-	Strict []string `yaml:"strict"` // agents whose hooks deny while nod-desktop is away
+	Strict []string `yaml:"strict"` // agents whose hooks deny while nod-desktop isn't running
 	// AskMore asks also about calls that no rule speaks of where the person has put the agent into a mode in which it
 	// asks less, such as Claude Code's acceptEdits or auto.
 	AskMore bool `yaml:"ask_more"`

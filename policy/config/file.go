@@ -45,7 +45,7 @@ type State struct {
 	Policy *policy.Compiled // the last good one, ready
 	Err    error            // why the file is broken
 
-	Held     *HeldChange      // what of Config is not accepted yet; nil: nothing
+	Held     *HeldChange      // what is not accepted yet; nil: nothing. Beside its policy, Config holds none of it
 	Accepted *policy.Compiled // what was accepted, while something is held
 }
 
@@ -106,7 +106,7 @@ func (f *File) look() *State {
 		next.Policy, next.Err = policy.Compile(next.Config.Policy, f.places)
 	}
 	if next.Err == nil {
-		next.Held, next.Accepted, next.Err = f.hold(string(text))
+		next.Err = f.hold(string(text), next)
 	}
 	return next
 }

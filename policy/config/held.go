@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"nod/ownfile"
 	"nod/policy"
@@ -10,7 +11,7 @@ import (
 
 // A HeldChange is a change of the policy file that nod did not make and the person has not accepted. Until
 // then the stricter of both texts decides each call: what the new one denies is denied, and what only the new
-// one allows is asked about.
+// one allows is asked about. What decides nothing, such as the theme, is never held back.
 type HeldChange struct {
 	Before, After string // texts of the file
 }
@@ -61,32 +62,54 @@ func (f *File) settleHeld(seen HeldChange, settle func() error) error {
 	return err
 }
 
-// hold finds out whether a text of the policy file, which says cfg, has to be held back, and by what policy
-// it is held back then. It needs f.mu.
-func (f *File) hold(text string) (*HeldChange, *policy.Compiled, error) {
+// hold finds out whether a text of the policy file, which s was made from, has to be held back, and restrains s then.
+// It needs f.mu.
+func (f *File) hold(text string, s *State) error {
 	if f.seal == nil {
-		return nil, nil, nil
+		return nil
 	}
 	before, known := f.seal.accepted(f.path)
 	if !known || f.isHarmless(before, text) {
 		if err := f.seal.accept(f.path, text); err != nil {
 			f.log.Warn("the policy file is not sealed", "err", err)
 		}
-		return nil, nil, nil
+		return nil
 	}
-	was, err := parse([]byte(before), f.path, nil)
+	was, err := parse([]byte(before), f.path, f.getenv)
 	if err != nil { // of an older nod: then nothing of it counts
 		was = Default()
 	}
-	floor, err := policy.Compile(was.Policy, f.places)
-	if err != nil {
-		return nil, nil, fmt.Errorf("compile what was accepted: %w", err)
+	if s.Accepted, err = policy.Compile(was.Policy, f.places); err != nil {
+		return fmt.Errorf("compile what was accepted: %w", err)
 	}
-	return &HeldChange{Before: before, After: text}, floor, nil
+	s.Held, s.Config = &HeldChange{Before: before, After: text}, s.Config.restrained(was)
+	return nil
 }
 
-// isHarmless reports whether a text of the file says the same as the one before, but for comments and layout. When
-// nobody knows what was before, it must say no more than a fresh installation does.
+// withUnsealed returns a copy of c in which o says what the seal does not cover: how nod looks and speaks up. All else
+// is covered, because it can make nod ask less, or not at all, or let a click count too early.
+func (c Config) withUnsealed(o Config) Config {
+	c.Look, c.Notifications = o.Look, o.Notifications
+	c.Prompt.KeepReady, c.Prompt.OnTop = o.Prompt.KeepReady, o.Prompt.OnTop
+	return c
+}
+
+// decidesAs reports whether two configurations differ at most in what the seal does not cover.
+func (c Config) decidesAs(o Config) bool { return c.Equal(o.withUnsealed(c)) }
+
+// restrained is what holds of c beside the policy while the change from was to c is held back: the stricter of both.
+func (c Config) restrained(was Config) Config {
+	c.IPC, c.Prompt.Timeout = was.IPC, was.Prompt.Timeout // an address in use or no time to answer: nobody is asked
+	c.Prompt.ArmAfter = max(c.Prompt.ArmAfter, was.Prompt.ArmAfter)
+	c.Agents.AskMore = c.Agents.AskMore || was.Agents.AskMore
+	strict := slices.Concat(was.Agents.Strict, c.Agents.Strict)
+	slices.Sort(strict)
+	c.Agents.Strict = slices.Compact(strict)
+	return c
+}
+
+// isHarmless reports whether a text of the file decides the same as the one before. When nobody knows what was before,
+// it must decide no more than a fresh installation does.
 func (f *File) isHarmless(before, text string) bool {
 	if f.seal.err != nil {
 		before = ""
@@ -95,5 +118,5 @@ func (f *File) isHarmless(before, text string) bool {
 	}
 	x, errX := parse([]byte(before), f.path, nil)
 	y, errY := parse([]byte(text), f.path, nil)
-	return errX == nil && errY == nil && x.Equal(y)
+	return errX == nil && errY == nil && x.decidesAs(y)
 }

@@ -63,7 +63,9 @@ type grantFile struct {
 var errHeld = errors.New("the file of grants was changed by another program: " +
 	"accept that change in nod's settings or revoke all")
 
-const grantVersion = 3 // 1 knew exact inputs only, 2 prefixes of commands, which are asked about anew
+// grantVersion is that of the file: 1 knew exact inputs only, 2 prefixes of commands, which are asked about anew, 3 no
+// hosts and no tools.
+const grantVersion = 4
 
 // Open reads the grants at path. There need be no file; what is wrong with it is no error here but in [Book.GrantsErr].
 // Changed is called after every change of what is in force, and may call the book.
@@ -140,16 +142,29 @@ func check(g policy.Grant) error {
 		return errors.New("only grants for always are kept in the file")
 	case (g.Tool == "") != (g.Edits != ""):
 		return errors.New("tool is missing")
+	case g.Reads != "":
+		return errors.New("reading in a folder is not kept in the file")
 	case g.InputSHA256 != "" && (err != nil || len(sum) != 32):
 		return errors.New("input_sha256 is no SHA-256")
 	case g.Command != nil && len(g.Command.Words) == 0:
 		return errors.New("command has no words")
 	case g.Edits != "" && !filepath.IsAbs(g.Edits):
 		return errors.New("edits is no absolute path")
-	case (g.InputSHA256 != "") == (g.Command != nil || g.Edits != "") || g.Command != nil && g.Edits != "":
-		return errors.New("want one of input_sha256, command and edits")
+	case kinds(g) != 1:
+		return errors.New("want one of input_sha256, command, edits, host and any_input")
 	}
 	return nil
+}
+
+// kinds counts what of its kinds a grant in the file says it is.
+func kinds(g policy.Grant) int {
+	n := 0
+	for _, is := range []bool{g.InputSHA256 != "", g.Command != nil, g.Edits != "", g.Host != "", g.AnyInput} {
+		if is {
+			n++
+		}
+	}
+	return n
 }
 
 // Grants lists the grants that hold, oldest first. While the file is broken those for less than always still do.

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nod/ipc/api"
+	"nod/ipc/client"
+	"nod/ipc/peer"
+)
+
+// stopTimeout is how long nod-desktop may take to answer everyone and end.
+const stopTimeout = 10 * time.Second
+
+// stop returns the command that ends nod-desktop.
+func (c *console) stop() *cobra.Command {
+	return c.withJSON(&cobra.Command{
+		Use:   "stop",
+		Short: "Stop nod-desktop",
+		Long: `Stop nod-desktop and wait until it has ended. Pending requests end without a decision. If it isn't running, that is
+fine, too.`,
+		Args: noArgs,
+		RunE: c.runs(func(ctx context.Context, _ []string) error { return c.stopDesktop(ctx) }),
+	}, "print JSON")
+}
+
+// stopped is what nod stop says.
+type stopped struct {
+	PID int `json:"pid,omitempty"` // of the nod-desktop that was stopped; 0: none was running
+}
+
+func (c *console) stopDesktop(ctx context.Context) error {
+	cl, err := client.Discover()
+	if err == nil {
+		_, err = health(ctx, cl)
+	}
+	if errors.Is(err, client.ErrNotRunning) {
+		return c.show(stopped{}, "nod isn't running\n")
+	}
+	if err != nil {
+		return unreachable(err)
+	}
+	pid := cl.Endpoint.PID
+	if err := end(ctx, pid); err != nil {
+		return fmt.Errorf("stop process %d: %w", pid, err)
+	}
+	return c.show(stopped{PID: pid}, fmt.Sprintf("stopped nod-desktop, process %d\n", pid))
+}
+
+// health asks a nod-desktop that should answer at once.
+func health(ctx context.Context, cl *client.Client) (api.HealthReply, error) {
+	ctx, cancel := bounded(ctx, time.Second)
+	defer cancel()
+	return cl.Health(ctx)
+}
+
+// end has a process that has just answered end itself, and waits until it has.
+func end(ctx context.Context, pid int) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, stopTimeout, fmt.Errorf("it still runs after %s", stopTimeout))
+	defer cancel()
+	found, err := peer.Table{}.Find(pid)
+	if err != nil {
+		return err
+	}
+	process, err := os.FindProcess(pid)
+	if err != nil {
+		return err
+	}
+	defer process.Release()
+	if err := terminate(process); err != nil {
+		return err
+	}
+	if !(peer.Table{}).AwaitEnd(ctx, found) {
+		return context.Cause(ctx)
+	}
+	return nil
+}

@@ -1,0 +1,234 @@
+package policy
+
+import (
+	"cmp"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"nod/policy/shell"
+)
+
+// What is kept of a call that is neither a command nor an edit: every call of its tool, the host that it fetches from,
+// or the folder that it reads in. Each is for one agent in one project, and decides only where nothing else asks.
+
+// here is what a grant is tied to: the project, or the folder that the agent works in where there is none.
+func (f *facts) here() string { return cmp.Or(f.project(), f.call.CWD) }
+
+// grantForTool returns a grant for every call of the tool, or for the host that it fetches from; or nil.
+func (f *facts) grantForTool() *Grant {
+	for g := range f.granted(f.call.Tool, "") {
+		covers := g.AnyInput && f.spansTool() == nil && !(g.Scope == Always && f.mayHarm()) ||
+			g.Host != "" && f.fetches() == g.Host
+		if covers && g.CWD == f.here() {
+			return g
+		}
+	}
+	return nil
+}
+
+func (f *facts) offerTool() ([]Grant, error) {
+	if err := f.spansTool(); err != nil {
+		return nil, err
+	}
+	return []Grant{{CWD: f.here(), Tool: f.call.Tool, AnyInput: true, Shown: f.call.Tool}}, nil
+}
+
+// spansTool says why the tool cannot be allowed as a whole. Of the tools that nod knows it can be for a web search
+// alone: all others have something about them that is narrower. What a tool of an MCP server does nobody knows but the
+// server, so the person decides by its name.
+func (f *facts) spansTool() error {
+	isSearch := f.isKnown && f.class == Network && !f.tool.fetches && !f.input.isOdd && len(f.reach()) == 0 &&
+		strings.Contains(strings.ToLower(f.call.Tool), "search")
+	switch {
+	case f.line != nil || f.input.isRun || isShell(f.call.Tool):
+		return errors.New("it runs a command")
+	case isFetcher(f.call.Tool):
+		return errors.New("it fetches: that can be allowed by host")
+	case hasWord(f.call.Tool, screenWords):
+		return errors.New("it may control your screen, and so click for you")
+	case !isMCP(f.call.Tool) && !isSearch:
+		return errors.New("only tools of MCP servers and web searches can be allowed as a whole")
+	}
+	return nil
+}
+
+// mayHarm reports whether a tool of an MCP server may destroy something or run code: its name says so, or the caller.
+// A server may give any name to its tools, so that a name does not say so means nothing.
+func (f *facts) mayHarm() bool {
+	return f.call.Declared.known() == Destructive && f.call.Declared != "" || hasWord(f.call.Tool, harmWords)
+}
+
+const (
+	screenWords = " computer desktop screen mouse keyboard "
+	harmWords   = " delete remove rm drop destroy purge wipe erase clear reset truncate overwrite kill terminate revoke " +
+		"exec execute run eval evaluate shell bash terminal command script code "
+)
+
+// hasWord reports whether a name in snake, kebab or camel case has one of the words in it.
+func hasWord(name, words string) bool {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 && !unicode.IsUpper(rune(name[i-1])) {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	between := func(r rune) bool { return !unicode.IsLetter(r) }
+	return slices.ContainsFunc(strings.FieldsFunc(b.String(), between), func(word string) bool {
+		return strings.Contains(words, " "+word+" ")
+	})
+}
+
+func (f *facts) offerHost() ([]Grant, error) {
+	host := f.fetches()
+	if host == "" {
+		return nil, errors.New("it does more than fetch pages of one public host")
+	}
+	return []Grant{{CWD: f.here(), Tool: f.call.Tool, Host: host, Shown: "https://" + host}}, nil
+}
+
+// fetches is the one host that a tool fetches pages from and does nothing else; empty where that is not so, or not
+// sure. The tool must be one that nod knows, with no field that nod does not, and every address in the input must
+// be of that host: those that it fetches, and any other that it mentions.
+func (f *facts) fetches() string {
+	if !f.isKnown || !f.tool.fetches || f.class != Network || f.input.isOdd || f.input.isRun || len(f.reach()) > 0 ||
+		f.call.Tool == roams {
+		return ""
+	}
+	host := ""
+	for _, field := range f.call.Input.fields {
+		if f.tool.fields[field.name] != urlField {
+			continue
+		}
+		h := pageHost(field.value)
+		if h == "" || host != "" && h != host {
+			return ""
+		}
+		host = h
+	}
+	all, sure := f.hosts()
+	if !sure || slices.ContainsFunc(all, func(h string) bool { return h != host }) {
+		return ""
+	}
+	return host
+}
+
+// roams is Crush's tool that hands a page to an agent of its own, which goes on from there.
+const roams = "agentic_fetch"
+
+// pageHost is the host of an address that a grant may be about: https, at its usual port, of a name that the public
+// knows, spelled in a way that leaves no program a choice. Empty for any other.
+func pageHost(address string) string {
+	host, ok := hostOf(address)
+	if !ok || !isPublicName(host) {
+		return ""
+	}
+	scheme, rest, _ := strings.Cut(strings.ToLower(address), "://")
+	authority, _, _ := strings.Cut(rest, "/")
+	if name := strings.TrimSuffix(strings.TrimSuffix(authority, ":443"), "."); scheme != "https" || name != host {
+		return ""
+	}
+	return host
+}
+
+// isPublicName reports whether a host is a name, in small letters, and not one that leads to this machine or network
+// by itself. A last label with a digit in it can be a part of an IP address; of names only those in foreign letters
+// have one.
+func isPublicName(host string) bool {
+	labels := strings.Split(host, ".")
+	last := labels[len(labels)-1]
+	switch {
+	case len(labels) < 2 || slices.Contains(labels, "") || strings.Contains(host, ":"):
+		return false
+	case strings.ContainsAny(last, "0123456789") && !strings.HasPrefix(last, "xn--"):
+		return false
+	}
+	return !slices.Contains([]string{"localhost", "local", "localdomain", "internal", "lan", "home", "arpa"}, last)
+}
+
+// offerReads allows reading in the folders that this call reads in, or all over the project.
+func (f *facts) offerReads() ([]Grant, error) {
+	if !f.isReader() {
+		return nil, errors.New("it does more than read")
+	}
+	var list []Grant
+	for _, a := range f.reach() {
+		if f.readsByClass(a.place) {
+			continue
+		}
+		folder, err := f.readRoot(a)
+		if err != nil {
+			return nil, err
+		}
+		g := Grant{CWD: f.here(), Reads: folder, Shown: "reading in " + tilde(folder, f.policy.places.Home)}
+		if !slices.ContainsFunc(list, g.SameAs) {
+			list = append(list, g)
+		}
+	}
+	if len(list) == 0 {
+		return nil, errors.New("there is nothing to read that is not allowed already")
+	}
+	return list, nil
+}
+
+// isReader reports whether the call is one of a tool that nod knows and that does nothing but read.
+func (f *facts) isReader() bool {
+	return f.isKnown && f.line == nil && f.class == ReadOnly && !f.input.isOdd && !f.input.isRun
+}
+
+// readsByClass reports whether a place needs no grant, because its class passes there.
+func (f *facts) readsByClass(p place) bool {
+	return f.policy.auto[ReadOnly.care()] && (len(f.policy.roots) == 0 || f.policy.isInRoots(p))
+}
+
+// readRoot is the folder to which an answer about reading extends.
+func (f *facts) readRoot(a access) (string, error) {
+	folder := a.real
+	if a.kind == shell.Read {
+		folder = filepath.ToSlash(filepath.Dir(filepath.FromSlash(a.real)))
+	}
+	g := &f.policy.guard
+	switch {
+	case a.kind >= shell.Write || a.lost || a.relative:
+		return "", errors.New("it does more than read")
+	case f.inProject(a.place):
+		return f.project(), nil
+	case a.clean != a.real:
+		return "", errors.New("symbolic links lead elsewhere than the path says")
+	case g.holdsHome(folder) || g.holdsOwn(folder) || strings.Count(folder, "/") < 2:
+		return "", errors.New("too much is below that folder")
+	}
+	return folder, nil
+}
+
+// grantForReads returns a grant for all that a tool reads and that its class does not open, or nil.
+func (f *facts) grantForReads() *Grant {
+	if !f.isReader() {
+		return nil
+	}
+	var last *Grant
+	for _, a := range f.reach() {
+		if f.readsByClass(a.place) {
+			continue
+		}
+		if last = f.grantForRead(a); last == nil {
+			return nil
+		}
+	}
+	return last
+}
+
+func (f *facts) grantForRead(a access) *Grant {
+	if a.kind >= shell.Write || a.lost || a.relative {
+		return nil
+	}
+	for g := range f.granted("", "") {
+		if g.Reads != "" && isWithin(a.real, g.Reads) && isWithin(a.clean, g.Reads) && g.CWD == f.here() {
+			return g
+		}
+	}
+	return nil
+}

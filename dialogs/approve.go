@@ -46,7 +46,8 @@ func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 	a.page.affirm, a.page.refuse, a.page.unwind = a.allow, a.deny, a.closeReason
 	a.page.scope = a.nextScope
 	a.page.wanted, a.page.renew = a.wantedHeight, a.renew
-	a.page.look, a.page.seen = a.lookAtAll, a.allSeen
+	a.page.look, a.page.read = a.lookAtAll, a.isRead
+	a.page.unread = func() int { return a.input.block.unread }
 	a.look()
 	a.assemble(a.bodyObject(), a.footObject())
 	return a.page
@@ -267,9 +268,9 @@ func (a *approvePage) lookAtAll() {
 	}
 }
 
-// allSeen reports whether the whole input, and the whole rule if one will be saved, has been in view.
-func (a *approvePage) allSeen() bool {
-	return a.input.block.seenAll && (a.ruleText == nil || a.ruleText.seenAll)
+// isRead reports whether the input, and the rule if one will be saved, has been read as far as it must be.
+func (a *approvePage) isRead() bool {
+	return a.input.block.read && (a.ruleText == nil || a.ruleText.read)
 }
 
 // The distances in a body, and when there is little room.

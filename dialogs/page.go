@@ -45,7 +45,8 @@ type page struct {
 	first  func() fyne.Focusable       // has the focus first, in place of text, where it is in view
 	renew  func()                      // follows what has changed outside since it was shown
 	look   func()                      // takes note of what of it is in view now
-	seen   func() bool                 // the whole of what is to be judged has been in view
+	read   func() bool                 // what must be read of it before the affirmative works has been in view
+	unread func() int                  // lines that have not been in view
 }
 
 func newPage(e *entry, w *window, head *head) *page {
@@ -56,7 +57,8 @@ func newPage(e *entry, w *window, head *head) *page {
 		unwind:  func() bool { return false },
 		renew:   func() {},
 		look:    func() {},
-		seen:    func() bool { return true },
+		read:    func() bool { return true },
+		unread:  func() int { return 0 },
 	}
 }
 

@@ -366,12 +366,12 @@ func (w *window) rearm() {
 	}
 	if w.inView() {
 		w.page.look()
-		w.arm.look(w.page.seen())
+		w.arm.look(w.page.read())
 	}
 	w.arm.hear()
-	w.page.yes.setReady(w.arm.armed(), w.hint())
+	w.page.yes.setReady(w.arm.armed(), w.note())
 	if w.page.no != nil {
-		w.page.no.setReady(!w.arm.isQuiet(), w.page.no.hint)
+		w.page.no.setReady(!w.arm.isQuiet(), "")
 	}
 	left, possible := w.arm.remaining()
 	for _, end := range []time.Time{w.settled, w.arm.quiet} {
@@ -384,12 +384,19 @@ func (w *window) rearm() {
 	}
 }
 
-// hint says how to press the affirmative.
-func (w *window) hint() string {
-	if w.arm.looked && !w.arm.seen {
-		return tr("read to the end first")
+// note is what the affirmative says of itself beside its name: why it does not work yet, or what was not shown.
+func (w *window) note() string {
+	switch unread := w.page.unread(); {
+	case !w.arm.looked:
+		return ""
+	case !w.arm.seen:
+		return tr("Read to the end first")
+	case unread == 1:
+		return tr("1 line unread")
+	case unread > 1:
+		return tr("{{.Lines}} lines unread", values{"Lines": unread})
 	}
-	return affirmativeHint()
+	return ""
 }
 
 // tick keeps the remaining time up to date, once a second.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -840,7 +841,7 @@ func TestReadToTheEnd(t *testing.T) {
 	s.tapText("Allow")
 	s.wantOpen("1")
 	s.canvas().FocusPrevious() // the keys scroll the text wherever the focus is
-	if got := s.page().yes.hint; got != "read to the end first" {
+	if got := s.page().yes.note; got != "Read to the end first" {
 		t.Errorf("the button says %q", got)
 	}
 	for range 100 {
@@ -851,6 +852,53 @@ func TestReadToTheEnd(t *testing.T) {
 	s.pass(time.Second)
 	s.chord(fyne.KeyReturn)
 	s.wantOutcome("1", interact.Allowed)
+}
+
+// The content of a file need not be scrolled: the button says how much of it was not shown, and the facts say where
+// in it something is hidden.
+func TestReadingInProportion(t *testing.T) {
+	var text strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&text, "line %d\n", i+1)
+	}
+	input, err := json.Marshal(map[string]any{"file_path": "/src/shop/new.txt", "mode": 0o777,
+		"content": text.String() + "the \u202eend"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newScreen(t)
+	s.open(request("1", interact.Approve{Tool: "Write", Input: input}))
+	s.ready()
+	if !s.shows("hidden characters: line 301") {
+		t.Error("what is hidden where nobody looked is no fact")
+	}
+	unread := s.page().unread()
+	if got, want := s.page().yes.note, fmt.Sprintf("%d lines unread", unread); unread < 200 || got != want {
+		t.Errorf("the button says %q, want %q", got, want)
+	}
+	s.key(fyne.KeyPageDown)
+	if s.page().unread() >= unread {
+		t.Error("what was scrolled into view counts as unread")
+	}
+	s.chord(fyne.KeyReturn)
+	s.wantOutcome("1", interact.Allowed)
+}
+
+// The fields beside a file's content are above it, and must be read.
+func TestFieldsBesideContentMustBeRead(t *testing.T) {
+	fields := map[string]any{"file_path": "/src/shop/new.txt", "content": "text"}
+	for i := range 200 {
+		fields[fmt.Sprintf("field %d", i)] = "value"
+	}
+	input, err := json.Marshal(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newScreen(t)
+	s.open(request("1", interact.Approve{Tool: "Write", Input: input}))
+	s.ready()
+	s.chord(fyne.KeyReturn)
+	s.wantOpen("1")
 }
 
 // What is put off comes back when nod says so, with what was typed into it, and has to arm anew.
@@ -1181,7 +1229,7 @@ func TestMeasuringIsNotSeeing(t *testing.T) {
 	s.ready()
 	s.chord(fyne.KeyReturn)
 	s.wantOpen("1")
-	if s.page().seen() {
+	if s.page().read() {
 		t.Error("lines that were never on the screen count as seen")
 	}
 	for range 10 {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"fyne.io/fyne/v2/lang"
+
 	"nod/interact"
 	"nod/ipc/operator"
 	"nod/policy"
@@ -112,6 +114,18 @@ func (o operatorAPI) Desktop(context.Context) (operator.Desktop, error) {
 	notifications, _ := notificationService()
 	return operator.Desktop{Tray: trayService(), Notifications: notifications}, nil
 }
+
+// TestRequest implements [operator.Operator].
+func (o operatorAPI) TestRequest(ctx context.Context) (interact.Answer, error) {
+	r, err := testRequest(lang.L("A test from nod itself. Nothing runs, whatever you answer."))
+	if err != nil {
+		return interact.Answer{}, err
+	}
+	return o.p.broker.Do(ctx, r)
+}
+
+// Welcomed implements [operator.Operator].
+func (o operatorAPI) Welcomed(context.Context) error { return o.p.welcome.seen() }
 
 // Replace implements [operator.Operator].
 func (o operatorAPI) Replace(_ context.Context, base, next config.Config) error {

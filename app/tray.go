@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -134,7 +133,7 @@ func (s snapshot) pendingItems(do trayActions) []menuItem {
 	var items []menuItem
 	for i, r := range s.Pending {
 		if i == menuPending {
-			more := lang.L("{{.Count}} more…", map[string]any{"Count": len(s.Pending) - i})
+			more := lang.L("and {{.Count}} more…", map[string]any{"Count": len(s.Pending) - i})
 			return append(items, menuItem{Label: more, Do: do.Raise})
 		}
 		items = append(items, menuItem{Label: pendingLabel(r), Request: r.ID, Do: func() { do.Show(r.ID) }})
@@ -175,18 +174,9 @@ func sameMenu(a, b []menuItem) bool {
 	})
 }
 
-// pendingLabel is nod's word for the request and the requester's name, nothing else of what it sent.
+// pendingLabel says who asks, and the first words of what for: "Claude Code · shop: npm test".
 func pendingLabel(r interact.Request) string {
-	who := cmp.Or(r.Requester.Agent, source(r.Requester))
-	return kindLabel(r.Body.Kind()) + " · " + menuText(safetext.Line(who, nameLimit), runtime.GOOS)
-}
-
-func kindLabel(k interact.Kind) string {
-	return cmp.Or(map[interact.Kind]string{
-		interact.KindApprove: lang.L("Approval"),
-		interact.KindConfirm: lang.L("Yes or no"),
-		interact.KindForm:    lang.L("Form"),
-	}[k], lang.L("Question"))
+	return menuText(whoAsks(r.Requester)+": "+safetext.Line(r.Gist(), gistLimit), runtime.GOOS)
 }
 
 // menuText keeps the letter that marks a keyboard shortcut in the system's menus from vanishing.

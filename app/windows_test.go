@@ -29,6 +29,7 @@ type desk struct {
 	saves   string         // what an allow of any scope would save
 	started []*fakeProcess // in order
 	slow    time.Duration  // how long a process takes before it fetches anything
+	quiet   atomic.Bool    // prompts wait in the tray
 	failed  int            // how often the person was told that the windows fail
 }
 
@@ -58,6 +59,7 @@ func newDesk(t *testing.T) *desk {
 			return policy.Offers{Grants: []policy.Offer{{Scope: policy.Always, Cover: policy.CoverInput, Text: d.saves}}}
 		},
 		keep:    func() time.Duration { return 10 * time.Minute },
+		quiet:   func(interact.Request) bool { return d.quiet.Load() },
 		changed: func() {}, failed: func(error) { d.failed++ },
 	})
 	go d.w.run(ctx)
@@ -492,6 +494,44 @@ func TestWindowsStayWhileOneIsOpen(t *testing.T) {
 		if d.w.focused() {
 			t.Error("what is gone has the focus")
 		}
+	})
+}
+
+// What waits in the tray needs no process, until the person asks for it.
+func TestPromptsWaitInTheTray(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.quiet.Store(true)
+		a, b := d.ask("a"), d.ask("b")
+		d.wantPending(a)
+		d.w.show(operator.View{Settings: true})
+		if got := ids(d.shows()); got != "" {
+			t.Fatalf("shows %s, want the settings only", got)
+		}
+		d.w.show(operator.View{Request: "b"})
+		if got := ids(d.shows()); got != "a b" {
+			t.Errorf("shows %q, want both", got)
+		}
+		c := d.ask("c")
+		if got := ids(d.shows()); got != "a b c" {
+			t.Errorf("shows %q, want the new one behind the others", got)
+		}
+		for _, one := range []*asked{a, b, c} {
+			if err := d.answer(one, allowed()); err != nil {
+				t.Error(err)
+			}
+		}
+		d.shows()
+		e := d.ask("e")
+		if got := ids(d.shows()); got != "" {
+			t.Errorf("shows %q, want it in the tray again", got)
+		}
+		d.quiet.Store(false)
+		d.w.Changed()
+		if got := ids(d.shows()); got != "e" {
+			t.Errorf("shows %q once it need not wait any more", got)
+		}
+		d.wantPending(e)
 	})
 }
 

@@ -20,10 +20,10 @@ func newConfirmPage(w *window, e *entry, h *head, b interact.Confirm) *page {
 	// The agent words the labels, so nod's own signs say which is which.
 	p.yes = newDecision(w, yes, affirmativeHint(), strongButton, w.affirm)
 	p.yes.icon = theme.IconNameConfirm
-	refusal := newDecision(w, no, negativeHint(), plainButton, w.refuse)
-	refusal.icon = theme.IconNameCancel
+	p.no = newDecision(w, no, negativeHint(), plainButton, w.refuse)
+	p.no.icon = theme.IconNameCancel
 	p.assemble(p.rows(Tight(newMarkdown(b.Message))).scroll.Scroll, &foot{
-		left: []fyne.CanvasObject{refusal}, right: []fyne.CanvasObject{p.yes},
+		left: []fyne.CanvasObject{p.no}, right: []fyne.CanvasObject{p.yes},
 	})
 	return p
 }

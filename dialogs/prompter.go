@@ -47,6 +47,8 @@ type Prompter struct {
 	do    func(func())                            // runs a function on the UI goroutine
 	later func(func())                            // runs a function soon, after the event at hand
 	timer func(time.Duration, func()) *time.Timer // [time.AfterFunc]
+	// aside does work on another goroutine, and then what it returns on that of the UI.
+	aside func(work func() (show func()))
 
 	hasRoomBeside func(w fyne.Window, width float32) bool
 
@@ -74,12 +76,14 @@ func New(a fyne.App, o Options) *Prompter {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	return &Prompter{
+	p := &Prompter{
 		app: a, options: o, now: time.Now, do: fyne.Do,
 		later: func(f func()) { f() },
 		timer: time.AfterFunc, hasRoomBeside: hasRoomBeside,
 		queue: &queue{},
 	}
+	p.aside = func(work func() func()) { go func() { p.post(work()) }() }
+	return p
 }
 
 // Open shows a request, after those that were opened before it. The function it returns waits for the answer; when

@@ -52,13 +52,14 @@ func newScreen(t testing.TB) *screen {
 	s.p.hasRoomBeside = func(fyne.Window, float32) bool { return s.wide }
 	s.p.later = func(f func()) { s.soon = append(s.soon, f) }
 	s.p.timer = func(time.Duration, func()) *time.Timer { return nil } // the test turns the clock
+	s.p.aside = func(work func() func()) { work()() }
 	return s
 }
 
 // someOffers are what the tests' policy offers for a call.
 func someOffers(c policy.Call) policy.Offers {
 	offers := policy.Offers{Parts: someParts(c)}
-	for _, cover := range []policy.Cover{policy.CoverInput, policy.CoverCommands, policy.CoverEdits} {
+	for _, cover := range policy.Covers {
 		for _, scope := range policy.Scopes {
 			if text := someGrants(c, scope, cover); text != "" {
 				offers.Grants = append(offers.Grants, policy.Offer{Scope: scope, Cover: cover, Text: text})
@@ -77,6 +78,8 @@ func someGrants(c policy.Call, scope policy.Scope, cover policy.Cover) string {
 		if c.Tool == "Edit" && scope != policy.Always {
 			return fmt.Sprintf("allow %s to change files in ~/src/shop, but no settings, hooks or keys (%s)", c.Agent, scope)
 		}
+		return ""
+	case policy.CoverTool, policy.CoverHost, policy.CoverReads:
 		return ""
 	}
 	var lines []string
@@ -308,6 +311,21 @@ func walk(root fyne.CanvasObject, visit func(fyne.CanvasObject)) {
 
 // key presses a key the way Fyne's driver does.
 func (s *screen) key(name fyne.KeyName) {
+	s.down(name)
+	s.repeat(name)
+}
+
+// down is a key that goes down.
+func (s *screen) down(name fyne.KeyName) {
+	if f, takes := s.canvas().Focused().(desktop.Keyable); takes {
+		f.KeyDown(&fyne.KeyEvent{Name: name})
+	} else {
+		s.p.window.keyDown(&fyne.KeyEvent{Name: name}, nil)
+	}
+}
+
+// repeat is a key that is held down, again.
+func (s *screen) repeat(name fyne.KeyName) {
 	ev := &fyne.KeyEvent{Name: name}
 	switch f := s.canvas().Focused(); {
 	case f != nil:
@@ -320,7 +338,13 @@ func (s *screen) key(name fyne.KeyName) {
 
 // chord presses a shortcut the way Fyne's driver does: the focused widget may swallow it.
 func (s *screen) chord(name fyne.KeyName) {
-	sc := &desktop.CustomShortcut{KeyName: name, Modifier: commandKey()}
+	s.down(name)
+	s.shortcut(name, commandKey())
+}
+
+// shortcut is a shortcut whose key is held down.
+func (s *screen) shortcut(name fyne.KeyName, modifier fyne.KeyModifier) {
+	sc := &desktop.CustomShortcut{KeyName: name, Modifier: modifier}
 	if f, takes := s.canvas().Focused().(fyne.Shortcutable); takes {
 		f.TypedShortcut(sc)
 	} else {
@@ -331,6 +355,7 @@ func (s *screen) chord(name fyne.KeyName) {
 
 func (s *screen) typeText(text string) {
 	for _, r := range text {
+		s.down(fyne.KeyName(r))
 		s.canvas().Focused().TypedRune(r)
 	}
 	s.settle()

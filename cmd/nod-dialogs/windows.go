@@ -146,7 +146,11 @@ func (w *windows) show(v operator.View) {
 	switch {
 	case v.Settings:
 		w.onUI(func() {
-			w.settings.Show()
+			if v.Welcome {
+				w.settings.ShowWelcome()
+			} else {
+				w.settings.Show()
+			}
 			w.screenChanged()
 		})
 	case v.Request != "":

@@ -137,3 +137,11 @@ func (c *Client) SetAutostart(ctx context.Context, on bool) error {
 func (c *Client) Desktop(ctx context.Context) (Desktop, error) {
 	return get[Desktop](ctx, c, methodDesktop)
 }
+
+// TestRequest implements [Operator].
+func (c *Client) TestRequest(ctx context.Context) (interact.Answer, error) {
+	return get[interact.Answer](ctx, c, methodTestRequest)
+}
+
+// Welcomed implements [Operator].
+func (c *Client) Welcomed(ctx context.Context) error { return c.do(ctx, methodWelcomed) }

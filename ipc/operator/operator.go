@@ -52,6 +52,12 @@ type Operator interface {
 	SetAutostart(ctx context.Context, on bool) error
 	// Desktop asks the desktop what it offers. It may take a moment.
 	Desktop(ctx context.Context) (Desktop, error)
+
+	// TestRequest asks the person as an agent would, about something harmless that nobody does, and waits for what comes
+	// of it.
+	TestRequest(ctx context.Context) (interact.Answer, error)
+	// Welcomed says that the person has seen the welcome.
+	Welcomed(ctx context.Context) error
 }
 
 var (
@@ -129,6 +135,7 @@ type Screen struct {
 // View is a window that the tray process wants shown.
 type View struct {
 	Settings bool        // the settings; else the prompt window
+	Welcome  bool        // with Settings: what a new person sees in their place
 	Request  interact.ID // the prompt to bring to the front; zero: the current one
 }
 

@@ -69,6 +69,12 @@ func (r *recorder) Desktop(context.Context) (Desktop, error) {
 	return Desktop{Tray: true}, r.note("Desktop")
 }
 
+func (r *recorder) TestRequest(context.Context) (interact.Answer, error) {
+	return interact.Answer{Outcome: interact.Denied}, r.note("TestRequest")
+}
+
+func (r *recorder) Welcomed(context.Context) error { return r.note("Welcomed") }
+
 // connect connects a client with an operator.
 func connect(t *testing.T, o Operator, version string) (*Client, error) {
 	fromClient, toServer := io.Pipe()
@@ -120,6 +126,9 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 		{func(ctx context.Context) (any, error) { return nothing(c.SetAutostart(ctx, true)) },
 			[]any{"SetAutostart", true}, nil},
 		{func(ctx context.Context) (any, error) { return c.Desktop(ctx) }, []any{"Desktop"}, Desktop{Tray: true}},
+		{func(ctx context.Context) (any, error) { return c.TestRequest(ctx) }, []any{"TestRequest"},
+			interact.Answer{Outcome: interact.Denied}},
+		{func(ctx context.Context) (any, error) { return nothing(c.Welcomed(ctx)) }, []any{"Welcomed"}, nil},
 	}
 	for _, tt := range tests {
 		o.err = nil

@@ -32,6 +32,8 @@ const (
 	methodSuggest      = "suggest"
 	methodAutostart    = "autostart"
 	methodDesktop      = "desktop"
+	methodTestRequest  = "test.request"
+	methodWelcomed     = "welcomed"
 	methodCancel       = "cancel" // nobody waits for a call any more
 
 	// From the tray process:
@@ -103,6 +105,8 @@ func methods(op Operator) handler.Map {
 		methodSuggest:      handler.New(op.Suggest),
 		methodAutostart:    handler.NewPos(op.SetAutostart, "on"),
 		methodDesktop:      handler.New(op.Desktop),
+		methodTestRequest:  handler.New(op.TestRequest),
+		methodWelcomed:     handler.New(op.Welcomed),
 		methodCancel: handler.NewPos(func(ctx context.Context, id string) error {
 			jrpc2.ServerFromContext(ctx).CancelRequest(id)
 			return nil

@@ -214,11 +214,11 @@ func oneLine(s string, size fyne.ThemeSizeName) *widget.Label {
 // mayRefuse reports whether a press that refuses counts: one that comes as soon as something has moved was for what was
 // there before.
 func (c *queueColumn) mayRefuse() bool {
-	if c.w.p.now().Sub(c.since) < quietAfterAnswer || !c.w.arm.refuse() {
-		c.w.sayTooEarly()
+	if c.w.p.now().Sub(c.since) < quietAfterAnswer {
+		c.w.sayTooFast()
 		return false
 	}
-	return true
+	return c.w.mayRefuse()
 }
 
 // mayAffirm is the same for a press that affirms, which takes as long to arm as in a prompt.
@@ -228,8 +228,8 @@ func (c *queueColumn) mayAffirm() bool {
 	if arm.since.After(since) {
 		since = arm.since
 	}
-	if !arm.visible || !arm.focused || now.Before(arm.quiet) || now.Sub(since) < arm.after {
-		c.w.sayTooEarly()
+	if !arm.visible || !arm.focused || arm.isQuiet() || now.Sub(since) < arm.after {
+		c.w.sayTooFast()
 		return false
 	}
 	return true
@@ -257,9 +257,9 @@ func (c *queueColumn) TypedKey(ev *fyne.KeyEvent) {
 	case moves:
 		c.w.p.show(list[to])
 	case ev.Name == fyne.KeyDelete:
-		c.w.refuse()
+		c.w.pressing(c.w.refuse)()
 	case presses(ev):
-		c.w.focus(c.w.page.start())
+		c.w.pressing(func() { c.w.focus(c.w.page.start()) })()
 	default:
 		c.w.typedKey(ev)
 	}

@@ -324,7 +324,8 @@ func (p *program) watchStore() {
 		case <-changes:
 			p.broker.Reconsider()
 			p.windows.Changed()
-			p.announcer.look(withoutNotices(p.broker.Pending()))
+			waiting, _ := toAnswer(p.broker.Pending())
+			p.announcer.look(waiting)
 			p.refresh()
 		}
 	}

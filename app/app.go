@@ -135,7 +135,7 @@ func newProgram(
 	}
 	p.journal = interact.NewMemoryJournal(journalSize, journalBytes)
 	p.broker = interact.NewBroker(interact.BrokerConfig{
-		Policy: p.store, Prompter: p.presence, Notify: p.notifier.Notify, Journal: p.journal, Timeout: p.store.Timeout,
+		Policy: keeper{p.store, p.windows}, Prompter: p.presence, Notify: p.notifier.Notify, Journal: p.journal, Timeout: p.store.Timeout,
 		Processes: peer.Table{}, Log: p.log,
 	})
 	nod, err := operator.Program("nod")
@@ -164,6 +164,8 @@ func (p *program) openDesktop() (err error) {
 		keep:      func() time.Duration { return p.store.Config().Prompt.KeepReady },
 		reachable: func(ctx context.Context) error { _, err := displayEnv(ctx); return err },
 		changed:   p.refresh, failed: p.tellFailed,
+		present: func() { p.presence.back() },
+		undoFor: func() time.Duration { return p.store.Config().Prompt.Undo },
 	})
 	p.notifier = newNotifier(beeepMessenger{}, func() bool { return p.store.Config().Notifications.Notices }, p.log)
 	p.presence = newPresence(p.windows, p.refresh, p.tellQuiet)
@@ -252,7 +254,7 @@ func (p *program) snapshot() snapshot {
 	away, missed := p.presence.away()
 	_, held := p.store.Held()
 	return snapshot{
-		Pending:       withoutNotices(p.broker.Pending()),
+		Pending:       p.pending(),
 		Pause:         p.presence.paused(),
 		Away:          away,
 		Missed:        missed,
@@ -260,6 +262,11 @@ func (p *program) snapshot() snapshot {
 		Held:          held,
 		AskEverything: p.store.Config().Policy.AskEverything,
 	}
+}
+
+// pending is what waits for the person.
+func (p *program) pending() []interact.Request {
+	return p.windows.unanswered(withoutNotices(p.broker.Pending()))
 }
 
 // refresh brings the tray up to date. It does not block.
@@ -274,7 +281,7 @@ func (p *program) watchRequests() {
 		case <-p.ctx.Done():
 			return
 		case <-changes:
-			p.announcer.look(withoutNotices(p.broker.Pending()))
+			p.announcer.look(p.pending())
 			p.refresh()
 		}
 	}
@@ -353,7 +360,7 @@ func (p *program) showSettings() { p.windows.show(operator.View{Settings: true})
 
 // raise shows what a person who starts nod again expects: the prompt that is pending, else the settings.
 func (p *program) raise(settings bool) {
-	if !settings && len(withoutNotices(p.broker.Pending())) > 0 {
+	if !settings && len(p.pending()) > 0 {
 		p.windows.show(operator.View{})
 		return
 	}

@@ -175,7 +175,7 @@ func TestEnvironment(t *testing.T) {
 	))
 	want := Default()
 	want.IPC.Address = "127.0.0.1:0"
-	want.Prompt = Prompt{Timeout: 2 * time.Second, ArmAfter: time.Second, KeepReady: time.Minute}
+	want.Prompt = Prompt{Timeout: 2 * time.Second, ArmAfter: time.Second, KeepReady: time.Minute, Undo: 10 * time.Second}
 	want.Notifications = Notifications{}
 	want.Look = Look{"dark", "zh-CN"}
 	if err != nil || !cfg.Equal(want) {

@@ -40,6 +40,7 @@ func (c Config) problems() []*policy.FieldError {
 	add("prompt.timeout", checkRange(c.Prompt.Timeout, time.Second, 24*time.Hour))
 	add("prompt.arm_after", checkRange(c.Prompt.ArmAfter, 700*time.Millisecond, 10*time.Second))
 	add("prompt.keep_ready", checkRange(c.Prompt.KeepReady, 0, 24*time.Hour))
+	add("prompt.undo", checkRange(c.Prompt.Undo, 0, time.Minute))
 	add("look.theme", policy.CheckOneOf(c.Look.Theme, "system", "light", "dark"))
 	add("look.language", policy.CheckOneOf(c.Look.Language, "system", "en", "zh-CN"))
 	found = append(found, policy.CheckAgents("agents.strict", c.Agents.Strict)...)

@@ -157,6 +157,7 @@ func (w *windows) reopen(p *prompt) error {
 	}
 	p.answered, p.answer = false, interact.Answer{}
 	p.Revision++
+	w.wanted = append(w.wanted, operator.View{Request: p.ID})
 	return nil
 }
 

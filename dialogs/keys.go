@@ -42,6 +42,7 @@ func (w *window) installKeys() {
 	for key, do := range w.chords() {
 		c.AddShortcut(shortcut(key), func(fyne.Shortcut) { do() })
 	}
+	c.AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { w.undos.TakeBack() })
 	c.SetOnTypedKey(w.typedKey)
 }
 
@@ -57,6 +58,10 @@ func (w *window) typedKey(ev *fyne.KeyEvent) {
 
 // typedShortcut does what the shortcut stands for and reports whether it stands for anything.
 func (w *window) typedShortcut(s fyne.Shortcut) bool {
+	if _, isUndo := s.(*fyne.ShortcutUndo); isUndo {
+		w.undos.TakeBack()
+		return true
+	}
 	for key, do := range w.chords() {
 		if shortcut(key).ShortcutName() == s.ShortcutName() {
 			do()
@@ -106,7 +111,7 @@ func (f *field) AcceptsTab() bool { return false }
 
 // TypedShortcut implements [fyne.Shortcutable].
 func (f *field) TypedShortcut(s fyne.Shortcut) {
-	if f.w.typedShortcut(s) {
+	if _, isUndo := s.(*fyne.ShortcutUndo); !isUndo && f.w.typedShortcut(s) { // what is undone is typing
 		return
 	}
 	f.Entry.TypedShortcut(s)

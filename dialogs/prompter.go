@@ -28,6 +28,8 @@ type Options struct {
 	// Offers are what the prompt of that request says and offers. Nil means that no parts are shown, and only
 	// "once" is offered. After a change of it call [Prompter.Renew].
 	Offers func(id interact.ID) policy.Offers
+	// Settle takes back what [Prompter.SetUndos] has told of. It may call done on any goroutine.
+	Settle Settle
 	// Changed, if not nil, is called on the UI goroutine whenever what waits may have changed. Of the
 	// Prompter it may call Waiting only.
 	Changed func()

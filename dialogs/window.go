@@ -23,6 +23,8 @@ type window struct {
 	root *fyne.Container // holds the page; its layout notices when the window is resized
 	arm  *arming
 
+	undos *undoRow
+
 	page *page  // nil when nothing is shown
 	menu *layer // nil when none is open
 
@@ -50,6 +52,7 @@ func newWindow(p *Prompter) *window {
 	w.win.SetCloseIntercept(w.dismiss)
 	w.installKeys()
 	w.held = newKeyHold(w)
+	w.undos = newUndoRow(w)
 	return w
 }
 
@@ -117,7 +120,7 @@ func (w *window) show(e *entry) {
 	pg.renew()
 	wasInSight := w.page != nil && isOnScreen(w.win)
 	w.page = pg
-	w.root.Objects = []fyne.CanvasObject{w.held, pg.object}
+	w.root.Objects = []fyne.CanvasObject{w.held, w.undos.under(pg.object)}
 	pg.head.setPosition(w.p.queue.position())
 	size := w.measure(pg)
 	w.root.Refresh()
@@ -163,6 +166,7 @@ func (w *window) changed() {
 // measure learns the size at which the page looks best.
 func (w *window) measure(pg *page) (size fyne.Size) {
 	w.unseen(func() { size = pg.size() })
+	size.Height += w.undos.height()
 	return size
 }
 
@@ -369,6 +373,7 @@ func (w *window) tick() {
 		return
 	}
 	w.page.tick(w.p.now())
+	w.undos.tick()
 	w.tickTimer = w.p.after(time.Second, w.tick)
 }
 

@@ -95,6 +95,7 @@ func (w *windows) open(client *operator.Client) error {
 	w.dialogs = dialogs.New(w.app, dialogs.Options{
 		Config:  func() config.Prompt { return w.state.Load().Config.Prompt },
 		Offers:  w.prompts.offers,
+		Settle:  w.settle,
 		Changed: w.park.settle,
 		Log:     slog.Default(),
 	})
@@ -183,6 +184,11 @@ func (w *windows) report(ctx context.Context) error {
 // look applies the theme that the person chose.
 func (w *windows) look() {
 	w.app.Settings().SetTheme(dialogs.Theme(w.state.Load().Config.Look.Theme))
+}
+
+// settle takes back what the person did a moment ago, or lets it stand.
+func (w *windows) settle(undo int, back bool, done func(error)) {
+	go func() { done(w.client.Settle(w.ctx, undo, back)) }()
 }
 
 // machine is this machine, with hooks that run the nod command.

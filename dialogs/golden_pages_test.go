@@ -82,7 +82,7 @@ func TestGoldenStates(t *testing.T) {
 			s.ready()
 			s.tapText("Once")
 			s.tapText("Always")
-			s.tapText("Deny, and say why…")
+			s.tapText("Deny with reason…")
 			s.typeText("use the Makefile")
 		}},
 		{"raw", samples["approve"], func(s *screen) { s.ready(); s.tapText("Whole input (JSON)") }},

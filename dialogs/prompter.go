@@ -28,8 +28,8 @@ type Options struct {
 	// Offers are what the prompt of that request says and offers. Nil means that no parts are shown, and only
 	// "once" is offered. After a change of it call [Prompter.Renew].
 	Offers func(id interact.ID) policy.Offers
-	// Changed, if not nil, is called on the UI goroutine whenever what waits may have changed. Of the
-	// Prompter it may call Waiting only.
+	// Changed, if not nil, is called on the UI goroutine whenever what waits may have changed, or whether the window
+	// has the focus. Of the Prompter it may call Waiting and Focused only.
 	Changed func()
 	// Log takes what goes wrong inside a prompt. Nil means the default logger.
 	Log *slog.Logger
@@ -134,6 +134,9 @@ func (p *Prompter) Renew() { p.post(p.changed) }
 // Waiting is the number of requests that wait for the human. It is for the UI goroutine.
 func (p *Prompter) Waiting() int { return len(p.queue.entries) }
 
+// Focused reports whether the window has the focus. It is for the UI goroutine.
+func (p *Prompter) Focused() bool { return p.window != nil && p.window.arm.focused }
+
 // post runs f on the UI goroutine.
 func (p *Prompter) post(f func()) {
 	p.do(func() {
@@ -204,6 +207,11 @@ func (p *Prompter) changed() {
 	if p.window != nil {
 		p.window.update()
 	}
+	p.tell()
+}
+
+// tell says that what waits may have changed, or the focus.
+func (p *Prompter) tell() {
 	if p.options.Changed != nil {
 		p.options.Changed()
 	}

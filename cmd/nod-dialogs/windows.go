@@ -32,7 +32,8 @@ type windows struct {
 	dialogs  *dialogs.Prompter
 	settings *settings.Window
 	park     *park
-	focused  atomic.Bool
+	inFront  bool        // Fyne says that one of the windows has the focus; for the UI goroutine
+	focused  atomic.Bool // one of them has
 	states   chan struct{} // cap 1: something else is in force
 	reports  chan struct{} // cap 1: what is on screen has changed
 	isUp     atomic.Bool   // the display has taken the windows in
@@ -95,7 +96,7 @@ func (w *windows) open(client *operator.Client) error {
 	w.dialogs = dialogs.New(w.app, dialogs.Options{
 		Config:  func() config.Prompt { return w.state.Load().Config.Prompt },
 		Offers:  w.prompts.offers,
-		Changed: w.park.settle,
+		Changed: w.screenChanged,
 		Log:     slog.Default(),
 	})
 	w.settings = settings.New(w.app, settings.Options{Operator: client, Machine: machine, Closed: w.screenChanged})
@@ -129,6 +130,7 @@ func (w *windows) run() (err error) {
 
 // started runs on the UI goroutine, once windows can be shown.
 func (w *windows) started() {
+	leaveFocus()
 	w.isUp.Store(true)
 	w.dialogs.Prepare()
 	go w.prompts.run(w.ctx, w.client, w.dialogs, w.show)
@@ -165,12 +167,13 @@ func (w *windows) busy() bool {
 }
 
 func (w *windows) focus(on bool) {
-	w.focused.Store(on)
+	w.inFront = on
 	w.screenChanged()
 }
 
 // screenChanged has nod told what is on screen, and parks the loop when nothing is. It runs on the UI goroutine.
 func (w *windows) screenChanged() {
+	w.focused.Store(w.dialogs.Focused() || w.settings.Visible() && w.inFront)
 	operator.Signal(w.reports)
 	w.park.settle()
 }

@@ -25,6 +25,7 @@ func TestTrayState(t *testing.T) {
 		{"idle", snapshot{}, assets.Idle},
 		{"ask about everything is no state of its own", snapshot{AskEverything: true}, assets.Idle},
 		{"waiting", snapshot{Pending: waiting}, assets.Waiting},
+		{"snoozed", snapshot{Snoozed: waiting}, assets.Idle},
 		{"paused", snapshot{Pause: Pause{On: true}}, assets.Paused},
 		{"paused, and somebody waits from before", snapshot{Pending: waiting, Pause: Pause{On: true}}, assets.Waiting},
 		{"away, and nobody came since", snapshot{Away: 1}, assets.Idle},
@@ -77,6 +78,9 @@ func TestTrayMenu(t *testing.T) {
 				Body: interact.Ask{Question: "rm -rf?"}},
 		}}, []string{
 			"(2 requests wait for you)", "--", "Claude Code · my__shop: npm test‹newline›&& x", "codex: rm -rf?", "--",
+			pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
+		{"snoozed", snapshot{Snoozed: []interact.Request{pendingApproval("1", "a"), pendingApproval("2", "b")}}, []string{
+			"(2 snoozed)", "--", "2 snoozed > Approval · a | Approval · b", "--",
 			pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
 		{"paused", snapshot{Pause: Pause{On: true, Until: now.Add(time.Hour)}}, []string{
 			"(Paused until 15:00)", "--", "Resume", "Ask about everything", "--", "Settings…", "--", "Quit"}},

@@ -147,6 +147,26 @@ func (w *windows) offersOf(c policy.Call) policy.Offers {
 	return offers
 }
 
+// keepTime takes in how long what is pending waits now.
+func (w *windows) keepTime(pending []interact.Request) {
+	w.mu.Lock()
+	changed := false
+	for _, p := range w.pending {
+		i := slices.IndexFunc(pending, func(r interact.Request) bool { return r.ID == p.ID })
+		if i < 0 || pending[i].Snoozed.Equal(p.Request.Snoozed) && pending[i].Deadline.Equal(p.Request.Deadline) {
+			continue
+		}
+		r := pending[i]
+		p.Request = &r
+		p.Revision++
+		changed = true
+	}
+	w.mu.Unlock()
+	if changed {
+		w.tell()
+	}
+}
+
 func (w *windows) remove(p *prompt) {
 	w.mu.Lock()
 	if i := slices.Index(w.pending, p); i >= 0 {
@@ -219,6 +239,7 @@ func (w *windows) Prompts(_ context.Context, known map[interact.ID]int) (operato
 		case known[p.ID] == p.Revision || fresh == maxFresh:
 			all.Prompts = append(all.Prompts, operator.Prompt{ID: p.ID, Revision: p.Revision})
 		default:
+			p.Times = operator.TimesOf(*p.Request, time.Now())
 			all.Prompts = append(all.Prompts, p.Prompt)
 			p.shown = true
 			fresh++

@@ -284,6 +284,34 @@ func TestWindowsAnswer(t *testing.T) {
 	})
 }
 
+// What is put off, and later comes back, the windows hear of as something new about a prompt that they know.
+func TestWindowsKeepTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		now := time.Now()
+		a := d.ask("a")
+		d.wantPending(a)
+		r := interact.Request{ID: "a", Created: now, Deadline: now.Add(time.Hour), Until: now.Add(2 * time.Hour),
+			Body: interact.Approve{Tool: "Bash", Input: []byte("{}")}}
+		for revision, snoozed := range []time.Time{now.Add(time.Minute), {}} {
+			r.Snoozed = snoozed
+			d.w.keepTime([]interact.Request{r})
+			d.w.keepTime([]interact.Request{r}) // nothing new
+			all, err := d.w.Prompts(t.Context(), map[interact.ID]int{"a": revision + 1})
+			if err != nil || len(all.Prompts) != 1 {
+				t.Fatalf("%+v, %v", all, err)
+			}
+			want := operator.Times{Left: time.Hour, Patient: 2 * time.Hour}
+			if !snoozed.IsZero() {
+				want.Snoozed = time.Minute
+			}
+			if p := all.Prompts[0]; p.Request == nil || p.Times != want || p.Revision != revision+2 {
+				t.Errorf("%+v, want %+v in revision %d", p, want, revision+2)
+			}
+		}
+	})
+}
+
 // However much is pending, the windows fetch a little at a time.
 func TestWindowsFetchTheOldestFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

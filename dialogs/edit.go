@@ -68,16 +68,11 @@ func editsOf(args arguments) (edits []edit, used []string, ok bool) {
 // maxSearch is how much text is searched for what edits replace, in bytes: each edit searches the whole file.
 const maxSearch = 64 << 20
 
-// fileHead is the first line of a change: the path as the request names it.
-func fileHead(path string) []sheetLine {
-	lines := unnumbered("", path, lineKey)
-	return append(lines, rule(""))
-}
-
 // newFileContent starts the content for a change of the file at path.
 func newFileContent(path, cwd string) (content, *baseFile) {
 	b := readBase(path, cwd)
-	c := content{lines: fileHead(path), bases: []*baseFile{b}, facts: placeFacts(b.where)}
+	c := content{lines: unnumbered("", path, lineKey), bases: []*baseFile{b}, facts: placeFacts(b.where)}
+	c.endMust()
 	if b.where.Linked && b.where.Path != "" {
 		c.warnings = append(c.warnings,
 			tr("The path leads through a link to {{.Path}}.", values{"Path": plainText(b.where.Path)}))
@@ -86,6 +81,12 @@ func newFileContent(path, cwd string) (content, *baseFile) {
 		c.warnings = append(c.warnings, notCompared(b.problem))
 	}
 	return c, b
+}
+
+// endMust says that what follows is a file's content, which need not be read to its end.
+func (c *content) endMust() {
+	c.must = len(c.lines)
+	c.lines = append(c.lines, rule(""))
 }
 
 func notCompared(problem string) string {
@@ -240,9 +241,19 @@ func patchContent(args arguments, cwd string) (content, bool) {
 		}
 		key, text = "command", words[1]
 	}
-	c := content{lines: patchLines(text), original: text}
+	c := content{original: text}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "*** ") && strings.Contains(line, ":") { // names a file
+			c.lines = append(c.lines, unnumbered("", line, lineKey)...)
+		}
+	}
+	if len(c.lines) > 0 {
+		c.endMust()
+	}
+	patch := patchLines(text)
+	c.lines = append(c.lines, patch...)
 	added, removed := 0, 0
-	for _, l := range c.lines {
+	for _, l := range patch {
 		switch l.style {
 		case lineAdded:
 			added++

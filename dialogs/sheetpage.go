@@ -109,8 +109,12 @@ func (p *sheetPage) top(position int) float32 {
 	return p.rows[i].y
 }
 
-func (p *sheetPage) unread(seen seenRanges) string {
-	return tr("Rows not in view yet: {{.Rows}}", values{"Rows": p.unseenRows(seen)})
+func (p *sheetPage) start(line int) int {
+	i := sort.Search(len(p.rows), func(i int) bool { return p.rows[i].line >= line })
+	if i == len(p.rows) {
+		return p.end
+	}
+	return p.rows[i].from
 }
 
 func (p *sheetPage) wanted() float32 {

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"nod/interact"
+	"nod/policy/config"
 )
 
 // title is the window's title, whoever asks for whatever: no word of a requester gets into a title, where
@@ -132,7 +133,7 @@ func (w *window) show(e *entry) {
 	if wasInSight {
 		w.resize(size)
 	} else {
-		w.appear(size)
+		w.appear(size, w.takesFocus())
 	}
 	w.focus(pg.start())
 	if w.p.now().Sub(w.cutShort) < recently {
@@ -199,25 +200,33 @@ func (w *window) raise() {
 	switch {
 	case w.page == nil:
 	case isOnScreen(w.win):
-		w.win.RequestFocus()
+		focusWindow(w.win)
 	default:
-		w.disturb()
-		given := w.given
-		w.appear(w.win.Canvas().Size()) // which may be the person's
-		w.given = given
+		w.again(true)
 	}
+}
+
+// again puts the window on the screen once more.
+func (w *window) again(focus bool) {
+	w.disturb()
+	given := w.given
+	w.appear(w.win.Canvas().Size(), focus) // which may be the person's
+	w.given = given
 }
 
 // comeBack brings the window back when it is out of sight: a prompt that was minimized or left on another workspace
 // must not hide those that come after it.
 func (w *window) comeBack() {
 	if w.page != nil && !isOnScreen(w.win) {
-		w.raise()
+		w.again(w.takesFocus())
 	}
 }
 
+// takesFocus reports whether a prompt that comes by itself takes the focus.
+func (w *window) takesFocus() bool { return w.p.options.Config().Appear == config.AppearFocused }
+
 // appear puts the window on the screen, also when it is minimized or on another workspace.
-func (w *window) appear(size fyne.Size) {
+func (w *window) appear(size fyne.Size, focus bool) {
 	HideWindow(w.win)
 	w.settling()
 	w.win.Resize(size)
@@ -226,7 +235,7 @@ func (w *window) appear(size fyne.Size) {
 	if top, ok := w.win.(desktop.Window); ok && w.p.options.Config().OnTop {
 		top.RequestAlwaysOnTop()
 	}
-	ShowWindow(w.win)
+	showWindow(w.win, focus)
 	w.settling() // again: the first time the window is made here, which takes a while
 	w.arm.setVisible(true)
 }
@@ -238,7 +247,7 @@ func (w *window) hide() {
 	w.win.Canvas().Unfocus() // a key that is held down must not reach what is gone
 	w.root.Objects = nil
 	w.arm.setVisible(false)
-	w.arm.setFocused(false)
+	w.setFocused(false) // GLFW does not tell of a window that loses the focus because it goes
 	w.rearm()
 	HideWindow(w.win)
 }
@@ -443,8 +452,16 @@ func (w *window) focusMoved(f fyne.Focusable, gained bool) {
 			w.arm.setFocused(false)
 		}
 		w.left = nil
-		w.arm.setFocused(true)
+		w.setFocused(true)
 		w.rearm()
+	}
+}
+
+// setFocused takes note of whether the window has the focus.
+func (w *window) setFocused(v bool) {
+	if w.arm.focused != v {
+		w.arm.setFocused(v)
+		w.p.tell()
 	}
 }
 
@@ -456,7 +473,7 @@ func (w *window) settleFocus() {
 	switch {
 	case f == nil:
 	case w.win.Canvas().Focused() == f:
-		w.arm.setFocused(false)
+		w.setFocused(false)
 		w.rearm()
 	case w.win.Canvas().Focused() == nil && w.page != nil && w.menu == nil:
 		w.focus(w.page.text)

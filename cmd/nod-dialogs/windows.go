@@ -33,7 +33,8 @@ type windows struct {
 	dialogs  *dialogs.Prompter
 	settings *settings.Window
 	park     *park
-	focused  atomic.Bool
+	inFront  bool          // Fyne says that one of the windows has the focus; for the UI goroutine
+	focused  atomic.Bool   // one of them has
 	states   chan struct{} // cap 1: something else is in force
 	reports  chan struct{} // cap 1: what is on screen has changed
 	isUp     atomic.Bool   // the display has taken the windows in
@@ -100,7 +101,7 @@ func (w *windows) open(client *operator.Client) error {
 			go w.prompts.snooze(w.ctx, w.client, w.dialogs, id, d)
 		},
 		Settle:  w.settle,
-		Changed: w.park.settle,
+		Changed: w.screenChanged,
 		Log:     slog.Default(),
 	})
 	w.settings = settings.New(w.app, settings.Options{Operator: client, Machine: machine, Closed: w.screenChanged})
@@ -134,6 +135,7 @@ func (w *windows) run() (err error) {
 
 // started runs on the UI goroutine, once windows can be shown.
 func (w *windows) started() {
+	leaveFocus()
 	w.isUp.Store(true)
 	w.dialogs.Prepare()
 	go w.prompts.run(w.ctx, w.client, w.dialogs, w.show)
@@ -174,12 +176,13 @@ func (w *windows) busy() bool {
 }
 
 func (w *windows) focus(on bool) {
-	w.focused.Store(on)
+	w.inFront = on
 	w.screenChanged()
 }
 
 // screenChanged has nod told what is on screen, and parks the loop when nothing is. It runs on the UI goroutine.
 func (w *windows) screenChanged() {
+	w.focused.Store(w.dialogs.Focused() || w.settings.Visible() && w.inFront)
 	operator.Signal(w.reports)
 	w.park.settle()
 }

@@ -21,6 +21,7 @@ var sealedKeys = map[string]struct {
 	"prompt.timeout":                   {true, "prompt: {timeout: 9m}"},
 	"prompt.arm_after":                 {true, "prompt: {arm_after: 900ms}"},
 	"prompt.keep_ready":                {false, "prompt: {keep_ready: 3m}"},
+	"prompt.undo":                      {false, "prompt: {undo: 0s}"},
 	"prompt.on_top":                    {false, "prompt: {on_top: false}"},
 	"prompt.appear":                    {false, "prompt: {appear: tray}"},
 	"prompt.shortcut":                  {false, "prompt: {shortcut: ctrl+alt+n}"},

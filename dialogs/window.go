@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"nod/interact"
+	"nod/policy/config"
 )
 
 // title is the window's title, whoever asks for whatever: no word of a requester gets into a title, where
@@ -23,9 +24,11 @@ type window struct {
 	root *fyne.Container // holds the page; its layout notices when the window is resized
 	arm  *arming
 
-	page   *page        // nil when nothing is shown
-	menu   *layer       // nil when none is open
+	undos  *undoRow
 	column *queueColumn // beside the page, where there is room
+
+	page *page  // nil when nothing is shown
+	menu *layer // nil when none is open
 
 	measuring bool      // the page is laid out only to learn its size
 	settled   time.Time // until then the window manager may still change the window
@@ -56,6 +59,7 @@ func newWindow(p *Prompter) *window {
 	w.installKeys()
 	w.held = newKeyHold(w)
 	w.column = newQueueColumn(w)
+	w.undos = newUndoRow(w)
 	return w
 }
 
@@ -127,7 +131,7 @@ func (w *window) show(e *entry) {
 	pg.renew()
 	wasInSight := w.page != nil && isOnScreen(w.win)
 	w.page = pg
-	w.root.Objects = []fyne.CanvasObject{w.held, w.column.with(pg.object)}
+	w.put(pg)
 	pg.head.setPosition(w.p.queue.position())
 	size := w.measure(pg)
 	w.column.decide(size)
@@ -137,7 +141,7 @@ func (w *window) show(e *entry) {
 	if wasInSight {
 		w.resize(size)
 	} else {
-		w.appear(size)
+		w.appear(size, w.takesFocus())
 	}
 	if w.win.Canvas().Focused() != w.column { // where the person goes through the queue
 		w.focus(pg.start())
@@ -145,6 +149,11 @@ func (w *window) show(e *entry) {
 	if w.p.now().Sub(w.cutShort) < recently {
 		w.hold()
 	}
+}
+
+// put puts a page into the window, with what is around it.
+func (w *window) put(pg *page) {
+	w.root.Objects = []fyne.CanvasObject{w.held, w.column.with(w.undos.under(pg.object))}
 }
 
 // resize makes the window as large as the next prompt wants it, unless the human or the window manager has
@@ -183,6 +192,7 @@ func (w *window) changed() {
 // measure learns the size at which the page looks best.
 func (w *window) measure(pg *page) (size fyne.Size) {
 	w.unseen(func() { size = pg.size() })
+	size.Height += w.undos.height()
 	return size
 }
 
@@ -211,25 +221,33 @@ func (w *window) raise() {
 	switch {
 	case w.page == nil:
 	case isOnScreen(w.win):
-		w.win.RequestFocus()
+		focusWindow(w.win)
 	default:
-		w.disturb()
-		given := w.given
-		w.appear(w.win.Canvas().Size()) // which may be the person's
-		w.given = given
+		w.again(true)
 	}
+}
+
+// again puts the window on the screen once more.
+func (w *window) again(focus bool) {
+	w.disturb()
+	given := w.given
+	w.appear(w.win.Canvas().Size(), focus) // which may be the person's
+	w.given = given
 }
 
 // comeBack brings the window back when it is out of sight: a prompt that was minimized or left on another workspace
 // must not hide those that come after it.
 func (w *window) comeBack() {
 	if w.page != nil && !isOnScreen(w.win) {
-		w.raise()
+		w.again(w.takesFocus())
 	}
 }
 
+// takesFocus reports whether a prompt that comes by itself takes the focus.
+func (w *window) takesFocus() bool { return w.p.options.Config().Appear == config.AppearFocused }
+
 // appear puts the window on the screen, also when it is minimized or on another workspace.
-func (w *window) appear(size fyne.Size) {
+func (w *window) appear(size fyne.Size, focus bool) {
 	HideWindow(w.win)
 	w.settling()
 	w.win.Resize(size)
@@ -238,7 +256,7 @@ func (w *window) appear(size fyne.Size) {
 	if top, ok := w.win.(desktop.Window); ok && w.p.options.Config().OnTop {
 		top.RequestAlwaysOnTop()
 	}
-	ShowWindow(w.win)
+	showWindow(w.win, focus)
 	w.settling() // again: the first time the window is made here, which takes a while
 	w.arm.setVisible(true)
 }
@@ -251,7 +269,7 @@ func (w *window) hide() {
 	w.win.Canvas().Unfocus() // a key that is held down must not reach what is gone
 	w.root.Objects = nil
 	w.arm.setVisible(false)
-	w.arm.setFocused(false)
+	w.setFocused(false) // GLFW does not tell of a window that loses the focus because it goes
 	w.rearm()
 	HideWindow(w.win)
 }
@@ -424,6 +442,7 @@ func (w *window) tick() {
 	}
 	w.page.tick(w.p.now())
 	w.column.follow()
+	w.undos.tick()
 	w.tickTimer = w.p.after(time.Second, w.tick)
 }
 
@@ -456,8 +475,16 @@ func (w *window) focusMoved(f fyne.Focusable, gained bool) {
 			w.arm.setFocused(false)
 		}
 		w.left = nil
-		w.arm.setFocused(true)
+		w.setFocused(true)
 		w.rearm()
+	}
+}
+
+// setFocused takes note of whether the window has the focus.
+func (w *window) setFocused(v bool) {
+	if w.arm.focused != v {
+		w.arm.setFocused(v)
+		w.p.tell()
 	}
 }
 
@@ -469,7 +496,7 @@ func (w *window) settleFocus() {
 	switch {
 	case f == nil:
 	case w.win.Canvas().Focused() == f:
-		w.arm.setFocused(false)
+		w.setFocused(false)
 		w.rearm()
 	case w.win.Canvas().Focused() == nil && w.page != nil && w.menu == nil:
 		w.focus(w.page.text)

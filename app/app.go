@@ -166,12 +166,16 @@ func (p *program) openDesktop() (err error) {
 		log: p.log, start: p.startWindows, offers: p.store.Offers,
 		keep:      func() time.Duration { return p.store.Config().Prompt.KeepReady },
 		reachable: func(ctx context.Context) error { _, err := displayEnv(ctx); return err },
-		changed:   p.refresh, failed: p.tellFailed,
+		quiet:     func(r interact.Request) bool { return waitsInTray(p.store.Config(), r) },
+		changed:   p.screenChanged, failed: p.tellFailed,
 	})
-	p.notifier = newNotifier(beeepMessenger{}, func() bool { return p.store.Config().Notifications.Notices }, p.log)
+	p.notifier = newNotifier(beeepMessenger{p.sound}, p.wantsNotice, p.log)
 	p.presence = newPresence(p.windows, p.refresh, p.tellQuiet)
-	p.announcer = newAnnouncer(p.ctx, p.notifier.say,
-		func() bool { return p.store.Config().Notifications.Prompts }, p.windows.focused)
+	p.announcer = newAnnouncer(announcerConfig{
+		ctx: p.ctx, post: newBoard(p.ctx, p.notifier), sound: p.sound, looking: p.windows.focused,
+		wanted: p.wantsAnnouncement, hidden: p.windows.quiet,
+		show: func(id interact.ID) { p.windows.show(operator.View{Request: id}) },
+	})
 	p.tray = newTray(trayActions{
 		Show:          func(id interact.ID) { p.windows.show(operator.View{Request: id}) },
 		Raise:         func() { p.windows.show(operator.View{}) },
@@ -254,8 +258,10 @@ func (p *program) serve() {
 func (p *program) snapshot() snapshot {
 	away, missed := p.presence.away()
 	_, held := p.store.Held()
+	waiting, snoozed := toAnswer(p.broker.Pending())
 	return snapshot{
-		Pending:       withoutNotices(p.broker.Pending()),
+		Pending:       waiting,
+		Snoozed:       snoozed,
 		Pause:         p.presence.paused(),
 		Away:          away,
 		Missed:        missed,
@@ -277,10 +283,21 @@ func (p *program) watchRequests() {
 		case <-p.ctx.Done():
 			return
 		case <-changes:
-			p.announcer.look(withoutNotices(p.broker.Pending()))
+			pending := p.broker.Pending()
+			p.windows.keepTime(pending)
+			waiting, _ := toAnswer(pending)
+			p.announcer.look(waiting)
 			p.refresh()
 		}
 	}
+}
+
+// screenChanged takes in what is on screen now: who looks at nod needs no notification.
+func (p *program) screenChanged() {
+	if p.windows.focused() {
+		p.announcer.seen()
+	}
+	p.refresh()
 }
 
 // watchStore follows the policy file and the grants.
@@ -307,13 +324,18 @@ func (p *program) watchStore() {
 		case <-changes:
 			p.broker.Reconsider()
 			p.windows.Changed()
+			p.announcer.look(withoutNotices(p.broker.Pending()))
 			p.refresh()
 		}
 	}
 }
 
-// say tells the person a sentence of nod's own.
-func (p *program) say(level interact.Level, sentence string) { p.notifier.say(p.ctx, sentence, level) }
+// say tells the person a sentence of nod's own. Only what is no warning waits for another time.
+func (p *program) say(level interact.Level, sentence string) {
+	if level != interact.Info || !p.store.Config().Notifications.Quiet(time.Now()) {
+		p.notifier.say(p.ctx, sentence, level)
+	}
+}
 
 // tellHeld shows a change of the policy file that nod did not make, unless it is known already.
 func (p *program) tellHeld(known config.HeldChange) config.HeldChange {
@@ -361,7 +383,7 @@ func (p *program) showMain() {
 
 // raise shows what a person who starts nod again expects: the prompt that is pending, else the settings.
 func (p *program) raise(settings bool) {
-	if !settings && len(withoutNotices(p.broker.Pending())) > 0 {
+	if waiting, _ := toAnswer(p.broker.Pending()); !settings && len(waiting) > 0 {
 		p.windows.show(operator.View{})
 		return
 	}

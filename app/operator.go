@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"time"
 
 	"fyne.io/fyne/v2/lang"
 
@@ -44,6 +46,15 @@ func (o operatorAPI) State(context.Context) (operator.State, error) {
 		s.Autostart.Problem = err.Error()
 	}
 	return s, nil
+}
+
+// Snooze implements [operator.Operator].
+func (o operatorAPI) Snooze(_ context.Context, id interact.ID, d time.Duration) error {
+	err := o.p.broker.Snooze(id, d)
+	if errors.Is(err, interact.ErrNotFound) {
+		return operator.ErrGone
+	}
+	return err
 }
 
 // SettleHeld implements [operator.Operator].

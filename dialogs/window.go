@@ -33,8 +33,12 @@ type window struct {
 	placing bool           // nod itself moves the focus: that says nothing about the window's
 	left    fyne.Focusable // lost the focus just now; nobody knows yet whether the window did
 
-	typed     time.Time // when a key last came to a field or a choice
-	cutShort  time.Time // when a prompt last ended by itself while the person was typing
+	lastKey   fyne.KeyName   // went down last
+	lastDown  time.Time      // when it did
+	pressed   bool           // a key went down whose press has decided nothing yet
+	pressedOn fyne.Focusable // had the focus when a key last went down
+	typed     time.Time      // when a key last came to a field or a choice
+	cutShort  time.Time      // when a prompt last ended by itself while the person was typing
 	held      *keyHold
 	heldUntil time.Time // if no key comes
 
@@ -121,7 +125,7 @@ func (w *window) show(e *entry) {
 	pg.head.setPosition(w.p.queue.position())
 	size := w.measure(pg)
 	w.root.Refresh()
-	w.arm.begin(w.p.options.Config().ArmAfter)
+	w.arm.begin(w.p.options.Config().ArmAfter, pg.own)
 	if wasInSight {
 		w.resize(size)
 	} else {
@@ -271,22 +275,44 @@ func (w *window) affirm() {
 	case w.menu != nil:
 		w.menu.affirm()
 	case w.page == nil:
+	case w.page.refusing:
+		w.refuse()
 	case w.arm.press():
 		w.page.affirm()
 	default:
-		w.sayTooEarly()
+		w.sayTooFast()
 		w.rearm()
 	}
 }
 
-func (w *window) sayTooEarly() { w.page.say(tr("Too early: nothing was sent. Read it first.")) }
+// sayTooFast says why a press decided nothing.
+func (w *window) sayTooFast() {
+	if w.arm.looked && !w.arm.seen {
+		w.page.tell(tr("Not sent: read it to the end first."))
+		return
+	}
+	w.page.tell(tr("Not sent: that was too fast. Press again."))
+}
 
 // refuse is a press of the negative.
 func (w *window) refuse() {
-	if w.page != nil && w.arm.refuse() {
+	if w.mayRefuse() {
 		w.closeMenu()
 		w.page.refuse()
 	}
+}
+
+// mayRefuse reports whether a press of a negative decides: always, but in the moment after another answer, of which it
+// can only be an echo.
+func (w *window) mayRefuse() bool {
+	if w.page == nil {
+		return false
+	}
+	if w.arm.isQuiet() {
+		w.sayTooFast()
+		return false
+	}
+	return true
 }
 
 // escape takes back one step; when there is none left, it closes the window.
@@ -308,10 +334,16 @@ func (w *window) dismiss() {
 		HideWindow(w.win)
 		return
 	}
-	if !w.arm.refuse() {
-		return
+	if w.mayRefuse() {
+		w.finish(w.page, human(interact.Dismissed, "the person closed the prompt without deciding"))
 	}
-	w.finish(w.page, human(interact.Dismissed, "the person closed the prompt without deciding"))
+}
+
+// nextScope chooses the next thing that the affirmative keeps.
+func (w *window) nextScope() {
+	if w.page != nil && w.menu == nil && w.page.scope != nil {
+		w.page.scope()
+	}
 }
 
 // step goes to the next or previous prompt.
@@ -334,25 +366,37 @@ func (w *window) rearm() {
 	}
 	if w.inView() {
 		w.page.look()
-		w.arm.look(w.page.seen())
+		w.arm.look(w.page.read())
 	}
 	w.arm.hear()
-	w.page.yes.setReady(w.arm.armed(), w.hint())
+	w.page.yes.setReady(w.arm.armed(), w.note())
+	if w.page.no != nil {
+		w.page.no.setReady(!w.arm.isQuiet(), "")
+	}
 	left, possible := w.arm.remaining()
-	if wait := w.settled.Sub(w.p.now()); wait > 0 {
-		left, possible = wait, true
+	for _, end := range []time.Time{w.settled, w.arm.quiet} {
+		if wait := end.Sub(w.p.now()); wait > 0 {
+			left, possible = wait, true
+		}
 	}
 	if possible && left > 0 {
 		w.armTimer = w.p.after(min(left, beat), w.rearm)
 	}
 }
 
-// hint says how to press the affirmative.
-func (w *window) hint() string {
-	if w.arm.looked && !w.arm.seen {
-		return tr("read to the end first")
+// note is what the affirmative says of itself beside its name: why it does not work yet, or what was not shown.
+func (w *window) note() string {
+	switch unread := w.page.unread(); {
+	case !w.arm.looked:
+		return ""
+	case !w.arm.seen:
+		return tr("Read to the end first")
+	case unread == 1:
+		return tr("1 line unread")
+	case unread > 1:
+		return tr("{{.Lines}} lines unread", values{"Lines": unread})
 	}
-	return affirmativeHint()
+	return ""
 }
 
 // tick keeps the remaining time up to date, once a second.
@@ -424,8 +468,14 @@ func (w *window) scroll(ev *fyne.KeyEvent) {
 // enter gives the focus to what has just appeared.
 func (w *window) enter(f fyne.Focusable) { w.win.Canvas().Focus(f) }
 
-// noteTyping says that the person types, or picks by key.
-func (w *window) noteTyping() { w.typed = w.p.now() }
+// noteTyping says that the person types, or picks by key. Who types before they can have read the question types into
+// something else, so the answer cannot be sent before they have paused.
+func (w *window) noteTyping() {
+	w.typed = w.p.now()
+	if w.page != nil && w.page.own {
+		w.disturb()
+	}
+}
 
 func (w *window) reveal(o fyne.CanvasObject) {
 	if w.page != nil {
@@ -448,7 +498,8 @@ func (w *window) openMenu(e *entry, anchor fyne.CanvasObject, items []menuItem) 
 	w.menu.Resize(w.win.Canvas().Size())
 	w.arm.setVisible(false)
 	w.rearm()
-	w.focus(w.menu.items[0])
+	w.focus(w.menu.start())
+	w.menu.scroll.reveal(w.menu.start())
 }
 
 func (w *window) closeMenu() {
@@ -467,7 +518,7 @@ func (w *window) openQueue(current *entry) {
 	for _, e := range w.p.queue.waiting() {
 		items = append(items, menuItem{
 			text: summaryOf(e.request), small: w.smallPrint(e), marked: e == current,
-			do: func() { w.p.queue.show(e); w.update() },
+			do: func() { w.p.show(e) },
 		})
 	}
 	items = append(items, menuItem{
@@ -497,21 +548,19 @@ func (w *window) denySession(e *entry) {
 
 // openMore shows the less common things to do with the prompt of e.
 func (w *window) openMore(e *entry) {
-	var items []menuItem
-	for _, minutes := range []int{5, 15, 60} {
+	items := w.snoozeItems(e)
+	if text := elsewhere(e.request); text != "" {
 		items = append(items, menuItem{
-			text: tr("Ask me again in {{.Minutes}} minutes", values{"Minutes": minutes}),
-			do:   func() { w.p.snooze(e, time.Duration(minutes)*time.Minute) },
-		})
-	}
-	if e.request.Body.Kind() == interact.KindApprove {
-		items = append(items, menuItem{
-			text: tr("Leave it to the agent"), small: affirmativeHint(), parted: true, decides: true,
+			text: text, small: affirmativeHint(), parted: true, decides: true,
 			do: func() {
 				const why = "nobody decided: the person leaves it to the agent, ask there"
 				w.finish(e.page, human(interact.Dismissed, why))
 			},
 		})
+	}
+	if len(items) == 0 {
+		w.page.tell(waitsUntil(e))
+		return
 	}
 	w.openMenu(e, e.page.head.more, items)
 }

@@ -16,6 +16,7 @@ import (
 	"nod/assets"
 	"nod/dialogs"
 	"nod/dialogs/settings"
+	"nod/interact"
 	"nod/ipc/operator"
 	"nod/policy/config"
 )
@@ -93,8 +94,11 @@ func (w *windows) open(client *operator.Client) error {
 	}
 	w.look()
 	w.dialogs = dialogs.New(w.app, dialogs.Options{
-		Config:  func() config.Prompt { return w.state.Load().Config.Prompt },
-		Offers:  w.prompts.offers,
+		Config: func() config.Prompt { return w.state.Load().Config.Prompt },
+		Offers: w.prompts.offers,
+		Snooze: func(id interact.ID, d time.Duration) {
+			go w.prompts.snooze(w.ctx, w.client, w.dialogs, id, d)
+		},
 		Changed: w.park.settle,
 		Log:     slog.Default(),
 	})

@@ -21,6 +21,7 @@ const (
 	methodHello        = "hello"
 	methodPrompts      = "prompts"
 	methodAnswer       = "answer"
+	methodSnooze       = "snooze"
 	methodReport       = "report"
 	methodState        = "state"
 	methodReplace      = "config.replace"
@@ -93,6 +94,7 @@ func methods(op Operator) handler.Map {
 	table := handler.Map{
 		methodPrompts:      handler.NewPos(op.Prompts, "known"),
 		methodAnswer:       handler.NewPos(op.Answer, "answer"),
+		methodSnooze:       handler.NewPos(op.Snooze, "id", "for"),
 		methodReport:       handler.NewPos(op.Report, "screen"),
 		methodState:        handler.New(op.State),
 		methodReplace:      handler.NewPos(op.Replace, "base", "next"),

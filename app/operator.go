@@ -2,7 +2,11 @@ package app
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"time"
+
+	"fyne.io/fyne/v2/lang"
 
 	"nod/interact"
 	"nod/ipc/operator"
@@ -42,6 +46,15 @@ func (o operatorAPI) State(context.Context) (operator.State, error) {
 		s.Autostart.Problem = err.Error()
 	}
 	return s, nil
+}
+
+// Snooze implements [operator.Operator].
+func (o operatorAPI) Snooze(_ context.Context, id interact.ID, d time.Duration) error {
+	err := o.p.broker.Snooze(id, d)
+	if errors.Is(err, interact.ErrNotFound) {
+		return operator.ErrGone
+	}
+	return err
 }
 
 // SettleHeld implements [operator.Operator].
@@ -101,6 +114,18 @@ func (o operatorAPI) Desktop(context.Context) (operator.Desktop, error) {
 	notifications, _ := notificationService()
 	return operator.Desktop{Tray: trayService(), Notifications: notifications}, nil
 }
+
+// TestRequest implements [operator.Operator].
+func (o operatorAPI) TestRequest(ctx context.Context) (interact.Answer, error) {
+	r, err := testRequest(lang.L("A test from nod itself. Nothing runs, whatever you answer."))
+	if err != nil {
+		return interact.Answer{}, err
+	}
+	return o.p.broker.Do(ctx, r)
+}
+
+// Welcomed implements [operator.Operator].
+func (o operatorAPI) Welcomed(context.Context) error { return o.p.welcome.seen() }
 
 // Replace implements [operator.Operator].
 func (o operatorAPI) Replace(_ context.Context, base, next config.Config) error {

@@ -51,6 +51,7 @@ type windowsConfig struct {
 	reachable func(context.Context) error             // says why no window can be shown
 	offers    func(policy.Call) policy.Offers         // what a prompt shows of an approval
 	keep      func() time.Duration                    // how long an idle process is kept
+	quiet     func(interact.Request) bool             // its prompt waits in the tray until the person asks for it
 	changed   func()                                  // the screen has changed
 	failed    func(why error)                         // the process has died too often
 }
@@ -60,6 +61,7 @@ type prompt struct {
 	operator.Prompt
 	call     policy.Call // of an approval
 	shown    bool        // a windows process has taken it in
+	held     bool        // it waits in the tray: no window is told
 	answered bool        // by the window; the broker does not know yet
 	answer   interact.Answer
 	err      error
@@ -123,7 +125,9 @@ func (w *windows) add(r interact.Request, why policy.Decision) *prompt {
 		p.call = a.Call(r.Requester)
 		p.Offers = w.offersOf(p.call)
 	}
+	quiet := w.quiet(r)
 	w.mu.Lock()
+	p.held = quiet && !w.waiting() // with others on screen it joins their queue
 	w.pending = append(w.pending, p)
 	slices.SortStableFunc(w.pending, (*prompt).age) // each comes on a goroutine of its own
 	w.used = time.Now()
@@ -141,6 +145,26 @@ func (w *windows) offersOf(c policy.Call) policy.Offers {
 		offers.Parts = nil
 	}
 	return offers
+}
+
+// keepTime takes in how long what is pending waits now.
+func (w *windows) keepTime(pending []interact.Request) {
+	w.mu.Lock()
+	changed := false
+	for _, p := range w.pending {
+		i := slices.IndexFunc(pending, func(r interact.Request) bool { return r.ID == p.ID })
+		if i < 0 || pending[i].Snoozed.Equal(p.Request.Snoozed) && pending[i].Deadline.Equal(p.Request.Deadline) {
+			continue
+		}
+		r := pending[i]
+		p.Request = &r
+		p.Revision++
+		changed = true
+	}
+	w.mu.Unlock()
+	if changed {
+		w.tell()
+	}
 }
 
 func (w *windows) remove(p *prompt) {
@@ -168,6 +192,7 @@ func (w *windows) Changed() {
 	w.mu.Lock()
 	approvals := slices.DeleteFunc(slices.Clone(w.pending), func(p *prompt) bool { return p.call.Tool == "" })
 	w.mu.Unlock()
+	w.release(func(p *prompt) bool { return !w.quiet(*p.Request) })
 	for _, p := range approvals {
 		offers := w.offersOf(p.call)
 		w.mu.Lock()
@@ -185,6 +210,22 @@ func (w *windows) Changed() {
 	}
 }
 
+// release gives the windows what waits in the tray, as far as may says so.
+func (w *windows) release(may func(*prompt) bool) {
+	w.mu.Lock()
+	held := slices.DeleteFunc(slices.Clone(w.pending), func(p *prompt) bool { return !p.held })
+	w.mu.Unlock()
+	held = slices.DeleteFunc(held, func(p *prompt) bool { return !may(p) })
+	w.mu.Lock()
+	for _, p := range held {
+		p.held = false
+	}
+	w.mu.Unlock()
+	if len(held) > 0 {
+		w.tell()
+	}
+}
+
 // Prompts lists what is pending, oldest first, as [operator.Operator] has it.
 func (w *windows) Prompts(_ context.Context, known map[interact.ID]int) (operator.Pending, error) {
 	w.mu.Lock()
@@ -194,10 +235,11 @@ func (w *windows) Prompts(_ context.Context, known map[interact.ID]int) (operato
 	fresh := 0
 	for _, p := range w.pending {
 		switch {
-		case p.answered:
+		case p.answered, p.held:
 		case known[p.ID] == p.Revision || fresh == maxFresh:
 			all.Prompts = append(all.Prompts, operator.Prompt{ID: p.ID, Revision: p.Revision})
 		default:
+			p.Times = operator.TimesOf(*p.Request, time.Now())
 			all.Prompts = append(all.Prompts, p.Prompt)
 			p.shown = true
 			fresh++
@@ -244,8 +286,11 @@ func (w *windows) focused() bool {
 	return w.screen.Focused
 }
 
-// show brings a window to the front.
+// show brings a window to the front. Who wants to see a prompt sees all that wait in the tray.
 func (w *windows) show(v operator.View) {
+	if !v.Settings {
+		w.release(func(*prompt) bool { return true })
+	}
 	w.mu.Lock()
 	w.used = time.Now()
 	w.deaths = nil // a person wants to see something: try again
@@ -309,9 +354,9 @@ func (w *windows) needed() bool {
 	return w.waiting() || len(w.wanted) > 0 || w.warm && w.crashing() == nil
 }
 
-// waiting reports whether a request is pending that has no answer yet. The caller holds w.mu.
+// waiting reports whether a request is pending for the windows that has no answer yet. The caller holds w.mu.
 func (w *windows) waiting() bool {
-	return slices.ContainsFunc(w.pending, func(p *prompt) bool { return !p.answered })
+	return slices.ContainsFunc(w.pending, func(p *prompt) bool { return !p.answered && !p.held })
 }
 
 // giveUp ends the pending requests that which picks as unavailable, and drops what nobody needs later: the process was

@@ -29,6 +29,7 @@ type desk struct {
 	saves   string         // what an allow of any scope would save
 	started []*fakeProcess // in order
 	slow    time.Duration  // how long a process takes before it fetches anything
+	quiet   atomic.Bool    // prompts wait in the tray
 	failed  int            // how often the person was told that the windows fail
 }
 
@@ -58,6 +59,7 @@ func newDesk(t *testing.T) *desk {
 			return policy.Offers{Grants: []policy.Offer{{Scope: policy.Always, Cover: policy.CoverInput, Text: d.saves}}}
 		},
 		keep:    func() time.Duration { return 10 * time.Minute },
+		quiet:   func(interact.Request) bool { return d.quiet.Load() },
 		changed: func() {}, failed: func(error) { d.failed++ },
 	})
 	go d.w.run(ctx)
@@ -282,6 +284,34 @@ func TestWindowsAnswer(t *testing.T) {
 	})
 }
 
+// What is put off, and later comes back, the windows hear of as something new about a prompt that they know.
+func TestWindowsKeepTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		now := time.Now()
+		a := d.ask("a")
+		d.wantPending(a)
+		r := interact.Request{ID: "a", Created: now, Deadline: now.Add(time.Hour), Until: now.Add(2 * time.Hour),
+			Body: interact.Approve{Tool: "Bash", Input: []byte("{}")}}
+		for revision, snoozed := range []time.Time{now.Add(time.Minute), {}} {
+			r.Snoozed = snoozed
+			d.w.keepTime([]interact.Request{r})
+			d.w.keepTime([]interact.Request{r}) // nothing new
+			all, err := d.w.Prompts(t.Context(), map[interact.ID]int{"a": revision + 1})
+			if err != nil || len(all.Prompts) != 1 {
+				t.Fatalf("%+v, %v", all, err)
+			}
+			want := operator.Times{Left: time.Hour, Patient: 2 * time.Hour}
+			if !snoozed.IsZero() {
+				want.Snoozed = time.Minute
+			}
+			if p := all.Prompts[0]; p.Request == nil || p.Times != want || p.Revision != revision+2 {
+				t.Errorf("%+v, want %+v in revision %d", p, want, revision+2)
+			}
+		}
+	})
+}
+
 // However much is pending, the windows fetch a little at a time.
 func TestWindowsFetchTheOldestFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -464,6 +494,44 @@ func TestWindowsStayWhileOneIsOpen(t *testing.T) {
 		if d.w.focused() {
 			t.Error("what is gone has the focus")
 		}
+	})
+}
+
+// What waits in the tray needs no process, until the person asks for it.
+func TestPromptsWaitInTheTray(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.quiet.Store(true)
+		a, b := d.ask("a"), d.ask("b")
+		d.wantPending(a)
+		d.w.show(operator.View{Settings: true})
+		if got := ids(d.shows()); got != "" {
+			t.Fatalf("shows %s, want the settings only", got)
+		}
+		d.w.show(operator.View{Request: "b"})
+		if got := ids(d.shows()); got != "a b" {
+			t.Errorf("shows %q, want both", got)
+		}
+		c := d.ask("c")
+		if got := ids(d.shows()); got != "a b c" {
+			t.Errorf("shows %q, want the new one behind the others", got)
+		}
+		for _, one := range []*asked{a, b, c} {
+			if err := d.answer(one, allowed()); err != nil {
+				t.Error(err)
+			}
+		}
+		d.shows()
+		e := d.ask("e")
+		if got := ids(d.shows()); got != "" {
+			t.Errorf("shows %q, want it in the tray again", got)
+		}
+		d.quiet.Store(false)
+		d.w.Changed()
+		if got := ids(d.shows()); got != "e" {
+			t.Errorf("shows %q once it need not wait any more", got)
+		}
+		d.wantPending(e)
 	})
 }
 

@@ -44,11 +44,10 @@ func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 		view: container.NewStack(), banner: Column(6), facts: newWrapRow(6, 6), partList: Column(0),
 	}
 	a.page.affirm, a.page.refuse, a.page.unwind = a.allow, a.deny, a.closeReason
-	a.page.silence = func(left string) string {
-		return tr("goes back to the agent in {{.Time}}", values{"Time": left})
-	}
+	a.page.scope = a.nextScope
 	a.page.wanted, a.page.renew = a.wantedHeight, a.renew
-	a.page.look, a.page.seen = a.lookAtAll, a.allSeen
+	a.page.look, a.page.read = a.lookAtAll, a.isRead
+	a.page.unread = func() int { return a.input.block.unread }
 	a.look()
 	a.assemble(a.bodyObject(), a.footObject())
 	return a.page
@@ -154,7 +153,7 @@ func (a *approvePage) footObject() *foot {
 	a.no = newDecision(a.w, "", "", plainButton, a.w.refuse)
 	a.why = newButton(a.w, tr("Deny with reason…"), a.openReason)
 	a.scopes = newButton(a.w, "", a.chooseScope)
-	a.scopes.icon, a.scopes.trailing = theme.IconNameArrowDropDown, true
+	a.scopes.icon, a.scopes.trailing, a.scopes.hint = theme.IconNameArrowDropDown, true, commandName()+"+S"
 	a.yes = newDecision(a.w, a.affirmative(), affirmativeHint(), strongButton, a.w.affirm)
 	a.rule = container.NewStack()
 	a.showScope()
@@ -269,9 +268,9 @@ func (a *approvePage) lookAtAll() {
 	}
 }
 
-// allSeen reports whether the whole input, and the whole rule if one will be saved, has been in view.
-func (a *approvePage) allSeen() bool {
-	return a.input.block.seenAll && (a.ruleText == nil || a.ruleText.seenAll)
+// isRead reports whether the input, and the rule if one will be saved, has been read as far as it must be.
+func (a *approvePage) isRead() bool {
+	return a.input.block.read && (a.ruleText == nil || a.ruleText.read)
 }
 
 // The distances in a body, and when there is little room.

@@ -57,9 +57,6 @@ func askInput(w *window, b interact.Ask, changed func()) (
 // questionFoot is the foot of a question or a form: decline or submit.
 func questionFoot(w *window, p *page) *foot {
 	p.own = true
-	p.silence = func(left string) string {
-		return tr("the agent stops waiting in {{.Time}}", values{"Time": left})
-	}
 	p.refuse = func() {
 		w.finish(p, human(interact.Dismissed, "the person declined to answer"))
 	}

@@ -1,6 +1,7 @@
 package dialogs
 
 import (
+	"cmp"
 	"image/color"
 
 	"fyne.io/fyne/v2"
@@ -24,11 +25,12 @@ const (
 type button struct {
 	hoverBase
 	text, hint string
+	note       string             // what it says of itself, in place of the hint
 	icon       fyne.ThemeIconName // "" for none
 	trailing   bool               // the icon is behind the text
 	look       buttonLook
 	ready      bool // a strong button that is not ready looks pale
-	compact    bool // no hint
+	compact    bool // no hint, but a note
 	chordOnly  bool // no plain key presses it
 	onTap      func()
 	onResize   func() // its least size has changed
@@ -67,13 +69,13 @@ func (b *button) setText(s string) {
 	}
 }
 
-// setReady says whether a press would decide, and what to do for it.
-func (b *button) setReady(v bool, hint string) {
-	if b.ready == v && b.hint == hint {
+// setReady says whether a press would decide, and what there is to say of that.
+func (b *button) setReady(v bool, note string) {
+	if b.ready == v && b.note == note {
 		return
 	}
-	resized := b.hint != hint
-	b.ready, b.hint = v, hint
+	resized := b.note != note
+	b.ready, b.note = v, note
 	b.Refresh()
 	if resized {
 		b.onResize()
@@ -112,9 +114,9 @@ func (b *button) CreateRenderer() fyne.WidgetRenderer {
 			ring.StrokeWidth, ring.StrokeColor = 2, b.ringColor()
 		}
 		b.label.Text, b.label.Color, b.label.TextSize = b.text, ink, th.Size(theme.SizeNameText)
-		b.small.Text, b.small.Color, b.small.TextSize = b.hint, mix(fill, ink, 0.72), th.Size(theme.SizeNameCaptionText)
+		b.small.Text, b.small.Color, b.small.TextSize = cmp.Or(b.note, b.hint), mix(fill, ink, 0.72), th.Size(theme.SizeNameCaptionText)
 		setVisible(b.label, b.text != "")
-		setVisible(b.small, b.hint != "" && !b.compact)
+		setVisible(b.small, b.note != "" || b.hint != "" && !b.compact)
 		setVisible(icon, b.icon != "")
 		if b.icon != "" {
 			b.image.SetResource(theme.NewColoredResource(th.Icon(b.icon), b.iconColor()))

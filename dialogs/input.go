@@ -22,6 +22,7 @@ type inputView struct {
 // content is what an input turns into.
 type content struct {
 	lines     []sheetLine
+	must      int               // the first so many lines must be read: what follows is a file's content; 0: all of them
 	plan      fyne.CanvasObject // shown in place of the lines, when there is one
 	original  string            // what a copy of everything gives
 	facts     []fact            // what nod worked out from the input
@@ -39,6 +40,10 @@ func newInputView(a interact.Approve, cwd string) *inputView {
 	} else {
 		v.block = newSheet(v.lines, v.original)
 		v.lines = v.block.lines
+		if c.must > 0 && !v.block.capped {
+			v.block.must = c.must
+			v.facts = append(v.facts, oddFacts(v.lines[c.must:])...)
+		}
 	}
 	if v.block.capped {
 		v.warnings = append(v.warnings,
@@ -83,12 +88,18 @@ func newContent(a interact.Approve, cwd string) content {
 	return content{lines: fieldLines(args), original: string(a.Input), facts: pathFacts(args, cwd)}
 }
 
-// withRest adds the fields that c does not show yet.
+// withRest adds the fields that c does not show yet: above the content of a file, which need not be read.
 func (c content) withRest(args arguments) content {
-	if len(args) > 0 {
-		c.lines = append(c.lines, rule(tr("with")))
-		c.lines = append(c.lines, fieldLines(args)...)
+	if len(args) == 0 {
+		return c
 	}
+	rest := append([]sheetLine{rule(tr("with"))}, fieldLines(args)...)
+	if c.must == 0 {
+		c.lines = append(c.lines, rest...)
+		return c
+	}
+	c.lines = slices.Insert(c.lines, c.must, rest...)
+	c.must += len(rest)
 	return c
 }
 
@@ -100,7 +111,7 @@ func commandContent(_ interact.Approve, args arguments, cwd string) (content, bo
 	c := content{facts: commandFacts(args, cwd)}
 	key, command, ok := args.text(commandKeys...)
 	if ok {
-		c.lines, c.original = numbered(command, lineText), command
+		c.lines, c.original = inCode(numbered(command, lineText), shellCode, command), command
 		c.facts = append(shellFacts(command, cwd), append(c.facts, sizeFact(command))...)
 	} else if key, ok = c.showArgv(args); !ok {
 		return content{}, false
@@ -235,6 +246,44 @@ func oddSpans(lines []sheetLine) iter.Seq[safetext.Span] {
 			}
 		}
 	}
+}
+
+// oddFacts say on which of lines, which need not be read, something is hidden or imitates something.
+func oddFacts(lines []sheetLine) []fact {
+	const most = 3
+	var facts []fact
+	for _, odd := range []struct {
+		kind  safetext.Kind
+		what  string
+		level factLevel
+	}{
+		{safetext.Hidden, tr("hidden characters"), factDanger}, {safetext.Suspicious, tr("look-alike characters"), factCaution},
+	} {
+		var at []string
+		for _, l := range lines {
+			if slices.ContainsFunc(l.spans, func(s safetext.Span) bool { return s.Kind == odd.kind && s.Why() != "" }) {
+				at = appendNew(at, l.number())
+			}
+		}
+		at = slices.DeleteFunc(at, func(n string) bool { return n == "" })
+		if len(at) > most {
+			at = append(at[:most], "…")
+		}
+		if len(at) > 0 {
+			text := odd.what + ": " + tr("line {{.Lines}}", values{"Lines": strings.Join(at, ", ")})
+			facts = append(facts, fact{text, odd.level})
+		}
+	}
+	return facts
+}
+
+// number is the number of l in the text that will be there; "" when it has none.
+func (l sheetLine) number() string {
+	fields := strings.Fields(strings.TrimRight(l.lead, "+- "))
+	if len(fields) == 0 || strings.Trim(fields[len(fields)-1], "0123456789") != "" {
+		return ""
+	}
+	return fields[len(fields)-1]
 }
 
 // oddCharacters are the warnings for what is hidden or imitates something in lines.

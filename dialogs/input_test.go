@@ -72,7 +72,7 @@ func TestContent(t *testing.T) {
 		{"edit", "Edit", `{"file_path":"shop.go","old_string":"two","new_string":"2"}`,
 			"shop.go\n()\n1 1   one\n2   - two\n  2 + 2\n3 3   three\n", "inside the project; +1 −1 lines", ""},
 		{"edit, other names", "edit", `{"filePath":"shop.go","oldString":"two","newString":"2","replaceAll":false}`,
-			"shop.go\n()\n1 1   one\n2   - two\n  2 + 2\n3 3   three\n(with)\nreplaceAll  false\n",
+			"shop.go\n(with)\nreplaceAll  false\n()\n1 1   one\n2   - two\n  2 + 2\n3 3   three\n",
 			"inside the project; +1 −1 lines", ""},
 		{"edits", "MultiEdit",
 			`{"file_path":"shop.go","edits":[{"old_string":"one","new_string":"1"},{"old_string":"three\n","new_string":""}]}`,
@@ -106,7 +106,7 @@ func TestContent(t *testing.T) {
 		{"somebody else's tool", "mcp__mail__send", `{"path":"x","content":"hello"}`, "path     x\ncontent  hello\n",
 			"inside the project", ""},
 		{"patch", "apply_patch", `{"input":"*** Begin Patch\n*** Delete File: shop.go\n*** End Patch"}`,
-			"1 *** Begin Patch\n2 *** Delete File: shop.go\n3 *** End Patch\n",
+			"*** Delete File: shop.go\n()\n1 *** Begin Patch\n2 *** Delete File: shop.go\n3 *** End Patch\n",
 			"deletes a file; inside the project; +0 −0 lines", ""},
 
 		{"address", "WebFetch", `{"url":"https://example.com/a"}`, "example.com\n()\nhttps://example.com/a\n",
@@ -280,7 +280,7 @@ func FuzzInput(f *testing.F) {
 		}
 		sheet := v.block
 		sheet.Resize(fyne.NewSize(400, 200))
-		if !sheet.seenAll && sheet.page.unseenRows(sheet.seen) == 0 && !sheet.capped {
+		if !sheet.read && sheet.unread == 0 && !sheet.capped {
 			t.Error("every row has been in view, but the input has not")
 		}
 	})

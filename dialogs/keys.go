@@ -42,6 +42,7 @@ func (w *window) chords() []chord {
 	return []chord{
 		{shortcut(fyne.KeyReturn), affirm}, {shortcut(fyne.KeyEnter), affirm}, {shortcut(fyne.KeyD), refuse},
 		{shortcut(fyne.KeyPeriod), next}, {shortcut(fyne.KeyComma), previous},
+		{shortcut(fyne.KeyS), w.nextScope},
 		{onTabs(fyne.KeyTab, 0), next}, {onTabs(fyne.KeyTab, fyne.KeyModifierShift), previous},
 		{onTabs(fyne.KeyPageDown, 0), next}, {onTabs(fyne.KeyPageUp, 0), previous},
 	}

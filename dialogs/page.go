@@ -39,15 +39,16 @@ type page struct {
 	asked    bool // whether to discard the answer: the next Escape does
 	refusing bool // the person writes why not: nothing affirms meanwhile
 
-	affirm  func()                      // gives the affirmative answer; the press has been found armed
-	refuse  func()                      // gives the negative one
-	unwind  func() bool                 // takes back one step, for Escape; false when there is none
-	silence func(left string) string    // what happens when the time is over
-	wanted  func(width float32) float32 // height of the body at which nothing scrolls
-	first   func() fyne.Focusable       // has the focus first, in place of text, where it is in view
-	renew   func()                      // follows what has changed outside since it was shown
-	look    func()                      // takes note of what of it is in view now
-	seen    func() bool                 // the whole of what is to be judged has been in view
+	affirm func()                      // gives the affirmative answer; the press has been found armed
+	refuse func()                      // gives the negative one
+	scope  func()                      // chooses the next thing that the affirmative keeps; nil when there is none
+	unwind func() bool                 // takes back one step, for Escape; false when there is none
+	wanted func(width float32) float32 // height of the body at which nothing scrolls
+	first  func() fyne.Focusable       // has the focus first, in place of text, where it is in view
+	renew  func()                      // follows what has changed outside since it was shown
+	look   func()                      // takes note of what of it is in view now
+	read   func() bool                 // what must be read of it before the affirmative works has been in view
+	unread func() int                  // lines that have not been in view
 }
 
 func newPage(e *entry, w *window, head *head) *page {
@@ -58,7 +59,8 @@ func newPage(e *entry, w *window, head *head) *page {
 		unwind:  func() bool { return false },
 		renew:   func() {},
 		look:    func() {},
-		seen:    func() bool { return true },
+		read:    func() bool { return true },
+		unread:  func() int { return 0 },
 	}
 }
 
@@ -132,7 +134,7 @@ func (p *page) tick(now time.Time) {
 		p.say("", widget.LowImportance)
 		return
 	}
-	p.say(p.silence(clock(deadline.Sub(now))), widget.LowImportance)
+	p.say(silence(p.entry.request, deadline.Sub(now)), widget.LowImportance)
 }
 
 func (p *page) say(s string, importance widget.Importance) {

@@ -27,7 +27,14 @@ type screen struct {
 	soon []func() // what waits for the event at hand to be over
 	got  map[interact.ID]chan reply
 
-	calls map[interact.ID]policy.Call // of the approvals
+	calls   map[interact.ID]policy.Call // of the approvals
+	snoozed []put
+}
+
+// put is a request that was put off.
+type put struct {
+	id interact.ID
+	d  time.Duration
 }
 
 func newScreen(t testing.TB) *screen {
@@ -39,17 +46,18 @@ func newScreen(t testing.TB) *screen {
 	speak(t, "en")
 	s.p = New(a, Options{Offers: func(id interact.ID) policy.Offers { return someOffers(s.calls[id]) }})
 	s.p.now = func() time.Time { return s.time }
-	s.p.queue.now = s.p.now
+	s.p.options.Snooze = func(id interact.ID, d time.Duration) { s.snoozed = append(s.snoozed, put{id, d}) }
 	s.p.do = func(f func()) { f() }
 	s.p.later = func(f func()) { s.soon = append(s.soon, f) }
 	s.p.timer = func(time.Duration, func()) *time.Timer { return nil } // the test turns the clock
+	s.p.aside = func(work func() func()) { work()() }
 	return s
 }
 
 // someOffers are what the tests' policy offers for a call.
 func someOffers(c policy.Call) policy.Offers {
 	offers := policy.Offers{Parts: someParts(c)}
-	for _, cover := range []policy.Cover{policy.CoverInput, policy.CoverCommands, policy.CoverEdits} {
+	for _, cover := range policy.Covers {
 		for _, scope := range policy.Scopes {
 			if text := someGrants(c, scope, cover); text != "" {
 				offers.Grants = append(offers.Grants, policy.Offer{Scope: scope, Cover: cover, Text: text})
@@ -68,6 +76,8 @@ func someGrants(c policy.Call, scope policy.Scope, cover policy.Cover) string {
 		if c.Tool == "Edit" && scope != policy.Always {
 			return fmt.Sprintf("allow %s to change files in ~/src/shop, but no settings, hooks or keys (%s)", c.Agent, scope)
 		}
+		return ""
+	case policy.CoverTool, policy.CoverHost, policy.CoverReads:
 		return ""
 	}
 	var lines []string
@@ -126,6 +136,9 @@ func (s *screen) open(r interact.Request) {
 	}
 	if r.Deadline.IsZero() {
 		r.Deadline = r.Created.Add(4*time.Minute + 30*time.Second)
+	}
+	if r.Until.IsZero() {
+		r.Until = r.Created.Add(9*time.Minute + 30*time.Second)
 	}
 	r.Body = interact.Normalize(r.Body)
 	if err := r.Validate(); err != nil {
@@ -361,5 +374,7 @@ func bash(id, command string) interact.Request {
 	if err != nil {
 		panic(err)
 	}
-	return request(id, interact.Approve{Tool: "Bash", Input: input, Description: "Clean the cache"})
+	r := request(id, interact.Approve{Tool: "Bash", Input: input, Description: "Clean the cache"})
+	r.Silence = interact.AsksInTerminal
+	return r
 }

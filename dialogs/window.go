@@ -339,6 +339,13 @@ func (w *window) dismiss() {
 	}
 }
 
+// nextScope chooses the next thing that the affirmative keeps.
+func (w *window) nextScope() {
+	if w.page != nil && w.menu == nil && w.page.scope != nil {
+		w.page.scope()
+	}
+}
+
 // step goes to the next or previous prompt.
 func (w *window) step(by int) {
 	w.p.queue.step(by)
@@ -359,12 +366,12 @@ func (w *window) rearm() {
 	}
 	if w.inView() {
 		w.page.look()
-		w.arm.look(w.page.seen())
+		w.arm.look(w.page.read())
 	}
 	w.arm.hear()
-	w.page.yes.setReady(w.arm.armed(), w.hint())
+	w.page.yes.setReady(w.arm.armed(), w.note())
 	if w.page.no != nil {
-		w.page.no.setReady(!w.arm.isQuiet(), w.page.no.hint)
+		w.page.no.setReady(!w.arm.isQuiet(), "")
 	}
 	left, possible := w.arm.remaining()
 	for _, end := range []time.Time{w.settled, w.arm.quiet} {
@@ -377,12 +384,19 @@ func (w *window) rearm() {
 	}
 }
 
-// hint says how to press the affirmative.
-func (w *window) hint() string {
-	if w.arm.looked && !w.arm.seen {
-		return tr("read to the end first")
+// note is what the affirmative says of itself beside its name: why it does not work yet, or what was not shown.
+func (w *window) note() string {
+	switch unread := w.page.unread(); {
+	case !w.arm.looked:
+		return ""
+	case !w.arm.seen:
+		return tr("Read to the end first")
+	case unread == 1:
+		return tr("1 line unread")
+	case unread > 1:
+		return tr("{{.Lines}} lines unread", values{"Lines": unread})
 	}
-	return affirmativeHint()
+	return ""
 }
 
 // tick keeps the remaining time up to date, once a second.
@@ -484,7 +498,8 @@ func (w *window) openMenu(e *entry, anchor fyne.CanvasObject, items []menuItem) 
 	w.menu.Resize(w.win.Canvas().Size())
 	w.arm.setVisible(false)
 	w.rearm()
-	w.focus(w.menu.items[0])
+	w.focus(w.menu.start())
+	w.menu.scroll.reveal(w.menu.start())
 }
 
 func (w *window) closeMenu() {
@@ -503,7 +518,7 @@ func (w *window) openQueue(current *entry) {
 	for _, e := range w.p.queue.waiting() {
 		items = append(items, menuItem{
 			text: summaryOf(e.request), small: w.smallPrint(e), marked: e == current,
-			do: func() { w.p.queue.show(e); w.update() },
+			do: func() { w.p.show(e) },
 		})
 	}
 	items = append(items, menuItem{
@@ -533,21 +548,19 @@ func (w *window) denySession(e *entry) {
 
 // openMore shows the less common things to do with the prompt of e.
 func (w *window) openMore(e *entry) {
-	var items []menuItem
-	for _, minutes := range []int{5, 15, 60} {
+	items := w.snoozeItems(e)
+	if text := elsewhere(e.request); text != "" {
 		items = append(items, menuItem{
-			text: tr("Ask me again in {{.Minutes}} minutes", values{"Minutes": minutes}),
-			do:   func() { w.p.snooze(e, time.Duration(minutes)*time.Minute) },
-		})
-	}
-	if e.request.Body.Kind() == interact.KindApprove {
-		items = append(items, menuItem{
-			text: tr("Leave it to the agent"), small: affirmativeHint(), parted: true, decides: true,
+			text: text, small: affirmativeHint(), parted: true, decides: true,
 			do: func() {
 				const why = "nobody decided: the person leaves it to the agent, ask there"
 				w.finish(e.page, human(interact.Dismissed, why))
 			},
 		})
+	}
+	if len(items) == 0 {
+		w.page.tell(waitsUntil(e))
+		return
 	}
 	w.openMenu(e, e.page.head.more, items)
 }

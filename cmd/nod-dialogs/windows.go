@@ -16,6 +16,7 @@ import (
 	"nod/assets"
 	"nod/dialogs"
 	"nod/dialogs/settings"
+	"nod/interact"
 	"nod/ipc/operator"
 	"nod/policy/config"
 )
@@ -93,8 +94,11 @@ func (w *windows) open(client *operator.Client) error {
 	}
 	w.look()
 	w.dialogs = dialogs.New(w.app, dialogs.Options{
-		Config:  func() config.Prompt { return w.state.Load().Config.Prompt },
-		Offers:  w.prompts.offers,
+		Config: func() config.Prompt { return w.state.Load().Config.Prompt },
+		Offers: w.prompts.offers,
+		Snooze: func(id interact.ID, d time.Duration) {
+			go w.prompts.snooze(w.ctx, w.client, w.dialogs, id, d)
+		},
 		Changed: w.park.settle,
 		Log:     slog.Default(),
 	})
@@ -142,7 +146,11 @@ func (w *windows) show(v operator.View) {
 	switch {
 	case v.Settings:
 		w.onUI(func() {
-			w.settings.Show()
+			if v.Welcome {
+				w.settings.ShowWelcome()
+			} else {
+				w.settings.Show()
+			}
 			w.screenChanged()
 		})
 	case v.Request != "":

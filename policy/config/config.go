@@ -38,12 +38,32 @@ type Prompt struct {
 	KeepReady time.Duration `yaml:"keep_ready"`
 	// OnTop keeps the prompt above other windows where the desktop allows.
 	OnTop bool `yaml:"on_top"`
+	// Appear is how a prompt comes: one of [AppearFocused], [AppearUnfocused] and [AppearInTray].
+	Appear string `yaml:"appear"`
+	// Shortcut brings nod up from anywhere, as [ParseShortcut] reads it; empty: none.
+	Shortcut string `yaml:"shortcut"`
 }
 
-// Notifications says when the desktop's notification service is used.
+// The ways in which a prompt comes.
+const (
+	AppearFocused   = "focused"   // it is shown, and takes the keyboard
+	AppearUnfocused = "unfocused" // it is shown, and leaves the keyboard where it is
+	AppearInTray    = "tray"      // it waits in the tray, with a notification, until the person asks for it
+)
+
+// Notifications says when nod draws attention.
 type Notifications struct {
 	Prompts bool `yaml:"prompts"` // announce a waiting prompt
 	Notices bool `yaml:"notices"` // pass on what agents send with notify
+	Sound   bool `yaml:"sound"`   // announce with the desktop's sound
+	// DoNotDisturb means that nod draws no attention: no notification, no sound, and prompts wait in the tray.
+	DoNotDisturb bool `yaml:"do_not_disturb"`
+	// QuietHours are the same, every day from one time to another, as [ParseHours] reads them; empty: none.
+	QuietHours string `yaml:"quiet_hours"`
+	// QuietDays are the days on which QuietHours begin, as in [Days]; none: every day.
+	QuietDays []string `yaml:"quiet_days"`
+	// Muted are agents that never draw attention: to them DoNotDisturb always applies.
+	Muted []string `yaml:"muted"`
 }
 
 // Look says how nod looks.
@@ -66,8 +86,9 @@ func Default() Config {
 		IPC: IPC{Address: "127.0.0.1:7463"},
 		Prompt: Prompt{
 			Timeout: 5 * time.Minute, ArmAfter: 700 * time.Millisecond, KeepReady: 10 * time.Minute, OnTop: true,
+			Appear: AppearFocused,
 		},
-		Notifications: Notifications{Prompts: true, Notices: true},
+		Notifications: Notifications{Prompts: true, Notices: true, Sound: true},
 		Look:          Look{Theme: "system", Language: "system"},
 		Policy:        policy.Default(),
 	}
@@ -77,13 +98,16 @@ func Default() Config {
 func (c Config) Clone() Config {
 	c.Policy = c.Policy.Clone()
 	c.Agents.Strict = slices.Clone(c.Agents.Strict)
+	c.Notifications.QuietDays = slices.Clone(c.Notifications.QuietDays)
+	c.Notifications.Muted = slices.Clone(c.Notifications.Muted)
 	return c
 }
 
 // Equal reports whether two configurations say the same.
 func (c Config) Equal(o Config) bool {
-	return c.IPC == o.IPC && c.Prompt == o.Prompt && c.Notifications == o.Notifications && c.Look == o.Look &&
-		slices.Equal(c.Agents.Strict, o.Agents.Strict) && c.Agents.AskMore == o.Agents.AskMore && c.Policy.Equal(o.Policy)
+	return c.IPC == o.IPC && c.Prompt == o.Prompt && len(changes(c.Notifications, o.Notifications)) == 0 &&
+		c.Look == o.Look && slices.Equal(c.Agents.Strict, o.Agents.Strict) && c.Agents.AskMore == o.Agents.AskMore &&
+		c.Policy.Equal(o.Policy)
 }
 
 // UnmarshalJSON reads what encoding/json writes. A field that this nod does not know is an error: it would be lost.

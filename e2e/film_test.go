@@ -42,7 +42,7 @@ func TestFilm(t *testing.T) {
 			want: "deny"},
 		{send: from("gemini-cli", "s3", "confirm", "Deploy version 1.4.2 to staging now?"), keys: []string{"ctrl+Return"},
 			want: "yes"},
-		{send: from("gemini-cli", "s3", "form", form), keys: []string{"1", "Tab", "2", "ctrl+Return"},
+		{send: from("gemini-cli", "s3", "form", form), keys: []string{"1", "Return", "2", "ctrl+Return"},
 			want: `{"lang":["Go"],"tests":["End to end"]}`},
 		{send: from("claude-code", "s1", "confirm", "Delete the old branch as well?"), keys: []string{"ctrl+d"}, want: "no"},
 		{send: from("codex", "s2", "ask", "What should the branch be called?"), keys: []string{"ctrl+Return"},

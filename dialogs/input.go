@@ -11,6 +11,7 @@ import (
 
 	"nod/dialogs/safetext"
 	"nod/interact"
+	"nod/policy/shell"
 )
 
 // inputView is the primary block of an approval: what the tool call would do, from its exact input.
@@ -25,14 +26,21 @@ type content struct {
 	plan      fyne.CanvasObject // shown in place of the lines, when there is one
 	original  string            // what a copy of everything gives
 	facts     []fact            // what nod worked out from the input
+	isCommand bool              // the original is a command line
+	dangers   []danger          // its dangerous parts, when it is long
 	warnings  []string          // sentences of nod's own to show above the input
 	bases     []*baseFile       // the files that lines were worked out from
 	agentSays string            // the agent's own description, which is no part of what will happen: not among lines
 }
 
-// newInputView shows the input of a, which came from an agent that works in cwd.
-func newInputView(a interact.Approve, cwd string) *inputView {
-	c := newContent(a, cwd)
+// newInputView shows the input of a, which came from who.
+func newInputView(a interact.Approve, who interact.Requester) *inputView {
+	c := newContent(a, who.Folder())
+	risks := risksOf(a.Call(who))
+	c.facts = worstFirst(append(riskFacts(risks), c.facts...))
+	if c.isCommand {
+		c.dangers = dangersOf(c.original, risks)
+	}
 	v := &inputView{content: c}
 	if c.plan != nil {
 		v.block = newProse(c.plan)
@@ -80,7 +88,7 @@ func newContent(a interact.Approve, cwd string) content {
 			return c
 		}
 	}
-	return content{lines: fieldLines(args), original: string(a.Input), facts: pathFacts(args, cwd)}
+	return content{lines: fieldLines(args), original: string(a.Input)}
 }
 
 // withRest adds the fields that c does not show yet.
@@ -101,7 +109,8 @@ func commandContent(_ interact.Approve, args arguments, cwd string) (content, bo
 	key, command, ok := args.text(commandKeys...)
 	if ok {
 		c.lines, c.original = numbered(command, lineText), command
-		c.facts = append(shellFacts(command, cwd), append(c.facts, sizeFact(command))...)
+		c.isCommand = true
+		c.facts = append(append(c.facts, programsFact(command)...), sizeFact(command))
 	} else if key, ok = c.showArgv(args); !ok {
 		return content{}, false
 	}
@@ -132,7 +141,7 @@ func (c *content) showArgv(args arguments) (key string, ok bool) {
 			}
 		}
 		c.original = strings.Join(words, "\n")
-		c.facts = append(c.facts, fact{tr("{{.Words}} words, not read by a shell", values{"Words": len(words)}), factNeutral})
+		c.facts = append(c.facts, fact{tr("{{.Words}} words, not read by a shell", values{"Words": len(words)}), shell.Note})
 		return key, true
 	}
 	return "", false
@@ -156,23 +165,6 @@ func urlContent(_ interact.Approve, args arguments, cwd string) (content, bool) 
 	}
 	c.lines = append(c.lines, unnumbered("", address, lineText)...)
 	return c.withRest(args.without(key)), true
-}
-
-// pathKeys are the names that agents give to files and folders.
-var pathKeys = []string{
-	"file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "file",
-	"dir_path", "directory", "workdir", "cwd",
-}
-
-// pathFacts says where the paths of an input lead.
-func pathFacts(args arguments, cwd string) []fact {
-	var paths []string
-	for _, a := range args {
-		if a.isText && a.text != "" && slices.Contains(pathKeys, a.key) && !strings.Contains(a.text, "://") {
-			paths = append(paths, a.text)
-		}
-	}
-	return placesFacts(paths, cwd)
 }
 
 const maxKeyWidth = 20 // a longer name of a field gets a line of its own

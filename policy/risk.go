@@ -401,14 +401,22 @@ func (r *risks) readsSystem(a *access, what string) {
 // isInside reports whether an access is to the project, or to the folder that the call works in.
 func (r *risks) isInside(a *access) bool {
 	cwd := r.cwd()
-	return r.inProject(a.place) || !a.lost && !a.relative && !cwd.lost && r.isText(a) && isWithin(fold(a.real), fold(cwd.real))
+	return r.hasProject() && r.inProject(a.place) ||
+		!a.lost && !a.relative && !cwd.lost && r.isText(a) && isWithin(fold(a.real), fold(cwd.real))
+}
+
+// hasProject reports whether a repository around the folder that the call works in is the project: not one that
+// anybody could have made where all temporary files are.
+func (r *risks) hasProject() bool {
+	isTop := func(p place) bool { return p.real == r.project() }
+	return r.project() != "" && !slices.ContainsFunc(r.policy.tempFolders(), isTop)
 }
 
 // isText reports whether a place lies in the project by its text.
 func (r *risks) isText(a *access) bool {
 	cwd := r.cwd()
 	return !cwd.lost && !a.relative && (isWithin(fold(a.clean), fold(cwd.clean)) ||
-		r.project() != "" && isWithin(a.clean, r.project()))
+		r.hasProject() && isWithin(a.clean, r.project()))
 }
 
 func (r *risks) isTemporary(a *access) bool {

@@ -241,8 +241,15 @@ func (r *risks) deletes(a *access, what string) {
 		r.add(shell.Danger, text, placed(text, what))
 		return
 	}
+	isMove := r.part != nil && len(r.part.Argv) > 0 && path.Base(r.part.Argv[0]) == "mv"
 	switch {
 	case r.changesSpecial(a, what):
+	case isMove && r.isInside(a):
+		r.add(shell.Note, "Inside the project", "")
+	case isMove && !r.isTemporary(a):
+		r.add(shell.Danger, "Moves away what is outside the project: {{.What}}", what)
+	case r.isInside(a) && r.picks(a):
+		r.add(shell.Caution, "Deletes some files in {{.What}}", what)
 	case r.isInside(a):
 		r.add(shell.Caution, "Deletes: {{.What}}", what)
 	case r.isTemporary(a):
@@ -278,6 +285,7 @@ func (r *risks) writes(a *access, what string) {
 	}
 	switch {
 	case r.changesSpecial(a, what):
+		return
 	case r.isInside(a):
 		r.add(shell.Note, "Inside the project", "")
 	case r.isTemporary(a):

@@ -68,6 +68,8 @@ func Assess(command string) Analysis {
 	return a
 }
 
+func callsForAttention(r Risk) bool { return r.Level > Note }
+
 // add joins what two readings tell.
 func (a *Analysis) add(b Analysis) {
 	for _, r := range b.Risks {
@@ -157,7 +159,11 @@ func parse(text string) *syntax.File {
 func assess(file *syntax.File, text string) (a Analysis, isOpen bool) {
 	w := walk{source: text, watch: &watch{made: map[string]bool{}, functions: map[string]bool{}}}
 	w.file(file)
-	return w.finish(), w.open
+	a = w.finish()
+	if a.Network && !slices.ContainsFunc(a.Risks, callsForAttention) {
+		a.Risks = append(a.Risks, Risk{Level: Caution, Text: RiskNetwork})
+	}
+	return a, w.open
 }
 
 // A watch goes along with a walk and notes the risks.

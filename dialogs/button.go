@@ -1,6 +1,7 @@
 package dialogs
 
 import (
+	"cmp"
 	"image/color"
 
 	"fyne.io/fyne/v2"
@@ -20,16 +21,17 @@ const (
 )
 
 // button is nod's button. Unlike Fyne's it shows a ring when it has the focus, keeps the focus when it is
-// clicked, and, when it decides, ignores every key: a decision by keyboard takes a chord.
+// clicked, and, when it allows, ignores every key: that takes a chord.
 type button struct {
 	hoverBase
 	text, hint string
+	note       string             // what it says of itself, in place of the hint
 	icon       fyne.ThemeIconName // "" for none
 	trailing   bool               // the icon is behind the text
 	look       buttonLook
 	ready      bool // a strong button that is not ready looks pale
-	compact    bool // no hint
-	decides    bool // no key presses it
+	compact    bool // no hint, but a note
+	chordOnly  bool // no plain key presses it
 	onTap      func()
 	onResize   func() // its least size has changed
 
@@ -43,11 +45,13 @@ func newButton(w *window, text string, onTap func()) *button {
 	return b
 }
 
-// newDecision is a button whose press answers the request. The hint names its chord.
+// newDecision is a button whose press answers the request. The hint names its chord. No plain key presses the
+// affirmative.
 func newDecision(w *window, text, hint string, look buttonLook, onTap func()) *button {
 	b := newButton(w, text, onTap)
-	b.hint, b.look, b.decides = hint, look, true
-	b.ready = look != strongButton
+	b.hint, b.look = hint, look
+	b.chordOnly = look == strongButton
+	b.ready = !b.chordOnly
 	return b
 }
 
@@ -65,13 +69,13 @@ func (b *button) setText(s string) {
 	}
 }
 
-// setReady says whether a press would decide, and what to do for it.
-func (b *button) setReady(v bool, hint string) {
-	if b.ready == v && b.hint == hint {
+// setReady says whether a press would decide, and what there is to say of that.
+func (b *button) setReady(v bool, note string) {
+	if b.ready == v && b.note == note {
 		return
 	}
-	resized := b.hint != hint
-	b.ready, b.hint = v, hint
+	resized := b.note != note
+	b.ready, b.note = v, note
 	b.Refresh()
 	if resized {
 		b.onResize()
@@ -110,9 +114,9 @@ func (b *button) CreateRenderer() fyne.WidgetRenderer {
 			ring.StrokeWidth, ring.StrokeColor = 2, b.ringColor()
 		}
 		b.label.Text, b.label.Color, b.label.TextSize = b.text, ink, th.Size(theme.SizeNameText)
-		b.small.Text, b.small.Color, b.small.TextSize = b.hint, mix(fill, ink, 0.72), th.Size(theme.SizeNameCaptionText)
+		b.small.Text, b.small.Color, b.small.TextSize = cmp.Or(b.note, b.hint), mix(fill, ink, 0.72), th.Size(theme.SizeNameCaptionText)
 		setVisible(b.label, b.text != "")
-		setVisible(b.small, b.hint != "" && !b.compact)
+		setVisible(b.small, b.note != "" || b.hint != "" && !b.compact)
 		setVisible(icon, b.icon != "")
 		if b.icon != "" {
 			b.image.SetResource(theme.NewColoredResource(th.Icon(b.icon), b.iconColor()))
@@ -131,6 +135,8 @@ func (b *button) colors() (fill, ink color.Color) {
 		fill, ink = colorOf(b, theme.ColorNamePrimary), colorOf(b, theme.ColorNameForegroundOnPrimary)
 	case b.look == strongButton:
 		return mix(page, colorOf(b, theme.ColorNamePrimary), 0.16), colorOf(b, ColorMuted)
+	case !b.ready:
+		return colorOf(b, theme.ColorNameButton), colorOf(b, ColorMuted)
 	case b.look == quietButton && !b.hovered:
 		return color.Transparent, colorOf(b, theme.ColorNameForeground)
 	case b.look == quietButton:
@@ -169,11 +175,17 @@ func (b *button) Tapped(*fyne.PointEvent) {
 
 // TypedKey implements [fyne.Focusable].
 func (b *button) TypedKey(ev *fyne.KeyEvent) {
-	if presses(ev) && !b.decides {
-		b.onTap()
+	if !presses(ev) {
+		b.w.typedKey(ev)
 		return
 	}
-	b.w.typedKey(ev)
+	do := b.onTap
+	if b.chordOnly {
+		do = func() {
+			b.w.page.tell(tr("No plain key says yes: press {{.Keys}}.", values{"Keys": affirmativeHint()}))
+		}
+	}
+	b.w.pressing(do)()
 }
 
 // AccessibilityLabel implements [fyne.Accessible].
@@ -184,7 +196,7 @@ func (b *button) AccessibilityRole() fyne.AccessibleRole { return fyne.Accessibl
 
 // presses reports whether the key is one that presses what has the focus.
 func presses(ev *fyne.KeyEvent) bool {
-	return ev.Name == fyne.KeySpace || ev.Name == fyne.KeyReturn || ev.Name == fyne.KeyEnter
+	return ev.Name == fyne.KeySpace || isEnter(ev)
 }
 
 func setVisible(o fyne.CanvasObject, v bool) {

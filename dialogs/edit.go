@@ -68,16 +68,11 @@ func editsOf(args arguments) (edits []edit, used []string, ok bool) {
 // maxSearch is how much text is searched for what edits replace, in bytes: each edit searches the whole file.
 const maxSearch = 64 << 20
 
-// fileHead is the first line of a change: the path as the request names it.
-func fileHead(path string) []sheetLine {
-	lines := unnumbered("", path, lineKey)
-	return append(lines, rule(""))
-}
-
 // newFileContent starts the content for a change of the file at path.
 func newFileContent(path, cwd string) (content, *baseFile) {
 	b := readBase(path, cwd)
-	c := content{lines: fileHead(path), bases: []*baseFile{b}}
+	c := content{lines: unnumbered("", path, lineKey), bases: []*baseFile{b}}
+	c.endMust()
 	if b.where.Linked && b.where.Path != "" {
 		c.warnings = append(c.warnings,
 			tr("The path leads through a link to {{.Path}}.", values{"Path": plainText(b.where.Path)}))
@@ -86,6 +81,12 @@ func newFileContent(path, cwd string) (content, *baseFile) {
 		c.warnings = append(c.warnings, notCompared(b.problem))
 	}
 	return c, b
+}
+
+// endMust says that what follows is a file's content, which need not be read to its end.
+func (c *content) endMust() {
+	c.must = len(c.lines)
+	c.lines = append(c.lines, rule(""))
 }
 
 func notCompared(problem string) string {
@@ -98,18 +99,18 @@ func writeContent(path, text, cwd string) content {
 	c.original = text
 	switch {
 	case b.problem != "":
-		c.lines = append(c.lines, fileText(text)...)
+		c.lines = append(c.lines, fileText(path, text)...)
 		c.facts = append(c.facts, fact{tr("Replaces what is there"), shell.Caution}, sizeFact(text))
 	case !b.exists:
-		c.lines = append(c.lines, fileText(text)...)
+		c.lines = append(c.lines, fileText(path, text)...)
 		c.facts = append(c.facts, fact{tr("Creates a new file"), shell.Note}, sizeFact(text))
 	case b.text == text:
 		c.lines = append(c.lines, note(tr("The file already has exactly this content:")))
-		c.lines = append(c.lines, fileText(text)...)
+		c.lines = append(c.lines, fileText(path, text)...)
 		c.facts = append(c.facts, fact{tr("Changes nothing"), shell.Note})
 	default:
 		d := newDiff(b.text, text)
-		c.lines = append(c.lines, d.lines()...)
+		c.lines = append(c.lines, d.lines(path)...)
 		c.facts = append(c.facts, replaceFact(text), changeFact(d.counts()))
 	}
 	return c
@@ -123,15 +124,16 @@ func replaceFact(text string) fact {
 	return fact{tr("Replaces the file"), shell.Caution}
 }
 
-// fileText shows the whole text of a file, numbered.
-func fileText(text string) []sheetLine {
+// fileText shows the whole text of the file at path, numbered.
+func fileText(path, text string) []sheetLine {
+	lines := inCode(wholeLines(text), path, text)
 	switch {
 	case text == "":
 		return []sheetLine{note(tr("The file is empty."))}
 	case strings.HasSuffix(text, "\n"):
-		return wholeLines(text)
+		return lines
 	}
-	return append(wholeLines(text), note(tr("no line break at the end")))
+	return append(lines, note(tr("no line break at the end")))
 }
 
 // wholeLines shows text, numbered. Its last line break ends a line, it does not start one.
@@ -156,23 +158,23 @@ func editsContent(path string, edits []edit, cwd string) content {
 	}
 	c.original = original.String()
 	if b.problem != "" {
-		return c.withFragments(edits)
+		return c.withFragments(path, edits)
 	}
 	if len(edits)*len(b.text) > maxSearch {
 		c.warnings = append(c.warnings, notCompared(tr("the file there is too large to compare")))
-		return c.withFragments(edits)
+		return c.withFragments(path, edits)
 	}
 	after, crlf, ok := applyEdits(b.text, edits)
 	switch {
 	case !ok && !b.exists:
 		c.warnings = append(c.warnings, tr("There is no such file now."))
-		return c.withFragments(edits)
+		return c.withFragments(path, edits)
 	case !ok:
 		c.warnings = append(c.warnings,
 			tr("The text to replace is not in the file exactly once now, so the lines have no numbers."))
-		return c.withFragments(edits)
+		return c.withFragments(path, edits)
 	case !b.exists:
-		c.lines = append(c.lines, fileText(after)...)
+		c.lines = append(c.lines, fileText(path, after)...)
 		c.facts = append(c.facts, fact{tr("Creates a new file"), shell.Note}, sizeFact(after))
 		return c
 	}
@@ -182,7 +184,7 @@ func editsContent(path string, edits []edit, cwd string) content {
 		c.warnings = append(c.warnings, tr("The file has the line ends of Windows; they are left out of the comparison."))
 	}
 	d := newDiff(before, after)
-	c.lines = append(c.lines, d.lines()...)
+	c.lines = append(c.lines, d.lines(path)...)
 	if strings.TrimSpace(after) == "" && strings.TrimSpace(before) != "" {
 		c.facts = append(c.facts, replaceFact(after))
 	}
@@ -191,7 +193,7 @@ func editsContent(path string, edits []edit, cwd string) content {
 }
 
 // withFragments shows the replacements by themselves.
-func (c content) withFragments(edits []edit) content {
+func (c content) withFragments(path string, edits []edit) content {
 	added, removed, full := 0, 0, false
 	for i, e := range edits {
 		d := newDiff(e.old, e.new)
@@ -206,7 +208,7 @@ func (c content) withFragments(edits []edit) content {
 		if len(edits) > 1 {
 			c.lines = append(c.lines, rule(tr("change {{.Number}} of {{.Total}}", values{"Number": i + 1, "Total": len(edits)})))
 		}
-		c.lines, full = cut(append(c.lines, d.whole()...))
+		c.lines, full = cut(append(c.lines, d.whole(path)...))
 	}
 	c.facts = append(c.facts, changeFact(added, removed))
 	return c
@@ -250,9 +252,19 @@ func patchContent(args arguments, cwd string) (content, bool) {
 		}
 		key, text = "command", words[1]
 	}
-	c := content{lines: patchLines(text), original: text}
+	c := content{original: text}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "*** ") && strings.Contains(line, ":") { // names a file
+			c.lines = append(c.lines, unnumbered("", line, lineKey)...)
+		}
+	}
+	if len(c.lines) > 0 {
+		c.endMust()
+	}
+	patch := patchLines(text)
+	c.lines = append(c.lines, patch...)
 	added, removed := 0, 0
-	for _, l := range c.lines {
+	for _, l := range patch {
 		switch l.style {
 		case lineAdded:
 			added++

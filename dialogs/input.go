@@ -23,6 +23,7 @@ type inputView struct {
 // content is what an input turns into.
 type content struct {
 	lines     []sheetLine
+	must      int               // the first so many lines must be read: what follows is a file's content; 0: all of them
 	plan      fyne.CanvasObject // shown in place of the lines, when there is one
 	original  string            // what a copy of everything gives
 	facts     []fact            // what nod worked out from the input
@@ -47,6 +48,10 @@ func newInputView(a interact.Approve, who interact.Requester) *inputView {
 	} else {
 		v.block = newSheet(v.lines, v.original)
 		v.lines = v.block.lines
+		if c.must > 0 && !v.block.capped {
+			v.block.must = c.must
+			v.facts = worstFirst(append(v.facts, oddFacts(v.lines[c.must:])...))
+		}
 	}
 	if v.block.capped {
 		v.warnings = append(v.warnings,
@@ -91,12 +96,18 @@ func newContent(a interact.Approve, cwd string) content {
 	return content{lines: fieldLines(args), original: string(a.Input)}
 }
 
-// withRest adds the fields that c does not show yet.
+// withRest adds the fields that c does not show yet: above the content of a file, which need not be read.
 func (c content) withRest(args arguments) content {
-	if len(args) > 0 {
-		c.lines = append(c.lines, rule(tr("with")))
-		c.lines = append(c.lines, fieldLines(args)...)
+	if len(args) == 0 {
+		return c
 	}
+	rest := append([]sheetLine{rule(tr("with"))}, fieldLines(args)...)
+	if c.must == 0 {
+		c.lines = append(c.lines, rest...)
+		return c
+	}
+	c.lines = slices.Insert(c.lines, c.must, rest...)
+	c.must += len(rest)
 	return c
 }
 
@@ -108,7 +119,7 @@ func commandContent(_ interact.Approve, args arguments, cwd string) (content, bo
 	c := content{facts: commandFacts(args, cwd)}
 	key, command, ok := args.text(commandKeys...)
 	if ok {
-		c.lines, c.original = numbered(command, lineText), command
+		c.lines, c.original = inCode(numbered(command, lineText), shellCode, command), command
 		c.isCommand = true
 		c.facts = append(append(c.facts, programsFact(command)...), sizeFact(command))
 	} else if key, ok = c.showArgv(args); !ok {
@@ -227,6 +238,44 @@ func oddSpans(lines []sheetLine) iter.Seq[safetext.Span] {
 			}
 		}
 	}
+}
+
+// oddFacts say on which of lines, which need not be read, something is hidden or imitates something.
+func oddFacts(lines []sheetLine) []fact {
+	const most = 3
+	var facts []fact
+	for _, odd := range []struct {
+		kind  safetext.Kind
+		what  string
+		level shell.Level
+	}{
+		{safetext.Hidden, tr("Hidden characters"), shell.Danger}, {safetext.Suspicious, tr("Look-alike characters"), shell.Caution},
+	} {
+		var at []string
+		for _, l := range lines {
+			if slices.ContainsFunc(l.spans, func(s safetext.Span) bool { return s.Kind == odd.kind && s.Why() != "" }) {
+				at = appendNew(at, l.number())
+			}
+		}
+		at = slices.DeleteFunc(at, func(n string) bool { return n == "" })
+		if len(at) > most {
+			at = append(at[:most], "…")
+		}
+		if len(at) > 0 {
+			text := odd.what + ": " + tr("line {{.Lines}}", values{"Lines": strings.Join(at, ", ")})
+			facts = append(facts, fact{text, odd.level})
+		}
+	}
+	return facts
+}
+
+// number is the number of l in the text that will be there; "" when it has none.
+func (l sheetLine) number() string {
+	fields := strings.Fields(strings.TrimRight(l.lead, "+- "))
+	if len(fields) == 0 || strings.Trim(fields[len(fields)-1], "0123456789") != "" {
+		return ""
+	}
+	return fields[len(fields)-1]
 }
 
 // oddCharacters are the warnings for what is hidden or imitates something in lines.

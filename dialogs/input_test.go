@@ -77,7 +77,7 @@ func TestContent(t *testing.T) {
 		{"edit", "Edit", `{"file_path":"shop.go","old_string":"two","new_string":"2"}`,
 			"shop.go\n()\n1 1   one\n2   - two\n  2 + 2\n3 3   three\n", "Inside the project; +1 −1 lines", ""},
 		{"edit, other names", "edit", `{"filePath":"shop.go","oldString":"two","newString":"2","replaceAll":false}`,
-			"shop.go\n()\n1 1   one\n2   - two\n  2 + 2\n3 3   three\n(with)\nreplaceAll  false\n",
+			"shop.go\n(with)\nreplaceAll  false\n()\n1 1   one\n2   - two\n  2 + 2\n3 3   three\n",
 			"Inside the project; +1 −1 lines", ""},
 		{"edits", "MultiEdit",
 			`{"file_path":"shop.go","edits":[{"old_string":"one","new_string":"1"},{"old_string":"three\n","new_string":""}]}`,
@@ -111,7 +111,7 @@ func TestContent(t *testing.T) {
 		{"somebody else's tool", "mcp__mail__send", `{"path":"x","content":"hello"}`, "path     x\ncontent  hello\n",
 			"From the MCP server mail; Inside the project", ""},
 		{"patch", "apply_patch", `{"input":"*** Begin Patch\n*** Delete File: shop.go\n*** End Patch"}`,
-			"1 *** Begin Patch\n2 *** Delete File: shop.go\n3 *** End Patch\n",
+			"*** Delete File: shop.go\n()\n1 *** Begin Patch\n2 *** Delete File: shop.go\n3 *** End Patch\n",
 			"Deletes a file; Deletes: shop.go; +0 −0 lines", ""},
 
 		{"address", "WebFetch", `{"url":"https://example.com/a"}`, "example.com\n()\nhttps://example.com/a\n",
@@ -147,10 +147,10 @@ func TestContent(t *testing.T) {
 			"xn--pple-43d.com\n()\nhttps://xn--pple-43d.com/\n",
 			"Host name in foreign letters: аpple.com; Host xn--pple-43d.com", ""},
 		{"a dot that is none", "WebFetch", `{"url":"https://evil.example。github.com/"}`,
-			"evil.example.github.com\n()\nhttps://evil.example。github.com/\n",
+			"evil.example.github.com\n()\nhttps://evil.example‹U+3002›github.com/\n",
 			"Host name in foreign letters: evil.example.github.com; Host evil.example.github.com", ""},
 		{"letters that no host has", "WebFetch", `{"url":"https://evil.example℀.github.com/"}`,
-			"https://evil.example℀.github.com/\n", "Unclear which host", "disagree"},
+			"https://evil.example‹U+2100›.github.com/\n", "Unclear which host", "disagree"},
 		{"encoded wrongly", "WebFetch", `{"url":"https://xn--a.example/"}`, "https://xn--a.example/\n",
 			"Unclear which host", "disagree"},
 
@@ -286,7 +286,7 @@ func FuzzInput(f *testing.F) {
 		}
 		sheet := v.block
 		sheet.Resize(fyne.NewSize(400, 200))
-		if !sheet.seenAll && sheet.page.unseenRows(sheet.seen) == 0 && !sheet.capped {
+		if !sheet.read && sheet.unread == 0 && !sheet.capped {
 			t.Error("every row has been in view, but the input has not")
 		}
 	})

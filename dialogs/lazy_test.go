@@ -32,6 +32,7 @@ func TestEndOfALongForm(t *testing.T) {
 	if s.shows("Question 49") {
 		t.Fatal("the last question was made at once")
 	}
+	s.canvas().Focus(s.page().text)
 	s.key(fyne.KeyEnd)
 	for range 50 { // rows that turn out higher than guessed make the end move
 		s.key(fyne.KeyPageDown)
@@ -68,9 +69,7 @@ func TestSubmitLeadsToAFarQuestion(t *testing.T) {
 func TestFarOption(t *testing.T) {
 	for name, pick := range map[string]func(s *screen){
 		"filter": func(s *screen) {
-			for _, r := range "option 173" {
-				s.canvas().Focused().TypedRune(r)
-			}
+			s.typeText("option 173")
 			s.tapText("Option 173")
 		},
 		"arrows": func(s *screen) {
@@ -95,7 +94,6 @@ func TestFarOption(t *testing.T) {
 			}
 			s.open(request("1", interact.Ask{Question: "Which?", Options: all}))
 			s.ready()
-			s.canvas().FocusNext()
 			pick(s)
 			s.pass(time.Second)
 			s.chord(fyne.KeyReturn)

@@ -25,22 +25,30 @@ type page struct {
 	problem *widget.Label     // what is wrong with the answer
 	note    fyne.CanvasObject // holds problem
 	yes     *button           // the affirmative
+	no      *button           // the negative
 	foot    *foot
 	margins *layout.CustomPaddedLayout // around the foot
 	compact bool                       // there is little room
+	told    time.Time                  // until when the status says why a press did nothing
 	text    fyne.Focusable             // the text: it has the focus when nothing else has
 	object  fyne.CanvasObject
-	scroll  *scrollArea // nil when the body does not scroll as a whole
+	column  *lazyColumn // the body in rows, when it scrolls as a whole; else nil
+	scroll  *scrollArea // that of column
 
-	affirm  func()                      // gives the affirmative answer; the press has been found armed
-	refuse  func()                      // gives the negative one
-	unwind  func() bool                 // takes back one step, for Escape; false when there is none
-	silence func(left string) string    // what happens when the time is over
-	wanted  func(width float32) float32 // height of the body at which nothing scrolls
-	first   fyne.Focusable              // has the focus first, in place of text
-	renew   func()                      // follows what has changed outside since it was shown
-	look    func()                      // takes note of what of it is in view now
-	seen    func() bool                 // the whole of what is to be judged has been in view
+	own      bool // the answer is the person's own: no allow, no yes
+	asked    bool // whether to discard the answer: the next Escape does
+	refusing bool // the person writes why not: nothing affirms meanwhile
+
+	affirm func()                      // gives the affirmative answer; the press has been found armed
+	refuse func()                      // gives the negative one
+	scope  func()                      // chooses the next thing that the affirmative keeps; nil when there is none
+	unwind func() bool                 // takes back one step, for Escape; false when there is none
+	wanted func(width float32) float32 // height of the body at which nothing scrolls
+	first  func() fyne.Focusable       // has the focus first, in place of text, where it is in view
+	renew  func()                      // follows what has changed outside since it was shown
+	look   func()                      // takes note of what of it is in view now
+	read   func() bool                 // what must be read of it before the affirmative works has been in view
+	unread func() int                  // lines that have not been in view
 }
 
 func newPage(e *entry, w *window, head *head) *page {
@@ -51,7 +59,8 @@ func newPage(e *entry, w *window, head *head) *page {
 		unwind:  func() bool { return false },
 		renew:   func() {},
 		look:    func() {},
-		seen:    func() bool { return true },
+		read:    func() bool { return true },
+		unread:  func() int { return 0 },
 	}
 }
 
@@ -91,7 +100,7 @@ func (p *page) rows(text fyne.CanvasObject) *lazyColumn {
 	frame := newTextFrame(p.w, Padded(6, 8, text))
 	c := newLazyColumn(0, 12, 10)
 	c.add(frame, frame.MinSize().Height)
-	p.scroll, frame.scroll, p.text = c.scroll, c.scroll, frame
+	p.column, p.scroll, frame.scroll, p.text = c, c.scroll, c.scroll, frame
 	p.wanted = func(float32) float32 { return c.scroll.Content.MinSize().Height }
 	return c
 }
@@ -105,26 +114,41 @@ func (p *page) reveal(o fyne.CanvasObject) {
 
 // start is what has the focus first.
 func (p *page) start() fyne.Focusable {
-	if p.first != nil {
-		return p.first
+	if p.first == nil || p.column != nil && p.column.top(1)+leastAnswer > p.scroll.Size().Height {
+		return p.text
 	}
-	return p.text
+	return p.first()
 }
+
+// leastAnswer is the height of the first option of a question that must be in view under it for the focus to start
+// there: else the question is to be read first.
+const leastAnswer = 60
 
 // tick writes how much time is left. It only informs: the broker keeps the time.
 func (p *page) tick(now time.Time) {
-	deadline := p.entry.request.Deadline
-	if deadline.IsZero() {
-		p.say("")
+	if now.Before(p.told) {
 		return
 	}
-	p.say(p.silence(clock(deadline.Sub(now))))
+	deadline := p.entry.request.Deadline
+	if deadline.IsZero() {
+		p.say("", widget.LowImportance)
+		return
+	}
+	p.say(silence(p.entry.request, deadline.Sub(now)), widget.LowImportance)
 }
 
-func (p *page) say(s string) {
-	if p.status.Text != s {
+func (p *page) say(s string, importance widget.Importance) {
+	if p.status.Text != s || p.status.Importance != importance {
+		p.status.Importance = importance
 		p.status.SetText(s)
 	}
+}
+
+// tell says, for long enough to be read, why a press did nothing.
+func (p *page) tell(s string) {
+	const longEnough = 3 * time.Second
+	p.told = p.w.p.now().Add(longEnough)
+	p.say(s, widget.WarningImportance)
 }
 
 // complain says why the answer is not one; "" takes that back.

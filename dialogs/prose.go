@@ -40,6 +40,11 @@ func (p *prose) top(position int) float32 {
 	return float32(position) - overlap
 }
 
-func (p *prose) unread(seenRanges) string { return tr("Not all of it has been in view yet.") }
+func (p *prose) start(int) int {
+	_, end := p.extent()
+	return end
+}
+
+func (p *prose) unseen(seenRanges) (lines, of int) { return 0, 0 }
 
 func (p *prose) wanted() float32 { return min(p.content.MinSize().Height+2, proseMaxHeight) }

@@ -26,6 +26,11 @@ func (s seenRanges) covers(end int) bool {
 	return end == 0 || len(s) > 0 && s[0].from == 0 && s[0].to >= end
 }
 
+// reaches reports whether what ends in front of end has been in view, whatever is above it.
+func (s seenRanges) reaches(end int) bool {
+	return end == 0 || slices.ContainsFunc(s, func(r seenRange) bool { return r.from < end && end <= r.to })
+}
+
 // firstGap is the first position that has not been in view.
 func (s seenRanges) firstGap() int {
 	if len(s) == 0 || s[0].from > 0 {

@@ -14,23 +14,25 @@ import (
 	"nod/dialogs/safetext"
 )
 
-// sheet is text on paper that scrolls up and down and remembers whether all of it has been in view. Made by [newSheet]
+// sheet is text on paper that scrolls up and down and remembers what of it has been in view. Made by [newSheet]
 // it shows text exactly: every line is there, wrapped instead of clipped, what is hidden is spelled out in the error
 // colour, and a lead that no text of a requester reaches says which line it is. A copy gives the original text.
 type sheet struct {
 	focusBase
 	text   sheetText
-	onSeen func() // called once, when all of it has been in view; nil for nothing
+	onSeen func() // called whenever it is read, or more of it has been in view; nil for nothing
 
 	page     *sheetPage // the text, when it can be selected; else nil
 	lines    []sheetLine
+	must     int    // the first so many lines must be read; all of them unless content in proportion follows
 	original string // what a copy of everything gives
-	capped   bool   // too long to show: it never counts as seen
+	capped   bool   // too long to show: it never counts as read
 
-	scroll  *scrollArea
-	pad     float32 // around it
-	seen    seenRanges
-	seenAll bool
+	scroll *scrollArea
+	pad    float32 // around it
+	seen   seenRanges
+	read   bool // the end of what must be read has been in view
+	unread int  // lines that have not been in view
 
 	ground       fyne.ThemeColorName // of the paper
 	paper        *canvas.Rectangle
@@ -43,12 +45,14 @@ type sheetText interface {
 	// wrap makes it fit into width. It reports whether other positions are elsewhere now.
 	wrap(width float32) (moved bool)
 	extent() (height float32, end int)
+	// start is the position at which a line starts: extent's end when there is none.
+	start(line int) int
 	// between returns the positions of what is wholly between two heights.
 	between(top, bottom float32) (from, to int)
 	// top is the height at which what is at a position comes into view.
 	top(position int) float32
-	// unread says what is still to be read.
-	unread(seen seenRanges) string
+	// unseen counts the lines that have not been in view, of all; both are 0 where there are no lines.
+	unseen(seen seenRanges) (lines, of int)
 	// wanted is the height of the whole sheet that it asks for.
 	wanted() float32
 }
@@ -64,6 +68,7 @@ const (
 func newSheet(lines []sheetLine, original string) *sheet {
 	s := &sheet{original: original, ground: ColorPaper, pad: sheetPad}
 	s.lines, s.capped = tooLong(lines)
+	s.must = len(s.lines)
 	s.page = newSheetPage(s)
 	s.show(s.page, s.page)
 	return s
@@ -83,10 +88,27 @@ func (s *sheet) show(text sheetText, o fyne.CanvasObject) {
 	s.extend(s, nil)
 }
 
-// attach makes the sheet a part of the prompt in w, and has onSeen called, once, when all of it has been in view. Only
-// that counts as seen which is laid out while w is in view: a layout can be a mere measurement, or of a window that is
+// attach makes the sheet a part of the prompt in w, and has onSeen called when more of it has been in view. Only that
+// counts as seen which is laid out while w is in view: a layout can be a mere measurement, or of a window that is
 // not on the screen yet.
-func (s *sheet) attach(w *window, onSeen func()) { s.w, s.onSeen = w, onSeen }
+func (s *sheet) attach(w *window, onSeen func()) {
+	s.w, s.onSeen = w, onSeen
+	if s.page != nil {
+		w.p.aside(s.colour)
+	}
+}
+
+// colour works out the colours of the text, which takes a while, and returns what shows them.
+func (s *sheet) colour() (show func()) {
+	inks := inksOf(s.lines)
+	return func() {
+		for i := range s.lines {
+			s.lines[i].inks = inks[i]
+		}
+		s.page.drawn = nil
+		s.page.repaint()
+	}
+}
 
 // scrolled follows the view.
 func (s *sheet) scrolled() {
@@ -99,27 +121,32 @@ func (s *sheet) scrolled() {
 // noteSeen takes note of what is wholly in view now.
 func (s *sheet) noteSeen() {
 	_, end := s.text.extent()
-	was := s.seenAll
+	wasRead, wasUnread := s.read, s.unread
 	if s.w == nil || s.w.inView() {
 		const slack = 1 // rounding, in pixels
 		s.seen.add(s.text.between(s.scroll.Offset.Y-slack, s.scroll.Offset.Y+s.scroll.Size().Height+slack))
-		s.seenAll = was || !s.capped && s.seen.covers(end)
+		s.read = wasRead || !s.capped && s.seen.reaches(s.text.start(s.must))
 	}
+	var all int
+	s.unread, all = s.text.unseen(s.seen)
+	isSeen := s.seen.covers(end)
 	switch {
 	case s.capped:
 		s.state.Text = tr("Too long to show: only the beginning is here.")
-	case s.seenAll:
+	case isSeen:
 		s.state.Text = tr("All of it has been in view.")
+	case all == 0:
+		s.state.Text = tr("Not all of it has been in view yet.")
 	default:
-		s.state.Text = s.text.unread(s.seen)
+		s.state.Text = tr("{{.Lines}} of {{.All}} lines not shown", values{"Lines": s.unread, "All": all})
 	}
-	if s.seenAll || s.seen.covers(end) {
+	if isSeen {
 		s.onward.Disable()
 	} else {
 		s.onward.Enable()
 	}
 	s.state.Refresh()
-	if s.seenAll && !was && s.onSeen != nil {
+	if s.onSeen != nil && (s.read != wasRead || s.unread != wasUnread) {
 		s.onSeen()
 	}
 }
@@ -246,18 +273,25 @@ type sheetRow struct {
 
 func (r sheetRow) isFirst() bool { return r.from == r.base }
 
-// unseenRows counts the rows that have not been in view.
-func (p *sheetPage) unseenRows(seen seenRanges) int {
-	n, i := 0, 0
+// unseen counts the lines of text with a row that has not been in view.
+func (p *sheetPage) unseen(seen seenRanges) (lines, of int) {
+	i, counted := 0, -1
 	for _, r := range p.rows {
+		if style := p.sheet.lines[r.line].style; style == lineNote || style == lineRule {
+			continue
+		}
+		if r.isFirst() {
+			of++
+		}
 		for i < len(seen) && seen[i].to < r.to {
 			i++
 		}
-		if i == len(seen) || seen[i].from > r.from {
-			n++
+		if (i == len(seen) || seen[i].from > r.from) && counted != r.line {
+			counted = r.line
+			lines++
 		}
 	}
-	return n
+	return lines, of
 }
 
 // selection is the text between two positions.

@@ -35,7 +35,7 @@ func lines(n int) string {
 
 func TestSeenAtOnceWhenItFits(t *testing.T) {
 	s := newTestSheet(t, lines(3))
-	if !s.seenAll {
+	if !s.read {
 		t.Error("a text that fits has not been seen")
 	}
 	if s.onward.Visible() {
@@ -43,31 +43,55 @@ func TestSeenAtOnceWhenItFits(t *testing.T) {
 	}
 }
 
-func TestSeenOnlyAfterEveryRowWasInView(t *testing.T) {
+// What must be read to its end is read once that has been in view. What was passed over stays said.
+func TestReadOnceTheEndWasInView(t *testing.T) {
 	s := newTestSheet(t, lines(60))
 	told := 0
 	s.onSeen = func() { told++ }
+	if s.read {
+		t.Fatal("read before the end was in view")
+	}
 	s.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEnd})
-	if s.seenAll {
-		t.Fatal("a jump to the end counts as seeing everything")
+	if !s.read || told != 1 {
+		t.Errorf("at the end: read %v, told %d times; want true, 1", s.read, told)
+	}
+	if want := fmt.Sprintf("%d of 60 lines not shown", s.unread); s.unread < 30 || s.state.Text != want {
+		t.Errorf("says %q after a jump over the middle, want %q", s.state.Text, want)
 	}
 	s.TypedKey(&fyne.KeyEvent{Name: fyne.KeyHome})
 	for range 60 {
 		s.TypedKey(&fyne.KeyEvent{Name: fyne.KeyPageDown})
 	}
-	if !s.seenAll || told != 1 {
-		t.Errorf("after paging through: seen %v, told %d times; want true, 1", s.seenAll, told)
+	if s.unread != 0 {
+		t.Errorf("%d lines count as unread after paging through", s.unread)
+	}
+}
+
+// The content of a file need not be read, what stands above it must.
+func TestReadUpToTheContent(t *testing.T) {
+	s := newTestSheet(t, lines(60))
+	fresh := newSheet(s.lines, "")
+	fresh.must = 30
+	fresh.Resize(fyne.NewSize(400, 200))
+	if fresh.read {
+		t.Error("read before line 30 was in view")
+	}
+	for range 30 {
+		fresh.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+	}
+	if !fresh.read || fresh.unread == 0 {
+		t.Errorf("line 30 in view: read %v, %d lines unread", fresh.read, fresh.unread)
 	}
 }
 
 func TestNextPartLeadsToTheEnd(t *testing.T) {
 	s := newTestSheet(t, lines(100))
 	steps := 0
-	for ; !s.seenAll && steps < 100; steps++ {
+	for ; s.unread > 0 && steps < 100; steps++ {
 		test.Tap(s.onward)
 	}
-	if !s.seenAll || !s.onward.Disabled() {
-		t.Errorf("after %d steps: seen %v", steps, s.seenAll)
+	if s.unread > 0 || !s.read || !s.onward.Disabled() {
+		t.Errorf("after %d steps: read %v, %d lines unread", steps, s.read, s.unread)
 	}
 }
 
@@ -79,7 +103,7 @@ func TestPaddingCannotHideTheEnd(t *testing.T) {
 		"ls" + strings.Repeat("\u00a0", 4000) + "; touch y",
 	} {
 		s := newTestSheet(t, text)
-		if !s.seenAll {
+		if !s.read {
 			t.Errorf("%.6q…: the padding was not folded", text)
 		}
 		last := s.page.rows[len(s.page.rows)-1]
@@ -88,23 +112,23 @@ func TestPaddingCannotHideTheEnd(t *testing.T) {
 		}
 	}
 	mixed := newTestSheet(t, "ls"+strings.Repeat(" \t", 4000)+"; touch y") // cannot be folded, must be scrolled
-	if mixed.seenAll {
+	if mixed.read {
 		t.Error("400 rows of blanks count as seen")
 	}
 }
 
 func TestRewrapKeepsWhatWasSeen(t *testing.T) {
 	s := newTestSheet(t, lines(30))
-	for !s.seenAll {
+	for !s.read {
 		s.showNextPart()
 	}
 	s.Resize(fyne.NewSize(300, 120))
-	if !s.seenAll {
+	if !s.read {
 		t.Error("a narrower window makes what was seen unseen")
 	}
 	fresh := newTestSheet(t, strings.Repeat("word ", 300))
 	fresh.Resize(fyne.NewSize(900, 600))
-	if !fresh.seenAll {
+	if !fresh.read {
 		t.Error("a larger window that shows everything does not count")
 	}
 }
@@ -117,8 +141,8 @@ func TestTooLongIsNeverSeen(t *testing.T) {
 		for range 2000 {
 			s.showNextPart()
 		}
-		if s.seenAll || !s.capped || !s.file.Visible() {
-			t.Errorf("%s: seen %v, capped %v, offered as file %v", name, s.seenAll, s.capped, s.file.Visible())
+		if s.read || !s.capped || !s.file.Visible() {
+			t.Errorf("%s: read %v, capped %v, offered as file %v", name, s.read, s.capped, s.file.Visible())
 		}
 	}
 	test.NewTempApp(t)
@@ -268,7 +292,7 @@ func TestSmallerAfterScrollingToTheEnd(t *testing.T) {
 		s.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEnd})
 		s.Resize(fyne.NewSize(300, height))
 		s.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEnd})
-		if s.seenAll {
+		if s.unread == 0 {
 			t.Fatalf("at a height of %v all of it counts as seen", height)
 		}
 	}

@@ -173,6 +173,8 @@ func (p *Prompter) SetUndos(list []operator.Undo) {
 		}
 		if p.window != nil {
 			p.window.undos.set(list)
+			p.strip.set(list)
+			p.tell()
 		}
 	})
 }

@@ -43,3 +43,19 @@ func (x *xServer) workArea() (width, height int) {
 	}
 	return width - panelWidth, height - panelHeight
 }
+
+// moveToCorner puts a window into the lower right corner of the screen, where X11 lets it.
+func moveToCorner(w fyne.Window) {
+	x, id := windowSystem(w)
+	if x == nil || id == 0 {
+		return
+	}
+	size, err := xproto.GetGeometry(x.conn, xproto.Drawable(id)).Reply()
+	if err != nil {
+		return // it is gone
+	}
+	width, height := x.workArea()
+	const margin = 16
+	at := []uint32{uint32(max(width-int(size.Width)-margin, 0)), uint32(max(height-int(size.Height)-margin, 0))}
+	x.check(xproto.ConfigureWindowChecked(x.conn, id, xproto.ConfigWindowX|xproto.ConfigWindowY, at).Check())
+}

@@ -48,7 +48,7 @@ func (s *undoStrip) set(list []operator.Undo) {
 // update shows the strip when there is something to say and no prompt, and counts down.
 func (s *undoStrip) update() {
 	stop(s.timer)
-	isLate := !s.p.now().Before(s.until) || s.text.text.Text == ""
+	isLate := !s.p.now().Before(s.until) || s.text.Text == ""
 	if s.p.queue.current != nil || len(s.list) == 0 && isLate {
 		s.hide()
 		return

@@ -1,6 +1,7 @@
 package dialogs
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -186,8 +187,9 @@ func (p *Prompter) settle(undo int, back bool, done func(error)) {
 	p.options.Settle(undo, back, func(err error) { p.post(func() { done(err) }) })
 }
 
-// SetUndos says what the person can take back, the newest last.
+// SetUndos says what the person can take back, the newest last. What was done in the settings is not for prompts.
 func (p *Prompter) SetUndos(list []operator.Undo) {
+	list = slices.DeleteFunc(slices.Clone(list), func(u operator.Undo) bool { return !u.OfPrompt() })
 	p.post(func() {
 		if len(list) > 0 {
 			p.ready()

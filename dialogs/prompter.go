@@ -52,6 +52,8 @@ type Prompter struct {
 	// aside does work on another goroutine, and then what it returns on that of the UI.
 	aside func(work func() (show func()))
 
+	hasRoomBeside func(w fyne.Window, width float32) bool
+
 	// mu keeps functions sent to the UI goroutine apart once Fyne's loop is over: then Fyne runs them on the
 	// goroutine that sent them.
 	mu     sync.Mutex
@@ -80,7 +82,7 @@ func New(a fyne.App, o Options) *Prompter {
 	p := &Prompter{
 		app: a, options: o, now: time.Now, do: fyne.Do,
 		later: func(f func()) { f() },
-		timer: time.AfterFunc,
+		timer: time.AfterFunc, hasRoomBeside: hasRoomBeside,
 		queue: &queue{},
 	}
 	p.aside = func(work func() func()) { go func() { p.post(work()) }() }

@@ -91,6 +91,7 @@ func (f *File) hold(text string, s *State) error {
 func (c Config) withUnsealed(o Config) Config {
 	c.Look, c.Notifications = o.Look, o.Notifications
 	c.Prompt.KeepReady, c.Prompt.Undo, c.Prompt.OnTop = o.Prompt.KeepReady, o.Prompt.Undo, o.Prompt.OnTop
+	c.Prompt.Appear, c.Prompt.Shortcut = o.Prompt.Appear, o.Prompt.Shortcut
 	return c
 }
 

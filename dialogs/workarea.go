@@ -66,8 +66,9 @@ func moveToCorner(w fyne.Window) {
 	if err != nil {
 		return // it is gone
 	}
-	width, height := x.workArea()
+	free := x.workArea()
 	const margin = 16
-	at := []uint32{uint32(max(width-int(size.Width)-margin, 0)), uint32(max(height-int(size.Height)-margin, 0))}
-	x.check(xproto.ConfigureWindowChecked(x.conn, id, xproto.ConfigWindowX|xproto.ConfigWindowY, at).Check())
+	left, top := max(free.width-int(size.Width)-margin, 0), max(free.height-int(size.Height)-margin, 0)
+	x.check(xproto.ConfigureWindowChecked(x.conn, id, xproto.ConfigWindowX|xproto.ConfigWindowY,
+		[]uint32{uint32(free.x + left), uint32(free.y + top)}).Check())
 }

@@ -46,6 +46,10 @@ func newGeneralPage(w *Window) *generalPage {
 				lang.L("A prompt must be visible and unchanged this long, so that no click meant for something else allows "+
 					"anything."),
 				700*time.Millisecond, 10*time.Second, func(c *config.Config) *time.Duration { return &c.Prompt.ArmAfter }),
+			newDuration(w, lang.L("Time to undo"),
+				lang.L("How long a denial, a saved approval or a deletion can be undone. The agent hears of a denial that much "+
+					"later; 0s tells it at once."),
+				0, time.Minute, func(c *config.Config) *time.Duration { return &c.Prompt.Undo }),
 			p.onTop),
 		p.section(lang.L("Notifications"),
 			newSwitch(w, lang.L("Announce waiting prompts"),

@@ -60,6 +60,7 @@ type Window struct {
 	greets   bool              // the welcome is in the place of the pages
 	main     fyne.CanvasObject // everything, while there is nothing to review
 	banner   *banner
+	undo     *undoLine
 	tabs     *navigation
 	pages    []tab
 	selected int // of pages
@@ -197,6 +198,7 @@ func (w *Window) refresh() {
 	setVisible(w.main, !reviewing && !w.greets)
 	w.greet(!reviewing && w.greets)
 	w.banner.set(w.state.Problem)
+	w.undo.refresh(w.state.Undos)
 	w.pages[w.selected].refresh(w.state)
 }
 
@@ -206,6 +208,7 @@ func (w *Window) build() {
 	w.win.Resize(fyne.NewSize(900, 600))
 	w.win.CenterOnScreen()
 	w.win.SetCloseIntercept(w.close)
+	w.win.Canvas().AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { w.undo.TakeBack() })
 	for shortcut, do := range w.chords() {
 		w.win.Canvas().AddShortcut(&shortcut, func(fyne.Shortcut) { do() })
 	}
@@ -262,7 +265,8 @@ func (w *Window) content() fyne.CanvasObject {
 	w.review = newReview(w)
 	w.makePages()
 	w.tabs = newNavigation(w.pages, w.selectPage)
-	w.main = container.NewBorder(w.banner.content, nil, nil, nil, w.tabs.content)
+	w.undo = newUndoLine(w)
+	w.main = container.NewBorder(w.banner.content, w.undo.content, nil, nil, w.tabs.content)
 	w.place = container.NewStack(w.main, w.review.content)
 	return w.place
 }

@@ -140,7 +140,7 @@ func (r *undoRow) set(list []operator.Undo) {
 	r.list = list
 	r.Show(list, r.w.p.now())
 	if r.w.page != nil && !r.room && len(list) > 0 {
-		r.w.root.Objects = []fyne.CanvasObject{r.w.held, r.under(r.w.page.object)}
+		r.w.put(r.w.page)
 		r.w.changed()
 	}
 }

@@ -24,6 +24,9 @@ type window struct {
 	root *fyne.Container // holds the page; its layout notices when the window is resized
 	arm  *arming
 
+	undos  *undoRow
+	column *queueColumn // beside the page, where there is room
+
 	page *page  // nil when nothing is shown
 	menu *layer // nil when none is open
 
@@ -55,6 +58,8 @@ func newWindow(p *Prompter) *window {
 	w.win.SetCloseIntercept(w.dismiss)
 	w.installKeys()
 	w.held = newKeyHold(w)
+	w.undos = newUndoRow(w)
+	w.column = newQueueColumn(w)
 	return w
 }
 
@@ -90,9 +95,13 @@ func (w *window) update() {
 	}
 	if w.shows(e) {
 		w.page.renew()
+		if w.sizeIsOurs() && w.column.decide(w.page.object.Size()) {
+			w.changed()
+		}
 	} else {
 		w.show(e)
 	}
+	w.column.follow()
 	if w.page.head.setPosition(w.p.queue.position()) {
 		w.page.object.Refresh()
 	}
@@ -122,9 +131,11 @@ func (w *window) show(e *entry) {
 	pg.renew()
 	wasInSight := w.page != nil && isOnScreen(w.win)
 	w.page = pg
-	w.root.Objects = []fyne.CanvasObject{w.held, pg.object}
+	w.root.Objects = []fyne.CanvasObject{w.held, w.column.with(w.undos.under(pg.object))}
 	pg.head.setPosition(w.p.queue.position())
 	size := w.measure(pg)
+	w.column.decide(size)
+	size = w.column.widen(size)
 	w.root.Refresh()
 	w.arm.begin(w.p.options.Config().ArmAfter, pg.own)
 	if wasInSight {
@@ -132,7 +143,9 @@ func (w *window) show(e *entry) {
 	} else {
 		w.appear(size, w.takesFocus())
 	}
-	w.focus(pg.start())
+	if w.win.Canvas().Focused() != w.column { // where the person goes through the queue
+		w.focus(pg.start())
+	}
 	if w.p.now().Sub(w.cutShort) < recently {
 		w.hold()
 	}
@@ -141,9 +154,7 @@ func (w *window) show(e *entry) {
 // resize makes the window as large as the next prompt wants it, unless the human or the window manager has
 // given it another size than nod.
 func (w *window) resize(wanted fyne.Size) {
-	const rounding = 2 // a window has whole pixels
-	now := w.win.Canvas().Size()
-	if math.Abs(float64(now.Width-w.given.Width)) > rounding || math.Abs(float64(now.Height-w.given.Height)) > rounding {
+	if !w.sizeIsOurs() {
 		return
 	}
 	w.settling()
@@ -151,10 +162,18 @@ func (w *window) resize(wanted fyne.Size) {
 	w.given = wanted
 }
 
+// sizeIsOurs reports whether the window is as large as nod made it.
+func (w *window) sizeIsOurs() bool {
+	const rounding = 2 // a window has whole pixels
+	now := w.win.Canvas().Size()
+	return math.Abs(float64(now.Width-w.given.Width)) <= rounding &&
+		math.Abs(float64(now.Height-w.given.Height)) <= rounding
+}
+
 // fit lays the prompt out again after something in it has changed its size.
 func (w *window) fit() {
 	if w.page != nil {
-		w.resize(w.measure(w.page))
+		w.resize(w.column.widen(w.measure(w.page)))
 		w.root.Refresh()
 	}
 }
@@ -168,6 +187,7 @@ func (w *window) changed() {
 // measure learns the size at which the page looks best.
 func (w *window) measure(pg *page) (size fyne.Size) {
 	w.unseen(func() { size = pg.size() })
+	size.Height += w.undos.height()
 	return size
 }
 
@@ -239,6 +259,7 @@ func (w *window) appear(size fyne.Size, focus bool) {
 func (w *window) hide() {
 	w.closeMenu()
 	w.page = nil
+	w.column.shown = false
 	w.held.Hide()
 	w.win.Canvas().Unfocus() // a key that is held down must not reach what is gone
 	w.root.Objects = nil
@@ -415,6 +436,8 @@ func (w *window) tick() {
 		return
 	}
 	w.page.tick(w.p.now())
+	w.undos.tick()
+	w.column.follow()
 	w.tickTimer = w.p.after(time.Second, w.tick)
 }
 

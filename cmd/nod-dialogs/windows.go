@@ -33,8 +33,8 @@ type windows struct {
 	dialogs  *dialogs.Prompter
 	settings *settings.Window
 	park     *park
-	inFront  bool        // Fyne says that one of the windows has the focus; for the UI goroutine
-	focused  atomic.Bool // one of them has
+	inFront  bool          // Fyne says that one of the windows has the focus; for the UI goroutine
+	focused  atomic.Bool   // one of them has
 	states   chan struct{} // cap 1: something else is in force
 	reports  chan struct{} // cap 1: what is on screen has changed
 	isUp     atomic.Bool   // the display has taken the windows in
@@ -100,6 +100,7 @@ func (w *windows) open(client *operator.Client) error {
 		Snooze: func(id interact.ID, d time.Duration) {
 			go w.prompts.snooze(w.ctx, w.client, w.dialogs, id, d)
 		},
+		Settle:  w.settle,
 		Changed: w.screenChanged,
 		Log:     slog.Default(),
 	})
@@ -194,6 +195,11 @@ func (w *windows) report(ctx context.Context) error {
 // look applies the theme that the person chose.
 func (w *windows) look() {
 	w.app.Settings().SetTheme(dialogs.Theme(w.state.Load().Config.Look.Theme))
+}
+
+// settle takes back what the person did a moment ago, or lets it stand.
+func (w *windows) settle(undo int, back bool, done func(error)) {
+	go func() { done(w.client.Settle(w.ctx, undo, back)) }()
 }
 
 // machine is this machine, with hooks that run the nod command.

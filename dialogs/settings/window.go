@@ -72,6 +72,7 @@ type Window struct {
 	folders     *foldersPage
 	suggestions *suggestionsPage
 	agents      *agentsPage
+	attention   *attentionPage
 	about       *aboutPage
 
 	aside func(func())                // runs what may take a moment; tests have it done at once
@@ -279,6 +280,7 @@ func (w *Window) makePages() {
 	w.suggestions = newSuggestionsPage(w)
 	w.try = newTryPage(w)
 	w.agents = newAgentsPage(w)
+	w.attention = newAttentionPage(w)
 	w.about = newAboutPage(w)
 	nothing := func() {}
 	w.pages = []tab{
@@ -290,6 +292,7 @@ func (w *Window) makePages() {
 		{lang.L("Suggestions"), theme.QuestionIcon(), w.suggestions.content, w.suggestions.refresh,
 			nothing, w.suggestions.leave},
 		{lang.L("Agents"), theme.ComputerIcon(), w.agents.content, w.agents.refresh, w.agents.look, nothing},
+		{lang.L("Attention"), theme.VolumeUpIcon(), w.attention.content, w.attention.refresh, nothing, nothing},
 		{lang.L("About"), theme.InfoIcon(), w.about.content, func(operator.State) {}, w.about.ask, nothing},
 	}
 }

@@ -111,9 +111,17 @@ func writeContent(path, text, cwd string) content {
 	default:
 		d := newDiff(b.text, text)
 		c.lines = append(c.lines, d.lines(path)...)
-		c.facts = append(c.facts, fact{tr("Replaces the file"), shell.Caution}, changeFact(d.counts()))
+		c.facts = append(c.facts, replaceFact(text), changeFact(d.counts()))
 	}
 	return c
+}
+
+// replaceFact says what is left of a file that gets a whole new text.
+func replaceFact(text string) fact {
+	if strings.TrimSpace(text) == "" {
+		return fact{tr("Empties the file"), shell.Danger}
+	}
+	return fact{tr("Replaces the file"), shell.Caution}
 }
 
 // fileText shows the whole text of the file at path, numbered.
@@ -177,6 +185,9 @@ func editsContent(path string, edits []edit, cwd string) content {
 	}
 	d := newDiff(before, after)
 	c.lines = append(c.lines, d.lines(path)...)
+	if strings.TrimSpace(after) == "" && strings.TrimSpace(before) != "" {
+		c.facts = append(c.facts, replaceFact(after))
+	}
 	c.facts = append(c.facts, changeFact(d.counts()))
 	return c
 }

@@ -593,7 +593,7 @@ func (w *window) denySession(e *entry) {
 
 // openMore shows the less common things to do with the prompt of e.
 func (w *window) openMore(e *entry) {
-	items := w.snoozeItems(e)
+	items := append(w.snoozeItems(e), w.otherPlaces(e)...)
 	if text := elsewhere(e.request); text != "" {
 		items = append(items, menuItem{
 			text: text, small: affirmativeHint(), parted: true, decides: true,

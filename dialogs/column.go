@@ -376,10 +376,7 @@ func (r *columnRow) CreateRenderer() fyne.WidgetRenderer {
 
 // smallPrint is how long the request has waited, or when it is back, and the risk in words.
 func (r *columnRow) smallPrint() string {
-	if r.snoozed {
-		return tr("back at {{.Time}}", values{"Time": r.entry.request.Snoozed.Format("15:04")})
-	}
-	return clock(r.c.w.p.now().Sub(r.entry.request.Created)) + " · " + r.risk
+	return r.c.w.ageOf(r.entry) + " · " + r.risk
 }
 
 // riskOf is how dangerous a request is, as its prompt has it: the worst fact, or the class, and a colour.

@@ -125,7 +125,10 @@ func sentences(t *testing.T) map[string]string {
 		})
 	}
 	for _, d := range actions {
-		found[d.sentence] = d.sentence
+		found[d.wish] = d.wish
+		if d.bare != "" {
+			found[d.bare] = d.bare
+		}
 	}
 	return found
 }

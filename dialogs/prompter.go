@@ -28,6 +28,8 @@ type Options struct {
 	// Offers are what the prompt of that request says and offers. Nil means that no parts are shown, and only
 	// "once" is offered. After a change of it call [Prompter.Renew].
 	Offers func(id interact.ID) policy.Offers
+	// AgentTitle is what a person knows the agent of a name by. Nil means that the names themselves are shown.
+	AgentTitle func(name string) string
 	// Changed, if not nil, is called on the UI goroutine whenever what waits may have changed. Of the
 	// Prompter it may call Waiting only.
 	Changed func()
@@ -40,10 +42,11 @@ type Prompter struct {
 	app     fyne.App
 	options Options
 
-	now   func() time.Time
-	do    func(func())                            // runs a function on the UI goroutine
-	later func(func())                            // runs a function soon, after the event at hand
-	timer func(time.Duration, func()) *time.Timer // [time.AfterFunc]
+	now    func() time.Time
+	do     func(func())                            // runs a function on the UI goroutine
+	later  func(func())                            // runs a function soon, after the event at hand
+	timer  func(time.Duration, func()) *time.Timer // [time.AfterFunc]
+	screen func(fyne.Window) fyne.Size             // of the screen that a window is on
 
 	// mu keeps functions sent to the UI goroutine apart once Fyne's loop is over: then Fyne runs them on the
 	// goroutine that sent them.
@@ -67,13 +70,16 @@ func New(a fyne.App, o Options) *Prompter {
 	if o.Offers == nil {
 		o.Offers = func(interact.ID) policy.Offers { return policy.Offers{} }
 	}
+	if o.AgentTitle == nil {
+		o.AgentTitle = func(name string) string { return name }
+	}
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
 	return &Prompter{
 		app: a, options: o, now: time.Now, do: fyne.Do,
 		later: func(f func()) { f() },
-		timer: time.AfterFunc,
+		timer: time.AfterFunc, screen: screenOf,
 		queue: &queue{now: time.Now},
 	}
 }

@@ -42,6 +42,7 @@ func newScreen(t testing.TB) *screen {
 	s.p.queue.now = s.p.now
 	s.p.do = func(f func()) { f() }
 	s.p.later = func(f func()) { s.soon = append(s.soon, f) }
+	s.p.screen = func(fyne.Window) fyne.Size { return fyne.NewSize(1280, 800) }
 	s.p.timer = func(time.Duration, func()) *time.Timer { return nil } // the test turns the clock
 	return s
 }

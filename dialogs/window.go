@@ -29,7 +29,8 @@ type window struct {
 	measuring bool      // the page is laid out only to learn its size
 	settled   time.Time // until then the window manager may still change the window
 
-	given   fyne.Size      // the size that nod gave the window last
+	given   fyne.Size      // the size that nod, or the person, gave the window last
+	byHand  fyne.Size      // the size that the person gave it last, also before nod was started; zero for none
 	placing bool           // nod itself moves the focus: that says nothing about the window's
 	left    fyne.Focusable // lost the focus just now; nobody knows yet whether the window did
 
@@ -45,7 +46,8 @@ func newWindow(p *Prompter) *window {
 	w := &window{p: p, arm: newArming(p.now)}
 	w.win = p.app.NewWindow(title)
 	w.win.SetPadded(false)
-	w.root = container.New(&watchSize{changed: w.disturb})
+	w.root = container.New(&watchSize{changed: w.resized})
+	w.byHand = savedSize(p.app)
 	w.win.SetContent(w.root)
 	w.win.SetCloseIntercept(w.dismiss)
 	w.installKeys()
@@ -133,17 +135,36 @@ func (w *window) show(e *entry) {
 	}
 }
 
-// resize makes the window as large as the next prompt wants it, unless the human or the window manager has
-// given it another size than nod.
+// resize makes the window large enough for the prompt in it, but no smaller while it is in sight, where the buttons
+// would move under the pointer. A size by the person's hand, or the window manager's, stays.
 func (w *window) resize(wanted fyne.Size) {
-	const rounding = 2 // a window has whole pixels
 	now := w.win.Canvas().Size()
-	if math.Abs(float64(now.Width-w.given.Width)) > rounding || math.Abs(float64(now.Height-w.given.Height)) > rounding {
+	if !sameSize(now, w.given) || w.page.byHand != (fyne.Size{}) {
+		return
+	}
+	if wanted = wanted.Max(now); sameSize(wanted, now) {
 		return
 	}
 	w.settling()
-	w.win.Resize(wanted)
 	w.given = wanted
+	keepCorner(w.win, func() { w.win.Resize(wanted) })
+}
+
+// sameSize reports whether two sizes of a window, which has whole pixels, are the same.
+func sameSize(a, b fyne.Size) bool {
+	const rounding = 2
+	return math.Abs(float64(a.Width-b.Width)) <= rounding && math.Abs(float64(a.Height-b.Height)) <= rounding
+}
+
+// resized follows a new size of the window. One that comes when nod has done nothing is by the person's hand.
+func (w *window) resized() {
+	w.disturb()
+	now := w.win.Canvas().Size()
+	if w.page == nil || !w.inView() || sameSize(now, w.given) {
+		return
+	}
+	w.given, w.byHand, w.page.byHand = now, now, now
+	saveSize(w.p.app, now)
 }
 
 // fit lays the prompt out again after something in it has changed its size.
@@ -160,9 +181,19 @@ func (w *window) changed() {
 	w.disturb()
 }
 
-// measure learns the size at which the page looks best.
+// measure learns the size at which the page looks best: as the person made the window while it showed this page; else
+// as the person likes it, but large enough for the page, as far as the screen goes.
 func (w *window) measure(pg *page) (size fyne.Size) {
-	w.unseen(func() { size = pg.size() })
+	screen := w.p.screen(w.win)
+	if pg.byHand != (fyne.Size{}) {
+		return pg.byHand.Min(screen)
+	}
+	least, most := usualSize, screenShare(screen)
+	if w.byHand != (fyne.Size{}) {
+		least = w.byHand.Min(screen).Max(fyne.NewSize(minPageWidth, leastHeight))
+		most = most.Max(least)
+	}
+	w.unseen(func() { size = pg.size(least.Min(most), most) })
 	return size
 }
 
@@ -212,6 +243,7 @@ func (w *window) comeBack() {
 func (w *window) appear(size fyne.Size) {
 	HideWindow(w.win)
 	w.settling()
+	scale := w.win.Canvas().Scale()
 	w.win.Resize(size)
 	w.given = size
 	w.win.CenterOnScreen()
@@ -219,6 +251,11 @@ func (w *window) appear(size fyne.Size) {
 		top.RequestAlwaysOnTop()
 	}
 	ShowWindow(w.win)
+	if w.win.Canvas().Scale() != scale { // is known only once the window has been made
+		size = w.measure(w.page)
+		w.given = size
+		keepCorner(w.win, func() { w.win.Resize(size) })
+	}
 	w.settling() // again: the first time the window is made here, which takes a while
 	w.arm.setVisible(true)
 }
@@ -487,7 +524,7 @@ func (w *window) openQueue(current *entry) {
 // smallPrint is the second line on an entry in the list.
 func (w *window) smallPrint(e *entry) string {
 	r := e.request
-	return agentOf(r.Requester) + " · " + tr("waits for {{.Time}}", values{"Time": clock(w.p.now().Sub(r.Created))})
+	return w.p.agentOf(r.Requester) + " · " + tr("waits for {{.Time}}", values{"Time": clock(w.p.now().Sub(r.Created))})
 }
 
 // denySession denies every approval of the entry's session and closes its questions unanswered.

@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver"
 	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/randr"
 	"github.com/jezek/xgb/xproto"
 )
 
@@ -74,6 +75,8 @@ type xServer struct {
 	conn  *xgb.Conn
 	root  xproto.Window
 	atoms map[string]xproto.Atom
+
+	hasMonitors bool // it tells of its monitors
 }
 
 var connectX = sync.OnceValue(func() *xServer {
@@ -108,7 +111,7 @@ func newXServer() (*xServer, error) {
 	x := &xServer{conn: conn, root: xproto.Setup(conn).DefaultScreen(conn).Root, atoms: map[string]xproto.Atom{}}
 	for _, name := range []string{
 		"WM_STATE", "_NET_WM_STATE", "_NET_WM_STATE_HIDDEN", "_NET_WM_DESKTOP", "_NET_CURRENT_DESKTOP",
-		"_NET_CLIENT_LIST", "_NET_WM_PID",
+		"_NET_CLIENT_LIST", "_NET_WM_PID", "_NET_WORKAREA", "_NET_FRAME_EXTENTS",
 	} {
 		atom, err := xproto.InternAtom(conn, false, uint16(len(name)), name).Reply()
 		if err != nil {
@@ -117,6 +120,7 @@ func newXServer() (*xServer, error) {
 		}
 		x.atoms[name] = atom.Atom
 	}
+	x.hasMonitors = randr.Init(conn) == nil
 	go func() { // what nobody reads would block the connection
 		for event, err := conn.WaitForEvent(); event != nil || err != nil; event, err = conn.WaitForEvent() {
 		}

@@ -54,6 +54,15 @@ func Find(agents []agent.Agent, name string) (agent.Agent, error) {
 	return agent.Agent{}, fmt.Errorf("no agent named %q: want %s", name, strings.Join(Names(agents), ", "))
 }
 
+// Title is what a person knows the agent of that name by; the name itself where nod does not know the agent.
+func Title(name string) string {
+	known := All()
+	if i := slices.IndexFunc(known, func(a agent.Agent) bool { return a.Name == name }); i >= 0 {
+		return known[i].Title
+	}
+	return name
+}
+
 // Names lists the names of agents.
 func Names(agents []agent.Agent) []string {
 	var names []string

@@ -13,6 +13,7 @@ import (
 	fyneapp "fyne.io/fyne/v2/app"
 
 	"nod/agents/agent"
+	"nod/agents/registry"
 	"nod/assets"
 	"nod/dialogs"
 	"nod/dialogs/settings"
@@ -93,10 +94,11 @@ func (w *windows) open(client *operator.Client) error {
 	}
 	w.look()
 	w.dialogs = dialogs.New(w.app, dialogs.Options{
-		Config:  func() config.Prompt { return w.state.Load().Config.Prompt },
-		Offers:  w.prompts.offers,
-		Changed: w.park.settle,
-		Log:     slog.Default(),
+		Config:     func() config.Prompt { return w.state.Load().Config.Prompt },
+		Offers:     w.prompts.offers,
+		AgentTitle: registry.Title,
+		Changed:    w.park.settle,
+		Log:        slog.Default(),
 	})
 	w.settings = settings.New(w.app, settings.Options{Operator: client, Machine: machine, Closed: w.screenChanged})
 	return nil

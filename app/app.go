@@ -106,16 +106,19 @@ type program struct {
 	tray      *tray
 	autostart *autostart
 
-	started  config.Config // as it was when nod started
-	firstRun bool
-	parts    sync.WaitGroup // goroutines that end with ctx
+	started config.Config // as it was when nod started
+	welcome welcome
+	parts   sync.WaitGroup // goroutines that end with ctx
 }
 
 // newProgram makes and connects the parts. Nothing runs yet but the listener, whose callers wait.
 func newProgram(
 	ctx context.Context, quit context.CancelCauseFunc, o Options, logs *logFile, dir string,
 ) (p *program, err error) {
-	p = &program{ctx: ctx, quit: quit, opts: o, log: logs.Logger, logPath: logs.path, noLog: logs.problem, dir: dir}
+	p = &program{
+		ctx: ctx, quit: quit, opts: o, log: logs.Logger, logPath: logs.path, noLog: logs.problem, dir: dir,
+		welcome: newWelcome(),
+	}
 	if p.autostart, err = newAutostart(); err != nil {
 		return nil, err
 	}
@@ -135,7 +138,7 @@ func newProgram(
 	}
 	p.journal = interact.NewMemoryJournal(journalSize, journalBytes)
 	p.broker = interact.NewBroker(interact.BrokerConfig{
-		Policy: p.store, Prompter: p.presence, Notify: p.notifier.Notify, Journal: p.journal, Timeout: p.store.Timeout,
+		Policy: keeper{p.store, p.windows}, Prompter: p.presence, Notify: p.notifier.Notify, Journal: p.journal, Timeout: p.store.Timeout,
 		Processes: peer.Table{}, Log: p.log,
 	})
 	nod, err := operator.Program("nod")
@@ -163,12 +166,18 @@ func (p *program) openDesktop() (err error) {
 		log: p.log, start: p.startWindows, offers: p.store.Offers,
 		keep:      func() time.Duration { return p.store.Config().Prompt.KeepReady },
 		reachable: func(ctx context.Context) error { _, err := displayEnv(ctx); return err },
-		changed:   p.refresh, failed: p.tellFailed,
+		quiet:     func(r interact.Request) bool { return waitsInTray(p.store.Config(), r) },
+		changed:   p.screenChanged, failed: p.tellFailed,
+		present: func() { p.presence.back() },
+		undoFor: func() time.Duration { return p.store.Config().Prompt.Undo },
 	})
-	p.notifier = newNotifier(beeepMessenger{}, func() bool { return p.store.Config().Notifications.Notices }, p.log)
+	p.notifier = newNotifier(beeepMessenger{p.sound}, p.wantsNotice, p.log)
 	p.presence = newPresence(p.windows, p.refresh, p.tellQuiet)
-	p.announcer = newAnnouncer(p.ctx, p.notifier.say,
-		func() bool { return p.store.Config().Notifications.Prompts }, p.windows.focused)
+	p.announcer = newAnnouncer(announcerConfig{
+		ctx: p.ctx, post: newBoard(p.ctx, p.notifier), sound: p.sound, looking: p.windows.focused,
+		wanted: p.wantsAnnouncement, hidden: p.windows.quiet,
+		show: func(id interact.ID) { p.windows.show(operator.View{Request: id}) },
+	})
 	p.tray = newTray(trayActions{
 		Show:          func(id interact.ID) { p.windows.show(operator.View{Request: id}) },
 		Raise:         func() { p.windows.show(operator.View{}) },
@@ -216,8 +225,8 @@ func (p *program) run() error {
 		p.say(interact.Warning, sentence)
 	}
 	p.refresh()
-	if p.firstRun && !p.opts.Background {
-		p.showSettings()
+	if p.welcome.isDue() && !p.opts.Background {
+		p.showMain()
 	}
 	fmt.Fprintln(p.opts.Stdout, "nod ready", p.server.Endpoint().URL)
 	p.tray.run(p.ctx)
@@ -251,8 +260,10 @@ func (p *program) serve() {
 func (p *program) snapshot() snapshot {
 	away, missed := p.presence.away()
 	_, held := p.store.Held()
+	waiting, snoozed := p.pending()
 	return snapshot{
-		Pending:       withoutNotices(p.broker.Pending()),
+		Pending:       waiting,
+		Snoozed:       snoozed,
 		Pause:         p.presence.paused(),
 		Away:          away,
 		Missed:        missed,
@@ -260,6 +271,11 @@ func (p *program) snapshot() snapshot {
 		Held:          held,
 		AskEverything: p.store.Config().Policy.AskEverything,
 	}
+}
+
+// pending is what waits for the person, now and later.
+func (p *program) pending() (waiting, snoozed []interact.Request) {
+	return toAnswer(p.windows.unanswered(p.broker.Pending()))
 }
 
 // refresh brings the tray up to date. It does not block.
@@ -274,10 +290,23 @@ func (p *program) watchRequests() {
 		case <-p.ctx.Done():
 			return
 		case <-changes:
-			p.announcer.look(withoutNotices(p.broker.Pending()))
+			p.windows.keepTime(p.broker.Pending())
+			waiting, _ := p.pending()
+			p.announcer.look(waiting)
 			p.refresh()
 		}
 	}
+}
+
+// screenChanged takes in what is on screen now, and what was just answered there: who looks at nod needs no
+// notification.
+func (p *program) screenChanged() {
+	if p.windows.focused() {
+		p.announcer.seen()
+	}
+	waiting, _ := p.pending()
+	p.announcer.look(waiting)
+	p.refresh()
 }
 
 // watchStore follows the policy file and the grants.
@@ -304,13 +333,19 @@ func (p *program) watchStore() {
 		case <-changes:
 			p.broker.Reconsider()
 			p.windows.Changed()
+			waiting, _ := p.pending()
+			p.announcer.look(waiting)
 			p.refresh()
 		}
 	}
 }
 
-// say tells the person a sentence of nod's own.
-func (p *program) say(level interact.Level, sentence string) { p.notifier.say(p.ctx, sentence, level) }
+// say tells the person a sentence of nod's own. Only what is no warning waits for another time.
+func (p *program) say(level interact.Level, sentence string) {
+	if level != interact.Info || !p.store.Config().Notifications.Quiet(time.Now()) {
+		p.notifier.say(p.ctx, sentence, level)
+	}
+}
 
 // tellHeld shows a change of the policy file that nod did not make, unless it is known already.
 func (p *program) tellHeld(known config.HeldChange) config.HeldChange {
@@ -351,13 +386,18 @@ func (p *program) tellFailed(why error) {
 
 func (p *program) showSettings() { p.windows.show(operator.View{Settings: true}) }
 
+// showMain shows the settings to who has seen the welcome, else the welcome.
+func (p *program) showMain() {
+	p.windows.show(operator.View{Settings: true, Welcome: p.welcome.isDue()})
+}
+
 // raise shows what a person who starts nod again expects: the prompt that is pending, else the settings.
 func (p *program) raise(settings bool) {
-	if !settings && len(withoutNotices(p.broker.Pending())) > 0 {
+	if waiting, _ := p.pending(); !settings && len(waiting) > 0 {
 		p.windows.show(operator.View{})
 		return
 	}
-	p.showSettings()
+	p.showMain()
 }
 
 // askEverything switches the rule that nothing passes without a prompt.
@@ -388,7 +428,7 @@ func (p *program) checkTray() {
 	p.say(interact.Warning, lang.L("This desktop shows no tray icons. nod runs all the same; start it again to open its "+
 		"settings."))
 	if !p.opts.Background {
-		p.showSettings()
+		p.showMain()
 	}
 }
 
@@ -415,8 +455,14 @@ func (p *program) openStore() error {
 		p.log.Warn("the policy cannot be sealed", "err", p.noSeal)
 	}
 	p.started = p.store.Config()
-	if p.firstRun, err = p.store.Create(); err != nil { // nod runs as well by its defaults
+	isFirstRun, err := p.store.Create()
+	if err != nil { // nod runs as well by its defaults
 		p.log.Warn("could not write a first policy file", "err", err)
+	}
+	if isFirstRun {
+		if err := p.welcome.owe(); err != nil {
+			p.log.Warn("the welcome is not shown", "err", err)
+		}
 	}
 	return nil
 }

@@ -4,12 +4,10 @@ import (
 	"context"
 	"html"
 	"log/slog"
-	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
-	"sync"
 	"time"
+	"unicode/utf8"
 
 	"fyne.io/fyne/v2/lang"
 	"github.com/gen2brain/beeep"
@@ -24,7 +22,7 @@ const (
 	notifyQueue   = 16              // notices that may wait for the desktop; more are not sent
 	notifyTimeout = 5 * time.Second // how long the desktop may take for one
 	noticeLimit   = 600             // characters of an agent's message in a notification; the desktop cuts far earlier
-	nameLimit     = 40              // characters of a program's or an agent's name
+	noticeLines   = 10              // lines of it
 )
 
 // messenger sends one notification. Level is info, warning or error. It may block and cannot be cancelled:
@@ -38,14 +36,14 @@ type messenger interface {
 // notifier passes notices on to the desktop, one at a time and only so many.
 type notifier struct {
 	messenger messenger
-	enabled   func() bool // the person wants notices
+	wanted    func(interact.Request) bool // the person wants notices of that agent now
 	log       *slog.Logger
 	waiting   chan struct{} // holds one for each notice that the desktop has not taken
 	turn      chan struct{} // holds one while the desktop is called
 }
 
-func newNotifier(m messenger, enabled func() bool, log *slog.Logger) *notifier {
-	return &notifier{messenger: m, enabled: enabled, log: log,
+func newNotifier(m messenger, wanted func(interact.Request) bool, log *slog.Logger) *notifier {
+	return &notifier{messenger: m, wanted: wanted, log: log,
 		waiting: make(chan struct{}, notifyQueue), turn: make(chan struct{}, 1)}
 }
 
@@ -91,7 +89,7 @@ func (n *notifier) deliver(text func(markup bool) string, level interact.Level) 
 // Notify implements [interact.Notifier].
 func (n *notifier) Notify(ctx context.Context, r interact.Request) bool {
 	body, ok := r.Body.(interact.Notify)
-	if !ok || !n.enabled() {
+	if !ok || !n.wanted(r) {
 		return false
 	}
 	return n.send(ctx, func(markup bool) string { return noticeText(r.Requester, body, markup) }, body.Level)
@@ -109,25 +107,23 @@ func noticeText(who interact.Requester, n interact.Notify, markup bool) string {
 	if n.Title != "" {
 		message = n.Title + ": " + n.Message
 	}
-	return hardened(lang.L("From")+" "+source(who)+": "+safetext.Line(message, noticeLimit), markup, runtime.GOOS)
+	return hardened(lang.L("From")+" "+whoAsks(who)+": "+safeLines(message), markup, runtime.GOOS)
 }
 
-// source names who asks: the verified program when there is one, what the agent calls itself otherwise.
-func source(who interact.Requester) string {
-	if who.Process.Exe == "" && who.Agent != "" {
-		return safetext.Line(who.Agent, nameLimit) + " (" + lang.L("unverified") + ")"
+// safeLines makes an agent's text safe to show and keeps its line ends.
+func safeLines(text string) string {
+	var safe []string
+	room := noticeLimit
+	for line := range strings.SplitSeq(strings.ReplaceAll(strings.TrimSpace(text), "\r\n", "\n"), "\n") {
+		if len(safe) == noticeLines || room <= 0 {
+			safe = append(safe, "…")
+			break
+		}
+		line = safetext.Line(line, room)
+		room -= utf8.RuneCountInString(line)
+		safe = append(safe, line)
 	}
-	return verified(who)
-}
-
-// verified names the program that asks, as nod found out itself.
-func verified(who interact.Requester) string {
-	name := interact.Caller(who.Process).Exe
-	if name == "" {
-		return lang.L("an unknown program")
-	}
-	name = strings.TrimSuffix(name, " (deleted)") // Linux says so of a program that was replaced while it runs
-	return safetext.Line(filepath.Base(name), nameLimit)
+	return strings.Join(safe, "\n")
 }
 
 // hardened makes a text harmless for the notification systems: freedesktop servers read markup in a body;
@@ -144,7 +140,9 @@ func hardened(text string, markup bool, goos string) string {
 }
 
 // beeepMessenger sends notifications with beeep.
-type beeepMessenger struct{}
+type beeepMessenger struct {
+	sound func() bool // the person wants to hear of errors
+}
 
 func init() { beeep.AppName = notifyTitle }
 
@@ -153,9 +151,9 @@ func init() { beeep.AppName = notifyTitle }
 func (beeepMessenger) Service() (ok, markup bool) { return notificationService() }
 
 // Send implements messenger.
-func (beeepMessenger) Send(body string, level interact.Level) error {
+func (m beeepMessenger) Send(body string, level interact.Level) error {
 	icon := assets.Level(string(level))
-	if level != interact.Error {
+	if level != interact.Error || !m.sound() {
 		return beeep.Notify(notifyTitle, body, icon)
 	}
 	err := beeep.Alert(notifyTitle, body, icon)
@@ -163,68 +161,4 @@ func (beeepMessenger) Send(body string, level interact.Level) error {
 		return nil // shown; only the beep that follows it failed
 	}
 	return err
-}
-
-// announceAfter is how long a prompt is pending before the desktop announces it. Who looks at the screen sees
-// the window itself, and mostly has answered or at least clicked it by then.
-const announceAfter = 2 * time.Second
-
-// announcer tells the desktop that prompts are pending. Its notifications say no word of the agent's, and cannot
-// decide anything: they only say where to look.
-type announcer struct {
-	ctx     context.Context
-	say     func(ctx context.Context, sentence string, level interact.Level)
-	enabled func() bool // the person wants announcements
-	looking func() bool // the prompt window has the focus
-
-	mu      sync.Mutex
-	pending []interact.Request
-	told    map[interact.ID]bool
-	timer   *time.Timer // runs while somebody is to be announced
-}
-
-func newAnnouncer(ctx context.Context, say func(context.Context, string, interact.Level),
-	enabled, looking func() bool) *announcer {
-	return &announcer{ctx: ctx, say: say, enabled: enabled, looking: looking, told: map[interact.ID]bool{}}
-}
-
-// look takes in what is pending now. What is still pending a little later is announced, once, and together with what
-// came meanwhile.
-func (a *announcer) look(pending []interact.Request) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	told := map[interact.ID]bool{}
-	for _, r := range pending {
-		if a.told[r.ID] {
-			told[r.ID] = true
-		}
-	}
-	a.pending, a.told = pending, told
-	if a.timer == nil && len(told) < len(pending) {
-		a.timer = time.AfterFunc(announceAfter, a.announce)
-	}
-}
-
-// announce says what is still pending and has not been announced, unless the person is looking at it.
-func (a *announcer) announce() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.timer = nil
-	fresh := slices.DeleteFunc(slices.Clone(a.pending), func(r interact.Request) bool { return a.told[r.ID] })
-	for _, r := range fresh {
-		a.told[r.ID] = true
-	}
-	if len(fresh) == 0 || a.ctx.Err() != nil || !a.enabled() || a.looking() {
-		return
-	}
-	a.say(a.ctx, announcement(fresh[len(fresh)-1], len(a.pending)), interact.Info)
-}
-
-// announcement is nod's own sentence about the newest of n pending requests.
-func announcement(newest interact.Request, n int) string {
-	who := map[string]any{"Who": verified(newest.Requester), "Count": n}
-	if n == 1 {
-		return lang.L("A request from {{.Who}} waits for your answer.", who)
-	}
-	return lang.L("{{.Count}} requests wait for your answer, the newest from {{.Who}}.", who)
 }

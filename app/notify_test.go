@@ -50,7 +50,7 @@ func TestNotifySentOnlyWhenTheDesktopTookIt(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			n := newNotifier(tt.messenger, func() bool { return tt.enabled }, slog.New(slog.DiscardHandler))
+			n := newNotifier(tt.messenger, func(interact.Request) bool { return tt.enabled }, slog.New(slog.DiscardHandler))
 			if got := n.Notify(t.Context(), aNotice("done")); got != tt.want {
 				t.Errorf("sent = %v, want %v", got, tt.want)
 			}
@@ -61,10 +61,12 @@ func TestNotifySentOnlyWhenTheDesktopTookIt(t *testing.T) {
 	}
 }
 
+func always(interact.Request) bool { return true }
+
 func TestHangingServiceHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &paper{hang: make(chan struct{})}
-		n := newNotifier(m, func() bool { return true }, slog.New(slog.DiscardHandler))
+		n := newNotifier(m, always, slog.New(slog.DiscardHandler))
 		if n.Notify(t.Context(), aNotice("hangs")) {
 			t.Error("sent by a service that hangs")
 		}
@@ -85,18 +87,22 @@ func TestHangingServiceHoldsNobodyUp(t *testing.T) {
 }
 
 func TestNoticeText(t *testing.T) {
-	claude := interact.Requester{Agent: "claude-code", Process: interact.Process{Exe: "/usr/bin/claude"}}
+	claude := interact.Requester{Agent: "claude-code", CWD: "/src/shop", Process: interact.Process{Exe: "/usr/bin/node"}}
 	tests := []struct {
 		name   string
 		who    interact.Requester
 		notice interact.Notify
 		want   string
 	}{
-		{"plain", claude, interact.Notify{Message: "Tests pass."}, "From claude: Tests pass."},
-		{"heading", claude, interact.Notify{Title: "CI", Message: "green"}, "From claude: CI: green"},
+		{"plain", claude, interact.Notify{Message: "Tests pass."}, "From Claude Code · shop: Tests pass."},
+		{"heading", claude, interact.Notify{Title: "CI", Message: "green"}, "From Claude Code · shop: CI: green"},
+		{"line ends", claude, interact.Notify{Message: "\n3 failed:\r\n  a_test\n\nb_test\n"},
+			"From Claude Code · shop: 3 failed:\n  a_test\n\nb_test"},
+		{"many lines", claude, interact.Notify{Message: strings.Repeat("x\n", 30)},
+			"From Claude Code · shop: " + strings.Repeat("x\n", noticeLines) + "…"},
 		{"markup", claude, interact.Notify{Message: `<a href="x">y</a> & <img src="z">`},
-			"From claude: &lt;a href=&#34;x&#34;&gt;y&lt;/a&gt; &amp; &lt;img src=&#34;z&#34;&gt;"},
-		{"option", claude, interact.Notify{Message: "--hint=string:x:y"}, "From claude: --hint=string:x:y"},
+			"From Claude Code · shop: &lt;a href=&#34;x&#34;&gt;y&lt;/a&gt; &amp; &lt;img src=&#34;z&#34;&gt;"},
+		{"option", claude, interact.Notify{Message: "--hint=string:x:y"}, "From Claude Code · shop: --hint=string:x:y"},
 		{"nobody verified", interact.Requester{Agent: "helper"}, interact.Notify{Message: "hi"},
 			"From helper (unverified): hi"},
 		{"nobody at all", interact.Requester{}, interact.Notify{Message: "hi"}, "From an unknown program: hi"},
@@ -133,7 +139,7 @@ func FuzzNoticeText(f *testing.F) {
 			t.Errorf("markup survived: %q", text)
 		}
 		for _, c := range text {
-			if unicode.IsControl(c) || c == 0x202e || c == 0x200b {
+			if unicode.IsControl(c) && c != '\n' || c == 0x202e || c == 0x200b {
 				t.Errorf("%U survived: %q", c, text)
 			}
 		}

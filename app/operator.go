@@ -2,7 +2,11 @@ package app
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"time"
+
+	"fyne.io/fyne/v2/lang"
 
 	"nod/interact"
 	"nod/ipc/operator"
@@ -24,7 +28,7 @@ func (o operatorAPI) State(context.Context) (operator.State, error) {
 	store, where := o.p.store, o.p.server.Endpoint()
 	s := operator.State{
 		Config: store.Config(), Grants: store.Grants(), HeldGrants: store.HeldGrants(),
-		Contacts: o.p.hooks.Contacts(),
+		Contacts: o.p.hooks.Contacts(), Undos: o.undos.all(),
 		About: operator.About{
 			Version: o.p.opts.Version, URL: where.URL, Socket: where.Socket, Config: o.p.opts.ConfigPath, Log: o.p.logPath,
 		},
@@ -44,6 +48,15 @@ func (o operatorAPI) State(context.Context) (operator.State, error) {
 	return s, nil
 }
 
+// Snooze implements [operator.Operator].
+func (o operatorAPI) Snooze(_ context.Context, id interact.ID, d time.Duration) error {
+	err := o.p.broker.Snooze(id, d)
+	if errors.Is(err, interact.ErrNotFound) {
+		return operator.ErrGone
+	}
+	return err
+}
+
 // SettleHeld implements [operator.Operator].
 func (o operatorAPI) SettleHeld(_ context.Context, held config.HeldChange, accept bool) error {
 	if accept {
@@ -54,10 +67,12 @@ func (o operatorAPI) SettleHeld(_ context.Context, held config.HeldChange, accep
 
 // Revoke implements [operator.Operator].
 func (o operatorAPI) Revoke(_ context.Context, id string) error {
-	if id == "" {
-		return o.p.store.RevokeAll()
-	}
-	return o.p.store.Revoke(id)
+	return o.changeGrants(o.p.store, operator.UndoRevoke, func() error {
+		if id == "" {
+			return o.p.store.RevokeAll()
+		}
+		return o.p.store.Revoke(id)
+	})
 }
 
 // AcceptGrants implements [operator.Operator].
@@ -102,7 +117,29 @@ func (o operatorAPI) Desktop(context.Context) (operator.Desktop, error) {
 	return operator.Desktop{Tray: trayService(), Notifications: notifications}, nil
 }
 
+// TestRequest implements [operator.Operator].
+func (o operatorAPI) TestRequest(ctx context.Context) (interact.Answer, error) {
+	r, err := testRequest(lang.L("A test from nod itself. Nothing runs, whatever you answer."))
+	if err != nil {
+		return interact.Answer{}, err
+	}
+	return o.p.broker.Do(ctx, r)
+}
+
+// Welcomed implements [operator.Operator].
+func (o operatorAPI) Welcomed(context.Context) error { return o.p.welcome.seen() }
+
 // Replace implements [operator.Operator].
 func (o operatorAPI) Replace(_ context.Context, base, next config.Config) error {
-	return o.p.store.Replace(base, next)
+	deleted := slices.DeleteFunc(slices.Clone(base.Policy.Rules), func(r policy.Rule) bool {
+		return slices.ContainsFunc(next.Policy.Rules, func(n policy.Rule) bool { return n.ID == r.ID })
+	})
+	if len(deleted) == 0 || len(next.Policy.Rules) >= len(base.Policy.Rules) { // renamed, at most
+		return o.p.store.Replace(base, next)
+	}
+	back, err := o.p.store.ReplaceUndoably(base, next)
+	if err == nil {
+		o.undos.add(operator.Undo{Kind: operator.UndoRule, Text: deleted[0].ID}, o.undoFor(), back, nil)
+	}
+	return err
 }

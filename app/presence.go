@@ -119,6 +119,16 @@ func (p *presence) Prompt(ctx context.Context, r interact.Request, why policy.De
 	return a, err
 }
 
+// silences reports whether nobody would be asked about r: nod is paused, or the person away for its session.
+func (p *presence) silences(r interact.Request) bool {
+	if p.paused().On {
+		return true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.unanswered[sessionOf(r)] >= unansweredLimit
+}
+
 func sessionOf(r interact.Request) session {
 	who := r.Requester
 	return session{who.Agent, interact.Caller(who.Process).Exe, who.Session}

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -23,6 +22,7 @@ const menuPending = 10
 // snapshot is all that the tray shows. Icon, tooltip and menu are functions of it.
 type snapshot struct {
 	Pending       []interact.Request // oldest first, without notices: nobody answers those
+	Snoozed       []interact.Request // that the person wants to be asked about later, oldest first
 	Pause         Pause
 	Away          int  // sessions that nobody is asked for, because nobody answered
 	Missed        int  // requests handed back for that
@@ -71,6 +71,9 @@ func (s snapshot) status(now time.Time) string {
 	default:
 		said = append(said, lang.L("{{.Count}} requests wait for you", map[string]any{"Count": n}))
 	}
+	if n := len(s.Snoozed); n > 0 {
+		said = append(said, lang.L("{{.Count}} snoozed", map[string]any{"Count": n}))
+	}
 	if s.Away > 0 {
 		missed := map[string]any{"Count": s.Missed}
 		said = append(said, lang.L("Quiet: {{.Count}} requests came while nobody answered", missed))
@@ -104,8 +107,8 @@ type menuItem struct {
 func (s snapshot) menu(do trayActions, now time.Time) []menuItem {
 	separator := menuItem{}
 	items := []menuItem{{Label: s.status(now)}, separator}
-	if len(s.Pending) > 0 {
-		items = append(append(items, s.pendingItems(do)...), separator)
+	if waiting := append(s.pendingItems(do), s.snoozedItems(do)...); len(waiting) > 0 {
+		items = append(append(items, waiting...), separator)
 	}
 	if s.Away > 0 {
 		items = append(items, menuItem{Label: lang.L("I am back: ask me again"), Do: do.AskAgain}, separator)
@@ -130,12 +133,25 @@ func (s snapshot) pendingItems(do trayActions) []menuItem {
 	var items []menuItem
 	for i, r := range s.Pending {
 		if i == menuPending {
-			more := lang.L("{{.Count}} more…", map[string]any{"Count": len(s.Pending) - i})
+			more := lang.L("and {{.Count}} more…", map[string]any{"Count": len(s.Pending) - i})
 			return append(items, menuItem{Label: more, Do: do.Raise})
 		}
 		items = append(items, menuItem{Label: pendingLabel(r), Request: r.ID, Do: func() { do.Show(r.ID) }})
 	}
 	return items
+}
+
+// snoozedItems lists what the person put off in a menu of its own: each can be opened early.
+func (s snapshot) snoozedItems(do trayActions) []menuItem {
+	if len(s.Snoozed) == 0 {
+		return nil
+	}
+	all := menuItem{Label: lang.L("{{.Count}} snoozed", map[string]any{"Count": len(s.Snoozed)})}
+	for _, r := range s.Snoozed[:min(len(s.Snoozed), menuPending)] {
+		all.Children = append(all.Children,
+			menuItem{Label: pendingLabel(r), Request: r.ID, Do: func() { do.Show(r.ID) }})
+	}
+	return []menuItem{all}
 }
 
 func (s snapshot) pauseItem(do trayActions, now time.Time) menuItem {
@@ -158,18 +174,9 @@ func sameMenu(a, b []menuItem) bool {
 	})
 }
 
-// pendingLabel is nod's word for the request and the requester's name, nothing else of what it sent.
+// pendingLabel says who asks, and the first words of what for: "Claude Code · shop: npm test".
 func pendingLabel(r interact.Request) string {
-	who := cmp.Or(r.Requester.Agent, source(r.Requester))
-	return kindLabel(r.Body.Kind()) + " · " + menuText(safetext.Line(who, nameLimit), runtime.GOOS)
-}
-
-func kindLabel(k interact.Kind) string {
-	return cmp.Or(map[interact.Kind]string{
-		interact.KindApprove: lang.L("Approval"),
-		interact.KindConfirm: lang.L("Yes or no"),
-		interact.KindForm:    lang.L("Form"),
-	}[k], lang.L("Question"))
+	return menuText(whoAsks(r.Requester)+": "+safetext.Line(r.Gist(), gistLimit), runtime.GOOS)
 }
 
 // menuText keeps the letter that marks a keyboard shortcut in the system's menus from vanishing.
@@ -200,7 +207,16 @@ func (t *tray) update(s snapshot) {
 	operator.Signal(t.changed)
 }
 
-// withoutNotices drops the requests that want no answer.
-func withoutNotices(rs []interact.Request) []interact.Request {
-	return slices.DeleteFunc(rs, func(r interact.Request) bool { return r.Body.Kind() == interact.KindNotify })
+// toAnswer picks the pending requests that want an answer: now, and later.
+func toAnswer(pending []interact.Request) (waiting, snoozed []interact.Request) {
+	for _, r := range pending {
+		switch {
+		case r.Body.Kind() == interact.KindNotify:
+		case r.Snoozed.IsZero():
+			waiting = append(waiting, r)
+		default:
+			snoozed = append(snoozed, r)
+		}
+	}
+	return waiting, snoozed
 }

@@ -226,7 +226,9 @@ func TestTrayShowsTheLatestSnapshot(t *testing.T) {
 	tray.update(snapshot{Broken: true})
 	tray.update(snapshot{Pending: []interact.Request{pendingApproval("1", "claude")}})
 	h.shows(icon, assets.Waiting, true)
-	h.await("the request in the menu", func() bool { return h.layout(icon, -1).find(t, "Approval · claude") != 0 })
+	h.await("the request in the menu", func() bool {
+		return h.layout(icon, -1).find(t, "claude · my__shop: npm test‹newline›&& x") != 0
+	})
 	var tip tooltip
 	err := icon.StoreProperty(itemInterface+".ToolTip", &tip)
 	if err != nil || tip.Title != "nod: One request waits for you" {
@@ -245,7 +247,10 @@ func TestTrayMenuOnTheBus(t *testing.T) {
 	icon := h.icon()
 	tray.update(snapshot{Pending: []interact.Request{pendingApproval("1", "a"), pendingApproval("2", "b")}})
 	var old int32
-	h.await("the menu", func() bool { old = h.layout(icon, -1).find(t, "Approval · b"); return old != 0 })
+	h.await("the menu", func() bool {
+		old = h.layout(icon, -1).find(t, "b · my__shop: npm test‹newline›&& x")
+		return old != 0
+	})
 	h.click(icon, old)
 	if id := receive(t, shown); id != "2" {
 		t.Errorf("showed %q, want 2", id)
@@ -259,7 +264,7 @@ func TestTrayMenuOnTheBus(t *testing.T) {
 		t.Errorf("one level of the menu is %+v", n)
 	}
 	tray.update(snapshot{Pending: []interact.Request{pendingApproval("3", "c")}})
-	h.await("the new menu", func() bool { return h.layout(icon, -1).find(t, "Approval · c") != 0 })
+	h.await("the new menu", func() bool { return h.layout(icon, -1).find(t, "c · my__shop: npm test‹newline›&& x") != 0 })
 	h.click(icon, old)
 	h.click(icon, h.layout(icon, -1).find(t, "Quit"))
 	receive(t, quit)
@@ -376,7 +381,7 @@ func TestTrayComesBackWithItsHost(t *testing.T) {
 	b.startNotifications()
 	runTray(t, trayActions{})
 	icon := h.icon()
-	n := newNotifier(beeepMessenger{}, func() bool { return true }, slog.New(slog.DiscardHandler))
+	n := newNotifier(beeepMessenger{}, always, slog.New(slog.DiscardHandler))
 	if !n.Notify(t.Context(), aNotice("done")) {
 		t.Error("notice not sent")
 	}
@@ -403,7 +408,7 @@ func TestNoticesLeaveNoGoroutines(t *testing.T) {
 	b.startNotifications()
 	runTray(t, trayActions{})
 	h.icon()
-	n := newNotifier(beeepMessenger{}, func() bool { return true }, slog.New(slog.DiscardHandler))
+	n := newNotifier(beeepMessenger{}, always, slog.New(slog.DiscardHandler))
 	n.Notify(t.Context(), aNotice("the first opens a connection, which stays"))
 	before := runtime.NumGoroutine()
 	const notices = 20

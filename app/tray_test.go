@@ -10,7 +10,9 @@ import (
 )
 
 func pendingApproval(id interact.ID, agent string) interact.Request {
-	return interact.Request{ID: id, Requester: interact.Requester{Agent: agent}, Body: interact.Approve{Tool: "Bash"}}
+	body := interact.Approve{Tool: "Bash", Input: []byte(`{"command":"npm test\n&& x"}`)}
+	who := interact.Requester{Agent: agent, CWD: "/src/my_shop", Process: interact.Process{Exe: "/usr/bin/node"}}
+	return interact.Request{ID: id, Requester: who, Body: body}
 }
 
 func TestTrayState(t *testing.T) {
@@ -23,6 +25,7 @@ func TestTrayState(t *testing.T) {
 		{"idle", snapshot{}, assets.Idle},
 		{"ask about everything is no state of its own", snapshot{AskEverything: true}, assets.Idle},
 		{"waiting", snapshot{Pending: waiting}, assets.Waiting},
+		{"snoozed", snapshot{Snoozed: waiting}, assets.Idle},
 		{"paused", snapshot{Pause: Pause{On: true}}, assets.Paused},
 		{"paused, and somebody waits from before", snapshot{Pending: waiting, Pause: Pause{On: true}}, assets.Waiting},
 		{"away, and nobody came since", snapshot{Away: 1}, assets.Idle},
@@ -70,11 +73,14 @@ func TestTrayMenu(t *testing.T) {
 		{"idle", snapshot{}, []string{
 			"(Nobody waits for you)", "--", pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
 		{"waiting", snapshot{Pending: []interact.Request{
-			pendingApproval("1", "claude_code"),
+			pendingApproval("1", "claude-code"),
 			{Requester: interact.Requester{Process: interact.Process{Exe: "/usr/bin/codex"}},
 				Body: interact.Ask{Question: "rm -rf?"}},
 		}}, []string{
-			"(2 requests wait for you)", "--", "Approval · claude__code", "Question · codex", "--",
+			"(2 requests wait for you)", "--", "Claude Code · my__shop: npm test‹newline›&& x", "codex: rm -rf?", "--",
+			pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
+		{"snoozed", snapshot{Snoozed: []interact.Request{pendingApproval("1", "a"), pendingApproval("2", "b")}}, []string{
+			"(2 snoozed)", "--", "2 snoozed > a · my__shop: npm test‹newline›&& x | b · my__shop: npm test‹newline›&& x", "--",
 			pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
 		{"paused", snapshot{Pause: Pause{On: true, Until: now.Add(time.Hour)}}, []string{
 			"(Paused until 15:00)", "--", "Resume", "Ask about everything", "--", "Settings…", "--", "Quit"}},
@@ -102,10 +108,10 @@ func TestTrayMenuListsTenAndCountsTheRest(t *testing.T) {
 		s.Pending = append(s.Pending, pendingApproval("x", "a"))
 	}
 	got := outline(s.menu(fakeActions, time.Now()))
-	if n := strings.Count(got, "Approval · a"); n != 10 {
+	if n := strings.Count(got, "a · my__shop: npm test"); n != 10 {
 		t.Errorf("%d requests listed, want 10", n)
 	}
-	if !strings.Contains(got, "3 more…") {
+	if !strings.Contains(got, "and 3 more…") {
 		t.Errorf("the rest is not counted:\n%s", got)
 	}
 }
@@ -132,7 +138,7 @@ func TestTrayMenuActions(t *testing.T) {
 		}
 		t.Fatalf("no item %q", label)
 	}
-	if click("Approval · b"); shown != "2" {
+	if click("b · my__shop: npm test‹newline›&& x"); shown != "2" {
 		t.Errorf("showed %q, want 2", shown)
 	}
 	if click("Ask about everything"); !askEverything {

@@ -32,6 +32,9 @@ type windows struct {
 	windowsConfig
 	wake  chan struct{} // cap 1: a process may be needed, or there may be something to watch it for
 	ended chan struct{} // closed when run has returned
+	undos *undos
+
+	granting sync.Mutex // held while what is saved changes, so that it is known what one change did
 
 	mu        sync.Mutex
 	pending   []*prompt // oldest first
@@ -51,7 +54,10 @@ type windowsConfig struct {
 	reachable func(context.Context) error             // says why no window can be shown
 	offers    func(policy.Call) policy.Offers         // what a prompt shows of an approval
 	keep      func() time.Duration                    // how long an idle process is kept
-	changed   func()                                  // the screen has changed
+	quiet     func(interact.Request) bool             // its prompt waits in the tray until the person asks for it
+	changed   func()                                  // the screen has changed, or what can be undone
+	present   func()                                  // the person has answered a prompt
+	undoFor   func() time.Duration                    // how long an answer can be undone
 	failed    func(why error)                         // the process has died too often
 }
 
@@ -60,7 +66,10 @@ type prompt struct {
 	operator.Prompt
 	call     policy.Call // of an approval
 	shown    bool        // a windows process has taken it in
+	held     bool        // it waits in the tray: no window is told
 	answered bool        // by the window; the broker does not know yet
+	undo     int         // by which a held denial is taken back; 0: none
+	isOver   bool        // … and nothing can change that any more: done is closed, or will be
 	answer   interact.Answer
 	err      error
 	done     chan struct{} // closed when it is answered
@@ -69,14 +78,36 @@ type prompt struct {
 // end answers the prompt. The caller holds the lock of the windows.
 func (p *prompt) end(answer interact.Answer, err error) {
 	p.answered, p.answer, p.err = true, answer, err
-	close(p.done)
+	p.release()
+}
+
+// release lets the answer go. The caller holds the lock of the windows.
+func (p *prompt) release() {
+	if !p.isOver {
+		p.isOver = true
+		close(p.done)
+	}
 }
 
 // age orders prompts by the time of their requests.
 func (p *prompt) age(other *prompt) int { return p.Request.Created.Compare(other.Request.Created) }
 
 func newWindows(c windowsConfig) *windows {
-	return &windows{windowsConfig: c, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	w := &windows{windowsConfig: c, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	w.undos = &undos{changed: w.undosChanged}
+	return w
+}
+
+// undosChanged shows what can be undone now.
+func (w *windows) undosChanged() {
+	w.mu.Lock()
+	w.used = time.Now()
+	if w.process != nil {
+		w.process.session.StateChanged()
+	}
+	w.mu.Unlock()
+	w.tell()
+	w.changed()
 }
 
 // Prompt implements [interact.Prompter].
@@ -123,7 +154,9 @@ func (w *windows) add(r interact.Request, why policy.Decision) *prompt {
 		p.call = a.Call(r.Requester)
 		p.Offers = w.offersOf(p.call)
 	}
+	quiet := w.quiet(r)
 	w.mu.Lock()
+	p.held = quiet && !w.waiting() // with others on screen it joins their queue
 	w.pending = append(w.pending, p)
 	slices.SortStableFunc(w.pending, (*prompt).age) // each comes on a goroutine of its own
 	w.used = time.Now()
@@ -143,13 +176,36 @@ func (w *windows) offersOf(c policy.Call) policy.Offers {
 	return offers
 }
 
+// keepTime takes in how long what is pending waits now.
+func (w *windows) keepTime(pending []interact.Request) {
+	w.mu.Lock()
+	changed := false
+	for _, p := range w.pending {
+		i := slices.IndexFunc(pending, func(r interact.Request) bool { return r.ID == p.ID })
+		if i < 0 || pending[i].Snoozed.Equal(p.Request.Snoozed) && pending[i].Deadline.Equal(p.Request.Deadline) {
+			continue
+		}
+		r := pending[i]
+		p.Request = &r
+		p.Revision++
+		changed = true
+	}
+	w.mu.Unlock()
+	if changed {
+		w.tell()
+	}
+}
+
 func (w *windows) remove(p *prompt) {
 	w.mu.Lock()
 	if i := slices.Index(w.pending, p); i >= 0 {
 		w.pending = slices.Delete(w.pending, i, i+1)
 	}
+	p.isOver = true
 	w.used = time.Now()
+	undo := p.undo
 	w.mu.Unlock()
+	_ = w.undos.settle(undo, false) // if it is there: nobody waits for the reply any more
 	w.tell()
 }
 
@@ -168,6 +224,7 @@ func (w *windows) Changed() {
 	w.mu.Lock()
 	approvals := slices.DeleteFunc(slices.Clone(w.pending), func(p *prompt) bool { return p.call.Tool == "" })
 	w.mu.Unlock()
+	w.release(func(p *prompt) bool { return !w.quiet(*p.Request) })
 	for _, p := range approvals {
 		offers := w.offersOf(p.call)
 		w.mu.Lock()
@@ -185,19 +242,36 @@ func (w *windows) Changed() {
 	}
 }
 
+// release gives the windows what waits in the tray, as far as may says so.
+func (w *windows) release(may func(*prompt) bool) {
+	w.mu.Lock()
+	held := slices.DeleteFunc(slices.Clone(w.pending), func(p *prompt) bool { return !p.held })
+	w.mu.Unlock()
+	held = slices.DeleteFunc(held, func(p *prompt) bool { return !may(p) })
+	w.mu.Lock()
+	for _, p := range held {
+		p.held = false
+	}
+	w.mu.Unlock()
+	if len(held) > 0 {
+		w.tell()
+	}
+}
+
 // Prompts lists what is pending, oldest first, as [operator.Operator] has it.
 func (w *windows) Prompts(_ context.Context, known map[interact.ID]int) (operator.Pending, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all := operator.Pending{Wanted: w.wanted}
+	all := operator.Pending{Wanted: w.wanted, Undos: w.undos.all()}
 	w.wanted = nil
 	fresh := 0
 	for _, p := range w.pending {
 		switch {
-		case p.answered:
+		case p.answered, p.held:
 		case known[p.ID] == p.Revision || fresh == maxFresh:
 			all.Prompts = append(all.Prompts, operator.Prompt{ID: p.ID, Revision: p.Revision})
 		default:
+			p.Times = operator.TimesOf(*p.Request, time.Now())
 			all.Prompts = append(all.Prompts, p.Prompt)
 			p.shown = true
 			fresh++
@@ -206,13 +280,26 @@ func (w *windows) Prompts(_ context.Context, known map[interact.ID]int) (operato
 	return all, nil
 }
 
-// Answer ends a pending request, as [operator.Operator] has it.
+// Answer ends a pending request, as [operator.Operator] has it. What the person denied is ended a while later.
 func (w *windows) Answer(_ context.Context, a operator.Answer) error {
+	denied, err := w.take(a)
+	if err != nil {
+		return err
+	}
+	w.present()
+	if denied != nil {
+		w.hold(denied)
+	}
+	return nil
+}
+
+// take takes an answer in. It returns the prompt when its answer is to be held.
+func (w *windows) take(a operator.Answer) (held *prompt, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	i := slices.IndexFunc(w.pending, func(p *prompt) bool { return p.ID == a.ID && !p.answered })
 	if i < 0 {
-		return operator.ErrGone
+		return nil, operator.ErrGone
 	}
 	p := w.pending[i]
 	switch kept := a.Answer.Scope != "" && a.Answer.Scope != policy.Once; {
@@ -220,11 +307,14 @@ func (w *windows) Answer(_ context.Context, a operator.Answer) error {
 		w.log.Error("a prompt could not be shown", "id", a.ID, "err", a.Failure)
 		p.end(interact.Answer{}, fmt.Errorf("%w: the prompt could not be shown", interact.ErrUnavailable))
 	case kept && p.Offers.GrantText(a.Answer.Scope, a.Answer.Covers) != a.Saves:
-		return operator.ErrChanged
+		return nil, operator.ErrChanged
+	case a.Answer.Outcome == interact.Denied:
+		p.answered, p.answer = true, a.Answer
+		return p, nil
 	default:
 		p.end(a.Answer, nil)
 	}
-	return nil
+	return nil, nil
 }
 
 // Report takes in what is on screen, as [operator.Operator] has it.
@@ -244,8 +334,11 @@ func (w *windows) focused() bool {
 	return w.screen.Focused
 }
 
-// show brings a window to the front.
+// show brings a window to the front. Who wants to see a prompt sees all that wait in the tray.
 func (w *windows) show(v operator.View) {
+	if !v.Settings {
+		w.release(func(*prompt) bool { return true })
+	}
 	w.mu.Lock()
 	w.used = time.Now()
 	w.deaths = nil // a person wants to see something: try again
@@ -306,12 +399,12 @@ func (w *windows) run(ctx context.Context) {
 func (w *windows) needed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.waiting() || len(w.wanted) > 0 || w.warm && w.crashing() == nil
+	return w.waiting() || len(w.wanted) > 0 || w.undos.any() && w.crashing() == nil || w.warm && w.crashing() == nil
 }
 
-// waiting reports whether a request is pending that has no answer yet. The caller holds w.mu.
+// waiting reports whether a request is pending for the windows that has no answer yet. The caller holds w.mu.
 func (w *windows) waiting() bool {
-	return slices.ContainsFunc(w.pending, func(p *prompt) bool { return !p.answered })
+	return slices.ContainsFunc(w.pending, func(p *prompt) bool { return !p.answered && !p.held })
 }
 
 // giveUp ends the pending requests that which picks as unavailable, and drops what nobody needs later: the process was
@@ -412,5 +505,5 @@ func (w *windows) watch(ctx context.Context, s *operator.Session) error {
 func (w *windows) state() (busy bool, used time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.waiting() || w.screen.Open, w.used
+	return w.waiting() || w.screen.Open || w.undos.any(), w.used
 }

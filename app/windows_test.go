@@ -20,16 +20,19 @@ import (
 
 // desk runs windows with windows processes that are goroutines of the test.
 type desk struct {
-	t       *testing.T
-	w       *windows
-	mu      sync.Mutex     // guards display, crash and started
-	crash   error          // how every process exits as soon as it is connected
-	display error          // why no display can be reached
-	created time.Time      // of the requests
-	saves   string         // what an allow of any scope would save
-	started []*fakeProcess // in order
-	slow    time.Duration  // how long a process takes before it fetches anything
-	failed  int            // how often the person was told that the windows fail
+	t        *testing.T
+	w        *windows
+	mu       sync.Mutex     // guards display, crash and started
+	crash    error          // how every process exits as soon as it is connected
+	display  error          // why no display can be reached
+	created  time.Time      // of the requests
+	deadline time.Time      // of the requests
+	saves    string         // what an allow of any scope would save
+	started  []*fakeProcess // in order
+	slow     time.Duration  // how long a process takes before it fetches anything
+	answers  atomic.Int32   // of the person
+	quiet    atomic.Bool    // prompts wait in the tray
+	failed   int            // how often the person was told that the windows fail
 }
 
 // fakeProcess is a windows process.
@@ -45,7 +48,7 @@ type fakeProcess struct {
 var errKilled = errors.New("signal: killed")
 
 func newDesk(t *testing.T) *desk {
-	d := &desk{t: t}
+	d := &desk{t: t, deadline: time.Now().Add(time.Hour)}
 	ctx, stop := context.WithCancel(t.Context())
 	d.w = newWindows(windowsConfig{
 		log: slog.New(slog.DiscardHandler), start: d.start,
@@ -58,7 +61,9 @@ func newDesk(t *testing.T) *desk {
 			return policy.Offers{Grants: []policy.Offer{{Scope: policy.Always, Cover: policy.CoverInput, Text: d.saves}}}
 		},
 		keep:    func() time.Duration { return 10 * time.Minute },
+		quiet:   func(interact.Request) bool { return d.quiet.Load() },
 		changed: func() {}, failed: func(error) { d.failed++ },
+		present: func() { d.answers.Add(1) }, undoFor: func() time.Duration { return 10 * time.Second },
 	})
 	go d.w.run(ctx)
 	t.Cleanup(func() {
@@ -197,7 +202,7 @@ func (d *desk) ask(id interact.ID) *asked {
 	ctx, cancel := context.WithCancel(context.Background())
 	a := &asked{id: id, done: make(chan struct{}), cancel: cancel}
 	body := interact.Approve{Tool: "Bash", Input: []byte(`{"command":"make"}`)}
-	r := interact.Request{ID: id, Created: d.created, Body: body}
+	r := interact.Request{ID: id, Created: d.created, Deadline: d.deadline, Body: body}
 	go func() {
 		a.answer, a.err = d.w.Prompt(ctx, r, policy.Decision{Effect: policy.Ask})
 		close(a.done)
@@ -278,6 +283,34 @@ func TestWindowsAnswer(t *testing.T) {
 		}
 		if d.starts() != 1 {
 			t.Errorf("%d processes", d.starts())
+		}
+	})
+}
+
+// What is put off, and later comes back, the windows hear of as something new about a prompt that they know.
+func TestWindowsKeepTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		now := time.Now()
+		a := d.ask("a")
+		d.wantPending(a)
+		r := interact.Request{ID: "a", Created: now, Deadline: now.Add(time.Hour), Until: now.Add(2 * time.Hour),
+			Body: interact.Approve{Tool: "Bash", Input: []byte("{}")}}
+		for revision, snoozed := range []time.Time{now.Add(time.Minute), {}} {
+			r.Snoozed = snoozed
+			d.w.keepTime([]interact.Request{r})
+			d.w.keepTime([]interact.Request{r}) // nothing new
+			all, err := d.w.Prompts(t.Context(), map[interact.ID]int{"a": revision + 1})
+			if err != nil || len(all.Prompts) != 1 {
+				t.Fatalf("%+v, %v", all, err)
+			}
+			want := operator.Times{Left: time.Hour, Patient: 2 * time.Hour}
+			if !snoozed.IsZero() {
+				want.Snoozed = time.Minute
+			}
+			if p := all.Prompts[0]; p.Request == nil || p.Times != want || p.Revision != revision+2 {
+				t.Errorf("%+v, want %+v in revision %d", p, want, revision+2)
+			}
 		}
 	})
 }
@@ -464,6 +497,44 @@ func TestWindowsStayWhileOneIsOpen(t *testing.T) {
 		if d.w.focused() {
 			t.Error("what is gone has the focus")
 		}
+	})
+}
+
+// What waits in the tray needs no process, until the person asks for it.
+func TestPromptsWaitInTheTray(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.quiet.Store(true)
+		a, b := d.ask("a"), d.ask("b")
+		d.wantPending(a)
+		d.w.show(operator.View{Settings: true})
+		if got := ids(d.shows()); got != "" {
+			t.Fatalf("shows %s, want the settings only", got)
+		}
+		d.w.show(operator.View{Request: "b"})
+		if got := ids(d.shows()); got != "a b" {
+			t.Errorf("shows %q, want both", got)
+		}
+		c := d.ask("c")
+		if got := ids(d.shows()); got != "a b c" {
+			t.Errorf("shows %q, want the new one behind the others", got)
+		}
+		for _, one := range []*asked{a, b, c} {
+			if err := d.answer(one, allowed()); err != nil {
+				t.Error(err)
+			}
+		}
+		d.shows()
+		e := d.ask("e")
+		if got := ids(d.shows()); got != "" {
+			t.Errorf("shows %q, want it in the tray again", got)
+		}
+		d.quiet.Store(false)
+		d.w.Changed()
+		if got := ids(d.shows()); got != "e" {
+			t.Errorf("shows %q once it need not wait any more", got)
+		}
+		d.wantPending(e)
 	})
 }
 

@@ -2,10 +2,10 @@ package dialogs
 
 import (
 	"slices"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -47,9 +47,7 @@ func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 	}
 	a.facts, a.rows = newFactRows(w)
 	a.page.affirm, a.page.refuse, a.page.unwind = a.allow, a.deny, a.closeReason
-	a.page.silence = func(left string) string {
-		return tr("goes back to the agent in {{.Time}}", values{"Time": left})
-	}
+	a.page.scope = a.nextScope
 	a.page.wanted, a.page.renew = a.wantedHeight, a.renew
 	a.page.look, a.page.read = a.lookAtAll, a.isRead
 	a.page.unread = func() int { return a.input.block.unread }
@@ -136,9 +134,9 @@ func (a *approvePage) bodyObject() fyne.CanvasObject {
 	}
 	parts = append(parts, labelled(tr("Why you're asked:"), plainText(a.entry.why.Reason)))
 	a.words = newBrief(a.w, parts...)
-	outdent := layout.NewCustomPaddedLayout(0, 0, 0, -4) // its text ends where the paper does
-	words := container.NewBorder(nil, nil, nil, Column(0, container.New(outdent, a.disclosure)), a.words.object)
-	return container.New(approveLayout{a}, a.facts, a.banner, a.view, container.NewVScroll(a.partList), words)
+	a.words.end = a.disclosure
+	a.words.object.Add(a.disclosure)
+	return container.New(approveLayout{a}, a.facts, a.banner, a.view, container.NewVScroll(a.partList), a.words.object)
 }
 
 func (a *approvePage) agentSays() string {
@@ -191,20 +189,21 @@ func (a *approvePage) wantedWidth() float32 {
 }
 
 func (a *approvePage) footObject() *foot {
-	a.reason = newField(a.w, tr("Why not? The agent reads this."), false)
+	a.reason = newField(a.w, tr("Why not? The agent reads this."), true)
+	a.reason.SetMinRowsVisible(2)
+	a.reason.onEnter(a.w.refuse)
 	a.reason.Hide()
-	deny := newDecision(a.w, tr("Deny"), negativeHint(), plainButton, a.w.refuse)
-	a.why = newButton(a.w, tr("Deny, and say why…"), a.openReason)
+	a.no = newDecision(a.w, "", "", plainButton, a.w.refuse)
+	a.why = newButton(a.w, tr("Deny with reason…"), a.openReason)
 	a.scopes = newButton(a.w, "", a.chooseScope)
-	a.scopes.icon, a.scopes.trailing = theme.IconNameArrowDropDown, true
+	a.scopes.icon, a.scopes.trailing, a.scopes.hint = theme.IconNameArrowDropDown, true, commandName()+"+S"
 	a.yes = newDecision(a.w, a.affirmative(), affirmativeHint(), strongButton, a.w.affirm)
 	a.rule = container.NewStack()
 	a.showScope()
-	isOnce := isPlan(a.body) || a.body.Tool == interact.OpenURL // carried out once, and no rule opens an address
-	setVisible(a.scopes, !isOnce)
+	a.showRefusing()
 	return &foot{
 		above: []fyne.CanvasObject{a.rule, a.reason},
-		left:  []fyne.CanvasObject{deny, a.why},
+		left:  []fyne.CanvasObject{a.no, a.why},
 		right: []fyne.CanvasObject{a.scopes, a.yes},
 	}
 }
@@ -240,30 +239,45 @@ func (a *approvePage) disclosureText() string {
 	return tr("Whole input (JSON)")
 }
 
-// openReason opens the line for the reason.
+// openReason opens the field for the reason.
 func (a *approvePage) openReason() {
-	a.reason.Show()
-	a.why.Hide()
+	a.refusing = true
+	a.showRefusing()
 	a.w.changed()
 	a.w.enter(a.reason)
 }
 
 // closeReason closes it again. What was typed stays, but is not sent.
 func (a *approvePage) closeReason() bool {
-	if !a.reason.Visible() {
+	if !a.refusing {
 		return false
 	}
-	a.reason.Hide()
-	a.why.Show()
+	a.refusing = false
+	a.showRefusing()
 	a.w.fit()
 	a.w.focus(a.text)
 	return true
 }
 
+// showRefusing shows the field for the reason and what sends it in place of all that allows, or the other way round.
+func (a *approvePage) showRefusing() {
+	a.no.text, a.no.hint, a.no.look = tr("Deny"), negativeHint(), plainButton
+	if a.refusing {
+		a.no.text, a.no.hint, a.no.look = tr("Deny with this reason"), tr("Enter"), strongButton
+	}
+	a.no.Refresh()
+	isOnce := isPlan(a.body) || a.body.Tool == interact.OpenURL // carried out once, and no rule opens an address
+	setVisible(a.reason, a.refusing)
+	setVisible(a.why, !a.refusing)
+	setVisible(a.yes, !a.refusing)
+	setVisible(a.scopes, !a.refusing && !isOnce)
+	setVisible(a.rule, !a.refusing && a.shownRule != "")
+}
+
 func (a *approvePage) deny() {
 	answer := a.answer(interact.Denied)
-	if a.reason.Visible() {
-		answer.Reason = a.reason.Text
+	if a.refusing {
+		answer.Reason = strings.TrimSpace(a.reason.Text)
 	}
 	a.w.finish(a.page, answer)
 }
@@ -273,13 +287,13 @@ func (a *approvePage) allow() {
 	if a.input.stale() {
 		a.look()
 		a.w.changed()
-		a.say(tr("The file has changed meanwhile: look again."))
+		a.tell(tr("The file has changed meanwhile: look again."))
 		return
 	}
 	if _, _, rule := a.chosen(); rule != a.shownRule {
 		a.showParts(a.partsNow())
 		a.setKeep(a.stillKept())
-		a.say(tr("What Allow will save has changed meanwhile: look again."))
+		a.tell(tr("What Allow will save has changed meanwhile: look again."))
 		return
 	}
 	answer := a.answer(interact.Allowed)

@@ -24,10 +24,12 @@ type arming struct {
 	visible, focused, seen bool
 	looked                 bool // the prompt has been looked at once, so that what was in view at once is known
 
-	since time.Time // since when nothing has disturbed the view
-	heard time.Time // when the window was last heard of, while it armed
-	ready bool      // it was heard of all the while
-	quiet time.Time // until when nothing decides, after an answer
+	focusedAt time.Time // when the window last got the focus
+	lasting   bool      // once armed, only another prompt, or the loss of sight or focus, disarms: the answer is the person's own
+	since     time.Time // since when nothing has disturbed the view
+	heard     time.Time // when the window was last heard of, while it armed
+	ready     bool      // it was heard of all the while
+	quiet     time.Time // until when nothing decides, after an answer
 }
 
 func newArming(now func() time.Time) *arming {
@@ -35,9 +37,9 @@ func newArming(now func() time.Time) *arming {
 }
 
 // begin starts with a new prompt, which needs after (never less than [minArmAfter]) to arm.
-func (a *arming) begin(after time.Duration) {
-	a.after = max(after, minArmAfter)
-	a.seen, a.looked = false, false
+func (a *arming) begin(after time.Duration, lasting bool) {
+	a.after, a.lasting = max(after, minArmAfter), lasting
+	a.seen, a.looked, a.ready = false, false, false
 	a.disturb()
 }
 
@@ -53,6 +55,9 @@ func (a *arming) look(seen bool) {
 
 // disturb starts the wait again: the window was resized, or something in it changed.
 func (a *arming) disturb() {
+	if a.lasting && a.ready {
+		return
+	}
 	a.since = a.now()
 	a.heard, a.ready = a.since, false
 }
@@ -70,13 +75,19 @@ func (a *arming) hear() {
 }
 
 func (a *arming) setVisible(v bool) { a.set(&a.visible, v) }
-func (a *arming) setFocused(v bool) { a.set(&a.focused, v) }
+
+func (a *arming) setFocused(v bool) {
+	if v && !a.focused {
+		a.focusedAt = a.now()
+	}
+	a.set(&a.focused, v)
+}
 
 func (a *arming) set(state *bool, v bool) {
 	if *state == v {
 		return
 	}
-	*state = v
+	*state, a.ready = v, false
 	a.disturb()
 }
 
@@ -100,24 +111,20 @@ func (a *arming) remaining() (time.Duration, bool) {
 	return max(left, 0), true
 }
 
-// press reports whether a press of the affirmative decides. One that comes too early starts the wait again.
+// press reports whether a press of the affirmative decides. One that comes too early was none of this prompt: only one
+// that [minArmAfter] without any has gone before will be.
 func (a *arming) press() bool {
 	if a.armed() {
 		return true
 	}
-	a.disturb()
+	if least := a.now().Add(minArmAfter - a.after); !a.ready && least.After(a.since) {
+		a.since = least
+	}
 	return false
 }
 
 // block says that what comes now may be an echo: the human has just answered a prompt, or types on into the next one.
 func (a *arming) block() { a.quiet = a.now().Add(quietAfterAnswer) }
 
-// refuse reports whether a press of a negative decides. It always does, except in the moment after another
-// answer, when it can only be an echo of that one; then that moment starts again.
-func (a *arming) refuse() bool {
-	if !a.now().Before(a.quiet) {
-		return true
-	}
-	a.block()
-	return false
-}
+// isQuiet reports whether nothing decides, for a moment after another answer.
+func (a *arming) isQuiet() bool { return a.now().Before(a.quiet) }

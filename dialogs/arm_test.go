@@ -46,6 +46,40 @@ func TestArming(t *testing.T) {
 			a.press()
 			wait(699 * ms)
 		}, false},
+		{"an early press, and a longer wait that is all but over", func(a *arming, wait func(time.Duration)) {
+			a.begin(3*time.Second, false)
+			a.look(true)
+			wait(2900 * ms)
+			a.press()
+			wait(700 * ms)
+		}, true},
+		{"an early press does not shorten a wait", func(a *arming, wait func(time.Duration)) {
+			a.begin(3*time.Second, false)
+			a.look(true)
+			wait(100 * ms)
+			a.press()
+			wait(2899 * ms)
+		}, false},
+		{"disturbed after it was armed for an answer of the person's own", func(a *arming, wait func(time.Duration)) {
+			a.begin(0, true)
+			a.look(true)
+			wait(700 * ms)
+			a.disturb()
+		}, true},
+		{"disturbed before", func(a *arming, wait func(time.Duration)) {
+			a.begin(0, true)
+			a.look(true)
+			wait(600 * ms)
+			a.disturb()
+			wait(600 * ms)
+		}, false},
+		{"the focus lost after it", func(a *arming, wait func(time.Duration)) {
+			a.begin(0, true)
+			a.look(true)
+			wait(700 * ms)
+			a.setFocused(false)
+			a.setFocused(true)
+		}, false},
 		{"presses all the time", func(a *arming, wait func(time.Duration)) {
 			for range 100 {
 				wait(500 * ms)
@@ -62,17 +96,17 @@ func TestArming(t *testing.T) {
 		{"the next prompt", func(a *arming, wait func(time.Duration)) {
 			wait(time.Second)
 			a.block()
-			a.begin(0)
+			a.begin(0, false)
 			a.look(true)
 			wait(699 * ms)
 		}, false},
 		{"a longer wait was configured", func(a *arming, wait func(time.Duration)) {
-			a.begin(3 * time.Second)
+			a.begin(3*time.Second, false)
 			a.look(true)
 			wait(2999 * ms)
 		}, false},
 		{"a shorter wait cannot be configured", func(a *arming, wait func(time.Duration)) {
-			a.begin(10 * ms)
+			a.begin(10*ms, false)
 			a.look(true)
 			wait(699 * ms)
 		}, false},
@@ -97,7 +131,7 @@ func TestArming(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			now := time.Unix(1_900_000_000, 0)
 			a := newArming(func() time.Time { return now })
-			a.begin(0)
+			a.begin(0, false)
 			a.look(true)
 			a.setVisible(true)
 			a.setFocused(true)
@@ -120,24 +154,5 @@ func TestArming(t *testing.T) {
 				t.Errorf("press: %v, want %v", got, test.want)
 			}
 		})
-	}
-}
-
-func TestRefusalWaitsOnlyForAnEcho(t *testing.T) {
-	now := time.Unix(1_900_000_000, 0)
-	a := newArming(func() time.Time { return now })
-	if !a.refuse() {
-		t.Error("the first refusal did not count")
-	}
-	a.block()
-	for range 20 { // a key held down
-		now = now.Add(100 * time.Millisecond)
-		if a.refuse() {
-			t.Fatal("an echo of the last answer counted")
-		}
-	}
-	now = now.Add(500 * time.Millisecond)
-	if !a.refuse() {
-		t.Error("a refusal after a pause did not count")
 	}
 }

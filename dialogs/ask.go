@@ -15,7 +15,7 @@ func newAskPage(w *window, e *entry, h *head, b interact.Ask) *page {
 	p := newPage(e, w, h)
 	answer, input, focus := askInput(w, b)
 	if len(b.Options) == 0 {
-		p.first = focus()
+		p.first = focus
 	}
 	p.affirm = func() {
 		text := answer()
@@ -52,13 +52,11 @@ func askInput(w *window, b interact.Ask) (
 
 // questionFoot is the foot of a question or a form: decline or submit.
 func questionFoot(w *window, p *page) *foot {
-	p.silence = func(left string) string {
-		return tr("the agent stops waiting in {{.Time}}", values{"Time": left})
-	}
 	p.refuse = func() {
 		w.finish(p, human(interact.Dismissed, "the person declined to answer"))
 	}
 	p.yes = newDecision(w, tr("Submit"), affirmativeHint(), strongButton, w.affirm)
-	decline := newDecision(w, tr("Decline"), negativeHint(), plainButton, w.refuse)
-	return &foot{left: []fyne.CanvasObject{decline}, right: []fyne.CanvasObject{p.yes}}
+	p.yes.chordOnly = false
+	p.no = newDecision(w, tr("Decline"), negativeHint(), plainButton, w.refuse)
+	return &foot{left: []fyne.CanvasObject{p.no}, right: []fyne.CanvasObject{p.yes}}
 }

@@ -13,8 +13,9 @@ type brief struct {
 	object *fyne.Container
 	parts  []briefPart
 	more   *button
-	most   int  // rows that it takes unasked
-	open   bool // all of it was asked for
+	end    *button // stands at the right end; nil for none
+	most   int     // rows that it takes unasked
+	open   bool    // all of it was asked for
 	width  float32
 }
 
@@ -87,16 +88,16 @@ func (b *brief) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 
 // place puts everything where it belongs and returns the height of all.
 func (b *brief) place(width float32) float32 {
+	if b.end != nil {
+		width = b.atEnd(b.end, width)
+	}
 	gaps := briefPartGap * float32(len(b.parts)-1)
 	all := b.column(width)
 	fits := labelsOf(b.parts)+textsOf(b.parts)+gaps <= width
 	folds := !fits && all > float32(b.most)*b.parts[0].line.MinSize().Height
 	setVisible(b.more, folds)
 	if folds {
-		more := b.more.MinSize()
-		b.more.Resize(more)
-		b.more.Move(fyne.NewPos(width-more.Width, 0))
-		width -= more.Width + briefLabelGap
+		width = b.atEnd(b.more, width)
 		all = b.column(width)
 	}
 	switch {
@@ -116,6 +117,14 @@ func (b *brief) place(width float32) float32 {
 		setVisible(p.full, true)
 	}
 	return all
+}
+
+// atEnd puts a button at the right end of the first row, and returns the width that is left.
+func (b *brief) atEnd(o *button, width float32) float32 {
+	size := o.MinSize()
+	o.Resize(size)
+	o.Move(fyne.NewPos(width-size.Width, 0))
+	return width - size.Width - briefLabelGap
 }
 
 // column puts the parts under one another, with all that they say, and returns the height.

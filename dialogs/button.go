@@ -26,7 +26,7 @@ const (
 const compactPad = 5
 
 // button is nod's button. Unlike Fyne's it shows a ring when it has the focus, keeps the focus when it is
-// clicked, and, when it decides, ignores every key: a decision by keyboard takes a chord.
+// clicked, and, when it allows, ignores every key: that takes a chord.
 type button struct {
 	hoverBase
 	text, hint string
@@ -36,7 +36,7 @@ type button struct {
 	look       buttonLook
 	ready      bool // a strong button that is not ready looks pale
 	compact    bool // no hint, but a note
-	decides    bool // no key presses it
+	chordOnly  bool // no plain key presses it
 	onTap      func()
 	onResize   func() // its least size has changed
 
@@ -51,11 +51,13 @@ func newButton(w *window, text string, onTap func()) *button {
 	return b
 }
 
-// newDecision is a button whose press answers the request. The hint names its chord.
+// newDecision is a button whose press answers the request. The hint names its chord. No plain key presses the
+// affirmative.
 func newDecision(w *window, text, hint string, look buttonLook, onTap func()) *button {
 	b := newButton(w, text, onTap)
-	b.hint, b.look, b.decides = hint, look, true
-	b.ready = look != strongButton
+	b.hint, b.look = hint, look
+	b.chordOnly = look == strongButton
+	b.ready = !b.chordOnly
 	return b
 }
 
@@ -154,6 +156,8 @@ func (b *button) colors() (fill, ink color.Color) {
 		return color.Transparent, colorOf(b, theme.ColorNameHyperlink)
 	case b.look == linkButton:
 		return colorOf(b, colorAccent), colorOf(b, theme.ColorNameHyperlink)
+	case !b.ready:
+		return colorOf(b, theme.ColorNameButton), colorOf(b, ColorMuted)
 	case b.look == quietButton && !b.hovered:
 		return color.Transparent, colorOf(b, theme.ColorNameForeground)
 	case b.look == quietButton:
@@ -192,11 +196,20 @@ func (b *button) Tapped(*fyne.PointEvent) {
 
 // TypedKey implements [fyne.Focusable].
 func (b *button) TypedKey(ev *fyne.KeyEvent) {
-	if presses(ev) && !b.decides {
-		b.onTap()
+	if !presses(ev) {
+		b.passOn(ev)
 		return
 	}
-	b.passOn(ev)
+	do := b.onTap
+	if b.chordOnly {
+		do = func() {
+			b.w.page.tell(tr("No plain key says yes: press {{.Keys}}.", values{"Keys": affirmativeHint()}))
+		}
+	}
+	if b.w != nil {
+		do = b.w.pressing(do)
+	}
+	do()
 }
 
 // AccessibilityLabel implements [fyne.Accessible].
@@ -207,7 +220,7 @@ func (b *button) AccessibilityRole() fyne.AccessibleRole { return fyne.Accessibl
 
 // presses reports whether the key is one that presses what has the focus.
 func presses(ev *fyne.KeyEvent) bool {
-	return ev.Name == fyne.KeySpace || ev.Name == fyne.KeyReturn || ev.Name == fyne.KeyEnter
+	return ev.Name == fyne.KeySpace || isEnter(ev)
 }
 
 func setVisible(o fyne.CanvasObject, v bool) {

@@ -13,27 +13,24 @@ import (
 // newConfirmPage asks yes or no, and says beforehand what silence means. Neither button is the default one.
 func newConfirmPage(w *window, e *entry, h *head, b interact.Confirm) *page {
 	p := newPage(e, w, h)
-	yes := safetext.Line(cmp.Or(b.YesLabel, tr("Yes")), maxName)
-	no := safetext.Line(cmp.Or(b.NoLabel, tr("No")), maxName)
-	p.silence = func(left string) string {
-		what := no
-		if b.Default {
-			what = yes
-		}
-		return tr("silence means “{{.Answer}}” in {{.Time}}", values{"Answer": what, "Time": left})
-	}
+	yes, no := confirmLabels(b)
 	p.affirm = func() { w.finish(p, confirmed(true)) }
 	p.refuse = func() { w.finish(p, confirmed(false)) }
 
 	// The agent words the labels, so nod's own signs say which is which.
 	p.yes = newDecision(w, yes, affirmativeHint(), strongButton, w.affirm)
 	p.yes.icon = theme.IconNameConfirm
-	refusal := newDecision(w, no, negativeHint(), plainButton, w.refuse)
-	refusal.icon = theme.IconNameCancel
+	p.no = newDecision(w, no, negativeHint(), plainButton, w.refuse)
+	p.no.icon = theme.IconNameCancel
 	p.assemble(p.rows(Tight(newMarkdown(b.Message))).scroll.Scroll, &foot{
-		left: []fyne.CanvasObject{refusal}, right: []fyne.CanvasObject{p.yes},
+		left: []fyne.CanvasObject{p.no}, right: []fyne.CanvasObject{p.yes},
 	})
 	return p
+}
+
+// confirmLabels are the words on the buttons.
+func confirmLabels(b interact.Confirm) (yes, no string) {
+	return safetext.Line(cmp.Or(b.YesLabel, tr("Yes")), maxName), safetext.Line(cmp.Or(b.NoLabel, tr("No")), maxName)
 }
 
 func confirmed(yes bool) interact.Answer {

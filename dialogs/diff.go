@@ -66,49 +66,73 @@ func hunkStart(header string) int {
 	return start
 }
 
-// lines shows d as a unified diff: line numbers before and after, a sign, and a note in place of unchanged
-// lines that are left out.
-func (d diff) lines() []sheetLine {
-	return d.write(len(strconv.Itoa(max(len(d.old), len(d.new)))))
+// lines shows d, of the file of that name, as a unified diff: line numbers before and after, a sign, and a note in
+// place of unchanged lines that are left out.
+func (d diff) lines(name string) []sheetLine {
+	return d.write(name, len(strconv.Itoa(max(len(d.old), len(d.new)))))
 }
 
 // whole shows d without leaving anything out, for pieces of a file whose line numbers nobody knows.
-func (d diff) whole() []sheetLine { return d.write(0) }
+func (d diff) whole(name string) []sheetLine { return d.write(name, 0) }
 
 // write shows d with line numbers of that width; without any, and then nothing left out, when it is 0.
-func (d diff) write(width int) []sheetLine {
-	context := safetext.ContextOf(strings.Join(d.old, "") + strings.Join(d.new, ""))
+func (d diff) write(name string, width int) []sheetLine {
+	old, fresh := newSide(name, d.old), newSide(name, d.new)
+	context := safetext.ContextOf(old.text + fresh.text)
+	changed := d.changedWords()
 	var out []sheetLine
-	i, j := 0, 0 // lines of either text that are done
 	for at, full := 0, false; at < len(d.signs) && !full; at++ {
 		if width > 0 {
 			if n := d.farFromChange(at); n > 1 { // one line takes no more room than saying that it is left out
 				out = append(out, rule(tr("{{.Lines}} unchanged lines", values{"Lines": n})))
-				i, j, at = i+n, j+n, at+n-1
+				at += n - 1
+				for range n {
+					old.next()
+					fresh.next()
+				}
 				continue
 			}
 		}
 		var text, before, after string
+		l := sheetLine{lead: d.signs[at:at+1] + " ", style: signStyles[d.signs[at]]}
 		if d.signs[at] != '+' {
-			text, i = d.old[i], i+1
-			before = strconv.Itoa(i)
+			l.code, l.at = &old.code, old.at
+			text, before = old.next()
 		}
 		if d.signs[at] != '-' {
-			text, j = d.new[j], j+1
-			after = strconv.Itoa(j)
+			l.code, l.at = &fresh.code, fresh.at
+			text, after = fresh.next()
 		}
-		lead := d.signs[at:at+1] + " "
 		if width > 0 {
-			lead = fmt.Sprintf("%*s %*s %s", width, before, width, after, lead)
+			l.lead = fmt.Sprintf("%*s %*s %s", width, before, width, after, l.lead)
 		}
-		spans := context.Render(text)[0].Spans
-		out = append(out, sheetLine{lead: lead, spans: spans, style: signStyles[d.signs[at]]})
+		l.spans = context.Render(text)[0].Spans
+		l.changed = drawnAt(l.spans, changed[at])
+		out = append(out, l)
 		if width > 0 && !strings.HasSuffix(text, "\n") {
 			out = append(out, note(tr("no line break at the end")))
 		}
 		out, full = cut(out)
 	}
 	return out
+}
+
+// side is one of the texts of a difference, read line by line.
+type side struct {
+	code
+	lines    []string
+	done, at int // lines and bytes that have been read
+}
+
+func newSide(name string, lines []string) *side {
+	return &side{code: code{name: name, text: strings.Join(lines, "")}, lines: lines}
+}
+
+// next returns the next line and its number.
+func (s *side) next() (line, number string) {
+	line = s.lines[s.done]
+	s.done, s.at = s.done+1, s.at+len(line)
+	return line, strconv.Itoa(s.done)
 }
 
 var signStyles = map[byte]lineStyle{'+': lineAdded, '-': lineRemoved}
@@ -128,16 +152,78 @@ func (d diff) farFromChange(from int) int {
 // patchLines shows the text of a patch exactly, coloured by the sign in front of its lines.
 func patchLines(text string) []sheetLine {
 	lines := wholeLines(text)
-	for i, l := range lines {
-		if shown := l.text(); shown != "" && l.style == lineText {
-			lines[i].style = signStyles[shown[0]]
-			if hasAnyPrefix(shown, "+++ ", "--- ", "*** ", "@@") {
-				lines[i].style = lineKey
-			}
+	var d diff // that the patch tells, as far as it does; what is no line of a file is in both texts
+	var signs strings.Builder
+	file := newPatchedFile("")
+	at := 0
+	for i := range lines {
+		l := &lines[i]
+		if l.style != lineText {
+			break
 		}
+		source := text[at : at+l.sourceSize()]
+		at += len(source) + 1
+		sign, line := byte(' '), source
+		switch {
+		case hasAnyPrefix(source, "+++ ", "--- ", "*** ", "@@"):
+			l.style = lineKey
+			if _, path, ok := strings.Cut(source, " File: "); ok {
+				file.end()
+				file = newPatchedFile(path)
+			}
+		case hasAnyPrefix(source, "+", "-", " "):
+			sign, line = source[0], source[1:]
+			l.style = signStyles[sign]
+			l.code, l.at = file.add(sign, line)
+			l.at-- // the sign
+		}
+		signs.WriteByte(sign)
+		if sign != '+' {
+			d.old = append(d.old, line)
+		}
+		if sign != '-' {
+			d.new = append(d.new, line)
+		}
+	}
+	file.end()
+	d.signs = signs.String()
+	for i, words := range d.changedWords() {
+		for n := range words {
+			words[n].from++ // the sign
+			words[n].to++
+		}
+		lines[i].changed = drawnAt(lines[i].spans, words)
 	}
 	return lines
 }
+
+// patchedFile is what a patch tells of a file before and after.
+type patchedFile struct {
+	old, fresh         code
+	oldText, freshText strings.Builder
+}
+
+func newPatchedFile(path string) *patchedFile {
+	name := strings.TrimSpace(path)
+	return &patchedFile{old: code{name: name}, fresh: code{name: name}}
+}
+
+// add adds a line with a sign, and returns where it stands.
+func (f *patchedFile) add(sign byte, line string) (in *code, at int) {
+	in, at = &f.fresh, f.freshText.Len()
+	if sign == '-' {
+		in, at = &f.old, f.oldText.Len()
+	}
+	if sign != '+' {
+		f.oldText.WriteString(line + "\n")
+	}
+	if sign != '-' {
+		f.freshText.WriteString(line + "\n")
+	}
+	return in, at
+}
+
+func (f *patchedFile) end() { f.old.text, f.fresh.text = f.oldText.String(), f.freshText.String() }
 
 func hasAnyPrefix(s string, prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })

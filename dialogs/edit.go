@@ -99,32 +99,33 @@ func writeContent(path, text, cwd string) content {
 	c.original = text
 	switch {
 	case b.problem != "":
-		c.lines = append(c.lines, fileText(text)...)
+		c.lines = append(c.lines, fileText(path, text)...)
 		c.facts = append(c.facts, fact{tr("replaces what is there"), factCaution}, sizeFact(text))
 	case !b.exists:
-		c.lines = append(c.lines, fileText(text)...)
+		c.lines = append(c.lines, fileText(path, text)...)
 		c.facts = append(c.facts, fact{tr("creates a new file"), factNeutral}, sizeFact(text))
 	case b.text == text:
 		c.lines = append(c.lines, note(tr("The file already has exactly this content:")))
-		c.lines = append(c.lines, fileText(text)...)
+		c.lines = append(c.lines, fileText(path, text)...)
 		c.facts = append(c.facts, fact{tr("changes nothing"), factNeutral})
 	default:
 		d := newDiff(b.text, text)
-		c.lines = append(c.lines, d.lines()...)
+		c.lines = append(c.lines, d.lines(path)...)
 		c.facts = append(c.facts, fact{tr("replaces the file"), factCaution}, changeFact(d.counts()))
 	}
 	return c
 }
 
-// fileText shows the whole text of a file, numbered.
-func fileText(text string) []sheetLine {
+// fileText shows the whole text of the file at path, numbered.
+func fileText(path, text string) []sheetLine {
+	lines := inCode(wholeLines(text), path, text)
 	switch {
 	case text == "":
 		return []sheetLine{note(tr("The file is empty."))}
 	case strings.HasSuffix(text, "\n"):
-		return wholeLines(text)
+		return lines
 	}
-	return append(wholeLines(text), note(tr("no line break at the end")))
+	return append(lines, note(tr("no line break at the end")))
 }
 
 // wholeLines shows text, numbered. Its last line break ends a line, it does not start one.
@@ -149,23 +150,23 @@ func editsContent(path string, edits []edit, cwd string) content {
 	}
 	c.original = original.String()
 	if b.problem != "" {
-		return c.withFragments(edits)
+		return c.withFragments(path, edits)
 	}
 	if len(edits)*len(b.text) > maxSearch {
 		c.warnings = append(c.warnings, notCompared(tr("the file there is too large to compare")))
-		return c.withFragments(edits)
+		return c.withFragments(path, edits)
 	}
 	after, crlf, ok := applyEdits(b.text, edits)
 	switch {
 	case !ok && !b.exists:
 		c.warnings = append(c.warnings, tr("There is no such file now."))
-		return c.withFragments(edits)
+		return c.withFragments(path, edits)
 	case !ok:
 		c.warnings = append(c.warnings,
 			tr("The text to replace is not in the file exactly once now, so the lines have no numbers."))
-		return c.withFragments(edits)
+		return c.withFragments(path, edits)
 	case !b.exists:
-		c.lines = append(c.lines, fileText(after)...)
+		c.lines = append(c.lines, fileText(path, after)...)
 		c.facts = append(c.facts, fact{tr("creates a new file"), factNeutral}, sizeFact(after))
 		return c
 	}
@@ -175,13 +176,13 @@ func editsContent(path string, edits []edit, cwd string) content {
 		c.warnings = append(c.warnings, tr("The file has the line ends of Windows; they are left out of the comparison."))
 	}
 	d := newDiff(before, after)
-	c.lines = append(c.lines, d.lines()...)
+	c.lines = append(c.lines, d.lines(path)...)
 	c.facts = append(c.facts, changeFact(d.counts()))
 	return c
 }
 
 // withFragments shows the replacements by themselves.
-func (c content) withFragments(edits []edit) content {
+func (c content) withFragments(path string, edits []edit) content {
 	added, removed, full := 0, 0, false
 	for i, e := range edits {
 		d := newDiff(e.old, e.new)
@@ -196,7 +197,7 @@ func (c content) withFragments(edits []edit) content {
 		if len(edits) > 1 {
 			c.lines = append(c.lines, rule(tr("change {{.Number}} of {{.Total}}", values{"Number": i + 1, "Total": len(edits)})))
 		}
-		c.lines, full = cut(append(c.lines, d.whole()...))
+		c.lines, full = cut(append(c.lines, d.whole(path)...))
 	}
 	c.facts = append(c.facts, changeFact(added, removed))
 	return c

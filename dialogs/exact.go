@@ -44,6 +44,12 @@ type sheetLine struct {
 	lead  string          // to the left of the text, where no text of a requester gets: numbers, + and -
 	spans []safetext.Span // the text
 	style lineStyle
+
+	code *code // that the text is a part of, for its colours; nil for none
+	at   int   // where in code the text starts
+
+	inks    []stretch // colours of what is drawn
+	changed []stretch // words of what is drawn that come or go
 }
 
 // note is a line of nod's own words.
@@ -134,7 +140,8 @@ func (l sheetLine) size() int {
 // between its parts. Within its parts nothing is changed. What is not JSON is shown as it is.
 func newRawView(raw []byte) *sheet {
 	text, rest := prettyJSON(raw)
-	return newSheet(append(numbered(text, lineText), rest...), string(raw))
+	lines := inCode(numbered(text, lineText), "input.json", text)
+	return newSheet(append(lines, rest...), string(raw))
 }
 
 // prettyJSON lays raw out. Only blanks between tokens differ from raw. What gets too long to be shown that way stays as

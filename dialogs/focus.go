@@ -43,6 +43,16 @@ func (b *focusBase) setFocused(v bool) {
 // TypedRune implements [fyne.Focusable]. No letter does anything.
 func (b *focusBase) TypedRune(rune) {}
 
+// KeyDown implements [desktop.Keyable].
+func (b *focusBase) KeyDown(ev *fyne.KeyEvent) {
+	if b.w != nil {
+		b.w.keyDown(ev, b.self)
+	}
+}
+
+// KeyUp implements [desktop.Keyable].
+func (b *focusBase) KeyUp(*fyne.KeyEvent) {}
+
 // passOn gives a key that the widget has no use for to the window.
 func (b *focusBase) passOn(ev *fyne.KeyEvent) {
 	if b.w != nil {

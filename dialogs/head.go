@@ -109,7 +109,7 @@ const sentenceGap = 6
 // ground of its own, in letters that nod's words never have.
 func newSentence(w *window, r interact.Request) fyne.CanvasObject {
 	bold := fyne.TextStyle{Bold: true}
-	who := w.p.agentOf(r.Requester)
+	who := agentOf(r.Requester)
 	if project := projectOf(r.Requester); project != "" {
 		who += " · " + project
 	}
@@ -172,11 +172,11 @@ func wishOf(r interact.Request) (wish, object string) {
 	return tr("has a question"), ""
 }
 
-// agentOf is the name to call the requester by: as a person knows the agent, where nod knows it.
-func (p *Prompter) agentOf(who interact.Requester) string {
+// agentOf is the name to call the requester by.
+func agentOf(who interact.Requester) string {
 	switch {
 	case who.Agent != "":
-		return safetext.Line(p.options.AgentTitle(who.Agent), maxName)
+		return safetext.Line(cmp.Or(who.Title, who.Agent), maxName)
 	case interact.Caller(who.Process).Exe != "":
 		return safetext.Line(filepath.Base(interact.Caller(who.Process).Exe), maxName)
 	}

@@ -111,7 +111,7 @@ func commandContent(_ interact.Approve, args arguments, cwd string) (content, bo
 	c := content{facts: commandFacts(args, cwd)}
 	key, command, ok := args.text(commandKeys...)
 	if ok {
-		c.lines, c.original = numbered(command, lineText), command
+		c.lines, c.original = inCode(numbered(command, lineText), shellCode, command), command
 		c.facts = append(shellFacts(command, cwd), append(c.facts, sizeFact(command))...)
 	} else if key, ok = c.showArgv(args); !ok {
 		return content{}, false

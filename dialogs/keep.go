@@ -2,6 +2,7 @@ package dialogs
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -24,16 +25,18 @@ type keep struct {
 	suggestion int          // the agent's own rule to keep, counted from 1, in place of a wider scope; 0: none
 }
 
-// chooseScope opens the list of what can be kept: for the new parts of a command line, for edits in the project,
-// for exactly this input, and then the rules that the agent itself would keep.
+// chooseScope opens the list of what can be kept: for once, for this session, for longer, and then the rules that the
+// agent itself would keep.
 func (a *approvePage) chooseScope() {
 	var items []menuItem
 	var last keep
-	for _, k := range a.offered() {
+	shortest, isHeaded := a.spans()[0], false
+	for i, k := range a.offered() {
 		item := menuItem{text: a.keepName(k), small: a.smallPrint(k), marked: k == a.keep, do: func() { a.setKeep(k) }}
-		if k.cover != last.cover || k.suggestion > 0 && last.suggestion == 0 {
-			item.heading = a.heading(k)
-			item.parted = item.heading != nil || last.cover != "" || k.cover != policy.CoverInput
+		item.parted = i == 1 || i > 0 && last.scope == shortest && k.scope != shortest ||
+			k.suggestion > 0 && last.suggestion == 0
+		if k.cover == policy.CoverCommands && !isHeaded {
+			item.heading, isHeaded = a.heading(), true
 		}
 		items, last = append(items, item), k
 	}
@@ -43,10 +46,18 @@ func (a *approvePage) chooseScope() {
 	a.w.openMenu(a.entry, a.scopes, items)
 }
 
+// nextScope chooses the next thing that can be kept, for the chord: this session comes first, and behind the last one
+// once again.
+func (a *approvePage) nextScope() {
+	if all := a.offered(); a.scopes.Visible() && len(all) > 1 {
+		a.setKeep(all[(slices.Index(all, a.keep)+1)%len(all)])
+	}
+}
+
 // heading stands above the choices for parts: the parts that will be remembered, word for word.
-func (a *approvePage) heading(k keep) fyne.CanvasObject {
+func (a *approvePage) heading() fyne.CanvasObject {
 	parts := a.newParts()
-	if k.cover != policy.CoverCommands || len(parts) == 0 {
+	if len(parts) == 0 {
 		return nil
 	}
 	const most, widest = 3, 380
@@ -72,27 +83,65 @@ func (a *approvePage) newParts() []string {
 	return texts
 }
 
+// smallPrint says what a choice will cover.
 func (a *approvePage) smallPrint(k keep) string {
-	switch {
-	case k.suggestion > 0:
+	if k.suggestion > 0 {
 		return plainText(a.body.Suggestions[k.suggestion-1])
-	case k.cover == policy.CoverEdits:
+	}
+	offer := a.offer(k)
+	v := values{"Object": shortText(offer.Object, maxObject), "Tool": shortText(a.body.Tool, maxObject)}
+	switch k.cover {
+	case policy.CoverEdits:
 		return tr("never files of settings, hooks or keys: those are asked about")
+	case policy.CoverHost:
+		return tr("any page on {{.Object}}, for {{.Tool}}, wherever it redirects to", v)
+	case policy.CoverReads:
+		return tr("any file below {{.Object}}, but no keys, passwords or tokens", v)
+	case policy.CoverTool:
+		if a.offer(keep{scope: policy.Always, cover: k.cover}).Text == "" {
+			return tr("any call of {{.Tool}}; not for always: it may delete things or run code", v)
+		}
+		return tr("any call of {{.Tool}}, whatever its input", v)
 	}
 	return ""
 }
 
-// keepName says what is kept, in the menu.
+// How much is shown of a name in the menu and on the button, in characters; all of it is in the rule.
+const maxObject, maxOnButton = 40, 18
+
+// shortText is the beginning of a text in one line.
+func shortText(s string, most int) string {
+	if text := []rune(safeEnds(s)); len(text) > most {
+		return string(text[:most-1]) + "…"
+	}
+	return safeEnds(s)
+}
+
+// keepName says what is kept, in the menu: for how long, and what where that is not plain.
 func (a *approvePage) keepName(k keep) string {
 	switch {
 	case k.suggestion > 0:
 		return a.suggestionName()
-	case k.cover == policy.CoverEdits:
-		return tr("Edits in this project") + " · " + scopeName(k.scope)
-	case k.cover == policy.CoverInput && a.offersWider():
-		return tr("Exactly this input") + " · " + scopeName(k.scope)
+	case k.scope == policy.Once || k.cover == policy.CoverInput && !a.offersWider():
+		return scopeName(k.scope)
 	}
-	return scopeName(k.scope)
+	return scopeName(k.scope) + " · " + a.coverName(k)
+}
+
+func (a *approvePage) coverName(k keep) string {
+	switch k.cover {
+	case policy.CoverCommands:
+		return tr("these commands")
+	case policy.CoverEdits:
+		return tr("edits in this project")
+	case policy.CoverTool:
+		return tr("this tool")
+	case policy.CoverHost:
+		return shortText(a.offer(k).Object, maxOnButton)
+	case policy.CoverReads:
+		return tr("reading in this folder")
+	}
+	return tr("exactly this input")
 }
 
 // mayKeep reports whether the input can be read in full: only then is anything wider than once offered.
@@ -105,59 +154,59 @@ func (a *approvePage) suggestionName() string {
 	return tr("As {{.Agent}} suggests", values{"Agent": plainText(a.entry.request.Requester.Agent)})
 }
 
-// The choices. Which of them are there for a call is for the policy to say.
-var (
-	allScopes   = policy.Scopes[1:]
-	editScopes  = []policy.Scope{policy.ThisSession, policy.UntilQuit}
-	besideWider = []policy.Scope{policy.ThisSession, policy.Always} // of exactly this input
-)
+// spans are the scopes beyond once: first the one that ends with the session or, where the agent names none, with nod.
+func (a *approvePage) spans() []policy.Scope {
+	if a.entry.request.Requester.Session == "" {
+		return []policy.Scope{policy.UntilQuit, policy.QuarterHour, policy.Always}
+	}
+	return policy.Scopes[1:]
+}
 
 // maxOffered is how many choices there are at most, but for the agent's own: nobody reads a longer menu.
 const maxOffered = 9
 
-// offered lists what can be kept. Wider than once takes an input that can be read in full, and a rule to show.
+// offered lists what can be kept: once, then what the policy offers, by how long it lasts.
 func (a *approvePage) offered() []keep {
-	all := append([]keep{{scope: policy.Once}}, a.wider()...)
-	if !a.mayKeep() {
-		return all
+	all := []keep{{scope: policy.Once}}
+	for _, scope := range a.spans() {
+		for _, cover := range policy.Covers {
+			if k := (keep{scope: scope, cover: cover}); len(all) < maxOffered && a.offers(k) {
+				all = append(all, k)
+			}
+		}
 	}
-	scopes := allScopes
-	if len(all) > 1 {
-		scopes = besideWider
-	}
-	exact := a.keeps(policy.CoverInput, scopes)
-	all = append(all, exact[:min(len(exact), max(maxOffered-len(all), 0))]...)
 	for i := range a.body.Suggestions {
-		all = append(all, keep{scope: policy.Once, suggestion: i + 1})
-	}
-	return all
-}
-
-// wider lists the choices that are about more than exactly this input. What edits will be is not in this one, so it
-// may be long.
-func (a *approvePage) wider() []keep {
-	var all []keep
-	if a.mayKeep() {
-		all = a.keeps(policy.CoverCommands, allScopes)
-	}
-	if !a.input.hasHidden() {
-		all = append(all, a.keeps(policy.CoverEdits, editScopes)...)
-	}
-	return all
-}
-
-func (a *approvePage) offersWider() bool { return len(a.wider()) > 0 }
-
-// keeps lists the choices of one kind that the policy offers.
-func (a *approvePage) keeps(cover policy.Cover, scopes []policy.Scope) []keep {
-	var all []keep
-	for _, s := range scopes {
-		k := keep{scope: s, cover: cover}
-		if (s != policy.ThisSession || a.entry.request.Requester.Session != "") && a.grantText(k) != "" {
-			all = append(all, k)
+		if a.mayKeep() {
+			all = append(all, keep{scope: policy.Once, suggestion: i + 1})
 		}
 	}
 	return all
+}
+
+// offers reports whether a choice is one. Wider than once takes an input that can be read in full, but what edits will
+// be is not in this one; and beside wider choices two about exactly this input will do.
+func (a *approvePage) offers(k keep) bool {
+	switch {
+	case a.offer(k).Text == "":
+		return false
+	case k.cover == policy.CoverEdits:
+		return !a.input.hasHidden()
+	case k.cover == policy.CoverInput && a.offersWider():
+		return a.mayKeep() && (k.scope == a.spans()[0] || k.scope == policy.Always)
+	}
+	return a.mayKeep()
+}
+
+// offersWider reports whether something beyond exactly this input can be kept.
+func (a *approvePage) offersWider() bool {
+	return slices.ContainsFunc(policy.Covers, func(c policy.Cover) bool {
+		return c != policy.CoverInput && a.offers(keep{scope: a.spans()[0], cover: c})
+	})
+}
+
+// offer is what the policy offers for a choice.
+func (a *approvePage) offer(k keep) policy.Offer {
+	return a.w.p.options.Offers(a.entry.request.ID).Grant(k.scope, k.cover)
 }
 
 func scopeName(s policy.Scope) string {
@@ -200,7 +249,7 @@ func (a *approvePage) chosen() (name, heading, rule string) {
 	}
 	name, rule = a.keepName(k), a.grantText(k)
 	if parts := a.newParts(); k.cover == policy.CoverCommands && len(parts) > 0 {
-		name += " · " + shortList(parts)
+		name = scopeName(k.scope) + " · " + shortList(parts)
 	}
 	if strings.Contains(rule, "\n") {
 		return name, tr("Allow will save these rules:"), rule
@@ -210,20 +259,14 @@ func (a *approvePage) chosen() (name, heading, rule string) {
 
 // shortList is what fits on a button of some parts.
 func shortList(parts []string) string {
-	const room = 18
 	if len(parts) > 1 {
 		return tr("{{.Count}} parts", values{"Count": len(parts)})
 	}
-	if part := []rune(safeEnds(parts[0])); len(part) > room {
-		return string(part[:room-1]) + "…"
-	}
-	return safeEnds(parts[0])
+	return shortText(parts[0], maxOnButton)
 }
 
 // grantText is what an allow saves, one rule a line; "" when there is nothing.
-func (a *approvePage) grantText(k keep) string {
-	return a.w.p.options.Offers(a.entry.request.ID).GrantText(k.scope, k.cover)
-}
+func (a *approvePage) grantText(k keep) string { return a.offer(k).Text }
 
 // stillKept is what is chosen, or once when there is nothing left to keep.
 func (a *approvePage) stillKept() keep {

@@ -7,7 +7,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 )
 
@@ -65,7 +64,7 @@ func (h *keyHold) CreateRenderer() fyne.WidgetRenderer {
 func (h *keyHold) TypedRune(rune) { h.typed() }
 
 func (h *keyHold) typed() {
-	h.w.sayTooEarly()
+	h.w.page.tell(tr("Not taken: you were still typing. Wait a moment."))
 	h.w.holdMore()
 }
 
@@ -74,11 +73,6 @@ func (h *keyHold) TypedKey(k *fyne.KeyEvent) {
 	if !slices.Contains(modifiers, k.Name) { // which may be the first half of a chord
 		h.typed()
 	}
-}
-
-var modifiers = []fyne.KeyName{
-	desktop.KeyShiftLeft, desktop.KeyShiftRight, desktop.KeyControlLeft, desktop.KeyControlRight,
-	desktop.KeyAltLeft, desktop.KeyAltRight, desktop.KeySuperLeft, desktop.KeySuperRight,
 }
 
 // AcceptsTab implements [fyne.Tabbable].

@@ -2,6 +2,8 @@ package dialogs
 
 import (
 	"runtime"
+	"slices"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
@@ -24,31 +26,86 @@ func shortcut(key fyne.KeyName) *desktop.CustomShortcut {
 	return &desktop.CustomShortcut{KeyName: key, Modifier: commandKey()}
 }
 
-// chords lists what the keys do together with the command key.
-func (w *window) chords() map[fyne.KeyName]func() {
-	return map[fyne.KeyName]func(){
-		fyne.KeyReturn: w.affirm,
-		fyne.KeyEnter:  w.affirm,
-		fyne.KeyD:      w.refuse,
-		fyne.KeyPeriod: func() { w.step(+1) },
-		fyne.KeyComma:  func() { w.step(-1) },
+// chord is a key with modifiers, and what the two do.
+type chord struct {
+	*desktop.CustomShortcut
+	do func()
+}
+
+// chords lists what keys do together with modifiers. Those of the queue are the ones of tabs everywhere.
+func (w *window) chords() []chord {
+	affirm, refuse := w.pressing(w.affirm), w.pressing(w.refuse)
+	next, previous := func() { w.step(+1) }, func() { w.step(-1) }
+	onTabs := func(key fyne.KeyName, shift fyne.KeyModifier) *desktop.CustomShortcut {
+		return &desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierControl | shift}
+	}
+	return []chord{
+		{shortcut(fyne.KeyReturn), affirm}, {shortcut(fyne.KeyEnter), affirm}, {shortcut(fyne.KeyD), refuse},
+		{shortcut(fyne.KeyPeriod), next}, {shortcut(fyne.KeyComma), previous},
+		{shortcut(fyne.KeyS), w.nextScope},
+		{onTabs(fyne.KeyTab, 0), next}, {onTabs(fyne.KeyTab, fyne.KeyModifierShift), previous},
+		{onTabs(fyne.KeyPageDown, 0), next}, {onTabs(fyne.KeyPageUp, 0), previous},
 	}
 }
 
 // installKeys makes the keys work while nothing has the focus, or something that does not want them.
 func (w *window) installKeys() {
 	c := w.win.Canvas()
-	for key, do := range w.chords() {
-		c.AddShortcut(shortcut(key), func(fyne.Shortcut) { do() })
+	for _, chord := range w.chords() {
+		c.AddShortcut(chord.CustomShortcut, func(fyne.Shortcut) { chord.do() })
 	}
+	c.AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { w.undos.TakeBack() })
 	c.SetOnTypedKey(w.typedKey)
+	if c, ok := c.(desktop.Canvas); ok {
+		c.SetOnKeyDown(func(ev *fyne.KeyEvent) { w.keyDown(ev, nil) })
+	}
+}
+
+const (
+	// repeatDelay is after how long a key that is held down starts to repeat, at the latest, and repeatTime how long
+	// it takes for each time after that. A window that gets the focus meanwhile hears of the next as of a press.
+	repeatDelay = 700 * time.Millisecond
+	repeatTime  = 150 * time.Millisecond
+)
+
+// keyDown takes note that a key goes down while on has the focus. What it repeats while it is held down comes without.
+func (w *window) keyDown(ev *fyne.KeyEvent, on fyne.Focusable) {
+	if slices.Contains(modifiers, ev.Name) {
+		return
+	}
+	now, focused := w.p.now(), w.arm.focusedAt
+	isHeld := ev.Name == w.lastKey && w.lastDown.Before(focused) &&
+		(now.Sub(w.lastDown) < repeatDelay || now.Sub(focused) < repeatTime)
+	w.pressed, w.pressedOn, w.lastKey, w.lastDown = !isHeld, on, ev.Name, now
+}
+
+// pressing is do for a key that goes down, but not for one that is held down.
+func (w *window) pressing(do func()) func() {
+	return func() {
+		switch {
+		case w.pressed:
+			w.pressed = false
+			do()
+		case w.page != nil && w.arm.isQuiet():
+			w.sayTooFast()
+		}
+	}
+}
+
+var modifiers = []fyne.KeyName{
+	desktop.KeyShiftLeft, desktop.KeyShiftRight, desktop.KeyControlLeft, desktop.KeyControlRight,
+	desktop.KeyAltLeft, desktop.KeyAltRight, desktop.KeySuperLeft, desktop.KeySuperRight,
 }
 
 // typedKey is for a key that the focused widget has no use for.
 func (w *window) typedKey(ev *fyne.KeyEvent) {
 	switch ev.Name {
 	case fyne.KeyEscape:
-		w.escape()
+		w.pressing(w.escape)()
+	case fyne.KeyF10, desktop.KeyMenu: // F10 with Shift, which Fyne does not tell from F10
+		if w.page != nil {
+			w.openMore(w.page.entry)
+		}
 	case fyne.KeyPageUp, fyne.KeyPageDown, fyne.KeyHome, fyne.KeyEnd:
 		w.scroll(ev)
 	}
@@ -56,9 +113,13 @@ func (w *window) typedKey(ev *fyne.KeyEvent) {
 
 // typedShortcut does what the shortcut stands for and reports whether it stands for anything.
 func (w *window) typedShortcut(s fyne.Shortcut) bool {
-	for key, do := range w.chords() {
-		if shortcut(key).ShortcutName() == s.ShortcutName() {
-			do()
+	if _, isUndo := s.(*fyne.ShortcutUndo); isUndo {
+		w.undos.TakeBack()
+		return true
+	}
+	for _, chord := range w.chords() {
+		if chord.ShortcutName() == s.ShortcutName() {
+			chord.do()
 			return true
 		}
 	}
@@ -68,11 +129,13 @@ func (w *window) typedShortcut(s fyne.Shortcut) bool {
 // field is a text field that leaves Escape and nod's shortcuts to the window, which Fyne's own swallows.
 type field struct {
 	widget.Entry
-	w *window
+	w     *window
+	onKey func(*fyne.KeyEvent) (used bool) // gets the keys first
+	shift bool                             // is held down
 }
 
 func newField(w *window, placeholder string, multiline bool) *field {
-	f := &field{w: w}
+	f := &field{w: w, onKey: func(*fyne.KeyEvent) bool { return false }}
 	f.MultiLine = multiline
 	f.Wrapping = fyne.TextWrapOff
 	if multiline {
@@ -87,15 +150,49 @@ func newField(w *window, placeholder string, multiline bool) *field {
 // TypedKey implements [fyne.Focusable].
 func (f *field) TypedKey(ev *fyne.KeyEvent) {
 	f.w.noteTyping()
-	if ev.Name == fyne.KeyEscape {
-		f.w.escape()
-		return
+	switch {
+	case ev.Name == fyne.KeyEscape, ev.Name == desktop.KeyMenu:
+		f.w.typedKey(ev)
+	case !f.onKey(ev):
+		f.Entry.TypedKey(ev)
 	}
-	f.Entry.TypedKey(ev)
 }
 
-// TypedRune implements [fyne.Focusable].
+// KeyDown implements [desktop.Keyable].
+func (f *field) KeyDown(ev *fyne.KeyEvent) {
+	f.shift = f.shift || isShift(ev)
+	f.w.keyDown(ev, f)
+	f.Entry.KeyDown(ev)
+}
+
+// KeyUp implements [desktop.Keyable].
+func (f *field) KeyUp(ev *fyne.KeyEvent) {
+	f.shift = f.shift && !isShift(ev)
+	f.Entry.KeyUp(ev)
+}
+
+func isShift(ev *fyne.KeyEvent) bool {
+	return ev.Name == desktop.KeyShiftLeft || ev.Name == desktop.KeyShiftRight
+}
+
+// onEnter has Enter run do, once a press. Shift+Enter breaks the line, where the field has several.
+func (f *field) onEnter(do func()) {
+	f.onKey = func(ev *fyne.KeyEvent) bool {
+		if !isEnter(ev) || f.shift && f.MultiLine {
+			return false
+		}
+		f.w.pressing(do)()
+		return true
+	}
+}
+
+func isEnter(ev *fyne.KeyEvent) bool { return ev.Name == fyne.KeyReturn || ev.Name == fyne.KeyEnter }
+
+// TypedRune implements [fyne.Focusable]. The space that has pressed the button that opens the field is none of its text.
 func (f *field) TypedRune(r rune) {
+	if f.w.pressedOn != fyne.Focusable(f) {
+		return
+	}
 	f.w.noteTyping()
 	f.Entry.TypedRune(r)
 }
@@ -105,7 +202,7 @@ func (f *field) AcceptsTab() bool { return false }
 
 // TypedShortcut implements [fyne.Shortcutable].
 func (f *field) TypedShortcut(s fyne.Shortcut) {
-	if f.w.typedShortcut(s) {
+	if _, isUndo := s.(*fyne.ShortcutUndo); !isUndo && f.w.typedShortcut(s) { // what is undone is typing
 		return
 	}
 	f.Entry.TypedShortcut(s)
@@ -121,5 +218,6 @@ func (f *field) FocusGained() {
 // FocusLost implements [fyne.Focusable].
 func (f *field) FocusLost() {
 	f.Entry.FocusLost()
+	f.shift = false
 	f.w.focusMoved(f, false)
 }

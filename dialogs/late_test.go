@@ -40,7 +40,7 @@ func TestInputAfterTheEnd(t *testing.T) {
 		{"a click on ⋯", func(s *screen) { lateTap(s, s.page().head.more) }, false},
 		{"a click on the list of the queue", func(s *screen) { lateTap(s, s.page().head.queue) }, false},
 		{"a click on the choice of scopes", func(s *screen) { lateTap(s, s.find("Once")) }, false},
-		{"a click on the reason", func(s *screen) { lateTap(s, s.find("Deny, and say why…")) }, false},
+		{"a click on the reason", func(s *screen) { lateTap(s, s.find("Deny with reason…")) }, false},
 		{"a click on the whole input", func(s *screen) { lateTap(s, s.find("Whole input (JSON)")) }, false},
 	}
 	for _, test := range tests {

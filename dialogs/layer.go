@@ -22,7 +22,12 @@ type menuItem struct {
 	do          func()
 }
 
-const menuIndent = 32 // of the text in a line, which leaves room for the mark
+const (
+	menuIndent = 32  // of the text in a line, which leaves room for the mark
+	minMenu    = 220 // width
+	maxMenu    = 440 // width; what is longer wraps
+	menuMargin = 8   // to the window's edges
+)
 
 // layer is a menu above the prompt. While it is open the prompt behind it counts as out of sight, so
 // nothing in it can be affirmed. A click beside it, or Escape, closes it.
@@ -75,11 +80,30 @@ func (l *layer) affirm() {
 	}
 }
 
-// move puts the focus on the line next to from.
-func (l *layer) move(from *menuLine, step int) {
-	next := l.items[(slices.Index(l.items, from)+step+len(l.items))%len(l.items)]
+// start is the line that has the focus first: the one in force.
+func (l *layer) start() *menuLine {
+	return l.items[max(slices.IndexFunc(l.items, func(m *menuLine) bool { return m.item.marked }), 0)]
+}
+
+// focus puts the focus on a line, counted round the ends.
+func (l *layer) focus(i int) {
+	next := l.items[(i+len(l.items))%len(l.items)]
 	takeFocus(next)
 	l.scroll.reveal(next)
+}
+
+// typedKey moves the focus from a line, and reports whether the key is one that does.
+func (l *layer) typedKey(from *menuLine, ev *fyne.KeyEvent) bool {
+	at, last := slices.Index(l.items, from), len(l.items)-1
+	page := max(int(l.scroll.Size().Height/max(from.Size().Height, 1))-1, 1)
+	to, moves := map[fyne.KeyName]int{
+		fyne.KeyDown: at + 1, fyne.KeyUp: at - 1, fyne.KeyHome: 0, fyne.KeyEnd: last,
+		fyne.KeyPageDown: min(at+page, last), fyne.KeyPageUp: max(at-page, 0),
+	}[ev.Name]
+	if moves {
+		l.focus(to)
+	}
+	return moves
 }
 
 // CreateRenderer implements [fyne.Widget].
@@ -98,11 +122,11 @@ type layerLayout struct{ l *layer }
 func (layerLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
 
 func (y layerLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	const margin = 8
+	const margin = menuMargin
 	objects[0].Resize(size)
 	card := objects[1]
-	want := y.l.scroll.Content.MinSize().Add(fyne.NewSize(0, 2)).Max(fyne.NewSize(220, 0)) // nothing has to scroll
-	want = fyne.NewSize(min(want.Width, size.Width-2*margin), min(want.Height, size.Height-2*margin))
+	want := fyne.NewSize(min(y.l.wanted(), size.Width-2*margin), 0)
+	want.Height = min(resizeToWidth(y.l.scroll.Content, want.Width)+2, size.Height-2*margin) // nothing has to scroll
 	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(y.l.anchor)
 	anchor := y.l.anchor.Size()
 	top := at.Y + anchor.Height + 4
@@ -120,6 +144,15 @@ func (y layerLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	))
 }
 
+// wanted is the width at which as little as possible wraps.
+func (l *layer) wanted() float32 {
+	width := float32(minMenu)
+	for _, m := range l.items {
+		width = max(width, m.wanted())
+	}
+	return max(min(width, maxMenu), l.scroll.Content.MinSize().Width)
+}
+
 // menuLine is one line of a layer.
 type menuLine struct {
 	hoverBase
@@ -130,16 +163,16 @@ type menuLine struct {
 // CreateRenderer implements [fyne.Widget].
 func (m *menuLine) CreateRenderer() fyne.WidgetRenderer {
 	ground := canvas.NewRectangle(nil)
-	ink := theme.ColorNameForeground
+	importance := widget.MediumImportance
 	if m.item.danger {
-		ink = theme.ColorNameError
+		importance = widget.DangerImportance
 	}
 	mark := widget.NewIcon(nil)
-	text := Column(1, newWords(m.item.text, theme.SizeNameText, ink))
+	text := Column(1, Tight(Lines(m.item.text, theme.SizeNameText, importance)))
 	if m.item.small != "" {
-		text.Add(newWords(m.item.small, theme.SizeNameCaptionText, ColorMuted))
+		text.Add(Tight(Lines(m.item.small, theme.SizeNameCaptionText, widget.LowImportance)))
 	}
-	line := Row(8, container.New(fixed{width: 16, height: 16}, mark), text)
+	line := beside(container.New(fixed{width: 16, height: 16}, mark), 8, text)
 	return newPainted(container.NewStack(ground, Padded(6, 8, line)), func() {
 		ground.FillColor, ground.CornerRadius = color.Transparent, 6
 		ground.StrokeWidth, ground.StrokeColor = 0, color.Transparent
@@ -157,6 +190,16 @@ func (m *menuLine) CreateRenderer() fyne.WidgetRenderer {
 	})
 }
 
+// wanted is the width of a line that does not wrap.
+func (m *menuLine) wanted() float32 {
+	const around = menuIndent + 8 + 2*6 + 2 // the line's own room and the card's, and rounding
+	th := theme.CurrentForWidget(m)
+	width := func(text string, size fyne.ThemeSizeName) float32 {
+		return fyne.MeasureText(text, th.Size(size), fyne.TextStyle{}).Width
+	}
+	return max(width(m.item.text, theme.SizeNameText), width(m.item.small, theme.SizeNameCaptionText)) + around
+}
+
 // Tapped implements [fyne.Tappable].
 func (m *menuLine) Tapped(*fyne.PointEvent) {
 	if m.layer.close() {
@@ -170,10 +213,7 @@ func (m *menuLine) TypedKey(ev *fyne.KeyEvent) {
 	case presses(ev) && m.item.decides:
 	case presses(ev):
 		m.Tapped(nil)
-	case ev.Name == fyne.KeyDown:
-		m.layer.move(m, +1)
-	case ev.Name == fyne.KeyUp:
-		m.layer.move(m, -1)
+	case m.layer.typedKey(m, ev):
 	default:
 		m.w.typedKey(ev)
 	}

@@ -68,9 +68,7 @@ func TestSubmitLeadsToAFarQuestion(t *testing.T) {
 func TestFarOption(t *testing.T) {
 	for name, pick := range map[string]func(s *screen){
 		"filter": func(s *screen) {
-			for _, r := range "option 173" {
-				s.canvas().Focused().TypedRune(r)
-			}
+			s.typeText("option 173")
 			s.tapText("Option 173")
 		},
 		"arrows": func(s *screen) {

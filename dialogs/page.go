@@ -25,27 +25,32 @@ type page struct {
 	problem *widget.Label     // what is wrong with the answer
 	note    fyne.CanvasObject // holds problem
 	yes     *button           // the affirmative
+	no      *button           // the negative
 	foot    *foot
 	margins *layout.CustomPaddedLayout // around the foot
 	compact bool                       // there is little room
 	byHand  fyne.Size                  // that the person gave the window while it showed this; zero for none
+	told    time.Time                  // until when the status says why a press did nothing
 	text    fyne.Focusable             // the text: it has the focus when nothing else has
 	object  fyne.CanvasObject
 	scroll  *scrollArea // nil when the body does not scroll as a whole
 
-	affirm  func()                      // gives the affirmative answer; the press has been found armed
-	refuse  func()                      // gives the negative one
-	unwind  func() bool                 // takes back one step, for Escape; false when there is none
-	silence func(left string) string    // what happens when the time is over
-	wanted  func(width float32) float32 // height of the body at which nothing scrolls
+	own      bool // the answer is the person's own: no allow, no yes
+	refusing bool // the person writes why not: nothing affirms meanwhile
+
+	affirm func()                      // gives the affirmative answer; the press has been found armed
+	refuse func()                      // gives the negative one
+	scope  func()                      // chooses the next thing that the affirmative keeps; nil when there is none
+	unwind func() bool                 // takes back one step, for Escape; false when there is none
+	wanted func(width float32) float32 // height of the body at which nothing scrolls
 	// wantedWidth is the width at which no line of the body needs to be broken, of those that nobody wants broken.
 	wantedWidth func() float32
-	compactBody func(bool)     // has the body make do with little room
-	first       fyne.Focusable // has the focus first, in place of text
-	renew       func()         // follows what has changed outside since it was shown
-	look        func()         // takes note of what of it is in view now
-	read        func() bool    // what must be read of it before the affirmative works has been in view
-	unread      func() int     // lines that have not been in view
+	compactBody func(bool)            // has the body make do with little room
+	first       func() fyne.Focusable // has the focus first, in place of text, where it is in view
+	renew       func()                // follows what has changed outside since it was shown
+	look        func()                // takes note of what of it is in view now
+	read        func() bool           // what must be read of it before the affirmative works has been in view
+	unread      func() int            // lines that have not been in view
 }
 
 func newPage(e *entry, w *window, head *head) *page {
@@ -124,25 +129,36 @@ func (p *page) reveal(o fyne.CanvasObject) {
 // start is what has the focus first.
 func (p *page) start() fyne.Focusable {
 	if p.first != nil {
-		return p.first
+		return p.first()
 	}
 	return p.text
 }
 
 // tick writes how much time is left. It only informs: the broker keeps the time.
 func (p *page) tick(now time.Time) {
-	deadline := p.entry.request.Deadline
-	if deadline.IsZero() {
-		p.say("")
+	if now.Before(p.told) {
 		return
 	}
-	p.say(p.silence(clock(deadline.Sub(now))))
+	deadline := p.entry.request.Deadline
+	if deadline.IsZero() {
+		p.say("", widget.LowImportance)
+		return
+	}
+	p.say(silence(p.entry.request, deadline.Sub(now)), widget.LowImportance)
 }
 
-func (p *page) say(s string) {
-	if p.status.Text != s {
+func (p *page) say(s string, importance widget.Importance) {
+	if p.status.Text != s || p.status.Importance != importance {
+		p.status.Importance = importance
 		p.status.SetText(s)
 	}
+}
+
+// tell says, for long enough to be read, why a press did nothing.
+func (p *page) tell(s string) {
+	const longEnough = 3 * time.Second
+	p.told = p.w.p.now().Add(longEnough)
+	p.say(s, widget.WarningImportance)
 }
 
 // complain says why the answer is not one; "" takes that back.

@@ -28,10 +28,13 @@ type Options struct {
 	// Offers are what the prompt of that request says and offers. Nil means that no parts are shown, and only
 	// "once" is offered. After a change of it call [Prompter.Renew].
 	Offers func(id interact.ID) policy.Offers
-	// AgentTitle is what a person knows the agent of a name by. Nil means that the names themselves are shown.
-	AgentTitle func(name string) string
-	// Changed, if not nil, is called on the UI goroutine whenever what waits may have changed. Of the
-	// Prompter it may call Waiting only.
+	// Settle takes back what [Prompter.SetUndos] has told of. It may call done on any goroutine.
+	Settle Settle
+	// Snooze puts a request off for a while, or ends that with 0, and does not block. What comes of it is told by
+	// [Prompter.Renew]. Nil means that nothing can be put off.
+	Snooze func(id interact.ID, d time.Duration)
+	// Changed, if not nil, is called on the UI goroutine whenever what waits may have changed, or whether the window
+	// has the focus. Of the Prompter it may call Waiting and Focused only.
 	Changed func()
 	// Log takes what goes wrong inside a prompt. Nil means the default logger.
 	Log *slog.Logger
@@ -47,13 +50,16 @@ type Prompter struct {
 	later  func(func())                            // runs a function soon, after the event at hand
 	timer  func(time.Duration, func()) *time.Timer // [time.AfterFunc]
 	screen func(fyne.Window) fyne.Size             // of the screen that a window is on
+	// aside does work on another goroutine, and then what it returns on that of the UI.
+	aside func(work func() (show func()))
+
+	hasRoomBeside func(w fyne.Window, width float32) bool
 
 	// mu keeps functions sent to the UI goroutine apart once Fyne's loop is over: then Fyne runs them on the
 	// goroutine that sent them.
 	mu     sync.Mutex
 	queue  *queue
 	window *window // nil until it is needed
-	wake   *time.Timer
 }
 
 // reply is what came of a request.
@@ -70,18 +76,17 @@ func New(a fyne.App, o Options) *Prompter {
 	if o.Offers == nil {
 		o.Offers = func(interact.ID) policy.Offers { return policy.Offers{} }
 	}
-	if o.AgentTitle == nil {
-		o.AgentTitle = func(name string) string { return name }
-	}
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	return &Prompter{
+	p := &Prompter{
 		app: a, options: o, now: time.Now, do: fyne.Do,
 		later: func(f func()) { f() },
-		timer: time.AfterFunc, screen: screenOf,
-		queue: &queue{now: time.Now},
+		timer: time.AfterFunc, screen: screenOf, hasRoomBeside: hasRoomBeside,
+		queue: &queue{},
 	}
+	p.aside = func(work func() func()) { go func() { p.post(work()) }() }
+	return p
 }
 
 // Open shows a request, after those that were opened before it. The function it returns waits for the answer; when
@@ -124,17 +129,41 @@ func (p *Prompter) Show(id interact.ID) {
 		if e == nil {
 			return
 		}
-		p.queue.show(e)
-		p.window.update()
+		p.show(e)
 		p.window.raise()
 	})
 }
 
-// Renew brings what prompts say of the policy up to date.
-func (p *Prompter) Renew() { p.post(p.changed) }
+// show makes e the current entry, also when it was snoozed.
+func (p *Prompter) show(e *entry) {
+	if e.isSnoozed() {
+		p.snooze(e, 0)
+	}
+	p.queue.current = e
+	p.changed()
+}
+
+// Renew takes in the times of a request as they are now, and brings what prompts say of the policy up to date.
+func (p *Prompter) Renew(r interact.Request) {
+	p.post(func() {
+		e := p.queue.find(r.ID)
+		if e == nil {
+			return
+		}
+		wasSnoozed := e.isSnoozed()
+		p.queue.retime(e, r)
+		p.changed()
+		if wasSnoozed && !e.isSnoozed() {
+			p.window.comeBack()
+		}
+	})
+}
 
 // Waiting is the number of requests that wait for the human. It is for the UI goroutine.
 func (p *Prompter) Waiting() int { return len(p.queue.entries) }
+
+// Focused reports whether the window has the focus. It is for the UI goroutine.
+func (p *Prompter) Focused() bool { return p.window != nil && p.window.arm.focused }
 
 // post runs f on the UI goroutine.
 func (p *Prompter) post(f func()) {
@@ -167,7 +196,9 @@ func (p *Prompter) open(r interact.Request, why policy.Decision, to chan<- reply
 	p.queue.add(r, why, to)
 	p.ready()
 	p.changed()
-	p.window.comeBack()
+	if r.Snoozed.IsZero() {
+		p.window.comeBack()
+	}
 }
 
 // withdraw takes a request off the screen because its caller no longer waits.
@@ -191,21 +222,28 @@ func (p *Prompter) answer(e *entry, a interact.Answer) {
 	p.changed()
 }
 
-// snooze puts an entry away for a while. What was typed stays.
+// snooze puts an entry away for a while, or ends that with 0. What was typed stays. How long its caller waits for the
+// answer, and when it is back, is for nod to say.
 func (p *Prompter) snooze(e *entry, d time.Duration) {
-	p.queue.snooze(e, p.now().Add(d))
+	r := e.request
+	if r.Snoozed = (time.Time{}); d > 0 {
+		r.Snoozed = p.now().Add(d)
+	}
+	p.queue.retime(e, r)
+	p.options.Snooze(e.request.ID, d)
 	p.changed()
 }
 
 // changed brings everything that depends on the queue up to date.
 func (p *Prompter) changed() {
-	stop(p.wake)
-	if next := p.queue.wake(); !next.IsZero() {
-		p.wake = p.after(next.Sub(p.now()), p.changed)
-	}
 	if p.window != nil {
 		p.window.update()
 	}
+	p.tell()
+}
+
+// tell says that what waits may have changed, or the focus.
+func (p *Prompter) tell() {
 	if p.options.Changed != nil {
 		p.options.Changed()
 	}

@@ -27,7 +27,15 @@ type screen struct {
 	soon []func() // what waits for the event at hand to be over
 	got  map[interact.ID]chan reply
 
-	calls map[interact.ID]policy.Call // of the approvals
+	calls   map[interact.ID]policy.Call // of the approvals
+	snoozed []put
+	wide    bool // the screen has room for the queue beside the prompt
+}
+
+// put is a request that was put off.
+type put struct {
+	id interact.ID
+	d  time.Duration
 }
 
 func newScreen(t testing.TB) *screen {
@@ -39,18 +47,20 @@ func newScreen(t testing.TB) *screen {
 	speak(t, "en")
 	s.p = New(a, Options{Offers: func(id interact.ID) policy.Offers { return someOffers(s.calls[id]) }})
 	s.p.now = func() time.Time { return s.time }
-	s.p.queue.now = s.p.now
+	s.p.options.Snooze = func(id interact.ID, d time.Duration) { s.snoozed = append(s.snoozed, put{id, d}) }
 	s.p.do = func(f func()) { f() }
+	s.p.hasRoomBeside = func(fyne.Window, float32) bool { return s.wide }
 	s.p.later = func(f func()) { s.soon = append(s.soon, f) }
 	s.p.screen = func(fyne.Window) fyne.Size { return fyne.NewSize(1280, 800) }
 	s.p.timer = func(time.Duration, func()) *time.Timer { return nil } // the test turns the clock
+	s.p.aside = func(work func() func()) { work()() }
 	return s
 }
 
 // someOffers are what the tests' policy offers for a call.
 func someOffers(c policy.Call) policy.Offers {
 	offers := policy.Offers{Parts: someParts(c)}
-	for _, cover := range []policy.Cover{policy.CoverInput, policy.CoverCommands, policy.CoverEdits} {
+	for _, cover := range policy.Covers {
 		for _, scope := range policy.Scopes {
 			if text := someGrants(c, scope, cover); text != "" {
 				offers.Grants = append(offers.Grants, policy.Offer{Scope: scope, Cover: cover, Text: text})
@@ -69,6 +79,8 @@ func someGrants(c policy.Call, scope policy.Scope, cover policy.Cover) string {
 		if c.Tool == "Edit" && scope != policy.Always {
 			return fmt.Sprintf("allow %s to change files in ~/src/shop, but no settings, hooks or keys (%s)", c.Agent, scope)
 		}
+		return ""
+	case policy.CoverTool, policy.CoverHost, policy.CoverReads:
 		return ""
 	}
 	var lines []string
@@ -127,6 +139,9 @@ func (s *screen) open(r interact.Request) {
 	}
 	if r.Deadline.IsZero() {
 		r.Deadline = r.Created.Add(4*time.Minute + 30*time.Second)
+	}
+	if r.Until.IsZero() {
+		r.Until = r.Created.Add(9*time.Minute + 30*time.Second)
 	}
 	r.Body = interact.Normalize(r.Body)
 	if err := r.Validate(); err != nil {
@@ -297,6 +312,21 @@ func walk(root fyne.CanvasObject, visit func(fyne.CanvasObject)) {
 
 // key presses a key the way Fyne's driver does.
 func (s *screen) key(name fyne.KeyName) {
+	s.down(name)
+	s.repeat(name)
+}
+
+// down is a key that goes down.
+func (s *screen) down(name fyne.KeyName) {
+	if f, takes := s.canvas().Focused().(desktop.Keyable); takes {
+		f.KeyDown(&fyne.KeyEvent{Name: name})
+	} else {
+		s.p.window.keyDown(&fyne.KeyEvent{Name: name}, nil)
+	}
+}
+
+// repeat is a key that is held down, again.
+func (s *screen) repeat(name fyne.KeyName) {
 	ev := &fyne.KeyEvent{Name: name}
 	switch f := s.canvas().Focused(); {
 	case f != nil:
@@ -309,7 +339,13 @@ func (s *screen) key(name fyne.KeyName) {
 
 // chord presses a shortcut the way Fyne's driver does: the focused widget may swallow it.
 func (s *screen) chord(name fyne.KeyName) {
-	sc := &desktop.CustomShortcut{KeyName: name, Modifier: commandKey()}
+	s.down(name)
+	s.shortcut(name, commandKey())
+}
+
+// shortcut is a shortcut whose key is held down.
+func (s *screen) shortcut(name fyne.KeyName, modifier fyne.KeyModifier) {
+	sc := &desktop.CustomShortcut{KeyName: name, Modifier: modifier}
 	if f, takes := s.canvas().Focused().(fyne.Shortcutable); takes {
 		f.TypedShortcut(sc)
 	} else {
@@ -320,6 +356,7 @@ func (s *screen) chord(name fyne.KeyName) {
 
 func (s *screen) typeText(text string) {
 	for _, r := range text {
+		s.down(fyne.KeyName(r))
 		s.canvas().Focused().TypedRune(r)
 	}
 	s.settle()
@@ -340,5 +377,7 @@ func bash(id, command string) interact.Request {
 	if err != nil {
 		panic(err)
 	}
-	return request(id, interact.Approve{Tool: "Bash", Input: input, Description: "Clean the cache"})
+	r := request(id, interact.Approve{Tool: "Bash", Input: input, Description: "Clean the cache"})
+	r.Silence = interact.AsksInTerminal
+	return r
 }

@@ -2,7 +2,6 @@ package dialogs
 
 import (
 	"slices"
-	"time"
 
 	"nod/interact"
 	"nod/policy"
@@ -12,7 +11,6 @@ import (
 // windows. The current entry stays the current one until it ends or the human goes elsewhere: what is
 // newer never takes its place.
 type queue struct {
-	now     func() time.Time
 	entries []*entry
 	current *entry // nil when nothing waits, or all of it is snoozed
 }
@@ -22,7 +20,6 @@ type entry struct {
 	request  interact.Request
 	why      policy.Decision
 	answered chan<- reply // gets what comes of it; has room for it
-	snoozed  time.Time    // not shown before
 	page     *page        // with what was typed into it; nil before it was shown
 }
 
@@ -59,9 +56,30 @@ func (q *queue) drop(id interact.ID) *entry {
 
 // waiting lists the entries that are not snoozed, oldest first.
 func (q *queue) waiting() []*entry {
-	now := q.now()
-	return slices.DeleteFunc(slices.Clone(q.entries), func(e *entry) bool { return e.snoozed.After(now) })
+	return slices.DeleteFunc(slices.Clone(q.entries), (*entry).isSnoozed)
 }
+
+// snoozed lists those that are.
+func (q *queue) snoozed() []*entry {
+	return slices.DeleteFunc(slices.Clone(q.entries), func(e *entry) bool { return !e.isSnoozed() })
+}
+
+// groups lists the entries that are not snoozed by the sessions that they come from, oldest first.
+func (q *queue) groups() [][]*entry {
+	var groups [][]*entry
+	for _, e := range q.waiting() {
+		i := slices.IndexFunc(groups, func(g []*entry) bool { return sameSession(g[0].request.Requester, e.request.Requester) })
+		if i < 0 {
+			groups = append(groups, []*entry{e})
+		} else {
+			groups[i] = append(groups[i], e)
+		}
+	}
+	return groups
+}
+
+// isSnoozed reports whether the person wants to be asked later.
+func (e *entry) isSnoozed() bool { return !e.request.Snoozed.IsZero() }
 
 // position is the place of the current entry among those that wait, from 1, and their number.
 func (q *queue) position() (place, of int) {
@@ -86,37 +104,16 @@ func (q *queue) neighbour(e *entry, by int) *entry {
 	return list[(i+by+len(list))%len(list)]
 }
 
-// show makes e current, also when it was snoozed.
-func (q *queue) show(e *entry) {
-	e.snoozed = time.Time{}
-	q.current = e
-}
-
-// snooze puts e away until then.
-func (q *queue) snooze(e *entry, until time.Time) {
+// retime takes in the times of e as they are now. What is put off leaves its place to the one after it; what comes back
+// never takes the place of the current one.
+func (q *queue) retime(e *entry, r interact.Request) {
 	next := q.neighbour(e, +1)
-	e.snoozed = until
-	if q.current == e {
+	e.request.Created, e.request.Deadline = r.Created, r.Deadline
+	e.request.Until, e.request.Snoozed = r.Until, r.Snoozed
+	if q.current == e && e.isSnoozed() {
 		q.current = next
 	}
 	q.settle()
-}
-
-// wake makes what has been snoozed long enough wait again. It returns when to call again; zero for never.
-func (q *queue) wake() time.Time {
-	now := q.now()
-	var next time.Time
-	for _, e := range q.entries {
-		switch {
-		case e.snoozed.IsZero():
-		case !e.snoozed.After(now):
-			e.snoozed = time.Time{}
-		case next.IsZero() || e.snoozed.Before(next):
-			next = e.snoozed
-		}
-	}
-	q.settle()
-	return next
 }
 
 // settle sees to it that something is current when anything waits, and that what is current does wait.

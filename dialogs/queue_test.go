@@ -9,15 +9,11 @@ import (
 	"nod/policy"
 )
 
-// line is a queue with a clock, whose state reads as text.
-type line struct {
-	queue
-	time time.Time
-}
+// line is a queue whose state reads as text.
+type line struct{ queue }
 
 func newLine(ids ...string) *line {
-	l := &line{time: time.Unix(1_900_000_000, 0)}
-	l.now = func() time.Time { return l.time }
+	l := &line{}
 	for _, id := range ids {
 		l.add(bash(id, "echo "+id), policy.Decision{}, nil)
 	}
@@ -25,6 +21,16 @@ func newLine(ids ...string) *line {
 }
 
 func (l *line) at(id string) *entry { return l.find(interact.ID(id)) }
+
+// snooze puts an entry off, or ends that.
+func (l *line) snooze(id string, off bool) {
+	e := l.at(id)
+	r := e.request
+	if r.Snoozed = (time.Time{}); off {
+		r.Snoozed = time.Unix(1_900_000_000, 0)
+	}
+	l.retime(e, r)
+}
 
 // waitingIDs lists the requests that are not snoozed; the current one in brackets.
 func (l *line) waitingIDs() []string {
@@ -56,22 +62,22 @@ func TestQueue(t *testing.T) {
 		{"next", func(l *line) { l.step(1) }, []string{"a", "[b]", "c"}},
 		{"round the end", func(l *line) { l.step(1); l.step(1); l.step(1) }, []string{"[a]", "b", "c"}},
 		{"round the start", func(l *line) { l.step(-1) }, []string{"a", "b", "[c]"}},
-		{"snoozed", func(l *line) { l.snooze(l.at("a"), l.time.Add(time.Minute)) }, []string{"[b]", "c"}},
+		{"snoozed", func(l *line) { l.snooze("a", true) }, []string{"[b]", "c"}},
 		{"all snoozed", func(l *line) {
 			for _, id := range []string{"a", "b", "c"} {
-				l.snooze(l.at(id), l.time.Add(time.Minute))
+				l.snooze(id, true)
 			}
 		}, nil},
 		{"back from snoozing, in its old place, not in front of the reader", func(l *line) {
-			l.snooze(l.at("a"), l.time.Add(time.Minute))
-			l.time = l.time.Add(time.Minute)
-			l.wake()
+			l.snooze("a", true)
+			l.snooze("a", false)
 		}, []string{"a", "[b]", "c"}},
-		{"shown out of turn", func(l *line) { l.show(l.at("c")) }, []string{"a", "b", "[c]"}},
-		{"shown although snoozed", func(l *line) {
-			l.snooze(l.at("c"), l.time.Add(time.Hour))
-			l.show(l.at("c"))
-		}, []string{"a", "b", "[c]"}},
+		{"back when nothing else waits", func(l *line) {
+			l.snooze("b", true)
+			l.drop("a")
+			l.drop("c")
+			l.snooze("b", false)
+		}, []string{"[b]"}},
 		{"all gone", func(l *line) { l.drop("b"); l.drop("a"); l.drop("c") }, nil},
 	}
 	for _, test := range tests {
@@ -85,19 +91,6 @@ func TestQueue(t *testing.T) {
 				t.Errorf("current: %v", l.current)
 			}
 		})
-	}
-}
-
-func TestWakeSaysWhenToComeBack(t *testing.T) {
-	l := newLine("a", "b")
-	l.snooze(l.at("a"), l.time.Add(time.Hour))
-	l.snooze(l.at("b"), l.time.Add(time.Minute))
-	if got, want := l.wake(), l.time.Add(time.Minute); !got.Equal(want) {
-		t.Errorf("wake at %v, want %v", got, want)
-	}
-	l.time = l.time.Add(time.Hour)
-	if got := l.wake(); !got.IsZero() {
-		t.Errorf("wake at %v although nothing is snoozed", got)
 	}
 }
 

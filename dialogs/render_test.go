@@ -109,7 +109,9 @@ func TestRenderedInputs(t *testing.T) {
 			t.Run(tt.name+"-"+look, func(t *testing.T) {
 				cwd := project(t, "shop.go", goFile)
 				img := drawn(t, look, 620, func() fyne.CanvasObject {
-					return newInputView(call(t, tt.tool, tt.input), cwd).block
+					block := newInputView(call(t, tt.tool, tt.input), cwd).block
+					block.colour()()
+					return block
 				})
 				assertGolden(t, tt.name+"-"+look, img)
 			})

@@ -232,7 +232,7 @@ func TestSizeByHand(t *testing.T) {
 	byHand := fyne.NewSize(700, 300)
 	s.p.window.win.Resize(byHand)
 	s.ready()
-	s.tapText("Deny, and say why…")
+	s.tapText("Deny with reason…")
 	if got := s.canvas().Size(); got != byHand {
 		t.Errorf("the window went from %v to %v", byHand, got)
 	}
@@ -258,8 +258,9 @@ func TestSizeByHand(t *testing.T) {
 // The head names the object, in two lines whatever that is.
 func TestHead(t *testing.T) {
 	s := newScreen(t)
-	s.p.options.AgentTitle = func(string) string { return "Claude Code" }
-	s.open(longFile("1"))
+	known := longFile("1")
+	known.Requester.Title = "Claude Code"
+	s.open(known)
 	height := s.page().head.object.Size().Height
 	for _, want := range []string{"Claude Code · shop", "— wants to write", "app/tray.go"} {
 		if !s.says(want) {

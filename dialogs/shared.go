@@ -31,7 +31,7 @@ func BoldWords(s string, size fyne.ThemeSizeName, c fyne.ThemeColorName) fyne.Ca
 // Diff shows what becomes of a text, exactly, as a prompt does. It calls seen, once, when all of it has been
 // in view.
 func Diff(before, after string, seen func()) fyne.CanvasObject {
-	s := newSheet(newDiff(before, after).lines(), after)
+	s := newSheet(newDiff(before, after).lines(""), after)
 	s.onSeen = seen
 	return s
 }

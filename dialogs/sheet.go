@@ -97,6 +97,21 @@ func (s *sheet) show(text sheetText, o fyne.CanvasObject) {
 func (s *sheet) attach(w *window, onSeen func()) {
 	s.w, s.onSeen = w, onSeen
 	s.onward.w, s.file.w = w, w
+	if s.page != nil {
+		w.p.aside(s.colour)
+	}
+}
+
+// colour works out the colours of the text, which takes a while, and returns what shows them.
+func (s *sheet) colour() (show func()) {
+	inks := inksOf(s.lines)
+	return func() {
+		for i := range s.lines {
+			s.lines[i].inks = inks[i]
+		}
+		s.page.drawn = nil
+		s.page.repaint()
+	}
 }
 
 // scrolled follows the view.

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
@@ -210,6 +211,7 @@ func (p *sheetPage) drawRow(r sheetRow) []fyne.CanvasObject {
 	d := rowDrawer{page: p, row: r, line: l, face: p.face(l.style), x: p.leadWidth(l)}
 	d.background()
 	d.marked()
+	d.changed()
 	d.selected()
 	d.lead()
 	d.text()
@@ -274,9 +276,28 @@ var changeColors = map[lineStyle]fyne.ThemeColorName{
 // background shows that a line comes or goes.
 func (d *rowDrawer) background() {
 	if name, colored := changeColors[d.line.style]; colored {
-		d.rectangle(0, d.across(), 0, tint(colorOf(d.page.sheet, name), 0x20))
+		d.rectangle(0, d.across(), 0, tint(colorOf(d.page.sheet, name), changedLineTint))
 	}
 }
+
+// changed shows which words of the line are not the same: on a stronger ground, and underlined.
+func (d *rowDrawer) changed() {
+	const thick = 1.5
+	ink := colorOf(d.page.sheet, changeColors[d.line.style])
+	for _, s := range d.line.changed {
+		from, to := max(d.row.base+s.from, d.row.from), min(d.row.base+s.to, d.row.to)
+		if from >= to {
+			continue
+		}
+		x := d.x + d.page.offset(d.row, from)
+		width := d.x + d.page.offset(d.row, to) - x
+		d.rectangle(x, width, 2, tint(ink, changedWordTint))
+		d.fill(fyne.NewPos(x, d.row.y+d.row.height-thick), fyne.NewSize(width, thick), 0, ink)
+	}
+}
+
+// How much of their colour the grounds of changed lines have, and on these the grounds of changed words.
+const changedLineTint, changedWordTint = 0x20, 0x30
 
 // across is how wide the ground of a row is.
 func (d *rowDrawer) across() float32 { return d.page.width - scrollbarRoom/2 }
@@ -331,14 +352,16 @@ func (d *rowDrawer) draw(t *canvas.Text, x float32) {
 
 // text draws the row's part of the spans.
 func (d *rowDrawer) text() {
+	at := d.row.from - d.row.base
 	for s, text := range d.page.pieces(d.row) {
-		d.span(s, text)
+		d.span(s, text, at)
+		at += len(text)
 	}
 	d.markBlankEnds()
 }
 
-// span draws text, a part of s.
-func (d *rowDrawer) span(s safetext.Span, text string) {
+// span draws text, a part of s that starts at a byte of the line. Only what is plain has the colours of its language.
+func (d *rowDrawer) span(s safetext.Span, text string, at int) {
 	name, ground := theme.ColorNameForeground, uint8(0)
 	switch {
 	case s.Kind == safetext.Hidden:
@@ -352,38 +375,50 @@ func (d *rowDrawer) span(s safetext.Span, text string) {
 	if ground > 0 {
 		d.rectangle(d.x, d.face.measure(text), 3, tint(ink, ground))
 	}
-	if s.Kind == safetext.Run {
-		ink = tint(ink, 0xb0)
+	if name != theme.ColorNameForeground {
+		d.run(text, ink)
+		return
 	}
-	d.run(text, ink)
+	done := 0
+	for _, part := range within(d.line.inks, at, at+len(text)) {
+		d.run(text[done:part.from], ink)
+		d.run(text[part.from:part.to], colorOf(d.page.sheet, part.ink))
+		done = part.to
+	}
+	d.run(text[done:], ink)
 }
 
 // run draws text at the pen, ASCII and other characters apart: ASCII fills cells of one width, so that no
-// font and no direction of writing of the others can move it.
+// font and no direction of writing of the others can move it. Fonts with other base lines are apart, too.
 func (d *rowDrawer) run(text string, c color.Color) {
 	for text != "" {
-		isASCII := text[0] < utf8.RuneSelf
-		end := strings.IndexFunc(text, func(r rune) bool { return (r < utf8.RuneSelf) != isASCII })
+		first, _ := utf8.DecodeRuneInString(text)
+		end := strings.IndexFunc(text, func(r rune) bool {
+			return (r < utf8.RuneSelf) != (first < utf8.RuneSelf) || !unicode.Is(unicode.M, r) && d.face.drop(r) != d.face.drop(first)
+		})
 		if end < 0 {
 			end = len(text)
 		}
-		d.piece(text[:end], c)
+		d.piece(text[:end], first, c)
 		text = text[end:]
 	}
 }
 
-// piece draws text at the pen and moves it on. Should shaping make text wider than was reckoned, its
-// characters are drawn one by one rather than clipped or laid over what follows.
-func (d *rowDrawer) piece(text string, c color.Color) {
+// piece draws text, which starts with first, at the pen and moves it on. Should shaping make text wider than was
+// reckoned, its characters are drawn one by one rather than clipped or laid over what follows.
+func (d *rowDrawer) piece(text string, first rune, c color.Color) {
 	width := d.face.measure(text)
 	t := d.page.newText(text, d.line.style, c)
+	t.TextStyle = styleOf(first, d.face.style)
+	t.Resize(t.MinSize())
 	if t.MinSize().Width > width+1 && utf8.RuneCountInString(text) > 1 && text[0] >= utf8.RuneSelf {
 		for _, char := range text {
-			d.piece(string(char), c)
+			d.piece(string(char), char, c)
 		}
 		return
 	}
 	d.draw(t, d.x)
+	t.Move(t.Position().SubtractXY(0, d.face.drop(first)))
 	d.x += width
 }
 
@@ -393,7 +428,7 @@ func (d *rowDrawer) markBlankEnds() {
 	text := d.page.rowText(d.row)
 	left := d.page.leadWidth(d.line)
 	dot := func(x float32) {
-		d.draw(d.page.newText("·", d.line.style, tint(colorOf(d.page.sheet, ColorMuted), 0xb0)), x)
+		d.draw(d.page.newText("·", d.line.style, colorOf(d.page.sheet, ColorMuted)), x)
 	}
 	if d.line.style == lineNote {
 		return

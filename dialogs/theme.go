@@ -39,6 +39,16 @@ const (
 	colorNetwork fyne.ThemeColorName = "nodNetwork"
 )
 
+// The colours of code.
+const (
+	colorKeyword  fyne.ThemeColorName = "nodKeyword"
+	colorName     fyne.ThemeColorName = "nodName" // of what is called
+	colorVariable fyne.ThemeColorName = "nodVariable"
+	colorString   fyne.ThemeColorName = "nodString"
+	colorNumber   fyne.ThemeColorName = "nodNumber"
+	colorComment  fyne.ThemeColorName = "nodComment"
+)
+
 // ClassColor is the colour that goes with a class of tools, always beside its name.
 func ClassColor(c policy.Class) fyne.ThemeColorName {
 	return cmp.Or(map[policy.Class]fyne.ThemeColorName{
@@ -87,6 +97,13 @@ var palette = map[fyne.ThemeColorName]lightAndDark{
 
 	colorWrite:   {rgb(0x1f5cb0), rgb(0x74aef7)},
 	colorNetwork: {rgb(0x7a3fb8), rgb(0xc29bf2)},
+
+	colorKeyword:  {rgb(0x8a1f7a), rgb(0xf0a8e4)},
+	colorName:     {rgb(0x1f4f9e), rgb(0x9cc8ff)},
+	colorVariable: {rgb(0x5a3d9c), rgb(0xcfbcff)},
+	colorString:   {rgb(0x1a5c38), rgb(0x9be3b4)},
+	colorNumber:   {rgb(0x8a3a12), rgb(0xf5bd8f)},
+	colorComment:  {rgb(0x4c4f5c), rgb(0xc0c3ce)},
 }
 
 // sizes are the theme's sizes that nod changes, in Fyne's device independent pixels.

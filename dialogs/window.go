@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"nod/interact"
+	"nod/policy/config"
 )
 
 // title is the window's title, whoever asks for whatever: no word of a requester gets into a title, where
@@ -23,6 +24,9 @@ type window struct {
 	root *fyne.Container // holds the page; its layout notices when the window is resized
 	arm  *arming
 
+	undos  *undoRow
+	column *queueColumn // beside the page, where there is room
+
 	page *page  // nil when nothing is shown
 	menu *layer // nil when none is open
 
@@ -34,8 +38,12 @@ type window struct {
 	placing bool           // nod itself moves the focus: that says nothing about the window's
 	left    fyne.Focusable // lost the focus just now; nobody knows yet whether the window did
 
-	typed     time.Time // when a key last came to a field or a choice
-	cutShort  time.Time // when a prompt last ended by itself while the person was typing
+	lastKey   fyne.KeyName   // went down last
+	lastDown  time.Time      // when it did
+	pressed   bool           // a key went down whose press has decided nothing yet
+	pressedOn fyne.Focusable // had the focus when a key last went down
+	typed     time.Time      // when a key last came to a field or a choice
+	cutShort  time.Time      // when a prompt last ended by itself while the person was typing
 	held      *keyHold
 	heldUntil time.Time // if no key comes
 
@@ -52,6 +60,8 @@ func newWindow(p *Prompter) *window {
 	w.win.SetCloseIntercept(w.dismiss)
 	w.installKeys()
 	w.held = newKeyHold(w)
+	w.undos = newUndoRow(w)
+	w.column = newQueueColumn(w)
 	return w
 }
 
@@ -87,9 +97,13 @@ func (w *window) update() {
 	}
 	if w.shows(e) {
 		w.page.renew()
+		if w.sizeIsOurs() && w.column.decide(w.page.object.Size()) {
+			w.changed()
+		}
 	} else {
 		w.show(e)
 	}
+	w.column.follow()
 	if w.page.head.setPosition(w.p.queue.position()) {
 		w.page.object.Refresh()
 	}
@@ -119,17 +133,21 @@ func (w *window) show(e *entry) {
 	pg.renew()
 	wasInSight := w.page != nil && isOnScreen(w.win)
 	w.page = pg
-	w.root.Objects = []fyne.CanvasObject{w.held, pg.object}
+	w.root.Objects = []fyne.CanvasObject{w.held, w.column.with(w.undos.under(pg.object))}
 	pg.head.setPosition(w.p.queue.position())
 	size := w.measure(pg)
+	w.column.decide(size)
+	size = w.column.widen(size)
 	w.root.Refresh()
-	w.arm.begin(w.p.options.Config().ArmAfter)
+	w.arm.begin(w.p.options.Config().ArmAfter, pg.own)
 	if wasInSight {
 		w.resize(size)
 	} else {
-		w.appear(size)
+		w.appear(size, w.takesFocus())
 	}
-	w.focus(pg.start())
+	if w.win.Canvas().Focused() != w.column { // where the person goes through the queue
+		w.focus(pg.start())
+	}
 	if w.p.now().Sub(w.cutShort) < recently {
 		w.hold()
 	}
@@ -139,7 +157,7 @@ func (w *window) show(e *entry) {
 // would move under the pointer. A size by the person's hand, or the window manager's, stays.
 func (w *window) resize(wanted fyne.Size) {
 	now := w.win.Canvas().Size()
-	if !sameSize(now, w.given) || w.page.byHand != (fyne.Size{}) {
+	if !w.sizeIsOurs() || w.page.byHand != (fyne.Size{}) {
 		return
 	}
 	if wanted = wanted.Max(now); sameSize(wanted, now) {
@@ -159,18 +177,23 @@ func sameSize(a, b fyne.Size) bool {
 // resized follows a new size of the window. One that comes when nod has done nothing is by the person's hand.
 func (w *window) resized() {
 	w.disturb()
-	now := w.win.Canvas().Size()
-	if w.page == nil || !w.inView() || sameSize(now, w.given) {
+	if w.page == nil || !w.inView() || w.sizeIsOurs() {
 		return
 	}
-	w.given, w.byHand, w.page.byHand = now, now, now
-	saveSize(w.p.app, now)
+	w.given, w.byHand = w.win.Canvas().Size(), w.page.object.Size()
+	w.page.byHand = w.byHand
+	saveSize(w.p.app, w.byHand)
+}
+
+// sizeIsOurs reports whether the window is as large as nod made it.
+func (w *window) sizeIsOurs() bool {
+	return sameSize(w.win.Canvas().Size(), w.given)
 }
 
 // fit lays the prompt out again after something in it has changed its size.
 func (w *window) fit() {
 	if w.page != nil {
-		w.resize(w.measure(w.page))
+		w.resize(w.column.widen(w.measure(w.page)))
 		w.root.Refresh()
 	}
 }
@@ -194,6 +217,7 @@ func (w *window) measure(pg *page) (size fyne.Size) {
 		most = most.Max(least)
 	}
 	w.unseen(func() { size = pg.size(least.Min(most), most) })
+	size.Height += w.undos.height()
 	return size
 }
 
@@ -222,25 +246,33 @@ func (w *window) raise() {
 	switch {
 	case w.page == nil:
 	case isOnScreen(w.win):
-		w.win.RequestFocus()
+		focusWindow(w.win)
 	default:
-		w.disturb()
-		given := w.given
-		w.appear(w.win.Canvas().Size()) // which may be the person's
-		w.given = given
+		w.again(true)
 	}
+}
+
+// again puts the window on the screen once more.
+func (w *window) again(focus bool) {
+	w.disturb()
+	given := w.given
+	w.appear(w.win.Canvas().Size(), focus) // which may be the person's
+	w.given = given
 }
 
 // comeBack brings the window back when it is out of sight: a prompt that was minimized or left on another workspace
 // must not hide those that come after it.
 func (w *window) comeBack() {
 	if w.page != nil && !isOnScreen(w.win) {
-		w.raise()
+		w.again(w.takesFocus())
 	}
 }
 
+// takesFocus reports whether a prompt that comes by itself takes the focus.
+func (w *window) takesFocus() bool { return w.p.options.Config().Appear == config.AppearFocused }
+
 // appear puts the window on the screen, also when it is minimized or on another workspace.
-func (w *window) appear(size fyne.Size) {
+func (w *window) appear(size fyne.Size, focus bool) {
 	HideWindow(w.win)
 	w.settling()
 	scale := w.win.Canvas().Scale()
@@ -250,9 +282,9 @@ func (w *window) appear(size fyne.Size) {
 	if top, ok := w.win.(desktop.Window); ok && w.p.options.Config().OnTop {
 		top.RequestAlwaysOnTop()
 	}
-	ShowWindow(w.win)
+	showWindow(w.win, focus)
 	if w.win.Canvas().Scale() != scale { // is known only once the window has been made
-		size = w.measure(w.page)
+		size = w.column.widen(w.measure(w.page))
 		w.given = size
 		keepCorner(w.win, func() { w.win.Resize(size) })
 	}
@@ -263,11 +295,12 @@ func (w *window) appear(size fyne.Size) {
 func (w *window) hide() {
 	w.closeMenu()
 	w.page = nil
+	w.column.shown = false
 	w.held.Hide()
 	w.win.Canvas().Unfocus() // a key that is held down must not reach what is gone
 	w.root.Objects = nil
 	w.arm.setVisible(false)
-	w.arm.setFocused(false)
+	w.setFocused(false) // GLFW does not tell of a window that loses the focus because it goes
 	w.rearm()
 	HideWindow(w.win)
 }
@@ -308,22 +341,44 @@ func (w *window) affirm() {
 	case w.menu != nil:
 		w.menu.affirm()
 	case w.page == nil:
+	case w.page.refusing:
+		w.refuse()
 	case w.arm.press():
 		w.page.affirm()
 	default:
-		w.sayTooEarly()
+		w.sayTooFast()
 		w.rearm()
 	}
 }
 
-func (w *window) sayTooEarly() { w.page.say(tr("Too early: nothing was sent. Read it first.")) }
+// sayTooFast says why a press decided nothing.
+func (w *window) sayTooFast() {
+	if w.arm.looked && !w.arm.seen {
+		w.page.tell(tr("Not sent: read it to the end first."))
+		return
+	}
+	w.page.tell(tr("Not sent: that was too fast. Press again."))
+}
 
 // refuse is a press of the negative.
 func (w *window) refuse() {
-	if w.page != nil && w.arm.refuse() {
+	if w.mayRefuse() {
 		w.closeMenu()
 		w.page.refuse()
 	}
+}
+
+// mayRefuse reports whether a press of a negative decides: always, but in the moment after another answer, of which it
+// can only be an echo.
+func (w *window) mayRefuse() bool {
+	if w.page == nil {
+		return false
+	}
+	if w.arm.isQuiet() {
+		w.sayTooFast()
+		return false
+	}
+	return true
 }
 
 // escape takes back one step; when there is none left, it closes the window.
@@ -345,10 +400,16 @@ func (w *window) dismiss() {
 		HideWindow(w.win)
 		return
 	}
-	if !w.arm.refuse() {
-		return
+	if w.mayRefuse() {
+		w.finish(w.page, human(interact.Dismissed, "the person closed the prompt without deciding"))
 	}
-	w.finish(w.page, human(interact.Dismissed, "the person closed the prompt without deciding"))
+}
+
+// nextScope chooses the next thing that the affirmative keeps.
+func (w *window) nextScope() {
+	if w.page != nil && w.menu == nil && w.page.scope != nil {
+		w.page.scope()
+	}
 }
 
 // step goes to the next or previous prompt.
@@ -375,9 +436,14 @@ func (w *window) rearm() {
 	}
 	w.arm.hear()
 	w.page.yes.setReady(w.arm.armed(), w.note())
+	if w.page.no != nil {
+		w.page.no.setReady(!w.arm.isQuiet(), "")
+	}
 	left, possible := w.arm.remaining()
-	if wait := w.settled.Sub(w.p.now()); wait > 0 {
-		left, possible = wait, true
+	for _, end := range []time.Time{w.settled, w.arm.quiet} {
+		if wait := end.Sub(w.p.now()); wait > 0 {
+			left, possible = wait, true
+		}
 	}
 	if possible && left > 0 {
 		w.armTimer = w.p.after(min(left, beat), w.rearm)
@@ -406,6 +472,8 @@ func (w *window) tick() {
 		return
 	}
 	w.page.tick(w.p.now())
+	w.undos.tick()
+	w.column.follow()
 	w.tickTimer = w.p.after(time.Second, w.tick)
 }
 
@@ -438,8 +506,16 @@ func (w *window) focusMoved(f fyne.Focusable, gained bool) {
 			w.arm.setFocused(false)
 		}
 		w.left = nil
-		w.arm.setFocused(true)
+		w.setFocused(true)
 		w.rearm()
+	}
+}
+
+// setFocused takes note of whether the window has the focus.
+func (w *window) setFocused(v bool) {
+	if w.arm.focused != v {
+		w.arm.setFocused(v)
+		w.p.tell()
 	}
 }
 
@@ -451,7 +527,7 @@ func (w *window) settleFocus() {
 	switch {
 	case f == nil:
 	case w.win.Canvas().Focused() == f:
-		w.arm.setFocused(false)
+		w.setFocused(false)
 		w.rearm()
 	case w.win.Canvas().Focused() == nil && w.page != nil && w.menu == nil:
 		w.focus(w.page.text)
@@ -468,8 +544,14 @@ func (w *window) scroll(ev *fyne.KeyEvent) {
 // enter gives the focus to what has just appeared.
 func (w *window) enter(f fyne.Focusable) { w.win.Canvas().Focus(f) }
 
-// noteTyping says that the person types, or picks by key.
-func (w *window) noteTyping() { w.typed = w.p.now() }
+// noteTyping says that the person types, or picks by key. Who types before they can have read the question types into
+// something else, so the answer cannot be sent before they have paused.
+func (w *window) noteTyping() {
+	w.typed = w.p.now()
+	if w.page != nil && w.page.own {
+		w.disturb()
+	}
+}
 
 func (w *window) reveal(o fyne.CanvasObject) {
 	if w.page != nil {
@@ -492,7 +574,8 @@ func (w *window) openMenu(e *entry, anchor fyne.CanvasObject, items []menuItem) 
 	w.menu.Resize(w.win.Canvas().Size())
 	w.arm.setVisible(false)
 	w.rearm()
-	w.focus(w.menu.items[0])
+	w.focus(w.menu.start())
+	w.menu.scroll.reveal(w.menu.start())
 }
 
 func (w *window) closeMenu() {
@@ -511,7 +594,7 @@ func (w *window) openQueue(current *entry) {
 	for _, e := range w.p.queue.waiting() {
 		items = append(items, menuItem{
 			text: summaryOf(e.request), small: w.smallPrint(e), marked: e == current,
-			do: func() { w.p.queue.show(e); w.update() },
+			do: func() { w.p.show(e) },
 		})
 	}
 	items = append(items, menuItem{
@@ -524,7 +607,7 @@ func (w *window) openQueue(current *entry) {
 // smallPrint is the second line on an entry in the list.
 func (w *window) smallPrint(e *entry) string {
 	r := e.request
-	return w.p.agentOf(r.Requester) + " · " + tr("waits for {{.Time}}", values{"Time": clock(w.p.now().Sub(r.Created))})
+	return agentOf(r.Requester) + " · " + tr("waits for {{.Time}}", values{"Time": clock(w.p.now().Sub(r.Created))})
 }
 
 // denySession denies every approval of the entry's session and closes its questions unanswered.
@@ -541,21 +624,19 @@ func (w *window) denySession(e *entry) {
 
 // openMore shows the less common things to do with the prompt of e.
 func (w *window) openMore(e *entry) {
-	var items []menuItem
-	for _, minutes := range []int{5, 15, 60} {
+	items := w.snoozeItems(e)
+	if text := elsewhere(e.request); text != "" {
 		items = append(items, menuItem{
-			text: tr("Ask me again in {{.Minutes}} minutes", values{"Minutes": minutes}),
-			do:   func() { w.p.snooze(e, time.Duration(minutes)*time.Minute) },
-		})
-	}
-	if e.request.Body.Kind() == interact.KindApprove {
-		items = append(items, menuItem{
-			text: tr("Leave it to the agent"), small: affirmativeHint(), parted: true, decides: true,
+			text: text, small: affirmativeHint(), parted: true, decides: true,
 			do: func() {
 				const why = "nobody decided: the person leaves it to the agent, ask there"
 				w.finish(e.page, human(interact.Dismissed, why))
 			},
 		})
+	}
+	if len(items) == 0 {
+		w.page.tell(waitsUntil(e))
+		return
 	}
 	w.openMenu(e, e.page.head.more, items)
 }

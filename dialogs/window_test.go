@@ -16,7 +16,9 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
 
 	"nod/interact"
 	"nod/policy"
@@ -108,8 +110,8 @@ func TestNewestDoesNotTakeThePlace(t *testing.T) {
 	s.wantOpen("2")
 }
 
-// No plain key answers an approval, wherever the focus is, armed or not.
-func TestPlainKeysNeverDecide(t *testing.T) {
+// No plain key allows, wherever the focus is, armed or not. On Deny alone does one decide.
+func TestPlainKeysNeverAllow(t *testing.T) {
 	keys := []fyne.KeyName{fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter, fyne.KeyY, fyne.Key1, fyne.KeyUp, fyne.KeyDelete}
 	for _, armed := range []bool{false, true} {
 		s := newScreen(t)
@@ -120,6 +122,9 @@ func TestPlainKeysNeverDecide(t *testing.T) {
 		}
 		stops := s.tabStops()
 		for _, stop := range stops {
+			if stop == fyne.Focusable(s.page().no) {
+				continue
+			}
 			for _, k := range keys {
 				s.canvas().Focus(stop)
 				s.settle()
@@ -135,6 +140,7 @@ func TestPlainKeysNeverDecide(t *testing.T) {
 					s.wantOpen("1")
 				}
 				s.p.window.closeMenu()
+				s.page().unwind()
 			}
 		}
 	}
@@ -168,7 +174,7 @@ func TestTabOrder(t *testing.T) {
 			names = append(names, x.text)
 		}
 	}
-	want := "text, Whole input (JSON), Deny, Deny, and say why…, Once, Allow, 1 of 2 ›, "
+	want := "text, Whole input (JSON), Deny, Deny with reason…, Once, Allow, 1 of 2 ›, "
 	if got := strings.Join(names, ", "); got != want {
 		t.Errorf("Tab goes\n%s, want\n%s", got, want)
 	}
@@ -227,13 +233,191 @@ func TestDenyNeverWaits(t *testing.T) {
 func TestDenyAndSayWhy(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "make"))
-	s.tapText("Deny, and say why…")
+	s.ready()
+	s.tapText("Deny with reason…")
 	s.typeText("use the Makefile of the shop")
-	s.key(fyne.KeyReturn) // does not decide
-	s.wantOpen("1")
 	s.chord(fyne.KeyD)
 	if a := s.wantOutcome("1", interact.Denied); a.Reason != "use the Makefile of the shop" {
 		t.Errorf("reason %q", a.Reason)
+	}
+}
+
+// While a refusal is written nothing allows, however armed the prompt is: what else affirms sends the refusal.
+func TestRefusalIsNoAllow(t *testing.T) {
+	for name, press := range map[string]func(s *screen){
+		"Ctrl+Enter": func(s *screen) { s.chord(fyne.KeyReturn) },
+		"Enter":      func(s *screen) { s.key(fyne.KeyReturn) },
+		"keypad":     func(s *screen) { s.key(fyne.KeyEnter) },
+		"button":     func(s *screen) { s.tapText("Deny with this reason") },
+		"Ctrl+Enter beside the field": func(s *screen) {
+			s.canvas().Focus(s.page().text)
+			s.chord(fyne.KeyReturn)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScreen(t)
+			s.open(bash("1", "make"))
+			s.ready()
+			s.tapText("Deny with reason…")
+			for _, text := range []string{"Allow", "Once"} {
+				if findTappable(s.canvas().Content(), text) != nil {
+					t.Errorf("%s is offered", text)
+				}
+			}
+			s.typeText("use the Makefile")
+			s.down(desktop.KeyShiftLeft)
+			s.key(fyne.KeyReturn) // breaks the line
+			s.canvas().Focused().(desktop.Keyable).KeyUp(&fyne.KeyEvent{Name: desktop.KeyShiftLeft})
+			s.typeText("of the shop")
+			s.ready()
+			press(s)
+			if a := s.wantOutcome("1", interact.Denied); a.Reason != "use the Makefile\nof the shop" {
+				t.Errorf("reason %q", a.Reason)
+			}
+		})
+	}
+}
+
+// Escape puts a refusal off. What was written is there again when it is taken up again, and not sent meanwhile.
+func TestRefusalIsTakenUpAgain(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.ready()
+	s.tapText("Deny with reason…")
+	s.typeText("not now")
+	s.key(fyne.KeyEscape)
+	s.find("Allow")
+	s.tapText("Deny with reason…")
+	s.typeText(", later")
+	s.key(fyne.KeyReturn)
+	if a := s.wantOutcome("1", interact.Denied); a.Reason != "not now, later" {
+		t.Errorf("reason %q", a.Reason)
+	}
+}
+
+// A chord that is held down answers one prompt, however many come and however long it is held.
+func TestHeldChordAnswersOne(t *testing.T) {
+	s := newScreen(t)
+	for i := range 5 {
+		s.open(bash(string(rune('1'+i)), "make"))
+	}
+	s.ready()
+	s.chord(fyne.KeyD)
+	s.wantOutcome("1", interact.Denied)
+	for range 100 {
+		s.pass(40 * time.Millisecond)
+		s.shortcut(fyne.KeyD, commandKey())
+		s.shortcut(fyne.KeyReturn, commandKey())
+		s.repeat(fyne.KeyEscape)
+	}
+	s.wantOpen("2")
+	s.chord(fyne.KeyD)
+	s.wantOutcome("2", interact.Denied)
+}
+
+// Nor one that is held down while the window goes and comes back with another prompt.
+func TestChordHeldOver(t *testing.T) {
+	for name, away := range map[string]time.Duration{"it has not repeated yet": 100 * time.Millisecond, "it repeats": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			s := newScreen(t)
+			s.open(bash("1", "make"))
+			s.ready()
+			s.chord(fyne.KeyD)
+			s.wantOutcome("1", interact.Denied)
+			s.pass(away)
+			s.open(bash("2", "make"))
+			s.focusWindow()
+			s.pass(max(repeatDelay-away, repeatTime) - time.Millisecond)
+			s.chord(fyne.KeyD) // as which the next repeat comes to a window that has just got the focus
+			for range 50 {
+				s.pass(40 * time.Millisecond)
+				s.shortcut(fyne.KeyD, commandKey())
+			}
+			s.wantOpen("2")
+			s.chord(fyne.KeyD)
+			s.wantOutcome("2", interact.Denied)
+		})
+	}
+}
+
+// What comes right after an answer is not sent, and the prompt says so; it waits no longer for that.
+func TestEchoIsShown(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.open(bash("2", "make"))
+	s.ready()
+	s.chord(fyne.KeyD)
+	for range 4 { // hammering
+		s.pass(quietAfterAnswer/4 - time.Millisecond)
+		if s.page().no.ready {
+			t.Error("Deny looks as if it worked")
+		}
+		s.chord(fyne.KeyD)
+		s.wantOpen("2")
+		if !s.shows("Not sent: that was too fast. Press again.") {
+			t.Fatalf("the prompt says %q", s.page().status.Text)
+		}
+	}
+	s.pass(4 * time.Millisecond)
+	if !s.page().no.ready {
+		t.Error("Deny looks as if it did not work")
+	}
+	s.chord(fyne.KeyD)
+	s.wantOutcome("2", interact.Denied)
+}
+
+// The keys of tabs go through the queue.
+func TestStepKeys(t *testing.T) {
+	const ctrl = fyne.KeyModifierControl
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.open(request("2", interact.Ask{Question: "Why?"})) // whose field has the focus
+	for _, press := range []struct {
+		key      fyne.KeyName
+		modifier fyne.KeyModifier
+	}{
+		{fyne.KeyTab, ctrl}, {fyne.KeyTab, ctrl | fyne.KeyModifierShift}, {fyne.KeyPageDown, ctrl}, {fyne.KeyPageUp, ctrl},
+		{fyne.KeyPeriod, commandKey()}, {fyne.KeyComma, commandKey()},
+	} {
+		before := s.page()
+		s.shortcut(press.key, press.modifier)
+		if s.page() == before {
+			t.Errorf("%s does not leave the prompt", press.key)
+		}
+	}
+}
+
+// A focused button is pressed as everywhere else, but none that allows: that one says what does.
+func TestKeysOnButtons(t *testing.T) {
+	for _, key := range []fyne.KeyName{fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter} {
+		s := newScreen(t)
+		s.open(bash("1", "make"))
+		s.ready()
+		s.canvas().Focus(s.page().yes)
+		s.settle()
+		s.key(key)
+		s.wantOpen("1")
+		if want := "No plain key says yes: press " + affirmativeHint() + "."; !s.shows(want) {
+			t.Errorf("the prompt says %q, want %q", s.page().status.Text, want)
+		}
+		s.canvas().Focus(s.page().no)
+		s.settle()
+		s.repeat(key) // held down since it was somewhere else
+		s.wantOpen("1")
+		s.key(key)
+		s.wantOutcome("1", interact.Denied)
+	}
+}
+
+// The keys that open a context menu everywhere open what else there is to do.
+func TestMenuKeys(t *testing.T) {
+	for _, key := range []fyne.KeyName{fyne.KeyF10, desktop.KeyMenu} {
+		s := newScreen(t)
+		s.open(bash("1", "make"))
+		s.key(key)
+		if s.p.window.menu == nil {
+			t.Errorf("%s opens nothing", key)
+		}
 	}
 }
 
@@ -245,12 +429,12 @@ func TestDismissal(t *testing.T) {
 		{"Escape", func(s *screen) { s.key(fyne.KeyEscape) }},
 		{"Escape with nothing focused", func(s *screen) {
 			s.canvas().Unfocus()
-			s.canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape})
+			s.key(fyne.KeyEscape)
 		}},
 		{"closing the window", func(s *screen) { s.p.window.dismiss() }},
 		{"answer in the terminal instead", func(s *screen) {
 			s.tap(s.page().head.more)
-			s.tapText("Leave it to the agent")
+			s.tapText("Decide in the terminal")
 		}},
 	}
 	for _, test := range tests {
@@ -270,7 +454,8 @@ func TestDismissal(t *testing.T) {
 func TestEscapeUnwinds(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "make"))
-	s.tapText("Deny, and say why…")
+	s.ready()
+	s.tapText("Deny with reason…")
 	s.tap(s.page().head.more)
 	if s.p.window.menu == nil {
 		t.Fatal("no menu")
@@ -369,19 +554,32 @@ func TestTitleIsConstant(t *testing.T) {
 	}
 }
 
+// What happens when nobody decides is said as it is for this kind, agent and mode; and to be asked elsewhere is offered
+// where the agent asks there.
 func TestTimeOutText(t *testing.T) {
+	approve := interact.Approve{Tool: "Bash", Input: []byte(`{}`)}
+	form := interact.Form{Questions: []interact.Question{{ID: "q", Question: "Which?"}}}
 	tests := []struct {
-		body interact.Body
-		want string
+		body            interact.Body
+		silence         interact.Silence
+		want, elsewhere string
 	}{
-		{interact.Approve{Tool: "Bash", Input: []byte(`{}`)}, "goes back to the agent in 4:30"},
-		{interact.Confirm{Message: "Sure?"}, "silence means “No” in 4:30"},
-		{interact.Confirm{Message: "Sure?", Default: true, YesLabel: "Go"}, "silence means “Go” in 4:30"},
-		{interact.Ask{Question: "Why?"}, "the agent stops waiting in 4:30"},
+		{approve, interact.TakesNo, "Denied in 4:30 unless you decide", ""},
+		{approve, interact.AsksInTerminal, "Goes back to the terminal in 4:30", "Decide in the terminal"},
+		{approve, interact.AsksItself, "Goes back to claude-code in 4:30", "Decide in claude-code"},
+		{approve, interact.GoesByOwnRules, "Left to the rules of claude-code in 4:30", ""},
+		{form, interact.TakesNo, "Ends unanswered in 4:30", ""},
+		{form, interact.AsksInTerminal, "Goes back to the terminal in 4:30", "Answer in the terminal"},
+		{form, interact.AsksItself, "Goes back to claude-code in 4:30", "Answer in claude-code"},
+		{interact.Confirm{Message: "Sure?"}, "", "Answers “No” in 4:30", ""},
+		{interact.Confirm{Message: "Sure?", Default: true, YesLabel: "Go"}, "", "Answers “Go” in 4:30", ""},
+		{interact.Ask{Question: "Why?"}, "", "Ends unanswered in 4:30", ""},
 	}
 	for _, test := range tests {
 		s := newScreen(t)
-		s.open(request("1", test.body))
+		r := request("1", test.body)
+		r.Silence = test.silence
+		s.open(r)
 		if got := s.page().status.Text; got != test.want {
 			t.Errorf("%T: %q, want %q", test.body, got, test.want)
 		}
@@ -389,6 +587,12 @@ func TestTimeOutText(t *testing.T) {
 		if got := s.page().status.Text; !strings.Contains(got, "3:30") {
 			t.Errorf("%T: a minute later: %q", test.body, got)
 		}
+		s.tap(s.page().head.more)
+		last := s.p.window.menu.items[len(s.p.window.menu.items)-1].item
+		if last.decides != (test.elsewhere != "") || last.decides && last.text != test.elsewhere {
+			t.Errorf("%T: the menu ends with %q, want %q", test.body, last.text, test.elsewhere)
+		}
+		s.key(fyne.KeyEscape)
 		s.pass(time.Hour) // the broker keeps the time; the window only tells it
 		s.wantOpen("1")
 	}
@@ -438,7 +642,12 @@ func TestSuggestion(t *testing.T) {
 
 // shows reports whether some text in the window has s in it.
 func (s *screen) shows(text string) bool {
-	return strings.Contains(test.RenderToMarkup(s.canvas()), text)
+	found := strings.Contains(test.RenderToMarkup(s.canvas()), text)
+	walk(s.canvas().Content(), func(o fyne.CanvasObject) { // which may be wrapped
+		l, isLabel := o.(*widget.Label)
+		found = found || isLabel && strings.Contains(l.Text, text)
+	})
+	return found
 }
 
 func TestScopesOffered(t *testing.T) {
@@ -450,12 +659,13 @@ func TestScopesOffered(t *testing.T) {
 		want    string
 	}{
 		{"plain", "make", "s1", "Once, This session, 15 minutes, Until nod quits, Always"},
-		{"without a session", "make", "", "Once, 15 minutes, Until nod quits, Always"},
+		{"without a session", "make", "", "Once, Until nod quits, 15 minutes, Always"},
 		{"with new parts", "go test ./...", "s1",
-			"Once, This session, 15 minutes, Until nod quits, Always, " +
-				"Exactly this input · This session, Exactly this input · Always"},
+			"Once, This session · these commands, This session · exactly this input, 15 minutes · these commands, " +
+				"Until nod quits · these commands, Always · these commands, Always · exactly this input"},
 		{"with new parts, without a session", "go test ./...", "",
-			"Once, 15 minutes, Until nod quits, Always, Exactly this input · Always"},
+			"Once, Until nod quits · these commands, Until nod quits · exactly this input, 15 minutes · these commands, " +
+				"Always · these commands, Always · exactly this input"},
 		{"hidden characters", "make\u202e", "s1", "Once"},
 		{"too long to be read with care", long, "s1", "Once"},
 	}
@@ -477,13 +687,75 @@ func TestScopesOffered(t *testing.T) {
 	}
 }
 
+// For a tool of a server and a host, the menu says what each choice covers, and the tool's name cannot say more.
+func TestScopesSayWhatTheyCover(t *testing.T) {
+	long := "mcp__x__" + strings.Repeat("safe", 20)
+	offers := map[string][]policy.Offer{
+		"host": {
+			{Scope: policy.ThisSession, Cover: policy.CoverHost, Object: "docs.rs", Text: "allow it"},
+			{Scope: policy.Always, Cover: policy.CoverHost, Object: "docs.rs", Text: "allow it always"},
+			{Scope: policy.ThisSession, Cover: policy.CoverInput, Text: "allow this"},
+		},
+		"tool": {{Scope: policy.ThisSession, Cover: policy.CoverTool, Object: long, Text: "allow it"}},
+		"always": {
+			{Scope: policy.ThisSession, Cover: policy.CoverTool, Object: long, Text: "allow it"},
+			{Scope: policy.Always, Cover: policy.CoverTool, Object: long, Text: "allow it always"},
+		},
+		"reads": {{Scope: policy.ThisSession, Cover: policy.CoverReads, Object: "~/lib\u202e", Text: "allow it"}},
+	}
+	for name, want := range map[string][]string{
+		"host": {"Once", "", "This session · docs.rs", "any page on docs.rs, for " + long[:39] + "…, wherever it redirects to",
+			"This session · exactly this input", "",
+			"Always · docs.rs", "any page on docs.rs, for " + long[:39] + "…, wherever it redirects to"},
+		"tool": {"Once", "", "This session · this tool",
+			"any call of " + long[:39] + "…; not for always: it may delete things or run code"},
+		"always": {"Once", "", "This session · this tool", "any call of " + long[:39] + "…, whatever its input",
+			"Always · this tool", "any call of " + long[:39] + "…, whatever its input"},
+		"reads": {"Once", "", "This session · reading in this folder",
+			"any file below ~/lib‹U+202E›, but no keys, passwords or tokens"},
+	} {
+		s := newScreen(t)
+		s.p.options.Offers = func(interact.ID) policy.Offers { return policy.Offers{Grants: offers[name]} }
+		s.open(request("1", call(t, long, object{"a": "b"})))
+		s.tapText("Once")
+		var got []string
+		for _, it := range s.p.window.menu.items {
+			got = append(got, it.item.text, it.item.small)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: offered %q, want %q", name, got, want)
+		}
+	}
+}
+
+// One chord chooses this session, and a second one allows, once the rule has been in view.
+func TestScopeByChord(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.ready()
+	s.chord(fyne.KeyS)
+	s.find("This session")
+	s.chord(fyne.KeyReturn)
+	s.wantOpen("1") // the rule has just appeared
+	for range len(policy.Scopes) - 1 {
+		s.chord(fyne.KeyS)
+	}
+	s.find("Once")
+	s.chord(fyne.KeyS)
+	s.pass(time.Second)
+	s.chord(fyne.KeyReturn)
+	if a := s.wantOutcome("1", interact.Allowed); a.Scope != policy.ThisSession || a.Covers != policy.CoverInput {
+		t.Errorf("answer %+v", a)
+	}
+}
+
 // An allow for the new parts of a command says so, and shows the rules first.
 func TestAllowParts(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "cd web && npm run lint && go test ./... | tail -3"))
 	s.ready()
 	s.tapText("Once")
-	s.tapText("Until nod quits")
+	s.tapText("Until nod quits · these commands")
 	s.find("Until nod quits · 2 parts")
 	if !s.shows("Allow will save these rules:") {
 		t.Error("the rules are not shown")
@@ -504,8 +776,8 @@ func TestAllowEdits(t *testing.T) {
 		s.open(request("1", call(t, "Edit", object{"file_path": "/src/shop/a.go", "old_string": "y", "new_string": content})))
 		s.ready()
 		s.tapText("Once")
-		s.tapText("Edits in this project · Until nod quits")
-		s.find("Edits in this project · Until nod quits") // the button
+		s.tapText("Until nod quits · edits in this project")
+		s.find("Until nod quits · edits in this project") // the button
 		if content == long {
 			continue
 		}
@@ -635,23 +907,100 @@ func TestFieldsBesideContentMustBeRead(t *testing.T) {
 	s.wantOpen("1")
 }
 
+// What is put off comes back when nod says so, with what was typed into it, and has to arm anew.
 func TestSnooze(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "make"))
-	s.tapText("Deny, and say why…")
+	s.tapText("Deny with reason…")
 	s.typeText("draft")
+	s.ready()
 	s.tap(s.page().head.more)
-	s.tapText("Ask me again in 5 minutes")
+	s.tapText("Snooze 5 minutes")
 	s.wantOpen("1")
-	if s.page() != nil || s.p.Waiting() != 1 {
-		t.Fatalf("page %v, %d waiting", s.page(), s.p.Waiting())
+	if s.page() != nil || s.p.Waiting() != 1 || !slices.Equal(s.snoozed, []put{{"1", 5 * time.Minute}}) {
+		t.Fatalf("page %v, %d waiting, snoozed %v", s.page(), s.p.Waiting(), s.snoozed)
 	}
-	s.pass(5 * time.Minute)
+	s.time = s.time.Add(5 * time.Minute)
+	s.back("1")
 	if s.page() == nil {
 		t.Fatal("it did not come back")
 	}
 	if got := s.page().refusalField(t).Text; got != "draft" {
 		t.Errorf("the draft is %q", got)
+	}
+	s.focusWindow()
+	s.chord(fyne.KeyD) // a denial never waits
+	s.wantOutcome("1", interact.Denied)
+}
+
+// back has nod say that a request is to be asked about again.
+func (s *screen) back(id interact.ID) {
+	r := s.p.queue.find(id).request
+	r.Snoozed = time.Time{}
+	s.p.Renew(r)
+	s.settle()
+}
+
+// What comes back does not take the place of what is being read, which stays armed; and comes back unarmed itself.
+func TestSnoozedComesBackUnarmed(t *testing.T) {
+	s := newScreen(t)
+	s.open(bash("1", "make"))
+	s.open(bash("2", "other"))
+	s.ready()
+	s.tap(s.page().head.more)
+	s.tapText("Snooze 5 minutes")
+	s.pass(5 * time.Minute)
+	s.back("1")
+	if got := s.page().entry.request.ID; got != "2" {
+		t.Fatalf("the prompt shows %s", got)
+	}
+	s.ready()
+	s.chord(fyne.KeyReturn)
+	s.wantOutcome("2", interact.Allowed)
+	s.pass(quietAfterAnswer)
+	s.chord(fyne.KeyReturn)
+	s.wantOpen("1")
+	s.ready()
+	s.chord(fyne.KeyReturn)
+	s.wantOutcome("1", interact.Allowed)
+}
+
+// Nothing is offered that the caller does not wait for.
+func TestSnoozeAsLongAsTheCallerWaits(t *testing.T) {
+	for waits, want := range map[time.Duration]string{
+		110 * time.Second:           "",
+		9*time.Minute + time.Second: "5 minutes · as long as it can wait (8 minutes)",
+		6 * time.Minute:             "5 minutes",
+		5 * time.Minute:             "as long as it can wait (4 minutes)",
+		2 * time.Minute:             "as long as it can wait (1 minute)",
+		16 * time.Minute:            "5 minutes · 15 minutes",
+		40 * time.Minute:            "5 minutes · 15 minutes · as long as it can wait (39 minutes)",
+		24 * time.Hour:              "5 minutes · 15 minutes · 1 hour",
+	} {
+		s := newScreen(t)
+		r := request("1", interact.Confirm{Message: "Sure?"})
+		r.Created, r.Until = s.time, s.time.Add(waits)
+		s.open(r)
+		s.tap(s.page().head.more)
+		var got []string
+		if s.p.window.menu != nil {
+			for _, line := range s.p.window.menu.items {
+				got = append(got, strings.TrimPrefix(line.item.text, "Snooze "))
+			}
+			until := "claude-code waits until " + r.Until.Format("15:04")
+			if says := s.shows(until); says != (waits < longPatience) {
+				t.Errorf("%v: it says %q: %v", waits, until, says)
+			}
+		}
+		if waits == 110*time.Second {
+			if s.p.window.menu != nil || !strings.Contains(s.page().status.Text, "claude-code waits until 07:09") {
+				t.Errorf("%v: %q, status %q", waits, got, s.page().status.Text)
+			}
+			continue
+		}
+		if line := strings.Join(got, " · "); line != want {
+			t.Errorf("%v: %q, want %q", waits, line, want)
+		}
 	}
 }
 
@@ -663,6 +1012,9 @@ func TestShowBringsBackWhatWasSnoozed(t *testing.T) {
 	s.p.Show("1")
 	if got := s.page().entry.request.ID; got != "1" {
 		t.Errorf("shows %s", got)
+	}
+	if want := []put{{"1", time.Hour}, {"1", 0}}; !slices.Equal(s.snoozed, want) {
+		t.Errorf("snoozed %v, want %v", s.snoozed, want)
 	}
 	s.p.Show("no such")
 	s.p.Raise()
@@ -689,6 +1041,7 @@ func TestQueueList(t *testing.T) {
 	other := bash("5", "ls")
 	other.Requester.Session = "s2"
 	s.open(other)
+	s.ready()
 	s.tapText("1 of 3 ›")
 	s.tapText(summaryOf(other))
 	if got := s.page().entry.request.ID; got != "5" {
@@ -800,7 +1153,7 @@ func TestTimers(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		ui(func() {
-			if got := p.window.page.status.Text; got != "goes back to the agent in 0:50" {
+			if got := p.window.page.status.Text; got != "Goes back to the terminal in 0:50" {
 				t.Errorf("the time: %q", got)
 			}
 			p.window.affirm()

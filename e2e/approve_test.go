@@ -80,19 +80,45 @@ func TestDeny(t *testing.T) {
 func TestDenyWithReason(t *testing.T) {
 	const reason = "keep the build, run make clean instead"
 	n := start(t, settings)
-	c := n.send(bash("rm -rf build")...)
+	for _, key := range []string{"ctrl+Return", "Return", "ctrl+d"} { // none of them allows
+		c := n.send(bash("rm -rf build")...)
+		n.prompt()
+		n.armed()
+		// From the text: whole input, Deny, "Deny with reason…".
+		n.after(func() { n.press("Tab", "Tab", "Tab", "space") })
+		n.write("keep the build")
+		n.after(func() { n.press("Escape") })
+		n.armed()
+		n.after(func() { n.press("Tab", "Tab", "Tab", "space") })
+		n.write(", run make clean instead")
+		n.armed() // the refusal: everything is drawn
+		n.shot("deny-reason")
+		n.press(key)
+		out, status := c.result()
+		if status != 1 || !strings.HasPrefix(out, "deny\n") || !strings.Contains(out, reason) {
+			t.Errorf("%s: got %q, status %d: want deny with the reason, status 1", key, out, status)
+		}
+		n.noWindow()
+	}
+}
+
+// TestHeldChordDeniesOne holds Ctrl+D down until the window has gone and come back with another prompt.
+func TestHeldChordDeniesOne(t *testing.T) {
+	n := start(t, settings)
+	c := n.send(bash("make first")...)
 	n.prompt()
 	n.armed()
-	// From the text: whole input, Deny, "Deny, and say why…".
-	n.after(func() { n.press("Tab", "Tab", "Tab", "space") })
-	n.write(reason)
-	n.armed() // everything is drawn
-	n.shot("deny-reason")
+	held := make(chan error)
+	go func() { held <- n.Hold(3*time.Second, "ctrl+d") }()
+	c.wants("deny", 1)
+	n.noWindow()
+	c = n.send(bash("make second")...)
+	n.prompt()
+	must(t, <-held)
+	n.armed()
+	c.pending()
 	n.press("ctrl+d")
-	out, status := c.result()
-	if status != 1 || !strings.HasPrefix(out, "deny\n") || !strings.Contains(out, reason) {
-		t.Errorf("got %q, status %d: want deny with the reason, status 1", out, status)
-	}
+	c.wants("deny", 1)
 }
 
 func TestDismiss(t *testing.T) {

@@ -387,6 +387,17 @@ func (g Grant) what(home string) string {
 	return fmt.Sprintf("to use %s with exactly this input", plain(g.Tool))
 }
 
+// object is the tool, host or folder that a grant covers; empty where that takes more words.
+func (g Grant) object(home string) string {
+	switch {
+	case g.AnyInput:
+		return g.Tool
+	case g.Reads != "":
+		return tilde(g.Reads, home)
+	}
+	return g.Host
+}
+
 // until says how long a scope lasts, for a sentence.
 func (s Scope) until() string {
 	switch s {

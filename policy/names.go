@@ -20,6 +20,7 @@ import (
 //	/a/b       the same from the root
 //	!name      none after all
 //	=a/b       only what has something in it that should not be read
+//	[text]     what a change of the entries below it does, for a person
 //
 // Of several entries that begin at the same part of a path the last one counts, so an exception stands below
 // what it is an exception from. Names are compared as the most forgiving file system does.
@@ -38,6 +39,7 @@ type nameList struct {
 
 type nameEntry struct {
 	text   string
+	about  string   // what a change of it does
 	parts  []string // folded
 	root   nameRoot
 	below  bool // everything in it as well
@@ -62,10 +64,17 @@ func newNameList(text string) *nameList {
 		byName: map[string][]int{}, insides: map[string][]inside{},
 		ends: map[string]bool{}, names: map[string]bool{},
 	}
+	about := ""
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, " #")
-		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
-			l.add(newNameEntry(line))
+		switch line = strings.TrimSpace(line); {
+		case line == "" || line[0] == '#':
+		case line[0] == '[':
+			about = strings.Trim(line, "[]")
+		default:
+			e := newNameEntry(line)
+			e.about = about
+			l.add(e)
 		}
 	}
 	return l

@@ -10,19 +10,24 @@ type Offers struct {
 
 // An Offer is what an allow can keep.
 type Offer struct {
-	Scope Scope  `json:"scope"`
-	Cover Cover  `json:"cover"`
-	Text  string `json:"text"` // what will be saved, word for word: what all of it shares, then a line for each grant
+	Scope Scope `json:"scope"`
+	Cover Cover `json:"cover"`
+	// Object is the tool, host or folder that it covers; empty for what the call itself says.
+	Object string `json:"object,omitempty"`
+	Text   string `json:"text"` // what will be saved, word for word: what all of it shares, then a line for each grant
 }
 
 // GrantText is the text of an offer; empty where nothing is offered.
-func (o Offers) GrantText(scope Scope, cover Cover) string {
+func (o Offers) GrantText(scope Scope, cover Cover) string { return o.Grant(scope, cover).Text }
+
+// Grant is the offer of that scope and cover; the zero Offer where there is none.
+func (o Offers) Grant(scope Scope, cover Cover) Offer {
 	for _, offer := range o.Grants {
 		if offer.Scope == scope && offer.Cover == cover {
-			return offer.Text
+			return offer
 		}
 	}
-	return ""
+	return Offer{}
 }
 
 // NewOffers works out what a prompt may offer for a call, beside the grants that the policy has. While the
@@ -49,7 +54,8 @@ func (f *facts) offers() []Offer {
 			for i := range list {
 				list[i].Scope = scope
 			}
-			offers = append(offers, Offer{scope, cover, grantsText(list, f.policy.places.Home)})
+			home := f.policy.places.Home
+			offers = append(offers, Offer{scope, cover, list[0].object(home), grantsText(list, home)})
 		}
 	}
 	return offers

@@ -97,7 +97,7 @@ func probe(name string) (replay.File, error) {
 	lines := jsonl.NewReader(file)
 	for range maxProbed {
 		if read := readerOf(lines.One()); read != nil {
-			return replay.File{Name: name, Size: info.Size(), Open: open, Read: read}, nil
+			return replay.File{Name: name, Size: info.Size(), At: info.ModTime(), Open: open, Read: read}, nil
 		}
 	}
 	if err := lines.Err(); err != nil {

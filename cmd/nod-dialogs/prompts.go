@@ -6,7 +6,9 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
+	"nod/agents/registry"
 	"nod/interact"
 	"nod/ipc/operator"
 	"nod/policy"
@@ -15,7 +17,8 @@ import (
 // prompter shows prompts. [*dialogs.Prompter] is one.
 type prompter interface {
 	Open(r interact.Request, why policy.Decision) (wait func(context.Context) (interact.Answer, error))
-	Renew()
+	Renew(r interact.Request)
+	SetUndos(list []operator.Undo)
 }
 
 // prompts keeps the prompts on screen in step with what is pending, and tells nod what the person answers.
@@ -71,6 +74,7 @@ func (p *prompts) run(ctx context.Context, op operator.Operator, window prompter
 				operator.Signal(p.wake) // there may be more
 			}
 		}
+		window.SetUndos(pending.Undos)
 		for _, v := range pending.Wanted {
 			show(v)
 		}
@@ -106,12 +110,17 @@ func (p *prompts) withdraw(pending []operator.Prompt) {
 func (p *prompts) take(ctx context.Context, one operator.Prompt, op operator.Operator, window prompter) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if one.Request != nil {
+		r := one.Times.Of(*one.Request, time.Now())
+		r.Requester.Title = registry.Title(r.Requester.Agent)
+		one.Request = &r
+	}
 	old := p.shown[one.ID]
 	switch {
 	case one.Request == nil: // nothing new, or answered a moment ago
 	case old != nil:
 		old.Prompt = one
-		window.Renew()
+		window.Renew(*one.Request)
 	default:
 		ctx, withdraw := context.WithCancel(ctx)
 		p.shown[one.ID] = &shownPrompt{one, withdraw}
@@ -140,6 +149,20 @@ func (p *prompts) finish(ctx context.Context, one operator.Prompt, op operator.O
 		slog.Warn("an answer was not taken: the prompt is shown again", "id", one.ID, "err", err)
 	}
 	p.Changed()
+}
+
+// snooze has nod put a request off. Where it cannot be, the person is asked now.
+func (p *prompts) snooze(ctx context.Context, op operator.Operator, window prompter, id interact.ID, d time.Duration) {
+	err := op.Snooze(ctx, id, d)
+	if err == nil || errors.Is(err, operator.ErrGone) {
+		return
+	}
+	slog.Warn("a request was not snoozed", "id", id, "err", err)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.shown[id]; s != nil {
+		window.Renew(*s.Request)
+	}
 }
 
 // live is the number of prompts on screen or about to be.

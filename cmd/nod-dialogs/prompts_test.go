@@ -53,8 +53,15 @@ type window struct {
 	mu      sync.Mutex
 	open    map[interact.ID]chan interact.Answer
 	opened  []interact.ID // in the order of the calls
-	renewed int
+	renewed []interact.Request
 	fails   error
+	undos   []operator.Undo
+}
+
+func (w *window) SetUndos(list []operator.Undo) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.undos = list
 }
 
 func (w *window) Open(r interact.Request, _ policy.Decision) func(context.Context) (interact.Answer, error) {
@@ -81,10 +88,10 @@ func (w *window) Open(r interact.Request, _ policy.Decision) func(context.Contex
 	}
 }
 
-func (w *window) Renew() {
+func (w *window) Renew(r interact.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.renewed++
+	w.renewed = append(w.renewed, r)
 }
 
 // promptTest is prompts between a tray process and a window.
@@ -167,7 +174,7 @@ func TestPromptsFollowWhatIsPending(t *testing.T) {
 		p.wantOpen("a", "b")
 		p.now(pendingPrompt("b", 1, ""), pendingPrompt("c", 1, ""))
 		p.wantOpen("b", "c")
-		if p.window.renewed != 0 {
+		if len(p.window.renewed) != 0 {
 			t.Error("what has not changed was renewed")
 		}
 		p.now()
@@ -180,8 +187,8 @@ func TestAnswerThatIsRefused(t *testing.T) {
 	inStep(t, func(p *promptTest) {
 		p.now(pendingPrompt("a", 1, "allow make"))
 		p.now(pendingPrompt("a", 2, "allow make and rm"))
-		if p.window.renewed != 1 {
-			t.Errorf("renewed %d times", p.window.renewed)
+		if len(p.window.renewed) != 1 {
+			t.Errorf("renewed %d times", len(p.window.renewed))
 		}
 		p.tray.refuse = operator.ErrChanged
 		always := interact.Answer{Outcome: interact.Allowed, Scope: policy.Always, Covers: policy.CoverInput}

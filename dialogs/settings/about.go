@@ -34,7 +34,8 @@ func newAboutPage(w *Window) *aboutPage {
 		addresses = append(addresses, factRow(lang.L("Socket"), about.Socket))
 	}
 	p.content = page(
-		head(about.Version),
+		container.NewBorder(nil, nil, nil, container.NewCenter(widget.NewButton(lang.L("Show the welcome"), w.ShowWelcome)),
+			head(about.Version)),
 		section(lang.L("Where agents reach nod"), "", addresses...),
 		section(lang.L("Files"), "",
 			factRow(lang.L("Rules and settings"), about.Config, folderButton(about.Config, w.open)),

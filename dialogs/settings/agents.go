@@ -26,41 +26,91 @@ const checkPatience = 20 * time.Second
 
 // agentsPage sets coding agents up to ask through nod.
 type agentsPage struct {
+	*agentList
 	content fyne.CanvasObject
-	cards   []*agentCard
 	askMore *checkRow
 }
 
 func newAgentsPage(w *Window) *agentsPage {
-	p := &agentsPage{}
-	rows := dialogs.Column(14, header(lang.L("Agents"), lang.L("Which coding agents ask through nod. You see every "+
-		"change of their settings before it is made.")))
-	for _, agent := range registry.Installable() {
-		c := newAgentCard(w, agent)
-		p.cards = append(p.cards, c)
-		rows.Add(c.content)
-	}
+	p := &agentsPage{agentList: newAgentList(w)}
 	p.askMore = newSwitch(w, lang.L("Ask in quiet modes, too"), lang.L("In modes in which an agent asks less, such as "+
 		"acceptEdits or auto, also ask about calls that no rule speaks of. What your rules ask about is asked about in "+
 		"every mode."), func(cfg *config.Config) *bool { return &cfg.Agents.AskMore })
-	rows.Add(card(p.askMore.content))
-	p.content = page(rows)
+	p.content = page(header(lang.L("Agents"), lang.L("Which coding agents ask through nod. You see every change of "+
+		"their settings before it is made.")), p.agentList.content, card(p.askMore.content))
 	return p
 }
 
 // refresh shows what is known without looking at the machine.
 func (p *agentsPage) refresh(s operator.State) {
 	p.askMore.refresh(&s.Config, s.Problem == "")
-	for _, c := range p.cards {
-		c.strict.refresh(&s.Config, s.Problem == "")
-		c.contact.SetText(contactText(s.Contacts[c.agent.Name], time.Now()))
+	p.agentList.refresh(s)
+}
+
+// agentList lists all agents: first those that are on this machine, the others on request.
+type agentList struct {
+	content *fyne.Container
+	cards   []*agentCard
+
+	looking       fyne.CanvasObject // while the machine is looked at
+	found, others *fyne.Container   // cards
+	more          *widget.Button    // shows the others and hides them
+	open          bool              // they are shown
+}
+
+func newAgentList(w *Window) *agentList {
+	l := &agentList{found: dialogs.Column(14), others: dialogs.Column(14), looking: muted(lang.L("looking…"))}
+	l.more = quietButton("", theme.MenuExpandIcon(), func() {
+		l.open = !l.open
+		l.arrange()
+	})
+	for _, a := range registry.Installable() {
+		l.cards = append(l.cards, newAgentCard(w, a, l.arrange))
+	}
+	l.content = dialogs.Column(14, l.looking, l.found, container.NewHBox(l.more), l.others)
+	l.arrange()
+	return l
+}
+
+// arrange puts each card where it belongs.
+func (l *agentList) arrange() {
+	var found, others []fyne.CanvasObject
+	for _, c := range l.cards {
+		switch {
+		case !c.looked:
+		case c.isHere():
+			found = append(found, c.content)
+		default:
+			others = append(others, c.content)
+		}
+	}
+	setVisible(l.looking, len(found)+len(others) < len(l.cards))
+	setVisible(l.more, len(others) > 0)
+	setVisible(l.others, l.open)
+	l.more.Icon = theme.MenuExpandIcon()
+	if l.open {
+		l.more.Icon = theme.MenuDropDownIcon()
+	}
+	l.more.SetText(lang.L("Other agents nod knows ({{.Count}})", map[string]any{"Count": len(others)}))
+	if len(others) == len(l.cards) {
+		found = append(found, card(emptyRow(lang.L("No agent that nod knows was found in this session's PATH."))))
+	}
+	setContent(l.found, found...)
+	setContent(l.others, others...)
+	l.content.Refresh()
+}
+
+// refresh shows what is known without looking at the machine.
+func (l *agentList) refresh(s operator.State) {
+	for _, c := range l.cards {
+		c.refresh(s)
 	}
 }
 
 // look looks at the machine, which takes a moment.
-func (p *agentsPage) look() {
-	for _, card := range p.cards {
-		card.look()
+func (l *agentList) look() {
+	for _, c := range l.cards {
+		c.look()
 	}
 }
 
@@ -81,10 +131,13 @@ type agentCard struct {
 	strict           *checkRow
 	strictRow        *fyne.Container // is there while the agent is set up
 	status           agent.Status
+	looked           bool   // status, or why there is none, is known
+	changed          func() // called when it is
 }
 
-func newAgentCard(w *Window, a agent.Agent) *agentCard {
-	c := &agentCard{part: newPart(w), agent: a, working: worker{aside: w.aside}, badge: container.NewStack(),
+func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
+	c := &agentCard{part: newPart(w), agent: a, changed: changed, working: worker{aside: w.aside},
+		badge:    container.NewStack(),
 		version:  dialogs.Lines(lang.L("looking…"), theme.SizeNameCaptionText, widget.LowImportance),
 		contact:  dialogs.Lines("", theme.SizeNameCaptionText, widget.LowImportance),
 		untested: newRemark(widget.LowImportance), cutOff: newRemark(widget.WarningImportance)}
@@ -96,7 +149,7 @@ func newAgentCard(w *Window, a agent.Agent) *agentCard {
 	c.strict = newMember(w, lang.L("Deny while nod is not running"),
 		lang.L("Otherwise the agent asks in its own way then."), a.Name,
 		func(cfg *config.Config) *[]string { return &cfg.Agents.Strict })
-	enable(false, c.setUp, c.remove, c.check) // until the machine has been looked at
+	offer(false, c.setUp, c.remove, c.check) // until the machine has been looked at
 	c.title = container.NewHBox(dialogs.BoldWords(a.Title, theme.SizeNameText, theme.ColorNameForeground), c.badge)
 	name := dialogs.Column(3, c.title, dialogs.Tight(c.version), dialogs.Tight(c.contact),
 		c.untested.content, c.cutOff.content)
@@ -114,6 +167,28 @@ func newAgentCard(w *Window, a agent.Agent) *agentCard {
 	c.content = dialogs.Card(dialogs.ColorSunken,
 		dialogs.Column(0, head, dialogs.Padded(0, 14, c.problem.content), c.limitsRow, c.body, c.strictRow))
 	return c
+}
+
+// isHere reports whether the agent is on this machine, or was, or nobody can tell.
+func (c *agentCard) isHere() bool {
+	return c.status.Program != "" || c.isSetUp() || c.problem.content.Visible()
+}
+
+// isSetUp reports whether the agent knows of nod.
+func (c *agentCard) isSetUp() bool { return c.status.Installed || c.status.Partly || c.status.Gate }
+
+// refresh shows what is known without looking at the machine.
+func (c *agentCard) refresh(s operator.State) {
+	c.strict.refresh(&s.Config, s.Problem == "")
+	c.contact.SetText(contactText(s.Contacts[c.agent.Name], time.Now()))
+}
+
+// offer shows buttons, or takes them away.
+func offer(on bool, buttons ...*widget.Button) {
+	for _, b := range buttons {
+		enable(on, b)
+		setVisible(b, on)
+	}
 }
 
 func (c *agentCard) toggleLimits() {
@@ -189,12 +264,14 @@ func (c *agentCard) show(s agent.Status, err error) {
 	text, color := c.stateText()
 	setContent(c.badge, container.NewCenter(dialogs.Badge(text, color)))
 	c.title.Refresh()
-	here := s.Installed || s.Partly || s.Gate
-	setVisible(c.strictRow, here)
-	enable(err == nil && here, c.remove, c.check)
+	setVisible(c.strictRow, c.isSetUp())
+	offer(err == nil && c.isSetUp(), c.remove, c.check)
 	// Also when it is not found: a session's PATH is not that of a shell.
 	more := s.CanGate && !s.Gate || s.CutOff != nil // to switch on, or to put right
-	enable(err == nil && (!s.Installed || more), c.setUp)
+	offer(err == nil && (!s.Installed || more), c.setUp)
+	c.looked = true
+	c.content.Refresh()
+	c.changed()
 }
 
 func (c *agentCard) foundText() string {

@@ -19,7 +19,6 @@ import (
 )
 
 // allowPage says what passes without asking: classes of tools and the person's rules.
-// To its right a call can be tried against all of it.
 type allowPage struct {
 	part  // its body is the lists, or the editor in their place
 	lists fyne.CanvasObject
@@ -28,18 +27,13 @@ type allowPage struct {
 	ask     *checkRow
 	classes map[policy.Class]*checkRow
 	rules   *ruleList
-	try     *tryBox
 	editor  *editor   // nil while no rule is edited
 	imports *importer // nil while nothing is imported
 }
 
-// tryWidth is the width of the box that tries calls.
-const tryWidth = 310
-
 func newAllowPage(w *Window) *allowPage {
 	p := &allowPage{part: newPart(w), classes: map[policy.Class]*checkRow{}}
 	p.rules = newRuleList(w, p.edit, p.startImport)
-	p.try = newTryBox(w)
 	p.ask = newSwitch(w, lang.L("Ask about everything"), lang.L("Every allow becomes a question. Denials stay."),
 		func(c *config.Config) *bool { return &c.Policy.AskEverything })
 	p.lists = page(
@@ -49,9 +43,7 @@ func newAllowPage(w *Window) *allowPage {
 		p.rules.content,
 	)
 	setContent(p.body, p.lists)
-	side := dialogs.Surface(dialogs.ColorSunken,
-		wide(tryWidth, container.NewVScroll(dialogs.Padded(16, 18, p.try.content))))
-	p.content = container.NewBorder(nil, nil, nil, side, p.body)
+	p.content = p.body
 	return p
 }
 
@@ -76,7 +68,6 @@ func (p *allowPage) refresh(s operator.State) {
 		r.warn(r.on && c != policy.ReadOnly)
 	}
 	p.rules.show(cfg.Rules, editable)
-	p.try.decide()
 	if p.editor != nil {
 		p.editor.refresh(editable)
 	}
@@ -97,24 +88,28 @@ func (r *checkRow) warn(on bool) {
 
 // edit opens the editor for a rule, or for a new one when r has no id.
 func (p *allowPage) edit(r policy.Rule) {
-	p.editor = newEditor(p.win, r, p.cfg.Rules, p.escape)
+	p.editor = newEditor(p.win, r, p.cfg.Rules, p.back)
 	setContent(p.body, p.editor.content)
 	p.editor.focus()
 }
 
 // startImport shows what agents' own rules come to.
 func (p *allowPage) startImport() {
-	p.imports = newImporter(p.win, func() []policy.Rule { return p.cfg.Rules }, p.escape)
+	p.imports = newImporter(p.win, func() []policy.Rule { return p.cfg.Rules }, p.back)
 	setContent(p.body, p.imports.content)
 }
 
-// escape closes the editor or the import without saving.
-func (p *allowPage) escape() {
+// back closes the editor or the import without saving.
+func (p *allowPage) back() { p.escape() }
+
+// escape does so, and reports whether there was one.
+func (p *allowPage) escape() bool {
 	if p.editor == nil && p.imports == nil {
-		return
+		return false
 	}
 	p.editor, p.imports = nil, nil
 	setContent(p.body, p.lists)
+	return true
 }
 
 const (
@@ -126,7 +121,7 @@ const (
 type ruleList struct {
 	part
 	search *fyne.Container // filter, effect and agent
-	filter *widget.Entry
+	filter *textField
 	effect *widget.Select
 	agent  *widget.Select
 	add    *widget.Button
@@ -143,7 +138,7 @@ func newRuleList(w *Window, edit func(policy.Rule), take func()) *ruleList {
 	l := &ruleList{part: newPart(w), edit: edit}
 	l.add = widget.NewButtonWithIcon(lang.L("Add rule"), theme.ContentAddIcon(), func() { edit(policy.Rule{}) })
 	l.take = widget.NewButton(lang.L("Import…"), take)
-	l.filter = widget.NewEntry()
+	l.filter = newTextField(w, false)
 	l.filter.SetPlaceHolder(lang.L("Find a rule"))
 	l.filter.OnChanged = func(string) { l.find() }
 	every := append([]string{lang.L("Every effect")}, names(effects, effectName)...)
@@ -248,6 +243,7 @@ func (l *ruleList) row(r policy.Rule) fyne.CanvasObject {
 	on.SetChecked(!r.Disabled)
 	on.OnChanged = func(want bool) {
 		l.win.change(switching(r.ID, want), func(err error) {
+			l.win.banner.fail(err)
 			if err != nil {
 				on.Checked = !want
 				on.Refresh()
@@ -255,7 +251,7 @@ func (l *ruleList) row(r policy.Rule) fyne.CanvasObject {
 		})
 	}
 	edit := quietButton("", theme.DocumentCreateIcon(), func() { l.edit(r) })
-	remove := quietButton("", theme.DeleteIcon(), func() { l.win.change(without(r.ID), func(error) {}) })
+	remove := quietButton("", theme.DeleteIcon(), func() { l.win.change(without(r.ID), l.win.banner.fail) })
 	enable(l.editable, on, edit, remove)
 
 	return badged(effectWidth, effectBadge(r.Effect),

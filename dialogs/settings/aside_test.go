@@ -204,15 +204,15 @@ func TestTheLastTryWins(t *testing.T) {
 		before := o.calls("Try")
 		fyne.Do(func() {
 			for i := range 50 {
-				w.allow.try.input.SetText(fmt.Sprintf("rm -rf x%d", i))
+				w.try.input.SetText(fmt.Sprintf("rm -rf x%d", i))
 			}
-			w.allow.try.input.SetText("ls -l")
+			w.try.input.SetText("ls -l")
 		})
 		synctest.Wait()
 		if n := o.calls("Try") - before; n > 2 {
 			t.Errorf("%d calls were tried", n)
 		}
-		if got := test.RenderObjectToMarkup(w.allow.try.body); !strings.Contains(got, "ls -l") {
+		if got := test.RenderObjectToMarkup(w.try.body); !strings.Contains(got, "ls -l") {
 			t.Errorf("shows %s", got)
 		}
 		ui(w.close)

@@ -14,11 +14,13 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs"
+	"nod/dialogs/safetext"
 	"nod/policy"
 	"nod/policy/config"
 )
 
-// editor is the form for one rule. It says what is wrong as the person types, and what the rule will do.
+// editor is the form for one rule. It says what the rule will do as the person types; what is wrong with a field it
+// says once that was left, or the person wants to save.
 type editor struct {
 	part
 	was      string          // id of the rule that is edited; empty for a new one
@@ -29,10 +31,14 @@ type editor struct {
 
 	effect *widget.RadioGroup
 	class  *widget.Select
-	texts  map[string]*escEntry // by key of the file
-	wrong  map[string]*remark   // the same
+	texts  map[string]*textField // by key of the file
+	wrong  map[string]*remark    // the same
 	says   *widget.Label
 	save   *widget.Button
+
+	done    map[string]bool // fields that were left
+	pressed bool            // Save was, since the form changed last
+	anyway  bool            // what does not exist was pointed out
 }
 
 var effects = []policy.Effect{policy.Allow, policy.Ask, policy.Deny}
@@ -113,7 +119,7 @@ func (l formLine) set(typed string) {
 // newEditor makes the form for r, which is new when it has no id. Closed is called when the person is done.
 func newEditor(w *Window, r policy.Rule, rules []policy.Rule, closed func()) *editor {
 	e := &editor{part: newPart(w), was: r.ID, base: r, closed: closed, editable: true,
-		taken: map[string]bool{}, texts: map[string]*escEntry{}, wrong: map[string]*remark{}}
+		taken: map[string]bool{}, texts: map[string]*textField{}, wrong: map[string]*remark{}, done: map[string]bool{}}
 	for _, other := range rules {
 		e.taken[other.ID] = other.ID != r.ID
 	}
@@ -139,12 +145,12 @@ func (e *editor) build(r policy.Rule) {
 	e.effect = widget.NewRadioGroup(names(effects, effectName), nil)
 	e.effect.Horizontal, e.effect.Required = true, true
 	e.effect.SetSelected(effectName(r.Effect))
-	e.effect.OnChanged = func(string) { e.check() }
+	e.effect.OnChanged = func(string) { e.changed() }
 	e.class = widget.NewSelect(append([]string{lang.L("Any")}, names(policy.Classes, className)...), nil)
 	e.class.SetSelectedIndex(slices.Index(policy.Classes, r.Class) + 1)
-	e.class.OnChanged = func(string) { e.check() }
+	e.class.OnChanged = func(string) { e.changed() }
 	e.says = dialogs.Lines("", theme.SizeNameText, widget.MediumImportance)
-	e.save = mainButton(lang.L("Save rule"), theme.ConfirmIcon(), e.submit)
+	e.save = mainButton(lang.L("Save rule"), theme.ConfirmIcon(), e.press)
 
 	heading := lang.L("New rule")
 	if e.was != "" {
@@ -167,13 +173,17 @@ func (e *editor) build(r policy.Rule) {
 
 // textLine is a line of the form with a text to type.
 func (e *editor) textLine(l formLine) fyne.CanvasObject {
-	t := newEscEntry(l.text == nil || l.verbatim(), e.closed)
+	t := newTextField(e.win, l.text == nil || l.verbatim())
 	t.SetPlaceHolder(l.hint)
 	if t.MultiLine {
 		t.SetMinRowsVisible(2)
 	}
 	t.SetText(l.get())
-	t.OnChanged = func(string) { e.check() }
+	t.OnChanged = func(string) { e.changed() }
+	t.left = func() {
+		e.done[l.key] = true
+		e.check()
+	}
 	e.texts[l.key] = t
 	return e.line(l.name, l.key, t)
 }
@@ -230,6 +240,13 @@ func lines(text string) []string {
 	return all
 }
 
+// changed follows what the person sets.
+func (e *editor) changed() {
+	e.pressed, e.anyway = false, false
+	e.save.SetText(lang.L("Save rule"))
+	e.check()
+}
+
 // check shows what is wrong with the form, or what the rule will do.
 func (e *editor) check() {
 	r := e.rule()
@@ -239,25 +256,32 @@ func (e *editor) check() {
 	})
 }
 
-// show shows what came of checking r.
+// show shows what came of checking r, as far as the person wants to know it now.
 func (e *editor) show(r policy.Rule, err error) {
 	for _, l := range e.wrong {
 		l.say("")
 	}
-	enable(e.editable && err == nil, e.save)
+	enable(e.editable, e.save)
 	if err == nil {
 		e.say(sentence(r)+".", widget.MediumImportance)
 		return
 	}
-	text := err.Error()
-	if at, isField := errors.AsType[*policy.FieldError](err); isField {
-		key, _, _ := strings.Cut(at.Key, "[")
-		if line := e.wrong[key]; line != nil {
-			line.say(at.Problem)
-			text = ""
-		}
+	at, isField := errors.AsType[*policy.FieldError](err)
+	if !isField {
+		e.say(err.Error(), widget.LowImportance)
+		return
 	}
-	e.say(text, widget.LowImportance)
+	key, _, _ := strings.Cut(at.Key, "[")
+	line := e.wrong[key]
+	switch {
+	case !e.pressed && !e.done[key]:
+		e.say(lang.L("Fill in what the rule is for."), widget.LowImportance)
+	case line != nil:
+		line.say(at.Problem)
+		e.say("", widget.LowImportance)
+	default:
+		e.say(err.Error(), widget.DangerImportance)
+	}
 }
 
 // validate may look at the disk: it runs off the UI goroutine.
@@ -274,6 +298,49 @@ func (e *editor) validate(r policy.Rule) error {
 func (e *editor) say(s string, i widget.Importance) {
 	e.says.Importance = i
 	e.says.SetText(s)
+}
+
+// press saves the rule, unless something is wrong with it. Files and folders that do not exist it points out first.
+func (e *editor) press() {
+	r := e.rule()
+	e.pressed = true
+	e.work.do(func(context.Context) func() {
+		err := e.validate(r)
+		var missing map[string]string
+		if err == nil && !e.anyway {
+			missing = missingOf(r)
+		}
+		return func() {
+			e.show(r, err)
+			switch {
+			case err != nil:
+			case len(missing) > 0:
+				e.point(missing)
+			default:
+				e.submit()
+			}
+		}
+	})
+}
+
+// missingOf lists what a rule names and is not there, by the key of the file.
+func missingOf(r policy.Rule) map[string]string {
+	found := map[string]string{}
+	for key, pattern := range map[string]string{"path": r.Path, "cwd": r.CWD, "program": r.Program} {
+		if missing := missingIn(pattern); pattern != "" && missing != "" {
+			found[key] = missing
+		}
+	}
+	return found
+}
+
+// point says at their fields what does not exist. Save then saves all the same.
+func (e *editor) point(missing map[string]string) {
+	for key, folder := range missing {
+		e.wrong[key].say(lang.L("{{.Folder}} doesn't exist.", map[string]any{"Folder": safetext.Line(folder, quoteLimit)}))
+	}
+	e.anyway = true
+	e.save.SetText(lang.L("Save anyway"))
 }
 
 // submit saves the rule in the place it had, or at the end.

@@ -1,10 +1,9 @@
 package settings
 
 import (
+	"context"
 	"errors"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -21,23 +20,36 @@ import (
 // foldersPage says where agents may read without asking.
 type foldersPage struct {
 	part
-	entry *escEntry
-	add   *widget.Button
+	entry    *textField
+	add      *widget.Button
+	browse   *widget.Button
+	question *fyne.Container // whether to add a folder that does not exist
 }
 
 func newFoldersPage(w *Window) *foldersPage {
-	p := &foldersPage{part: newPart(w)}
-	p.entry = newEscEntry(false, nil)
+	p := &foldersPage{part: newPart(w), question: container.NewStack()}
+	p.entry = newTextField(w, false)
 	p.entry.SetPlaceHolder("~/src")
 	p.entry.OnSubmitted = func(string) { p.save() }
-	p.entry.OnChanged = func(string) { p.problem.say("") }
-	p.add = widget.NewButtonWithIcon(lang.L("Add folder"), theme.ContentAddIcon(), p.save)
+	p.entry.OnChanged = func(string) { p.say(nil) }
+	p.add = widget.NewButtonWithIcon(lang.L("Add"), theme.ContentAddIcon(), p.save)
+	p.browse = browseButton(w, func(folder string) {
+		p.entry.SetText(folder)
+		p.save()
+	})
 	p.content = page(dialogs.Column(9,
 		header(lang.L("Trusted folders"), lang.L("Agents may read here without asking. Git needs no trust: nod looks at "+
 			"the configuration of each repository, and asks when it names a program. Files that hold keys or passwords are "+
 			"asked about everywhere.")),
-		container.NewBorder(nil, nil, nil, p.add, p.entry), p.problem.content, p.body))
+		container.NewBorder(nil, nil, nil, container.NewHBox(p.browse, p.add), p.entry),
+		p.problem.content, p.question, p.body))
 	return p
+}
+
+// say shows what is wrong with what is typed; nil: nothing is.
+func (p *foldersPage) say(err error) {
+	p.problem.complain(err)
+	setContent(p.question)
 }
 
 // refresh shows what is saved.
@@ -46,7 +58,7 @@ func (p *foldersPage) refresh(s operator.State) {
 	if !p.drawn.changed(folders, editable) {
 		return
 	}
-	enable(editable, p.add, p.entry)
+	enable(editable, p.add, p.browse, p.entry)
 	var rows []fyne.CanvasObject
 	for _, f := range folders {
 		rows = append(rows, p.row(f, editable))
@@ -63,21 +75,49 @@ func (p *foldersPage) row(folder string, editable bool) fyne.CanvasObject {
 		p.win.change(func(c *config.Config) error {
 			c.Policy.TrustedRoots = with(c.Policy.TrustedRoots, folder, false)
 			return nil
-		}, p.problem.complain)
+		}, p.say)
 	})
 	enable(editable, remove)
 	text := exact(safetext.Line(folder, quoteLimit), theme.SizeNameText)
 	return dialogs.Padded(6, 14, container.New(besides{gap: 8}, text, remove))
 }
 
-// save adds the folder that is typed.
+// save adds the folder that is typed, if it exists.
 func (p *foldersPage) save() {
 	typed := p.entry.Text
 	folder, err := typedFolder(typed)
 	if err != nil {
-		p.problem.complain(err)
+		p.say(err)
 		return
 	}
+	p.work.do(func(context.Context) func() {
+		err := checkFolder(folder)
+		return func() {
+			switch {
+			case p.entry.Text != typed: // it is another folder by now
+			case errors.Is(err, errMissing):
+				p.ask(folder)
+			case err != nil:
+				p.say(err)
+			default:
+				p.trust(folder)
+			}
+		}
+	})
+}
+
+// ask asks whether to add a folder that does not exist.
+func (p *foldersPage) ask(folder string) {
+	p.say(nil)
+	words := paragraph(lang.L("{{.Folder}} doesn't exist. Add it anyway?",
+		map[string]any{"Folder": safetext.Line(folder, quoteLimit)}), widget.WarningImportance)
+	setContent(p.question, container.New(besides{gap: 12}, words, container.NewHBox(
+		widget.NewButton(lang.L("Add anyway"), func() { p.trust(folder) }),
+		quietButton(lang.L("Cancel"), nil, func() { p.say(nil) }))))
+}
+
+// trust adds a folder.
+func (p *foldersPage) trust(folder string) {
 	p.win.change(func(c *config.Config) error {
 		if slices.Contains(c.Policy.TrustedRoots, folder) {
 			return errors.New(lang.L("This folder is in the list already."))
@@ -85,21 +125,9 @@ func (p *foldersPage) save() {
 		c.Policy.TrustedRoots = append(c.Policy.TrustedRoots, folder)
 		return nil
 	}, func(err error) {
-		p.problem.complain(err)
-		if err == nil && p.entry.Text == typed {
+		p.say(err)
+		if err == nil {
 			p.entry.SetText("")
 		}
 	})
-}
-
-// typedFolder is a folder as the policy file takes it.
-func typedFolder(typed string) (string, error) {
-	folder := strings.TrimSpace(typed)
-	if folder == "~" || strings.HasPrefix(folder, "~/") {
-		return strings.TrimRight(folder, "/"), nil
-	}
-	if !filepath.IsAbs(folder) {
-		return "", errors.New(lang.L("Want a whole path, such as /srv/code or ~/src."))
-	}
-	return filepath.Clean(folder), nil
 }

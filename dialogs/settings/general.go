@@ -28,9 +28,8 @@ type generalPage struct {
 	settings  []setting
 	timeout   *savedEntry
 	onTop     *checkRow
-	autostart *checkRow
+	autostart *autostartRow
 	restart   *remark
-	started   operator.Autostart // as last shown
 }
 
 func newGeneralPage(w *Window) *generalPage {
@@ -40,13 +39,10 @@ func newGeneralPage(w *Window) *generalPage {
 		time.Second, 24*time.Hour, func(c *config.Config) *time.Duration { return &c.Prompt.Timeout })
 	p.onTop = newSwitch(w, lang.L("Keep prompts above other windows"), lang.L("Where the desktop allows it."),
 		func(c *config.Config) *bool { return &c.Prompt.OnTop })
-	p.autostart = newCheckRow(lang.L("Start with the session"),
-		lang.L("So that agents find nod whenever you are logged in."), func(on bool, done func(error)) {
-			w.act(func(ctx context.Context) error { return w.opts.Operator.SetAutostart(ctx, on) }, done)
-		})
+	p.autostart = newAutostartRow(w)
 	p.content = page(
 		p.section(lang.L("Asking"), p.timeout,
-			newDuration(w, lang.L("Pause before Allow works"),
+			newDuration(w, lang.L("Allow button delay"),
 				lang.L("A prompt must be visible and unchanged this long, so that no click meant for something else allows "+
 					"anything."),
 				700*time.Millisecond, 10*time.Second, func(c *config.Config) *time.Duration { return &c.Prompt.ArmAfter }),
@@ -57,16 +53,16 @@ func newGeneralPage(w *Window) *generalPage {
 				func(c *config.Config) *bool { return &c.Notifications.Prompts }),
 			newSwitch(w, lang.L("Pass on agents' notices"), lang.L("What agents send with nod notify."),
 				func(c *config.Config) *bool { return &c.Notifications.Notices })),
-		p.section(lang.L("Look"),
+		p.section(lang.L("Appearance"),
 			newChoice(w, lang.L("Theme"), "",
-				[]option{{"system", lang.L("As the system")}, {"light", lang.L("Light")}, {"dark", lang.L("Dark")}},
+				[]option{{"system", lang.L("System default")}, {"light", lang.L("Light")}, {"dark", lang.L("Dark")}},
 				func(c *config.Config) *string { return &c.Look.Theme }),
-			newChoice(w, lang.L("Language"), lang.L("Counts after a restart."),
-				[]option{{"system", lang.L("As the system")}, {"en", "English"}, {"zh-CN", "简体中文"}},
+			newChoice(w, lang.L("Language"), lang.L("Takes effect after a restart."),
+				[]option{{"system", lang.L("System default")}, {"en", "English"}, {"zh-CN", "简体中文"}},
 				func(c *config.Config) *string { return &c.Look.Language })),
 		p.section(lang.L("Start"), p.autostart,
 			newSavedEntry(w, lang.L("Port"),
-				lang.L("Where agents on this machine reach nod. 0 picks a free port at each start. Counts after a restart."),
+				lang.L("Where agents on this machine reach nod. 0 picks a free port at each start. Takes effect after a restart."),
 				portOf, setPort)),
 		p.restart.content,
 	)
@@ -88,14 +84,10 @@ func (p *generalPage) refresh(s operator.State) {
 	for _, one := range p.settings {
 		one.refresh(&s.Config, s.Problem == "")
 	}
-	p.autostart.show(s.Autostart.On)
-	if s.Autostart != p.started { // what the person tried and could not do stays in view
-		p.started = s.Autostart
-		p.autostart.problem.say(s.Autostart.Problem)
-	}
+	p.autostart.follow(s.Autostart)
 	p.restart.say("")
 	if s.Restart {
-		p.restart.say(lang.L("Start nod again for this to count."))
+		p.restart.say(lang.L("Restart nod for this to take effect."))
 	}
 }
 
@@ -175,6 +167,28 @@ func (r *checkRow) show(on bool) {
 	r.check.SetChecked(on)
 }
 
+// autostartRow says whether nod starts at login, which no configuration file does.
+type autostartRow struct {
+	*checkRow
+	known operator.Autostart // as last shown
+}
+
+func newAutostartRow(w *Window) *autostartRow {
+	return &autostartRow{checkRow: newCheckRow(lang.L("Start at login"),
+		lang.L("So that agents find nod whenever you are logged in."), func(on bool, done func(error)) {
+			w.act(func(ctx context.Context) error { return w.opts.Operator.SetAutostart(ctx, on) }, done)
+		})}
+}
+
+// follow shows what is so.
+func (r *autostartRow) follow(a operator.Autostart) {
+	r.show(a.On)
+	if a != r.known { // what the person tried and could not do stays in view
+		r.known = a
+		r.problem.say(a.Problem)
+	}
+}
+
 // option is one value of a setting, and its name.
 type option struct{ value, name string }
 
@@ -223,11 +237,10 @@ func portOf(c *config.Config) string {
 }
 
 // savedEntry is a setting that is a text. It is saved when the person is done with it: on Enter, or when it loses the
-// focus. Escape brings the saved text back. What is not valid is not saved.
+// focus. Escape brings the saved text back. What is not valid is not saved, and complained about only then.
 type savedEntry struct {
-	escEntry
+	textField
 	*field
-	win    *Window
 	config config.Config // as saved
 	saved  string        // the text of it
 	get    func(*config.Config) string
@@ -237,11 +250,20 @@ type savedEntry struct {
 // newSavedEntry makes the field, in a row with its name.
 func newSavedEntry(w *Window, name, hint string, get func(*config.Config) string,
 	set func(*config.Config, string) error) *savedEntry {
-	e := &savedEntry{win: w, get: get, set: set}
-	e.escape = func() { e.SetText(e.saved) }
+	e := &savedEntry{textField: textField{win: w}, get: get, set: set}
+	e.escape = func() bool {
+		changed := e.Text != e.saved
+		e.SetText(e.saved)
+		return changed
+	}
+	e.left = e.commit
 	e.Wrapping = fyne.TextWrapOff
 	e.ExtendBaseWidget(e)
-	e.OnChanged = func(s string) { e.problem.complain(e.check(s)) }
+	e.OnChanged = func(s string) {
+		if e.check(s) == nil {
+			e.problem.say("")
+		}
+	}
 	e.OnSubmitted = func(string) { e.commit() }
 	e.field = newField(name, hint, wide(controlWidth, e))
 	return e
@@ -265,7 +287,11 @@ func (e *savedEntry) check(text string) error {
 
 func (e *savedEntry) commit() {
 	text, was := e.Text, e.saved
-	if text == was || e.check(text) != nil {
+	if text == was {
+		return
+	}
+	if err := e.check(text); err != nil {
+		e.problem.complain(err)
 		return
 	}
 	e.saved = text
@@ -276,38 +302,3 @@ func (e *savedEntry) commit() {
 		}
 	})
 }
-
-// FocusLost implements [fyne.Focusable].
-func (e *savedEntry) FocusLost() {
-	e.Entry.FocusLost()
-	e.commit()
-}
-
-// escEntry is a text field that passes Escape on; Fyne's swallows it.
-type escEntry struct {
-	widget.Entry
-	escape func()
-}
-
-func newEscEntry(multiline bool, escape func()) *escEntry {
-	e := &escEntry{escape: escape}
-	e.MultiLine = multiline
-	e.Wrapping = fyne.TextWrapOff
-	if multiline {
-		e.Wrapping = fyne.TextWrapBreak
-	}
-	e.ExtendBaseWidget(e)
-	return e
-}
-
-// TypedKey implements [fyne.Focusable].
-func (e *escEntry) TypedKey(k *fyne.KeyEvent) {
-	if k.Name == fyne.KeyEscape && e.escape != nil {
-		e.escape()
-		return
-	}
-	e.Entry.TypedKey(k)
-}
-
-// AcceptsTab implements [fyne.Tabbable]: Tab moves on, also out of a text of several lines.
-func (e *escEntry) AcceptsTab() bool { return false }

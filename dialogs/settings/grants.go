@@ -31,7 +31,7 @@ func newGrantList(w *Window) *grantList {
 	l := &grantList{part: newPart(w), most: rowsShown}
 	l.all = widget.NewButton(lang.L("Revoke all"), l.revokeAll)
 	l.content = dialogs.Column(9,
-		header(lang.L("Answers that still hold"), lang.L("What you allowed for longer than once, for one program: one "+
+		header(lang.L("Saved approvals"), lang.L("What you allowed for longer than once, for one program: one "+
 			"input in one folder; or, in one project, a command as part of any line, or changes of files."), l.all),
 		l.problem.content, l.body)
 	return l

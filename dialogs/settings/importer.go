@@ -2,6 +2,7 @@ package settings
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"fyne.io/fyne/v2"
@@ -24,7 +25,7 @@ type importer struct {
 	part
 	rules  func() []policy.Rule // those that are there already
 	closed func()
-	folder *escEntry // of a project whose files are looked at, too
+	folder *textField // of a project whose files are looked at, too
 	add    *widget.Button
 	found  []policy.Rule
 }
@@ -40,14 +41,17 @@ type imported struct {
 
 func newImporter(w *Window, rules func() []policy.Rule, closed func()) *importer {
 	i := &importer{part: newPart(w), rules: rules, closed: closed}
-	i.folder = newEscEntry(false, closed)
+	i.folder = newTextField(w, false)
 	i.folder.SetPlaceHolder(lang.L("~/src/shop (also the rules of this project)"))
 	i.folder.OnSubmitted = func(string) { i.look() }
 	i.add = mainButton(lang.L("Add these rules"), theme.ConfirmIcon(), i.save)
 	i.add.Disable()
 	foot := dialogs.Padded(10, 20, container.NewBorder(nil, nil, nil,
 		container.NewHBox(widget.NewButton(lang.L("Cancel"), closed), i.add), i.problem.content))
-	look := widget.NewButton(lang.L("Look"), i.look)
+	look := container.NewHBox(browseButton(w, func(folder string) {
+		i.folder.SetText(folder)
+		i.look()
+	}), widget.NewButton(lang.L("Look"), i.look))
 	i.content = container.NewBorder(nil, footOf(foot), nil, nil,
 		page(header(lang.L("Import rules"), lang.L("What Claude Code, Codex and Gemini CLI have in their own permission "+
 			"files. No allow gets wider and no deny narrower: what nod cannot say so is left out.")),
@@ -77,6 +81,11 @@ func findRules(machine func() (agent.Machine, error), typed string, rules []poli
 		}
 		if folder[0] == '~' {
 			folder = m.Home + folder[1:]
+		}
+		if err := checkFolder(folder); errors.Is(err, errMissing) {
+			return nil, errors.New(lang.L("That folder doesn't exist."))
+		} else if err != nil {
+			return nil, err
 		}
 	}
 	var all []imported

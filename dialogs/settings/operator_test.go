@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"nod/interact"
 	"nod/ipc/operator"
 	"nod/policy"
 	"nod/policy/config"
@@ -21,8 +22,9 @@ type fakeOperator struct {
 
 	suggestions []policy.Suggestion
 	parts       []policy.CommandPart
-	refuse      error  // of every change
-	meanwhile   func() // somebody else's doing, just before a change
+	refuse      error           // of every change
+	meanwhile   func()          // somebody else's doing, just before a change
+	answer      interact.Answer // to a test request
 
 	mu     sync.Mutex
 	state  operator.State
@@ -171,6 +173,16 @@ func (o *fakeOperator) SetAutostart(context.Context, bool) error {
 func (o *fakeOperator) Desktop(context.Context) (operator.Desktop, error) {
 	o.count("Desktop")
 	return operator.Desktop{Tray: true}, nil
+}
+
+func (o *fakeOperator) TestRequest(context.Context) (interact.Answer, error) {
+	o.count("TestRequest")
+	return o.answer, o.refuse
+}
+
+func (o *fakeOperator) Welcomed(context.Context) error {
+	o.count("Welcomed")
+	return nil
 }
 
 // config is what is in force.

@@ -109,6 +109,7 @@ const (
 	onAllow
 	onAnswers
 	onFolders
+	onTry
 	onSuggestions
 	onAgentsPage
 	onAbout
@@ -162,7 +163,7 @@ func fewRules() config.Config {
 func TestLooks(t *testing.T) {
 	for _, theme := range []string{"light", "dark"} {
 		w := openWindow(t, somebody(), theme)
-		for i, tab := range []string{"general", "allow", "answers", "folders", "suggestions", "agents", "about"} {
+		for i, tab := range []string{"general", "allow", "answers", "folders", "try", "suggestions", "agents", "about"} {
 			w.tabs.SelectIndex(i)
 			w.looksLike(t, tab+"-"+theme+".png")
 		}

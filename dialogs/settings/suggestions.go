@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -28,7 +29,7 @@ type suggestionsPage struct {
 }
 
 func newSuggestionsPage(w *Window) *suggestionsPage {
-	p := &suggestionsPage{part: newPart(w), replay: newReplayCard(w)}
+	p := &suggestionsPage{part: newPart(w), replay: newReplayCard(w, everything)}
 	p.content = page(dialogs.Column(9,
 		header(lang.L("Suggestions"), lang.L("Rules for what you always answered the same way since nod was started. None "+
 			"is added unless you add it.")),
@@ -109,18 +110,38 @@ func callLines(calls []policy.Call) []string {
 	return lines
 }
 
-// replayCard offers to put what agents did so far before the policy, and shows the rules that come of it. It reads
-// their transcripts only when the person says so; what it finds is forgotten with the window.
+// replayCard offers to put what agents did before the policy, and shows what comes of it. It reads their transcripts
+// only when the person says so; what it finds is forgotten with the window.
 type replayCard struct {
 	part
-	run   func(context.Context, policy.Policy, func(part float64)) (*replay.Report, error)
+	replayKind
 	bar   *widget.ProgressBar // nil while nothing is read
 	found *replay.Report      // nil until it was read
 	state operator.State
 }
 
-func newReplayCard(w *Window) *replayCard {
-	c := &replayCard{part: newPart(w), run: replayAll}
+// replayKind is what of the transcripts a card is about.
+type replayKind struct {
+	run           func(context.Context, policy.Policy, func(part float64)) (*replay.Report, error)
+	button, offer func() string // what is offered, and why
+	figures       func(*replay.Report) fyne.CanvasObject
+}
+
+// everything is all that was ever done, with the rules that come of it.
+var everything = replayKind{
+	run: func(ctx context.Context, p policy.Policy, progress func(float64)) (*replay.Report, error) {
+		return replaySince(ctx, p, time.Time{}, progress)
+	},
+	button: func() string { return lang.L("Look at what your agents did so far") },
+	offer: func() string {
+		return lang.L("Claude Code and Codex keep transcripts on this machine. nod can read them once, say how often it " +
+			"would have asked, and propose the few rules that would have spared most of that. Nothing is sent, run or kept.")
+	},
+	figures: figures,
+}
+
+func newReplayCard(w *Window, kind replayKind) *replayCard {
+	c := &replayCard{part: newPart(w), replayKind: kind}
 	c.content = c.body
 	c.draw()
 	return c
@@ -140,24 +161,23 @@ func (c *replayCard) draw() {
 	case c.bar != nil:
 		setContent(c.body, c.reading())
 	case c.found != nil:
-		rows := dialogs.Column(14, figures(c.found), c.problem.content)
-		for _, s := range c.found.Rules.Rules {
-			rows.Add(c.row(s))
+		rows := dialogs.Column(14, c.figures(c.found), c.problem.content)
+		if c.found.Rules != nil {
+			for _, s := range c.found.Rules.Rules {
+				rows.Add(c.row(s))
+			}
 		}
 		setContent(c.body, rows)
 	default:
-		setContent(c.body, c.offer())
+		setContent(c.body, c.propose())
 	}
 }
 
-func (c *replayCard) offer() fyne.CanvasObject {
-	look := widget.NewButtonWithIcon(lang.L("Look at what your agents did so far"), theme.SearchIcon(), c.look)
+func (c *replayCard) propose() fyne.CanvasObject {
+	look := widget.NewButtonWithIcon(c.button(), theme.SearchIcon(), c.look)
 	no := quietButton(lang.L("No, thanks"), nil, c.content.Hide)
 	return card(dialogs.Padded(12, 14, dialogs.Column(8,
-		paragraph(lang.L("Claude Code and Codex keep transcripts on this machine. nod can read them "+
-			"once, say how often it would have asked, and propose the few rules that would have spared most of that. Nothing "+
-			"is sent, run or kept."), widget.MediumImportance),
-		c.problem.content, container.NewHBox(look, no))))
+		paragraph(c.offer(), widget.MediumImportance), c.problem.content, container.NewHBox(look, no))))
 }
 
 func (c *replayCard) reading() fyne.CanvasObject {
@@ -188,8 +208,9 @@ func (c *replayCard) read(ctx context.Context, s operator.State, bar *widget.Pro
 	})
 }
 
-// replayAll puts what agents did so far before a policy.
-func replayAll(ctx context.Context, p policy.Policy, progress func(part float64)) (*replay.Report, error) {
+// replaySince puts what agents did since then before a policy, and looks for rules where that is all they ever did.
+func replaySince(ctx context.Context, p policy.Policy, since time.Time, progress func(part float64)) (*replay.Report,
+	error) {
 	sim, err := policy.NewSimulation(p, policy.DefaultPlaces())
 	if err != nil {
 		return nil, err
@@ -198,15 +219,21 @@ func replayAll(ctx context.Context, p policy.Policy, progress func(part float64)
 	if err != nil {
 		return nil, err
 	}
+	files = slices.DeleteFunc(files, func(f replay.File) bool { return f.At.Before(since) })
+	o := replay.Options{Since: since, Suggest: since.IsZero()}
 	var size, read int64
 	for _, f := range files {
 		size += f.Size
 	}
-	return replay.Run(ctx, files, sim, replay.Options{Suggest: true, Progress: func(n int64) {
+	if o.Suggest {
+		size *= 2 // they are read twice
+	}
+	o.Progress = func(n int64) {
 		if read += n; size > 0 {
-			progress(min(float64(read)/float64(2*size), 1)) // they are read twice, and may grow meanwhile
+			progress(min(float64(read)/float64(size), 1)) // they may grow meanwhile
 		}
-	}})
+	}
+	return replay.Run(ctx, files, sim, o)
 }
 
 // stop gives up reading.

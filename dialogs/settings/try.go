@@ -6,10 +6,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"path/filepath"
 	"strings"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
@@ -20,18 +20,18 @@ import (
 	"nod/policy"
 )
 
-// tryBox shows what the policy says of a call that the person makes up. Nobody is asked and nothing runs.
-type tryBox struct {
+// tryPage shows what the policy says of a call that the person makes up. Nobody is asked and nothing runs.
+type tryPage struct {
 	part
-	agent, tool *widget.SelectEntry
-	input, cwd  *escEntry
+	agent, tool *selectField
+	input, cwd  *textField
 }
 
-func newTryBox(w *Window) *tryBox {
-	b := &tryBox{part: newPart(w)}
-	b.agent = widget.NewSelectEntry([]string{"claude-code", "codex", "gemini-cli", "opencode"})
-	b.tool = widget.NewSelectEntry([]string{"Bash", "Read", "Write", "Edit", "Grep", "WebFetch"})
-	b.input, b.cwd = newEscEntry(true, nil), newEscEntry(false, nil)
+func newTryPage(w *Window) *tryPage {
+	b := &tryPage{part: newPart(w)}
+	b.agent = newSelectField(w, "claude-code", "codex", "gemini-cli", "opencode")
+	b.tool = newSelectField(w, "Bash", "Read", "Write", "Edit", "Grep", "WebFetch")
+	b.input, b.cwd = newTextField(w, true), newTextField(w, false)
 	b.input.SetMinRowsVisible(3)
 	b.input.TextStyle.Monospace = true
 	b.agent.SetText("claude-code")
@@ -41,13 +41,12 @@ func newTryBox(w *Window) *tryBox {
 	for _, e := range []*widget.Entry{&b.agent.Entry, &b.tool.Entry, &b.input.Entry, &b.cwd.Entry} {
 		e.OnChanged = func(string) { b.decide() }
 	}
-	b.content = dialogs.Column(14,
+	b.content = page(dialogs.Column(14,
 		header(lang.L("Try a call"), lang.L("What would nod say? Nothing runs and nobody is asked.")),
-		captioned(lang.L("Agent"), b.agent),
-		captioned(lang.L("Tool"), b.tool),
+		container.NewGridWithColumns(2, captioned(lang.L("Agent"), b.agent), captioned(lang.L("Tool"), b.tool)),
 		captioned(lang.L("Input: a command, a file, or JSON"), b.input),
 		captioned(lang.L("Works in"), b.cwd),
-		b.body)
+		b.body))
 	return b
 }
 
@@ -58,10 +57,15 @@ func captioned(name string, input fyne.CanvasObject) fyne.CanvasObject {
 // attempt is what is typed.
 type attempt struct{ agent, tool, input, cwd string }
 
-func (b *tryBox) typed() attempt { return attempt{b.agent.Text, b.tool.Text, b.input.Text, b.cwd.Text} }
+func (b *tryPage) typed() attempt {
+	return attempt{b.agent.Text, b.tool.Text, b.input.Text, b.cwd.Text}
+}
+
+// refresh follows the policy.
+func (b *tryPage) refresh(operator.State) { b.decide() }
 
 // decide shows the decision on what is typed.
-func (b *tryBox) decide() {
+func (b *tryPage) decide() {
 	typed := b.typed()
 	b.work.do(func(ctx context.Context) func() {
 		call, err := typed.call()
@@ -91,11 +95,7 @@ func (a attempt) call() (policy.Call, error) {
 	if err != nil {
 		return policy.Call{}, err
 	}
-	cwd := strings.TrimSpace(a.cwd)
-	if cwd == "~" || strings.HasPrefix(cwd, "~/") {
-		cwd = filepath.ToSlash(policy.DefaultPlaces().Home) + cwd[1:]
-	}
-	return policy.Call{Agent: strings.TrimSpace(a.agent), Tool: tool, Input: policy.ReadInput(input), CWD: cwd}, nil
+	return policy.Call{Agent: strings.TrimSpace(a.agent), Tool: tool, Input: policy.ReadInput(input), CWD: onDisk(strings.TrimSpace(a.cwd))}, nil
 }
 
 // tryInput is the JSON that a tool would be called with: what is typed when that is an object, else an object
@@ -145,7 +145,7 @@ func verdict(t operator.Trial, call policy.Call) fyne.CanvasObject {
 		text := dialogs.Lines("· "+safetext.Line(step, 2*quoteLimit), theme.SizeNameCaptionText, widget.MediumImportance)
 		lines.Add(dialogs.Tight(text))
 	}
-	return dialogs.Card(theme.ColorNameBackground, dialogs.Padded(12, 12, lines))
+	return dialogs.Card(dialogs.ColorSunken, dialogs.Padded(12, 14, lines))
 }
 
 func fact(name, value string) fyne.CanvasObject {

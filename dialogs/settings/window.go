@@ -55,14 +55,18 @@ type Window struct {
 	lastAct chan struct{}                 // closed when it is
 
 	review   *review
+	welcome  *welcome          // nil until shown
+	place    *fyne.Container   // of all that is in the window, one above the other
+	greets   bool              // the welcome is in the place of the pages
 	main     fyne.CanvasObject // everything, while there is nothing to review
 	banner   *banner
-	tabs     *container.AppTabs
+	tabs     *navigation
 	pages    []tab
 	selected int // of pages
 
 	general     *generalPage
 	allow       *allowPage
+	try         *tryPage
 	grants      *grantList
 	folders     *foldersPage
 	suggestions *suggestionsPage
@@ -71,6 +75,8 @@ type Window struct {
 
 	aside func(func())                // runs what may take a moment; tests have it done at once
 	after func(time.Duration, func()) // runs something on the UI goroutine in a while
+
+	desktopFolder func(title string) (string, error) // lets the person choose a folder
 }
 
 // tab is one of the window's pages.
@@ -86,7 +92,7 @@ type tab struct {
 // New returns a window that is not shown.
 func New(a fyne.App, o Options) *Window {
 	w := &Window{
-		app: a, opts: o,
+		app: a, opts: o, desktopFolder: portalFolder,
 		after: func(d time.Duration, f func()) { time.AfterFunc(d, func() { fyne.Do(f) }) },
 	}
 	w.saved.Store(&config.Config{})
@@ -100,10 +106,24 @@ func (w *Window) setAside(aside func(func())) { w.aside, w.states.aside = aside,
 func (w *Window) Visible() bool { return w.visible.Load() }
 
 // Show brings the window to the front, as soon as it is known what is in it.
-func (w *Window) Show() {
+func (w *Window) Show() { w.appear(false) }
+
+// ShowWelcome does so with what a new person wants to know in the place of the settings.
+func (w *Window) ShowWelcome() { w.appear(true) }
+
+func (w *Window) appear(greets bool) {
+	if w.greets && !greets {
+		w.welcomed()
+	}
+	w.greets = greets
 	w.visible.Store(true)
 	w.opening = true
 	w.fetch()
+}
+
+// welcomed has nod know that the person has seen the welcome.
+func (w *Window) welcomed() {
+	w.act(w.opts.Operator.Welcomed, func(err error) { w.banner.fail(err) })
 }
 
 // Changed says that what the window shows may have changed. It is safe for concurrent use and never blocks.
@@ -145,12 +165,37 @@ func (w *Window) show(s operator.State, err error) {
 		w.opening = false
 		w.pages[w.selected].enter()
 		dialogs.ShowWindow(w.win)
+		dialogs.FitScreen(w.win)
+		w.win.SetTitle(w.title())
 	}
+}
+
+// greet shows the welcome, or hides it.
+func (w *Window) greet(on bool) {
+	if w.welcome == nil {
+		if !on {
+			return
+		}
+		w.welcome = newWelcome(w)
+		w.place.Add(w.welcome.content)
+	}
+	w.welcome.show(on)
+	w.welcome.refresh(w.state)
+}
+
+// title says what is in the window. It has its class from the first title.
+func (w *Window) title() string {
+	if w.greets {
+		return welcomeTitle
+	}
+	return title
 }
 
 // refresh shows the last state on what is in view.
 func (w *Window) refresh() {
-	setVisible(w.main, !w.review.refresh(w.state))
+	reviewing := w.review.refresh(w.state)
+	setVisible(w.main, !reviewing && !w.greets)
+	w.greet(!reviewing && w.greets)
 	w.banner.set(w.state.Problem)
 	w.pages[w.selected].refresh(w.state)
 }
@@ -161,13 +206,54 @@ func (w *Window) build() {
 	w.win.Resize(fyne.NewSize(900, 600))
 	w.win.CenterOnScreen()
 	w.win.SetCloseIntercept(w.close)
-	w.win.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyW, Modifier: fyne.KeyModifierShortcutDefault},
-		func(fyne.Shortcut) { w.close() })
+	for shortcut, do := range w.chords() {
+		w.win.Canvas().AddShortcut(&shortcut, func(fyne.Shortcut) { do() })
+	}
 	w.win.Canvas().SetOnTypedKey(func(k *fyne.KeyEvent) {
 		if k.Name == fyne.KeyEscape {
-			w.allow.escape()
+			w.escape()
 		}
 	})
+}
+
+// chords lists what the window does on keys together with others.
+func (w *Window) chords() map[desktop.CustomShortcut]func() {
+	next, previous := func() { w.step(+1) }, func() { w.step(-1) }
+	const control = fyne.KeyModifierControl // also on macOS, where Command and Tab change the program
+	return map[desktop.CustomShortcut]func(){
+		{KeyName: fyne.KeyW, Modifier: fyne.KeyModifierShortcutDefault}:   w.close,
+		{KeyName: fyne.KeyTab, Modifier: control}:                         next,
+		{KeyName: fyne.KeyTab, Modifier: control | fyne.KeyModifierShift}: previous,
+		{KeyName: fyne.KeyPageDown, Modifier: control}:                    next,
+		{KeyName: fyne.KeyPageUp, Modifier: control}:                      previous,
+	}
+}
+
+// step goes so many pages on, when they are in view.
+func (w *Window) step(by int) {
+	if w.main.Visible() {
+		w.tabs.step(by)
+	}
+}
+
+// typedShortcut does what a shortcut stands for, and reports whether it stands for anything here.
+func (w *Window) typedShortcut(s fyne.Shortcut) bool {
+	custom, ok := s.(*desktop.CustomShortcut)
+	if !ok {
+		return false
+	}
+	do := w.chords()[*custom]
+	if do != nil {
+		do()
+	}
+	return do != nil
+}
+
+// escape leaves what the person is in the middle of, else the window.
+func (w *Window) escape() {
+	if !w.allow.escape() {
+		w.close()
+	}
 }
 
 // content builds what is in the window.
@@ -175,13 +261,10 @@ func (w *Window) content() fyne.CanvasObject {
 	w.banner = newBanner(func() { w.open(w.state.About.Config) })
 	w.review = newReview(w)
 	w.makePages()
-	w.tabs = container.NewAppTabs()
-	for _, p := range w.pages {
-		w.tabs.Append(container.NewTabItemWithIcon(p.name, p.icon, p.content))
-	}
-	w.tabs.OnSelected = func(*container.TabItem) { w.selectPage(w.tabs.SelectedIndex()) }
-	w.main = container.NewBorder(w.banner.content, nil, nil, nil, w.tabs)
-	return container.NewStack(w.main, w.review.content)
+	w.tabs = newNavigation(w.pages, w.selectPage)
+	w.main = container.NewBorder(w.banner.content, nil, nil, nil, w.tabs.content)
+	w.place = container.NewStack(w.main, w.review.content)
+	return w.place
 }
 
 func (w *Window) makePages() {
@@ -190,14 +273,16 @@ func (w *Window) makePages() {
 	w.grants = newGrantList(w)
 	w.folders = newFoldersPage(w)
 	w.suggestions = newSuggestionsPage(w)
+	w.try = newTryPage(w)
 	w.agents = newAgentsPage(w)
 	w.about = newAboutPage(w)
 	nothing := func() {}
 	w.pages = []tab{
 		{lang.L("General"), theme.SettingsIcon(), w.general.content, w.general.refresh, nothing, nothing},
-		{lang.L("Auto-allow"), theme.ConfirmIcon(), w.allow.content, w.allow.refresh, nothing, nothing},
-		{lang.L("Answers"), theme.HistoryIcon(), page(w.grants.content), w.grants.refresh, nothing, nothing},
+		{lang.L("Allow automatically"), theme.ConfirmIcon(), w.allow.content, w.allow.refresh, nothing, nothing},
+		{lang.L("Saved approvals"), theme.HistoryIcon(), page(w.grants.content), w.grants.refresh, nothing, nothing},
 		{lang.L("Folders"), theme.FolderIcon(), w.folders.content, w.folders.refresh, nothing, nothing},
+		{lang.L("Try a call"), theme.MediaPlayIcon(), w.try.content, w.try.refresh, nothing, nothing},
 		{lang.L("Suggestions"), theme.QuestionIcon(), w.suggestions.content, w.suggestions.refresh,
 			nothing, w.suggestions.leave},
 		{lang.L("Agents"), theme.ComputerIcon(), w.agents.content, w.agents.refresh, w.agents.look, nothing},
@@ -226,6 +311,11 @@ func (w *Window) close() {
 	w.win.Canvas().Unfocus() // a field that was edited is saved when it loses the focus
 	w.pages[w.selected].leave()
 	w.suggestions.replay.stop()
+	if w.greets {
+		w.greet(false)
+		w.welcomed()
+	}
+	w.greets = false
 	w.banner.fail(nil)
 	w.visible.Store(false)
 	dialogs.HideWindow(w.win)
@@ -366,10 +456,12 @@ func (w *Window) acted(err error, done func(error)) {
 }
 
 // change saves a change of the configuration. The change f is made off the UI goroutine, more than once where somebody
-// else changes the configuration meanwhile; what came of it is told on the UI goroutine.
+// else changes the configuration meanwhile; what came of it is told on the UI goroutine, to who shows it.
 func (w *Window) change(f func(*config.Config) error, done func(error)) {
 	w.act(func(ctx context.Context) error { return w.replace(ctx, f) }, func(err error) {
-		w.banner.fail(err)
+		if err == nil {
+			w.banner.fail(nil)
+		}
 		done(err)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/creachadair/jrpc2"
 	"github.com/creachadair/jrpc2/channel"
@@ -90,6 +91,11 @@ func (c *Client) Prompts(ctx context.Context, known map[interact.ID]int) (Pendin
 // Answer implements [Operator].
 func (c *Client) Answer(ctx context.Context, a Answer) error { return c.do(ctx, methodAnswer, a) }
 
+// Snooze implements [Operator].
+func (c *Client) Snooze(ctx context.Context, id interact.ID, d time.Duration) error {
+	return c.do(ctx, methodSnooze, id, d)
+}
+
 // Report implements [Operator].
 func (c *Client) Report(ctx context.Context, s Screen) error { return c.do(ctx, methodReport, s) }
 
@@ -108,6 +114,11 @@ func (c *Client) SettleHeld(ctx context.Context, held config.HeldChange, accept 
 
 // Revoke implements [Operator].
 func (c *Client) Revoke(ctx context.Context, id string) error { return c.do(ctx, methodRevoke, id) }
+
+// Settle implements [Operator].
+func (c *Client) Settle(ctx context.Context, undo int, back bool) error {
+	return c.do(ctx, methodSettle, undo, back)
+}
 
 // AcceptGrants implements [Operator].
 func (c *Client) AcceptGrants(ctx context.Context) error { return c.do(ctx, methodAcceptGrants) }
@@ -131,3 +142,11 @@ func (c *Client) SetAutostart(ctx context.Context, on bool) error {
 func (c *Client) Desktop(ctx context.Context) (Desktop, error) {
 	return get[Desktop](ctx, c, methodDesktop)
 }
+
+// TestRequest implements [Operator].
+func (c *Client) TestRequest(ctx context.Context) (interact.Answer, error) {
+	return get[interact.Answer](ctx, c, methodTestRequest)
+}
+
+// Welcomed implements [Operator].
+func (c *Client) Welcomed(ctx context.Context) error { return c.do(ctx, methodWelcomed) }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 
 	"nod/interact"
 	"nod/policy"
@@ -27,6 +28,9 @@ type Operator interface {
 	// Answer ends a pending request. The error is [ErrGone] when it is not pending any more, and [ErrChanged] when
 	// an allow that is kept would save something else than what was shown.
 	Answer(ctx context.Context, a Answer) error
+	// Snooze puts a pending request off for a while, or ends that early with 0. The error is [ErrGone] when it is not
+	// pending any more.
+	Snooze(ctx context.Context, id interact.ID, d time.Duration) error
 	// Report says what is on screen.
 	Report(ctx context.Context, s Screen) error
 
@@ -38,6 +42,8 @@ type Operator interface {
 	SettleHeld(ctx context.Context, held config.HeldChange, accept bool) error
 	// Revoke takes a grant back; with an empty id all of them.
 	Revoke(ctx context.Context, id string) error
+	// Settle takes back what the person did a moment ago, or lets it stand at once.
+	Settle(ctx context.Context, undo int, back bool) error
 	// AcceptGrants puts grants in force that another program wrote.
 	AcceptGrants(ctx context.Context) error
 	// Try says what the policy makes of a call. Nothing is counted or kept.
@@ -48,6 +54,12 @@ type Operator interface {
 	SetAutostart(ctx context.Context, on bool) error
 	// Desktop asks the desktop what it offers. It may take a moment.
 	Desktop(ctx context.Context) (Desktop, error)
+
+	// TestRequest asks the person as an agent would, about something harmless that nobody does, and waits for what comes
+	// of it.
+	TestRequest(ctx context.Context) (interact.Answer, error)
+	// Welcomed says that the person has seen the welcome.
+	Welcomed(ctx context.Context) error
 }
 
 var (
@@ -69,15 +81,63 @@ const (
 type Pending struct {
 	Prompts []Prompt // oldest first
 	Wanted  []View   // to bring to the front after that, each told once
+	Undos   []Undo   // what can be taken back, the newest last
 }
+
+// Undo is something that the person did a moment ago and can take back.
+type Undo struct {
+	ID    int
+	Kind  UndoKind
+	Text  string    // what it was about, in nobody's safe words
+	Until time.Time // from then on it stands
+}
+
+// UndoKind says what the person did.
+type UndoKind string
+
+// What can be taken back.
+const (
+	UndoDeny   UndoKind = "deny"   // the agent has not heard of it: then it is asked again
+	UndoKeep   UndoKind = "keep"   // an allow saved something; the call itself has run
+	UndoRevoke UndoKind = "revoke" // saved approvals were revoked
+	UndoRule   UndoKind = "rule"   // rules were deleted
+)
 
 // Prompt is a pending request as a window shows it.
 type Prompt struct {
 	ID       interact.ID
 	Revision int               // rises when anything below changes
-	Request  *interact.Request // nil: known to the caller
+	Request  *interact.Request // nil: known to the caller; its times are those of
+	Times    Times
 	Why      policy.Decision
 	Offers   policy.Offers // what to say and offer about an approval
+}
+
+// Times are those of a request, counted from the moment at which they are told: whoever sets a clock between two
+// processes changes nothing of how long a caller waits.
+type Times struct {
+	Age     time.Duration // since it came
+	Left    time.Duration // until its deadline
+	Patient time.Duration // until its caller waits no longer
+	Snoozed time.Duration // until the person wants to be asked again; 0: now
+}
+
+// TimesOf are those of a request at this moment.
+func TimesOf(r interact.Request, now time.Time) Times {
+	t := Times{Age: now.Sub(r.Created), Left: r.Deadline.Sub(now), Patient: r.Until.Sub(now)}
+	if !r.Snoozed.IsZero() {
+		t.Snoozed = max(r.Snoozed.Sub(now), 1)
+	}
+	return t
+}
+
+// Of is a request with these times.
+func (t Times) Of(r interact.Request, now time.Time) interact.Request {
+	r.Created, r.Deadline, r.Until = now.Add(-t.Age), now.Add(t.Left), now.Add(t.Patient)
+	if r.Snoozed = (time.Time{}); t.Snoozed > 0 {
+		r.Snoozed = now.Add(t.Snoozed)
+	}
+	return r
 }
 
 // Answer is what the person did with a prompt.
@@ -97,6 +157,7 @@ type Screen struct {
 // View is a window that the tray process wants shown.
 type View struct {
 	Settings bool        // the settings; else the prompt window
+	Welcome  bool        // with Settings: what a new person sees in their place
 	Request  interact.ID // the prompt to bring to the front; zero: the current one
 }
 
@@ -107,6 +168,7 @@ type State struct {
 	Held       *config.HeldChange // a change of the policy file by another program; nil: none
 	Grants     []policy.Grant
 	HeldGrants []policy.Grant              // written by another program, not in force
+	Undos      []Undo                      // as in [Pending]
 	Contacts   map[string]interact.Contact // what came of agents' hooks, by agent
 	Autostart  Autostart
 	Restart    bool // something was set that counts only once nod is started again

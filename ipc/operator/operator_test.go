@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"sync"
 	"testing"
+	"time"
 
 	"nod/interact"
 	"nod/policy"
@@ -48,6 +49,10 @@ func (r *recorder) SettleHeld(_ context.Context, held config.HeldChange, accept 
 
 func (r *recorder) Revoke(_ context.Context, id string) error { return r.note("Revoke", id) }
 
+func (r *recorder) Settle(_ context.Context, undo int, back bool) error {
+	return r.note("Settle", undo, back)
+}
+
 func (r *recorder) AcceptGrants(context.Context) error { return r.note("AcceptGrants") }
 
 func (r *recorder) Try(_ context.Context, call policy.Call) (Trial, error) {
@@ -58,11 +63,21 @@ func (r *recorder) Suggest(context.Context) ([]policy.Suggestion, error) {
 	return []policy.Suggestion{{Folders: []string{"/srv"}}}, r.note("Suggest")
 }
 
+func (r *recorder) Snooze(_ context.Context, id interact.ID, d time.Duration) error {
+	return r.note("Snooze", id, d)
+}
+
 func (r *recorder) SetAutostart(_ context.Context, on bool) error { return r.note("SetAutostart", on) }
 
 func (r *recorder) Desktop(context.Context) (Desktop, error) {
 	return Desktop{Tray: true}, r.note("Desktop")
 }
+
+func (r *recorder) TestRequest(context.Context) (interact.Answer, error) {
+	return interact.Answer{Outcome: interact.Denied}, r.note("TestRequest")
+}
+
+func (r *recorder) Welcomed(context.Context) error { return r.note("Welcomed") }
 
 // connect connects a client with an operator.
 func connect(t *testing.T, o Operator, version string) (*Client, error) {
@@ -97,6 +112,8 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 		{func(ctx context.Context) (any, error) { return c.Prompts(ctx, map[interact.ID]int{"a": 1}) },
 			[]any{"Prompts", map[interact.ID]int{"a": 1}}, Pending{Prompts: []Prompt{{ID: "b", Revision: 2}}}},
 		{func(ctx context.Context) (any, error) { return nothing(c.Answer(ctx, answer)) }, []any{"Answer", answer}, nil},
+		{func(ctx context.Context) (any, error) { return nothing(c.Snooze(ctx, "a", time.Minute)) },
+			[]any{"Snooze", interact.ID("a"), time.Minute}, nil},
 		{func(ctx context.Context) (any, error) { return nothing(c.Report(ctx, Screen{Open: true})) },
 			[]any{"Report", Screen{Open: true}}, nil},
 		{func(ctx context.Context) (any, error) { return c.State(ctx) }, []any{"State"}, State{Problem: "broken"}},
@@ -105,6 +122,7 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 		{func(ctx context.Context) (any, error) { return nothing(c.SettleHeld(ctx, held, true)) },
 			[]any{"SettleHeld", held, true}, nil},
 		{func(ctx context.Context) (any, error) { return nothing(c.Revoke(ctx, "")) }, []any{"Revoke", ""}, nil},
+		{func(ctx context.Context) (any, error) { return nothing(c.Settle(ctx, 7, true)) }, []any{"Settle", 7, true}, nil},
 		{func(ctx context.Context) (any, error) { return nothing(c.AcceptGrants(ctx)) }, []any{"AcceptGrants"}, nil},
 		{func(ctx context.Context) (any, error) { return c.Try(ctx, policy.Call{Tool: "Bash"}) },
 			[]any{"Try", "Bash"}, Trial{Steps: []string{"one"}}},
@@ -113,6 +131,9 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 		{func(ctx context.Context) (any, error) { return nothing(c.SetAutostart(ctx, true)) },
 			[]any{"SetAutostart", true}, nil},
 		{func(ctx context.Context) (any, error) { return c.Desktop(ctx) }, []any{"Desktop"}, Desktop{Tray: true}},
+		{func(ctx context.Context) (any, error) { return c.TestRequest(ctx) }, []any{"TestRequest"},
+			interact.Answer{Outcome: interact.Denied}},
+		{func(ctx context.Context) (any, error) { return nothing(c.Welcomed(ctx)) }, []any{"Welcomed"}, nil},
 	}
 	for _, tt := range tests {
 		o.err = nil
@@ -156,5 +177,23 @@ func TestCloseMeetsWithARequest(t *testing.T) {
 func TestAnotherVersionIsRefused(t *testing.T) {
 	if c, err := connect(t, &recorder{}, "2"); !errors.Is(err, ErrVersion) {
 		t.Errorf("connected: %v, error %v", c, err)
+	}
+}
+
+// How long a request waits is the same on both sides, whatever their clocks say.
+func TestTimesSurviveAnotherClock(t *testing.T) {
+	here := time.Now()
+	there := here.Add(-37 * time.Hour)
+	for _, snoozed := range []time.Time{{}, here.Add(4 * time.Minute)} {
+		r := interact.Request{
+			Created: here.Add(-time.Minute), Deadline: here.Add(5 * time.Minute), Until: here.Add(9 * time.Minute),
+			Snoozed: snoozed,
+		}
+		got := TimesOf(r, here).Of(interact.Request{}, there)
+		if there.Sub(got.Created) != time.Minute || got.Deadline.Sub(there) != 5*time.Minute ||
+			got.Until.Sub(there) != 9*time.Minute || got.Snoozed.IsZero() != snoozed.IsZero() ||
+			!snoozed.IsZero() && got.Snoozed.Sub(there) != 4*time.Minute {
+			t.Errorf("%+v", got)
+		}
 	}
 }

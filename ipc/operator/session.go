@@ -21,16 +21,20 @@ const (
 	methodHello        = "hello"
 	methodPrompts      = "prompts"
 	methodAnswer       = "answer"
+	methodSnooze       = "snooze"
 	methodReport       = "report"
 	methodState        = "state"
 	methodReplace      = "config.replace"
 	methodSettleHeld   = "config.settle"
 	methodRevoke       = "grants.revoke"
+	methodSettle       = "undo.settle"
 	methodAcceptGrants = "grants.accept"
 	methodTry          = "try"
 	methodSuggest      = "suggest"
 	methodAutostart    = "autostart"
 	methodDesktop      = "desktop"
+	methodTestRequest  = "test.request"
+	methodWelcomed     = "welcomed"
 	methodCancel       = "cancel" // nobody waits for a call any more
 
 	// From the tray process:
@@ -91,16 +95,20 @@ func methods(op Operator) handler.Map {
 	table := handler.Map{
 		methodPrompts:      handler.NewPos(op.Prompts, "known"),
 		methodAnswer:       handler.NewPos(op.Answer, "answer"),
+		methodSnooze:       handler.NewPos(op.Snooze, "id", "for"),
 		methodReport:       handler.NewPos(op.Report, "screen"),
 		methodState:        handler.New(op.State),
 		methodReplace:      handler.NewPos(op.Replace, "base", "next"),
 		methodSettleHeld:   handler.NewPos(op.SettleHeld, "held", "accept"),
 		methodRevoke:       handler.NewPos(op.Revoke, "id"),
+		methodSettle:       handler.NewPos(op.Settle, "undo", "back"),
 		methodAcceptGrants: handler.New(op.AcceptGrants),
 		methodTry:          handler.NewPos(op.Try, "call"),
 		methodSuggest:      handler.New(op.Suggest),
 		methodAutostart:    handler.NewPos(op.SetAutostart, "on"),
 		methodDesktop:      handler.New(op.Desktop),
+		methodTestRequest:  handler.New(op.TestRequest),
+		methodWelcomed:     handler.New(op.Welcomed),
 		methodCancel: handler.NewPos(func(ctx context.Context, id string) error {
 			jrpc2.ServerFromContext(ctx).CancelRequest(id)
 			return nil

@@ -36,14 +36,36 @@ type Prompt struct {
 	ArmAfter time.Duration `yaml:"arm_after"`
 	// KeepReady is how long the windows stay loaded when nobody needs them; 0s to 24h.
 	KeepReady time.Duration `yaml:"keep_ready"`
+	// Undo is how long an answer, or the deletion of a rule, can be undone; a denial is held for as long. 0s to 60s.
+	Undo time.Duration `yaml:"undo"`
 	// OnTop keeps the prompt above other windows where the desktop allows.
 	OnTop bool `yaml:"on_top"`
+	// Appear is how a prompt comes: one of [AppearFocused], [AppearUnfocused] and [AppearInTray].
+	Appear string `yaml:"appear"`
+	// Shortcut brings nod up from anywhere, as [ParseShortcut] reads it; empty: none.
+	Shortcut string `yaml:"shortcut"`
 }
 
-// Notifications says when the desktop's notification service is used.
+// The ways in which a prompt comes.
+const (
+	AppearFocused   = "focused"   // it is shown, and takes the keyboard
+	AppearUnfocused = "unfocused" // it is shown, and leaves the keyboard where it is
+	AppearInTray    = "tray"      // it waits in the tray, with a notification, until the person asks for it
+)
+
+// Notifications says when nod draws attention.
 type Notifications struct {
 	Prompts bool `yaml:"prompts"` // announce a waiting prompt
 	Notices bool `yaml:"notices"` // pass on what agents send with notify
+	Sound   bool `yaml:"sound"`   // announce with the desktop's sound
+	// DoNotDisturb means that nod draws no attention: no notification, no sound, and prompts wait in the tray.
+	DoNotDisturb bool `yaml:"do_not_disturb"`
+	// QuietHours are the same, every day from one time to another, as [ParseHours] reads them; empty: none.
+	QuietHours string `yaml:"quiet_hours"`
+	// QuietDays are the days on which QuietHours begin, as in [Days]; none: every day.
+	QuietDays []string `yaml:"quiet_days"`
+	// Muted are agents that never draw attention: to them DoNotDisturb always applies.
+	Muted []string `yaml:"muted"`
 }
 
 // Look says how nod looks.
@@ -65,9 +87,10 @@ func Default() Config {
 	return Config{
 		IPC: IPC{Address: "127.0.0.1:7463"},
 		Prompt: Prompt{
-			Timeout: 5 * time.Minute, ArmAfter: 700 * time.Millisecond, KeepReady: 10 * time.Minute, OnTop: true,
+			Timeout: 5 * time.Minute, ArmAfter: 700 * time.Millisecond, KeepReady: 10 * time.Minute,
+			Undo: 10 * time.Second, OnTop: true, Appear: AppearFocused,
 		},
-		Notifications: Notifications{Prompts: true, Notices: true},
+		Notifications: Notifications{Prompts: true, Notices: true, Sound: true},
 		Look:          Look{Theme: "system", Language: "system"},
 		Policy:        policy.Default(),
 	}
@@ -77,13 +100,16 @@ func Default() Config {
 func (c Config) Clone() Config {
 	c.Policy = c.Policy.Clone()
 	c.Agents.Strict = slices.Clone(c.Agents.Strict)
+	c.Notifications.QuietDays = slices.Clone(c.Notifications.QuietDays)
+	c.Notifications.Muted = slices.Clone(c.Notifications.Muted)
 	return c
 }
 
 // Equal reports whether two configurations say the same.
 func (c Config) Equal(o Config) bool {
-	return c.IPC == o.IPC && c.Prompt == o.Prompt && c.Notifications == o.Notifications && c.Look == o.Look &&
-		slices.Equal(c.Agents.Strict, o.Agents.Strict) && c.Agents.AskMore == o.Agents.AskMore && c.Policy.Equal(o.Policy)
+	return c.IPC == o.IPC && c.Prompt == o.Prompt && len(changes(c.Notifications, o.Notifications)) == 0 &&
+		c.Look == o.Look && slices.Equal(c.Agents.Strict, o.Agents.Strict) && c.Agents.AskMore == o.Agents.AskMore &&
+		c.Policy.Equal(o.Policy)
 }
 
 // UnmarshalJSON reads what encoding/json writes. A field that this nod does not know is an error: it would be lost.

@@ -32,6 +32,9 @@ var edits = map[string]func(*Config){
 		c.Policy.Rules = []policy.Rule{{ID: "build", Effect: policy.Allow, Command: "make test", CWD: "~/src/shop"}}
 		c.Policy.AutoAllow = append(c.Policy.AutoAllow, policy.Network)
 		c.Notifications.Prompts = false
+		c.Notifications.QuietHours, c.Notifications.QuietDays = "22:00-07:00", []string{"sat", "sun"}
+		c.Notifications.Muted = []string{"on", "codex"}
+		c.Prompt.Appear, c.Prompt.Shortcut = AppearInTray, "Ctrl+Alt+N"
 	},
 	"missing-sections": func(c *Config) {
 		c.Prompt.ArmAfter = 2 * time.Second

@@ -40,10 +40,31 @@ func (c Config) problems() []*policy.FieldError {
 	add("prompt.timeout", checkRange(c.Prompt.Timeout, time.Second, 24*time.Hour))
 	add("prompt.arm_after", checkRange(c.Prompt.ArmAfter, 700*time.Millisecond, 10*time.Second))
 	add("prompt.keep_ready", checkRange(c.Prompt.KeepReady, 0, 24*time.Hour))
+	add("prompt.undo", checkRange(c.Prompt.Undo, 0, time.Minute))
+	add("prompt.appear", policy.CheckOneOf(c.Prompt.Appear, AppearFocused, AppearUnfocused, AppearInTray))
+	if c.Prompt.Shortcut != "" {
+		_, err := ParseShortcut(c.Prompt.Shortcut)
+		add("prompt.shortcut", problem(err))
+	}
+	if c.Notifications.QuietHours != "" {
+		_, _, err := ParseHours(c.Notifications.QuietHours)
+		add("notifications.quiet_hours", problem(err))
+	}
+	for i, day := range c.Notifications.QuietDays {
+		add(fmt.Sprintf("notifications.quiet_days[%d]", i), policy.CheckOneOf(day, Days[:]...))
+	}
+	found = append(found, policy.CheckAgents("notifications.muted", c.Notifications.Muted)...)
 	add("look.theme", policy.CheckOneOf(c.Look.Theme, "system", "light", "dark"))
 	add("look.language", policy.CheckOneOf(c.Look.Language, "system", "en", "zh-CN"))
 	found = append(found, policy.CheckAgents("agents.strict", c.Agents.Strict)...)
 	return append(found, c.Policy.Problems()...)
+}
+
+func problem(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }
 
 // checkAddress wants an address that only this machine can reach.

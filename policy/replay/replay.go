@@ -22,7 +22,8 @@ type Reader interface {
 // File is a transcript that is not open yet.
 type File struct {
 	Name string
-	Size int64 // bytes
+	Size int64     // bytes
+	At   time.Time // when it was written last
 	Open func() (io.ReadCloser, error)
 	Read func(io.Reader) Reader
 }
@@ -31,6 +32,7 @@ type File struct {
 type Options struct {
 	Progress func(bytes int64) // told how much more was read; may be nil
 	Suggest  bool              // look for rules; every transcript is read twice then
+	Since    time.Time         // leave out what was called before
 }
 
 // Run replays transcripts, merged by the times of their calls. A transcript that cannot be read is an error: a
@@ -40,7 +42,7 @@ func Run(ctx context.Context, files []File, sim *policy.Simulation, o Options) (
 		o.Progress = func(int64) {}
 	}
 	first := newTally(sim, o.Suggest)
-	if err := run(ctx, files, first, o.Progress); err != nil {
+	if err := run(ctx, files, first, o); err != nil {
 		return nil, err
 	}
 	report := first.report(len(files))
@@ -60,7 +62,7 @@ func Run(ctx context.Context, files []File, sim *policy.Simulation, o Options) (
 		return nil, err
 	}
 	second := newTally(with, false)
-	if err := run(ctx, files, second, o.Progress); err != nil {
+	if err := run(ctx, files, second, o); err != nil {
 		return nil, err
 	}
 	report.addRules(second, rules)
@@ -68,12 +70,14 @@ func Run(ctx context.Context, files []File, sim *policy.Simulation, o Options) (
 }
 
 // run puts every call before the tally, in order of time.
-func run(ctx context.Context, files []File, t *tally, progress func(int64)) error {
-	skipped, err := inOrder(files, progress, func(s *stream) error {
+func run(ctx context.Context, files []File, t *tally, o Options) error {
+	skipped, err := inOrder(files, o.Progress, func(s *stream) error {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("replay: %w", err)
 		}
-		t.add(s.project, s.call, s.at)
+		if !s.at.Before(o.Since) {
+			t.add(s.project, s.call, s.at)
+		}
 		return nil
 	})
 	t.skipped = skipped

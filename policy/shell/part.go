@@ -15,6 +15,7 @@ type Part struct {
 
 	Why    string // why it does not only read; empty when Reads
 	Within bool   // another part runs it, and is judged for it
+	At     int    // the byte of the command where it starts; only of [Assess]
 
 	words Pattern // what remembering it would cover
 	args  []string

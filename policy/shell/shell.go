@@ -53,6 +53,8 @@ type Analysis struct {
 	// letters, too long, or no valid shell. No rule should allow it.
 	Unreadable bool
 
+	Risks []Risk // what a person should see; only of [Assess]
+
 	screen bool
 }
 

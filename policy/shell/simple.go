@@ -21,6 +21,8 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 		w.redirectAll(s, nil, at)
 		return same(at)
 	}
+	w.watchAt(c, nil)
+	before := len(w.Programs)
 	var words []word
 	for _, arg := range c.Args {
 		all := braced(arg)
@@ -41,6 +43,7 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 		in.from = nil
 	}
 	in.fed, in.text = in.fed || w.piped, w.fedText(s.Redirs)
+	w.watchAt(c, w.Programs[before:])
 	first := len(w.Parts)
 	out := w.call(words, settings, w.textOf(c, s), at, in)
 	w.out = nil
@@ -51,6 +54,7 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 	p := w.Parts[first]
 	w.redirectAll(s, &p, at)
 	w.Parts[first] = p
+	w.watchMade(&p, in)
 	if first+1 == len(w.Parts) && len(p.Output) == 0 {
 		w.out = p.lines(in)
 	}
@@ -201,6 +205,10 @@ func (w *walk) call(words, settings []word, text string, at places, in pipe) out
 		w.screen = w.screen || drives(baseName(program), argv[1:])
 	}
 	w.Programs = append(w.Programs, program)
+	if w.watch != nil {
+		p.At = w.watch.at
+	}
+	w.assess(words, settings, in)
 	switch {
 	case program == "":
 		p.Why = "The program's name is known only when it runs."
@@ -266,6 +274,7 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 		w.survey(p, shown, words, at)
 	}
 	w.inside(p, shown, problem, at, in)
+	w.watchFedText(shown, words, at, in)
 }
 
 // feed has what is fed to a program stand for an operand, where the program takes it for one. Of a text that is not
@@ -498,6 +507,7 @@ func (w *walk) inside(p *Part, r *reading, problem string, at places, in pipe) {
 	}
 	w.interprets = true
 	if w.nested == maxNested {
+		w.risk(Caution, RiskOther, "")
 		w.bind("It runs commands inside commands deeper than nod reads.")
 		w.Parts = append(w.Parts, *p)
 		return
@@ -547,7 +557,7 @@ func (w *walk) innerCall(r *reading, words []word, at places, in pipe) {
 			below = append(below, a)
 		}
 	default:
-		w.call(words, nil, spelled(words), at, pipe{fed: in.fed || in.here, text: in.text})
+		w.call(words, nil, spelled(words), at, pipe{fed: in.fed || in.here, text: in.text, programs: in.programs})
 		return
 	}
 	first := len(w.Parts)

@@ -28,6 +28,8 @@ type walk struct {
 	moves      bool // a cd is there
 	joins      bool // &> is there
 	piped      bool // something is fed to the brackets or the loop around
+
+	*watch // notes what a person should see; nil: nobody looks
 }
 
 // places are the folders that the shell may be in at some point, relative to where it started; "" is there
@@ -56,6 +58,8 @@ type pipe struct {
 	from []Access // the folders below which all lines that are piped in lie, when that is certain
 	here bool     // a redirection of its own feeds it
 	text *string  // what that feeds, where it stands in the command and no shell changes it
+
+	programs []string // those to the left
 }
 
 // file judges a whole script.
@@ -121,6 +125,7 @@ func (w *walk) statement(s *syntax.Stmt, at places, in pipe) outcome {
 		return w.simple(call, s, at, in)
 	}
 	w.redirectAll(s, nil, at)
+	defer w.watchFed(in.programs)()
 	defer func(was bool) { w.piped = was }(w.piped)
 	w.piped = w.piped || in.fed || slices.ContainsFunc(s.Redirs, feeds)
 	switch cmd := s.Cmd.(type) {
@@ -160,8 +165,9 @@ func (w *walk) binary(b *syntax.BinaryCmd, at places, in pipe) outcome {
 	}
 	w.out = nil
 	var x, y outcome
+	first := len(w.Programs)
 	w.perhaps(func() { x = w.statement(b.X, at, in) })
-	w.perhaps(func() { y = w.statement(b.Y, at, pipe{fed: true, from: w.out}) })
+	w.perhaps(func() { y = w.statement(b.Y, at, pipe{fed: true, from: w.out, programs: w.Programs[first:]}) })
 	if !slices.Equal(x.all(), at) || !slices.Equal(y.all(), at) {
 		w.bind("It changes the folder inside a pipeline, which lasts in some shells only.")
 	}
@@ -184,6 +190,8 @@ func (w *walk) compound(cmd syntax.Command, at places) outcome {
 	case *syntax.Subshell:
 		w.apart(func() { w.statements(cmd.Stmts, at) })
 		return same(at)
+	case *syntax.FuncDecl:
+		w.watchFunction(cmd)
 	case *syntax.Block:
 		return same(w.statements(cmd.Stmts, at))
 	case *syntax.IfClause:
@@ -384,6 +392,7 @@ func describeCommand(cmd syntax.Command) string {
 func (w *walk) redirectAll(s *syntax.Stmt, p *Part, at places) {
 	if p == nil && len(s.Redirs) > 0 {
 		own := Part{Argv: []string{}, In: at, Understood: true, Reads: true, Within: w.within}
+		w.watchStatement(s, &own)
 		w.redirectAll(s, &own, at)
 		w.Parts = append(w.Parts, own)
 		return
@@ -400,6 +409,9 @@ func (w *walk) redirect(r *syntax.Redirect, s *syntax.Stmt, p *Part, at places) 
 	}
 	target := w.readWord(r.Word)
 	w.look(r.Word, &target, at)
+	if isSocket(target.text) {
+		w.risk(Danger, RiskSocket, "")
+	}
 	if w.harmlessRedirect(r, s) {
 		w.joins = w.joins || r.Op == syntax.RdrAll || r.Op == syntax.AppAll
 		return
@@ -449,6 +461,11 @@ func (w *walk) fed(p *Part, problem string) {
 	}
 }
 
+// isSocket reports whether bash opens a connection in place of a file.
+func isSocket(path string) bool {
+	return strings.HasPrefix(path, "/dev/tcp/") || strings.HasPrefix(path, "/dev/udp/")
+}
+
 func (w *walk) input(target word, p *Part, at places) {
 	if !target.known || target.glob || target.text == "" || p == nil {
 		w.bind("It redirects input in a way that nod does not follow.")
@@ -460,7 +477,7 @@ func (w *walk) input(target word, p *Part, at places) {
 
 func (w *walk) output(target word, p *Part, at places) {
 	w.refuse("It writes its output to " + quote(target.text) + ".")
-	if strings.HasPrefix(target.text, "/dev/tcp/") || strings.HasPrefix(target.text, "/dev/udp/") {
+	if isSocket(target.text) {
 		w.Network = true
 	}
 	switch {

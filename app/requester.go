@@ -1,0 +1,96 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"fyne.io/fyne/v2/lang"
+
+	"nod/agents/registry"
+	"nod/dialogs/safetext"
+	"nod/interact"
+)
+
+const (
+	nameLimit = 40 // characters of a program's or an agent's name, and of a folder's
+	gistLimit = 40 // characters of what a request is about, in the tray's menu
+)
+
+// whoAsks names the agent and its project, to tell requests apart: "Claude Code · shop". Both are the agent's claims.
+func whoAsks(who interact.Requester) string {
+	name := agentName(who)
+	if project := projectOf(who); project != "" {
+		name += " · " + project
+	}
+	return name
+}
+
+// agentName is what a person knows the agent by, where nod knows it; else what it calls itself, or its program.
+func agentName(who interact.Requester) string {
+	name := verified(who)
+	if who.Agent != "" {
+		name = safetext.Line(registry.Title(who.Agent), nameLimit)
+		if who.Process.Exe == "" {
+			name += " (" + lang.L("unverified") + ")"
+		}
+	}
+	return name
+}
+
+// projectOf is the name of the folder that an agent works in: nothing for one that says nothing, such as the root.
+func projectOf(who interact.Requester) string {
+	folder := filepath.Clean(who.Folder())
+	home, err := os.UserHomeDir()
+	switch name := filepath.Base(folder); {
+	case name == "." || name == string(filepath.Separator):
+		return ""
+	case err == nil && folder == filepath.Clean(home):
+		return "~"
+	default:
+		return safetext.Line(name, nameLimit)
+	}
+}
+
+// verified names the program that asks, as nod found out itself.
+func verified(who interact.Requester) string {
+	name := interact.Caller(who.Process).Exe
+	if name == "" {
+		return lang.L("an unknown program")
+	}
+	name = strings.TrimSuffix(name, " (deleted)") // Linux says so of a program that was replaced while it runs
+	return safetext.Line(filepath.Base(name), nameLimit)
+}
+
+// wish says who wants what, and no word of what the request holds.
+func wish(r interact.Request) string {
+	who := map[string]any{"Agent": whoAsks(r.Requester)}
+	switch b := r.Body.(type) {
+	case interact.Approve:
+		who["Tool"] = safetext.Line(b.Tool, nameLimit)
+		return wishedCall(b.Action(), who)
+	case interact.Confirm:
+		return lang.L("{{.Agent}} asks you to confirm", who)
+	}
+	return lang.L("{{.Agent}} has a question", who)
+}
+
+func wishedCall(a interact.Action, who map[string]any) string {
+	switch a {
+	case interact.RunsCommand:
+		return lang.L("{{.Agent}} wants to run a command", who)
+	case interact.EditsFile:
+		return lang.L("{{.Agent}} wants to edit a file", who)
+	case interact.EditsFiles:
+		return lang.L("{{.Agent}} wants to edit files", who)
+	case interact.WritesFile:
+		return lang.L("{{.Agent}} wants to write a file", who)
+	case interact.Fetches:
+		return lang.L("{{.Agent}} wants to reach the network", who)
+	case interact.OpensURL:
+		return lang.L("{{.Agent}} wants to open an address in your browser", who)
+	case interact.CarriesOut:
+		return lang.L("{{.Agent}} wants to carry out this plan", who)
+	}
+	return lang.L("{{.Agent}} wants to use the tool {{.Tool}}", who)
+}

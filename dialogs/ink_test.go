@@ -1,0 +1,130 @@
+package dialogs
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/test"
+
+	"nod/dialogs/safetext"
+)
+
+// inked writes the coloured parts of a text, each behind the name of its colour.
+func inked(text string, inks []stretch) string {
+	var parts []string
+	for _, s := range inks {
+		name := strings.ToLower(strings.TrimPrefix(string(s.ink), "nod"))
+		parts = append(parts, name+":"+text[s.from:s.to])
+	}
+	return strings.Join(parts, " ")
+}
+
+func TestShellColours(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"rm -rf build", "name:rm"},
+		{"a && b | c; d &", "name:a keyword:&& name:b keyword:| name:c keyword:; name:d keyword:&"},
+		{"echo 'x y' >out # end", "name:echo string:'x y' keyword:> comment:# end"},
+		{`echo "a $B $(rm c)"`, `name:echo string:"a  variable:$B string:  keyword:$( name:rm keyword:) string:"`},
+		{"X=1 make", "variable:X keyword:= name:make"},
+		{"for f in *; do ls $f; done",
+			"keyword:for keyword:in keyword:; keyword:do name:ls variable:$f keyword:; keyword:done"},
+		{"cat <<E\nrm x\nE", "name:cat keyword:<< string:rm x\nE"},
+		// What an editor takes for a comment or a string, and a shell executes.
+		{`echo "a"#b; rm c`, `name:echo string:"a" keyword:; name:rm`},
+		{`echo '\'; rm c #'`, `name:echo string:'\' keyword:; name:rm comment:#'`},
+		{`echo \"; rm c #"`, `name:echo keyword:; name:rm comment:#"`},
+		{"echo a#b; rm c", "name:echo keyword:; name:rm"},
+		{"echo 'not closed", ""},
+		{"for", ""},
+	} {
+		c := code{name: shellCode, text: tt.in}
+		if got := inked(tt.in, c.inks()); got != tt.want {
+			t.Errorf("%s\n got %s\nwant %s", tt.in, got, tt.want)
+		}
+	}
+}
+
+func TestFileColours(t *testing.T) {
+	for _, tt := range []struct{ name, in, want string }{
+		{"a/main.go", "func f() { return 1 } // x", "keyword:func name:f keyword:return number:1 comment:// x"},
+		{"x.json", `{"a": "b"}`, `name:"a" string:"b"`},
+		{"Makefile", "x = 1", "variable:x number:1"},
+		{"nobody.knows", "func f()", ""},
+		{"long.go", strings.Repeat("func", maxInkBytes/4) + "x", ""},
+		{"bad.go", "func \xff", ""},
+	} {
+		c := code{name: tt.name, text: tt.in}
+		if got := inked(tt.in, c.inks()); got != tt.want {
+			t.Errorf("%s: got %s\nwant %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// What is drawn is the same with colours and without, and what is odd keeps its own colour.
+func TestColoursChangeNoText(t *testing.T) {
+	for _, text := range []string{
+		"rm\u202e -rf\u200b \"größe \t日本\" # 🦊\u200d💻 pаypal" + strings.Repeat(" ", 40) + "x",
+		strings.Repeat("echo 'a b c' && ", 40), "echo 'not closed", "a\r\nb\r\n\n\n\n\n\n\n\nc",
+	} {
+		test.NewTempApp(t)
+		test.ApplyTheme(t, Theme("light"))
+		s := newSheet(inCode(numbered(text, lineText), shellCode, text), text)
+		w := test.NewTempWindow(t, s)
+		w.Resize(fyne.NewSize(400, 400))
+		plain, _ := drawnTexts(s)
+		s.colour()()
+		coloured, odd := drawnTexts(s)
+		if plain != coloured {
+			t.Errorf("%q is drawn as\n%q, with colours as\n%q", text, plain, coloured)
+		}
+		if want := strings.Contains(text, "\u202e"); strings.Contains(odd, "U+202E") != want {
+			t.Errorf("in the error colour: %q", odd)
+		}
+	}
+}
+
+// drawnTexts is everything that a sheet draws as text, and that in the error colour.
+func drawnTexts(s *sheet) (all, odd string) {
+	red := fmt.Sprint(colorOf(s, "error"))
+	for _, o := range (pageRenderer{s.page}).Objects() {
+		if text, ok := o.(*canvas.Text); ok {
+			all += text.Text
+			if fmt.Sprint(text.Color) == red {
+				odd += text.Text
+			}
+		}
+	}
+	return all, odd
+}
+
+func FuzzColours(f *testing.F) {
+	names := []string{shellCode, "a.go", "a.py", "a.html", "a.md", "a.sh", "a.yaml"}
+	for _, text := range []string{
+		goFile, longCommand(), "echo \"$(x)\" # y", "<a b='c'>\r\n", "\xff‹\u202e", "#!/bin/sh\n<<E\n",
+	} {
+		for i := range names {
+			f.Add(byte(i), text)
+		}
+	}
+	f.Fuzz(func(t *testing.T, language byte, text string) {
+		if len(text) > 1024 {
+			t.Skip()
+		}
+		name := names[int(language)%len(names)]
+		c := code{name: name, text: text}
+		inks := c.inks()
+		if !fits(inks, text) {
+			t.Fatalf("%q: %v", text, inks)
+		}
+		lines := inCode(numbered(text, lineText), name, text)
+		for i, stretches := range inksOf(lines) {
+			drawn := (safetext.Row{Spans: lines[i].spans}).String()
+			if !fits(stretches, drawn) {
+				t.Fatalf("%q is drawn as %q: %v", text, drawn, stretches)
+			}
+		}
+	})
+}

@@ -1,0 +1,105 @@
+package dialogs
+
+import (
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// shellInks colours a command as the policy reads it, not as an editor guesses: what an editor takes for a comment
+// could be executed. A text that is no valid shell has no colours.
+func shellInks(text string) []stretch {
+	parser := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true))
+	file, err := parser.Parse(strings.NewReader(text), "")
+	if err != nil {
+		return nil
+	}
+	p := shellPainter{text: text, inks: make([]shellInk, len(text))}
+	syntax.Walk(file, p.visit)
+	return p.stretches()
+}
+
+// shellInk is what a byte of a command belongs to.
+type shellInk byte
+
+const (
+	inkSyntax shellInk = iota // what belongs to no word: operators, and words of the language
+	inkWord
+	inkProgram
+	inkQuoted
+	inkVariable
+	inkComment
+)
+
+var shellColors = [...]fyne.ThemeColorName{
+	inkSyntax: colorKeyword, inkWord: "", inkProgram: colorName, inkQuoted: colorString, inkVariable: colorVariable,
+	inkComment: colorComment,
+}
+
+// shellPainter colours each byte, from the outermost node inwards.
+type shellPainter struct {
+	text string
+	inks []shellInk
+}
+
+func (p *shellPainter) visit(n syntax.Node) bool {
+	switch n := n.(type) {
+	case *syntax.Comment:
+		p.paint(n, inkComment)
+	case *syntax.CallExpr:
+		if len(n.Args) > 0 {
+			p.fill(n.Args[0], inkProgram)
+		}
+	case *syntax.Redirect:
+		if n.Hdoc != nil {
+			p.paint(n.Hdoc, inkQuoted)
+		}
+	case *syntax.Word, *syntax.Lit:
+		p.fill(n, inkWord)
+	case *syntax.SglQuoted, *syntax.DblQuoted:
+		p.paint(n, inkQuoted)
+	case *syntax.ParamExp:
+		p.paint(n, inkVariable)
+	case *syntax.Assign:
+		p.fill(n.Name, inkVariable)
+	case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp:
+		p.paint(n, inkSyntax)
+	}
+	return true
+}
+
+func (p *shellPainter) bytes(n syntax.Node) []shellInk {
+	to := min(int(n.End().Offset()), len(p.inks))
+	return p.inks[min(int(n.Pos().Offset()), to):to]
+}
+
+// paint colours all of n.
+func (p *shellPainter) paint(n syntax.Node, ink shellInk) {
+	bytes := p.bytes(n)
+	for i := range bytes {
+		bytes[i] = ink
+	}
+}
+
+// fill colours what of n belongs to no word yet.
+func (p *shellPainter) fill(n syntax.Node, ink shellInk) {
+	bytes := p.bytes(n)
+	for i, was := range bytes {
+		if was == inkSyntax {
+			bytes[i] = ink
+		}
+	}
+}
+
+func (p *shellPainter) stretches() []stretch {
+	var all []stretch
+	for i, ink := range p.inks {
+		name := shellColors[ink]
+		if name == "" || ink == inkSyntax && strings.ContainsRune(" \t\n", rune(p.text[i])) {
+			continue
+		}
+		all = join(all, stretch{i, i + 1, name})
+	}
+	return all
+}

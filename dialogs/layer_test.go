@@ -1,0 +1,122 @@
+package dialogs
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/interact"
+)
+
+// long is a request whose words fit into no line.
+func long(id string) interact.Request {
+	r := bash(id, "terraform apply -auto-approve -var-file=/srv/infrastructure/environments/production/"+id)
+	r.Requester.Agent = "an-agent-with-a-name-that-takes-a-while-to-read"
+	return r
+}
+
+// Whatever is in a menu, and however small the window: it lies within the window, its words within it, and each of its
+// lines can be brought into view by keys.
+func TestMenusAreNeverCutOff(t *testing.T) {
+	menus := map[string]func(s *screen){
+		"queue":  func(s *screen) { s.tap(s.page().head.queue) },
+		"more":   func(s *screen) { s.tap(s.page().head.more) },
+		"scopes": func(s *screen) { s.p.window.openMenu(s.page().entry, s.page().yes, manyItems()) },
+	}
+	for name, open := range menus {
+		for _, size := range []fyne.Size{{Width: 400, Height: 250}, {Width: 640, Height: 300}, {Width: 900, Height: 600}} {
+			for _, n := range []int{2, 40} {
+				t.Run(fmt.Sprintf("%s/%vx%v/%d", name, size.Width, size.Height, n), func(t *testing.T) {
+					s := newScreen(t)
+					for i := range n {
+						s.open(long(fmt.Sprint(i)))
+					}
+					s.p.window.win.Resize(size)
+					s.ready()
+					open(s)
+					s.wantMenuWithin(size)
+					s.wantLinesInReach()
+				})
+			}
+		}
+	}
+}
+
+func manyItems() []menuItem {
+	var items []menuItem
+	for i := range 12 {
+		items = append(items, menuItem{
+			text:  fmt.Sprintf("%d: fetches from registry.npmjs.org, in this project, until nod quits, whatever it is", i),
+			small: "https://registry.npmjs.org/a-package-with-quite-a-long-name/-/and-a-file-with-a-longer-one.tgz", do: func() {},
+		})
+	}
+	return items
+}
+
+func (s *screen) wantMenuWithin(size fyne.Size) {
+	s.t.Helper()
+	menu := s.p.window.menu
+	at, card := fyne.CurrentApp().Driver().AbsolutePositionForObject(menu.card), menu.card.Size()
+	if at.X < 0 || at.Y < 0 || at.X+card.Width > size.Width || at.Y+card.Height > size.Height {
+		s.t.Errorf("the menu is at %v, %v large", at, card)
+	}
+	for _, line := range menu.items {
+		walk(line, func(o fyne.CanvasObject) {
+			var width float32
+			switch o.(type) {
+			case *canvas.Text, *widget.RichText:
+				width = o.MinSize().Width
+			}
+			if width > o.Size().Width+slack {
+				s.t.Errorf("%T of %q is %v wide and has %v", o, line.item.text, width, o.Size().Width)
+			}
+		})
+		if right := line.Position().X + line.Size().Width; right > card.Width {
+			s.t.Errorf("%q ends at %v of %v", line.item.text, right, card.Width)
+		}
+	}
+}
+
+// wantLinesInReach goes through the menu with the keys and looks whether what has the focus is in view.
+func (s *screen) wantLinesInReach() {
+	s.t.Helper()
+	menu := s.p.window.menu
+	last := len(menu.items) - 1
+	look := func(key fyne.KeyName, want int) {
+		s.t.Helper()
+		if key != "" {
+			s.key(key)
+		}
+		line := menu.items[want]
+		if s.canvas().Focused() != fyne.Focusable(line) {
+			s.t.Fatalf("%s: the focus is on %v, want line %d", key, s.canvas().Focused(), want)
+		}
+		d := fyne.CurrentApp().Driver()
+		top := d.AbsolutePositionForObject(line).Y - d.AbsolutePositionForObject(menu.scroll.Scroll).Y
+		if top < -slack || top+line.Size().Height > menu.scroll.Size().Height+slack {
+			s.t.Errorf("%s: line %d is from %v on in a view of %v", key, want, top, menu.scroll.Size().Height)
+		}
+	}
+	look(fyne.KeyEnd, last)
+	look(fyne.KeyHome, 0)
+	look(fyne.KeyUp, last)
+	look(fyne.KeyDown, 0)
+	for i := 1; i <= last; i++ {
+		look(fyne.KeyDown, i)
+	}
+	s.key(fyne.KeyPageUp)
+	s.key(fyne.KeyHome)
+	for range last {
+		s.key(fyne.KeyPageDown)
+	}
+	look("", last)
+	s.key(fyne.KeyEscape)
+	s.pass(time.Second)
+	if s.p.window.menu != nil {
+		s.t.Error("Escape leaves it open")
+	}
+}

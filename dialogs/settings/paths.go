@@ -1,0 +1,120 @@
+package settings
+
+import (
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/dialog"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+	"github.com/rymdport/portal/filechooser"
+
+	"nod/policy"
+)
+
+// typedFolder is a folder as the policy file takes it.
+func typedFolder(typed string) (string, error) {
+	folder := strings.TrimSpace(typed)
+	if folder == "~" || strings.HasPrefix(folder, "~/") {
+		return strings.TrimRight(folder, "/"), nil
+	}
+	if !filepath.IsAbs(folder) {
+		return "", errors.New(lang.L("Write a whole path, such as /srv/code or ~/src."))
+	}
+	return filepath.Clean(folder), nil
+}
+
+// onDisk is a path with the home folder in the place of its ~.
+func onDisk(path string) string {
+	if path == "~" || strings.HasPrefix(path, "~/") {
+		return filepath.ToSlash(policy.DefaultPlaces().Home) + path[1:]
+	}
+	return path
+}
+
+// errMissing says that nothing is at a path.
+var errMissing = errors.New("that does not exist")
+
+// checkFolder says why a path is no folder: [errMissing] when nothing is there. It may take a moment.
+func checkFolder(path string) error {
+	info, err := os.Stat(onDisk(path))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errMissing
+	case err == nil && !info.IsDir():
+		return errors.New(lang.L("That is a file. Choose a folder."))
+	}
+	return err
+}
+
+// missingIn is what a pattern of paths surely needs and is not there: the folder before its first wildcard, of a
+// plain path the folder that it is in. Empty: all of it is there, or nobody can tell.
+func missingIn(pattern string) string {
+	folder, isPlain := pattern, true
+	if i := strings.IndexAny(pattern, "*?[{"); i >= 0 {
+		folder, isPlain = pattern[:i], false
+	}
+	if isPlain || !strings.HasSuffix(folder, "/") {
+		folder = filepath.ToSlash(filepath.Dir(folder))
+	}
+	if !filepath.IsAbs(onDisk(folder)) {
+		return ""
+	}
+	if errors.Is(checkFolder(folder), errMissing) {
+		return folder
+	}
+	return ""
+}
+
+// browseButton chooses a folder.
+func browseButton(w *Window, chosen func(folder string)) *widget.Button {
+	return widget.NewButtonWithIcon(lang.L("Browse…"), theme.FolderOpenIcon(), func() { w.chooseFolder(chosen) })
+}
+
+// chooseFolder lets the person choose a folder: in the desktop's own dialog where there is one, else in Fyne's.
+func (w *Window) chooseFolder(chosen func(folder string)) {
+	w.aside(func() {
+		folder, err := w.desktopFolder(lang.L("Choose a folder"))
+		fyne.Do(func() {
+			switch {
+			case err != nil:
+				w.fyneFolder(chosen)
+			case folder != "":
+				chosen(fromHome(folder, policy.DefaultPlaces().Home))
+			}
+		})
+	})
+}
+
+// portalFolder asks for a folder through the desktop's portal; none was chosen when it is empty. The error says why
+// there is no such dialog.
+func portalFolder(title string) (string, error) {
+	chosen, err := filechooser.OpenFile("", title, &filechooser.OpenFileOptions{Directory: true})
+	if err != nil || len(chosen) == 0 {
+		return "", err
+	}
+	address, err := url.Parse(chosen[0])
+	if err != nil {
+		return "", err
+	}
+	return filepath.FromSlash(address.Path), nil
+}
+
+func (w *Window) fyneFolder(chosen func(folder string)) {
+	d := dialog.NewFolderOpen(func(folder fyne.ListableURI, err error) {
+		switch {
+		case err != nil:
+			w.banner.fail(err)
+		case folder != nil:
+			chosen(fromHome(folder.Path(), policy.DefaultPlaces().Home))
+		}
+	}, w.win)
+	d.Show()
+	d.Resize(w.win.Canvas().Size())
+}

@@ -1,0 +1,173 @@
+package settings
+
+import (
+	"context"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/assets"
+	"nod/dialogs"
+	"nod/interact"
+	"nod/ipc/operator"
+	"nod/policy"
+	"nod/policy/replay"
+)
+
+// welcomeTitle is the window's while it welcomes the person.
+const welcomeTitle = "Welcome to nod"
+
+// welcome takes the place of the settings until a new person is done with it: what nod does, which agents are here, how
+// often nod would ask, and a first request to answer.
+type welcome struct {
+	part
+	agents    *agentList
+	replay    *replayCard
+	autostart *autostartRow
+	try       *widget.Button // sends a test request
+	answer    *remark        // what came of it
+	asking    context.CancelFunc
+}
+
+func newWelcome(w *Window) *welcome {
+	p := &welcome{part: newPart(w), agents: newAgentList(w), replay: newReplayCard(w, lastWeek),
+		autostart: newAutostartRow(w), answer: newRemark(widget.MediumImportance)}
+	p.try = widget.NewButton(lang.L("Send a test request"), p.ask)
+	p.content = container.NewBorder(nil, footOf(dialogs.Padded(10, 20, container.NewHBox(
+		quietButton(lang.L("All settings"), nil, w.Show), layout.NewSpacer(), mainButton(lang.L("Done"), nil, w.close)))),
+		nil, nil,
+		page(
+			header(lang.L("Agents ask. You nod."), lang.L("nod stands between your coding agents and your computer.")),
+			picture(),
+			dialogs.Column(9, header(lang.L("Your agents"), lang.L("Choose which ones ask through nod. You see every change "+
+				"of their settings before it is made.")), p.agents.content),
+			dialogs.Column(9, header(lang.L("How often nod would ask"), ""), p.replay.content),
+			dialogs.Column(9, header(lang.L("Your first request"), ""), card(p.testRow())),
+			card(p.autostart.content),
+		))
+	p.content.Hide()
+	return p
+}
+
+// picture shows what nod does.
+func picture() fyne.CanvasObject {
+	nod := canvas.NewImageFromResource(fyne.NewStaticResource("nod.png", assets.App()))
+	nod.SetMinSize(fyne.NewSquareSize(48))
+	nod.FillMode = canvas.ImageFillContain
+	arrow := func() fyne.CanvasObject {
+		return container.NewCenter(widget.NewIcon(theme.NewColoredResource(theme.NavigateNextIcon(), dialogs.ColorMuted)))
+	}
+	asks := dialogs.Card(theme.ColorNameBackground, dialogs.Padded(8, 12, dialogs.Column(4,
+		dialogs.Words(lang.L("An agent wants to run"), theme.SizeNameCaptionText, dialogs.ColorMuted),
+		exact("rm -r build", theme.SizeNameText))))
+	outcomes := dialogs.Column(8,
+		outcome(policy.Allow, lang.L("It only reads, or you allowed it before: it runs.")),
+		outcome(policy.Ask, lang.L("Everything else: you see exactly what it is, and answer.")),
+		outcome(policy.Deny, lang.L("A rule of yours forbids it: it never runs.")))
+	left := dialogs.Row(8, container.NewCenter(wide(160, asks)), arrow(), container.NewCenter(nod), arrow())
+	return card(dialogs.Padded(14, 14, container.NewBorder(nil, nil, container.NewCenter(left), nil,
+		container.NewBorder(nil, nil, dialogs.Row(6), nil, outcomes))))
+}
+
+func outcome(e policy.Effect, words string) fyne.CanvasObject {
+	return container.NewBorder(nil, nil, topLeft(effectWidth, effectBadge(e)), nil, muted(words))
+}
+
+// lastWeek is what the agents did in the last seven days.
+var lastWeek = replayKind{
+	run: func(ctx context.Context, p policy.Policy, progress func(float64)) (*replay.Report, error) {
+		return replaySince(ctx, p, time.Now().AddDate(0, 0, -7), progress)
+	},
+	button: func() string { return lang.L("Look at last week") },
+	offer: func() string {
+		return lang.L("Claude Code and Codex keep transcripts on this machine. nod can count how often it would have asked " +
+			"last week. Nothing is sent, run or kept.")
+	},
+	figures: weekFigures,
+}
+
+// weekFigures says what nod would have asked in a week.
+func weekFigures(f *replay.Report) fyne.CanvasObject {
+	if f.Calls == 0 {
+		return card(emptyRow(lang.L("Claude Code and Codex did nothing here last week.")))
+	}
+	n := map[string]any{"Calls": f.Calls, "Asked": f.Asked, "Always": f.Always}
+	return card(dialogs.Padded(12, 14, dialogs.Column(4,
+		bold(lang.L("Last week: {{.Calls}} calls. nod would have asked {{.Asked}} times.", n), theme.SizeNameText),
+		muted(lang.L("{{.Always}} times, if you allow for longer where that is offered. The page Suggestions finds rules "+
+			"that make it fewer.", n)))))
+}
+
+func (p *welcome) testRow() fyne.CanvasObject {
+	f := newField(lang.L("See what a prompt looks like"),
+		lang.L("nod asks you as an agent would. Nothing runs, whatever you answer."), p.try)
+	return dialogs.Column(0, f.content, dialogs.Padded(0, 14, p.answer.content))
+}
+
+// show shows the welcome, or hides it.
+func (p *welcome) show(on bool) {
+	if on == p.content.Visible() {
+		return
+	}
+	setVisible(p.content, on)
+	if on {
+		p.agents.look()
+		return
+	}
+	p.replay.stop()
+	if p.asking != nil {
+		p.asking()
+	}
+}
+
+// refresh shows what is in force.
+func (p *welcome) refresh(s operator.State) {
+	p.agents.refresh(s)
+	p.replay.refresh(s)
+	p.autostart.follow(s.Autostart)
+}
+
+// ask sends a request to answer, and says what came of it.
+func (p *welcome) ask() {
+	p.try.Disable()
+	p.answer.say(lang.L("Waiting for your answer…"))
+	ctx, cancel := context.WithCancel(context.Background())
+	p.asking = cancel
+	p.win.aside(func() {
+		a, err := p.win.opts.Operator.TestRequest(ctx)
+		fyne.Do(func() {
+			cancel()
+			p.asking = nil
+			p.try.Enable()
+			if err != nil {
+				p.answer.complain(err)
+				return
+			}
+			p.answer.say(answered(a))
+		})
+	})
+}
+
+// answered says what an agent would have done with an answer.
+func answered(a interact.Answer) string {
+	byRule := a.By == interact.ByPolicy
+	switch {
+	case a.Outcome == interact.Allowed && byRule:
+		return lang.L("Your rules allowed it without asking you.")
+	case a.Outcome == interact.Denied && byRule:
+		return lang.L("Your rules denied it without asking you.")
+	case a.Outcome == interact.Allowed:
+		return lang.L("You allowed it. An agent would go on now.")
+	case a.Outcome == interact.Denied:
+		return lang.L("You denied it. An agent would try something else, or ask why.")
+	case a.Outcome == interact.Unavailable:
+		return lang.L("Nobody was asked: {{.Reason}}.", map[string]any{"Reason": a.Reason})
+	}
+	return lang.L("You did not decide, so it was not allowed.")
+}

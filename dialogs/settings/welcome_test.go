@@ -1,0 +1,157 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"nod/interact"
+	"nod/policy"
+	"nod/policy/replay"
+)
+
+// welcomed shows the welcome on a canvas of 900 by 600.
+func welcomed(t *testing.T, o *fakeOperator, theme string) *Window {
+	t.Helper()
+	w := newWindow(t, o, theme)
+	w.setAside(func(f func()) { f() })
+	w.after = func(_ time.Duration, f func()) { f() }
+	w.ShowWelcome()
+	w.welcome.replay.run = func(context.Context, policy.Policy, func(float64)) (*replay.Report, error) {
+		return &replay.Report{Files: 9, Counts: replay.Counts{Calls: 1204, Asked: 71, Always: 19}}, nil
+	}
+	w.win.Resize(fyne.NewSize(900, 600))
+	return w
+}
+
+func TestWelcomeLooks(t *testing.T) {
+	for _, theme := range []string{"light", "dark"} {
+		w := welcomed(t, somebody(), theme)
+		w.win.Resize(fyne.NewSize(900, 940))
+		w.looksLike(t, "welcome-"+theme+".png")
+	}
+}
+
+// A new person sets an agent up, looks back and answers a request, all in one place, and is welcomed once.
+func TestTheWelcome(t *testing.T) {
+	o := somebody()
+	o.answer = interact.Answer{Outcome: interact.Allowed, By: interact.ByHuman}
+	w := welcomed(t, o, "light")
+	if w.main.Visible() || !w.welcome.content.Visible() || w.title() != welcomeTitle {
+		t.Error("the settings are in view")
+	}
+	if m := w.win.Content().MinSize(); m.Width > 640 || m.Height > 330 {
+		t.Errorf("it needs %v", m)
+	}
+	if n := len(w.welcome.agents.found.Objects); n != 2 {
+		t.Errorf("%d agents found", n)
+	}
+	card := w.welcome.agents.cards[0]
+	test.Tap(card.setUp)
+	test.Tap(buttonIn(t, card.body, "Set up"))
+	m, err := w.opts.Machine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(m.Home, ".claude", "settings.json")); err != nil ||
+		!strings.Contains(string(text), "claude-code") {
+		t.Errorf("%v: %s", err, text)
+	}
+	test.Tap(buttonIn(t, w.welcome.replay.content, "Look at last week"))
+	if markup := test.RenderObjectToMarkup(w.welcome.replay.content); !strings.Contains(markup,
+		"Last week: 1204 calls. nod would have asked 71 times.") {
+		t.Errorf("shows %s", markup)
+	}
+	test.Tap(w.welcome.try)
+	if got := shownBy(w.welcome.answer); o.calls("TestRequest") != 1 || !strings.Contains(got, "You allowed it.") {
+		t.Errorf("says %q", got)
+	}
+	if o.calls("Welcomed") != 0 {
+		t.Error("it counts as seen before the person is done")
+	}
+	test.Tap(buttonIn(t, w.welcome.content, "Done"))
+	if w.Visible() || o.calls("Welcomed") != 1 {
+		t.Errorf("open %v, seen %d times", w.Visible(), o.calls("Welcomed"))
+	}
+	w.Show()
+	if !w.main.Visible() || w.welcome.content.Visible() || w.title() != title {
+		t.Error("the settings are not in view")
+	}
+	w.tabs.SelectIndex(onAbout)
+	test.Tap(buttonIn(t, w.about.content, "Show the welcome"))
+	if w.main.Visible() || !w.welcome.content.Visible() {
+		t.Error("the welcome does not come back")
+	}
+	test.Tap(buttonIn(t, w.welcome.content, "All settings"))
+	if !w.main.Visible() || w.welcome.content.Visible() || o.calls("Welcomed") != 2 {
+		t.Error("the settings do not come back")
+	}
+}
+
+func TestWhatCameOfATestRequest(t *testing.T) {
+	for _, tt := range []struct {
+		answer interact.Answer
+		err    error
+		want   string
+	}{
+		{interact.Answer{Outcome: interact.Allowed, By: interact.ByHuman}, nil, "You allowed it."},
+		{interact.Answer{Outcome: interact.Denied, By: interact.ByHuman}, nil, "You denied it."},
+		{interact.Answer{Outcome: interact.Allowed, By: interact.ByPolicy}, nil, "Your rules allowed it"},
+		{interact.Answer{Outcome: interact.Denied, By: interact.ByPolicy}, nil, "Your rules denied it"},
+		{interact.Answer{Outcome: interact.Dismissed, By: interact.ByHuman}, nil, "not allowed"},
+		{interact.Answer{Outcome: interact.TimedOut}, nil, "not allowed"},
+		{interact.Answer{Outcome: interact.Unavailable, Reason: "nod is paused"}, nil, "Nobody was asked: nod is paused."},
+		{interact.Answer{}, errors.New("the connection broke"), "the connection broke"},
+	} {
+		o := somebody()
+		o.answer, o.refuse = tt.answer, tt.err
+		w := welcomed(t, o, "light")
+		test.Tap(w.welcome.try)
+		if got := shownBy(w.welcome.answer); !strings.Contains(got, tt.want) || w.welcome.try.Disabled() {
+			t.Errorf("%+v: says %q", tt, got)
+		}
+	}
+}
+
+// Only what was done last week counts, and only files that were written then are read.
+func TestReplayOfLastWeek(t *testing.T) {
+	withTranscript(t)
+	r, err := lastWeek.run(t.Context(), policy.Policy{}, func(float64) {})
+	if err != nil || r.Files != 1 || r.Calls != 0 || r.Rules != nil {
+		t.Errorf("calls of another year: %v, %+v", err, r)
+	}
+	old := time.Now().AddDate(0, 0, -8)
+	file := filepath.Join(os.Getenv("CLAUDE_CONFIG_DIR"), "projects", "shop", "session.jsonl")
+	if err := os.Chtimes(file, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = lastWeek.run(t.Context(), policy.Policy{}, func(float64) {}); err != nil || r.Files != 0 {
+		t.Errorf("an old file: %v, %+v", err, r)
+	}
+}
+
+// Whoever closes the welcome leaves no work behind.
+func TestClosingTheWelcomeEndsItsWork(t *testing.T) {
+	o := somebody()
+	live(t, o, func(w *Window, ui func(func())) {
+		ui(w.ShowWelcome)
+		var ended error
+		w.welcome.replay.run = func(ctx context.Context, _ policy.Policy, _ func(float64)) (*replay.Report, error) {
+			<-ctx.Done()
+			ended = ctx.Err()
+			return nil, ended
+		}
+		ui(func() { test.Tap(buttonIn(t, w.welcome.replay.content, "Look at last week")) })
+		ui(w.close)
+		if ended == nil {
+			t.Error("it still reads")
+		}
+	})
+}

@@ -1,0 +1,165 @@
+package settings
+
+import (
+	"fmt"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/test"
+
+	"nod/policy"
+)
+
+// press is a chord in the window. It goes to the focused widget, as with a real driver, else to the window.
+func (w *Window) press(key fyne.KeyName, modifier fyne.KeyModifier) {
+	s := &desktop.CustomShortcut{KeyName: key, Modifier: modifier}
+	if focused, ok := w.win.Canvas().Focused().(fyne.Shortcutable); ok {
+		focused.TypedShortcut(s)
+		return
+	}
+	w.typedShortcut(s)
+}
+
+// typeEscape presses Escape.
+func (w *Window) typeEscape() {
+	key := &fyne.KeyEvent{Name: fyne.KeyEscape}
+	if focused := w.win.Canvas().Focused(); focused != nil {
+		focused.TypedKey(key)
+		return
+	}
+	w.win.Canvas().OnTypedKey()(key)
+}
+
+// Each page fits a screen of 1024 by 600 pixels at a scale of 1.5, and the list of pages shrinks with it.
+func TestEveryPageFitsASmallScreen(t *testing.T) {
+	w := openWindow(t, somebody(), "light")
+	for i, p := range w.pages {
+		w.tabs.SelectIndex(i)
+		if m := w.win.Content().MinSize(); m.Width > 640 || m.Height > 330 {
+			t.Errorf("%s needs %v", p.name, m)
+		}
+	}
+	w.win.Resize(fyne.NewSize(660, 340))
+	if w.tabs.names || w.tabs.list.Size().Width != iconsWidth {
+		t.Errorf("the list of pages is %v wide", w.tabs.list.Size().Width)
+	}
+	w.win.Resize(fyne.NewSize(900, 600))
+	if !w.tabs.names || w.tabs.list.Size().Width != namesWidth {
+		t.Errorf("the list of pages is %v wide", w.tabs.list.Size().Width)
+	}
+}
+
+// The keys that every window knows work here, also in a text field.
+func TestKeys(t *testing.T) {
+	for _, inField := range []bool{false, true} {
+		t.Run(fmt.Sprint("in a field: ", inField), func(t *testing.T) {
+			w, _ := few(t)
+			focus := func() {
+				w.win.Canvas().Unfocus()
+				if inField {
+					w.win.Canvas().Focus(w.general.timeout)
+				}
+			}
+			focus()
+			w.press(fyne.KeyTab, fyne.KeyModifierControl)
+			w.press(fyne.KeyPageDown, fyne.KeyModifierControl)
+			if w.tabs.selected != 2 || !w.pages[2].content.Visible() || w.pages[0].content.Visible() {
+				t.Errorf("on page %d", w.tabs.selected)
+			}
+			for range 3 {
+				w.press(fyne.KeyTab, fyne.KeyModifierControl|fyne.KeyModifierShift)
+			}
+			w.press(fyne.KeyPageUp, fyne.KeyModifierControl)
+			if w.tabs.selected != len(w.pages)-2 {
+				t.Errorf("on page %d: want round and round", w.tabs.selected)
+			}
+			for _, closing := range []func(){w.typeEscape, func() { w.press(fyne.KeyW, fyne.KeyModifierShortcutDefault) }} {
+				w.Show()
+				focus()
+				closing()
+				if w.Visible() {
+					t.Error("it stays open")
+				}
+			}
+		})
+	}
+}
+
+// Escape leaves what the person is in the middle of first.
+func TestEscapeLeavesOneThing(t *testing.T) {
+	w, _ := few(t)
+	w.win.Canvas().Focus(w.general.timeout)
+	w.general.timeout.SetText("9m")
+	w.typeEscape()
+	if !w.Visible() || w.general.timeout.Text != "5m" {
+		t.Errorf("open %v, shows %q", w.Visible(), w.general.timeout.Text)
+	}
+	w.tabs.SelectIndex(onAllow)
+	w.allow.edit(policy.Rule{})
+	w.typeEscape()
+	if !w.Visible() || w.allow.editor != nil {
+		t.Error("the form is open, or the window closed with it")
+	}
+	w.typeEscape()
+	if w.Visible() {
+		t.Error("it stays open")
+	}
+}
+
+// The wheel scrolls the page also over a text field, which takes it only while it has more than it shows.
+func TestTheWheelOverATextField(t *testing.T) {
+	w, _ := few(t)
+	w.win.Resize(fyne.NewSize(900, 300))
+	w.tabs.SelectIndex(onAllow)
+	w.allow.edit(policy.Rule{})
+	w.win.Resize(fyne.NewSize(900, 301))
+	var form *container.Scroll
+	visit(w.allow.content, func(o fyne.CanvasObject) {
+		if s, ok := o.(*container.Scroll); ok && form == nil {
+			form = s
+		}
+	})
+	over := func(e *textField) fyne.Position {
+		return fyne.CurrentApp().Driver().AbsolutePositionForObject(e).AddXY(40, 10)
+	}
+	test.Scroll(w.win.Canvas(), over(w.allow.editor.texts["tool"]), 0, -20)
+	if form.Offset.Y != 20 {
+		t.Errorf("the form is at %v after the wheel over a field", form.Offset.Y)
+	}
+	run := w.allow.editor.texts["run"]
+	run.SetText("one\ntwo\nthree\nfour\nfive\nsix")
+	test.Scroll(w.win.Canvas(), over(run), 0, -20)
+	if form.Offset.Y != 20 {
+		t.Error("the form moved while the field had lines to show")
+	}
+	for range 20 {
+		test.Scroll(w.win.Canvas(), over(run), 0, -20)
+	}
+	if form.Offset.Y == 20 {
+		t.Error("the form does not move once the field is at its end")
+	}
+}
+
+// The agents that are here come first, the others on request.
+func TestAgentsThatAreHereComeFirst(t *testing.T) {
+	w, _, _ := onAgents(t, somebody(), "light", "claude-code")
+	p := w.agents
+	if n := len(p.found.Objects); n != 2 || p.others.Visible() || p.looking.Visible() {
+		t.Errorf("%d found, others in view: %v", n, p.others.Visible())
+	}
+	if n := len(p.others.Objects); n != len(p.cards)-2 {
+		t.Errorf("%d others of %d", n, len(p.cards))
+	}
+	test.Tap(p.more)
+	if !p.others.Visible() {
+		t.Error("the others stay out of view")
+	}
+	codex := w.cardOf(t, "codex")
+	test.Tap(codex.setUp)
+	test.Tap(buttonIn(t, codex.body, "Set up"))
+	if p.found.Objects[1] != codex.content {
+		t.Error("what was set up is not among those that are here")
+	}
+}

@@ -1,0 +1,109 @@
+package dialogs
+
+import (
+	"slices"
+	"time"
+
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/interact"
+)
+
+// snoozes are the times for which a prompt can be put off, as long as its caller waits.
+var snoozes = []time.Duration{5 * time.Minute, 15 * time.Minute, time.Hour}
+
+const (
+	// answerTime is how much of its caller's patience a prompt that was put off has left at least when it comes back.
+	answerTime = time.Minute
+	// longPatience is that of a caller who waits as long as it takes: nobody wants to know until when.
+	longPatience = 12 * time.Hour
+)
+
+// snoozeItems are the lines of a menu that put e off, under a line that says how long its caller waits. What is longer
+// than that is not offered.
+func (w *window) snoozeItems(e *entry) []menuItem {
+	if w.p.options.Snooze == nil {
+		return nil
+	}
+	patience := e.request.Until.Sub(w.p.now())
+	most := (patience - answerTime).Truncate(time.Minute)
+	var items []menuItem
+	add := func(text string, d time.Duration) {
+		items = append(items, menuItem{
+			text: text, do: func() { w.p.snooze(e, d) },
+		})
+	}
+	for _, d := range snoozes {
+		if d <= most {
+			add(tr("Snooze {{.Time}}", values{"Time": span(d)}), d)
+		}
+	}
+	if !slices.Contains(snoozes, most) && most >= time.Minute && most < snoozes[len(snoozes)-1] {
+		add(tr("Snooze as long as it can wait ({{.Time}})", values{"Time": span(most)}), most)
+	}
+	if len(items) > 0 && patience < longPatience {
+		until := Lines(waitsUntil(e), theme.SizeNameCaptionText, widget.LowImportance)
+		items[0].heading = container.New(layout.NewCustomPaddedLayout(4, 2, menuIndent, 10), Tight(until))
+	}
+	return items
+}
+
+func waitsUntil(e *entry) string {
+	return tr("{{.Agent}} waits until {{.Time}}",
+		values{"Agent": agentOf(e.request.Requester), "Time": e.request.Until.Format("15:04")})
+}
+
+// span writes a length of time in words: 5 minutes, 1 hour.
+func span(d time.Duration) string {
+	switch n := int(d / time.Minute); {
+	case n == 60:
+		return tr("1 hour")
+	case n == 1:
+		return tr("1 minute")
+	default:
+		return tr("{{.Count}} minutes", values{"Count": n})
+	}
+}
+
+// elsewhere is what to press to be asked where the agent asks itself; nothing where it does not.
+func elsewhere(r interact.Request) string {
+	switch isQuestion := r.Body.Kind() != interact.KindApprove; {
+	case r.Silence == interact.AsksInTerminal && isQuestion:
+		return tr("Answer in the terminal")
+	case r.Silence == interact.AsksInTerminal:
+		return tr("Decide in the terminal")
+	case r.Silence == interact.AsksItself && isQuestion:
+		return tr("Answer in {{.Agent}}", values{"Agent": agentOf(r.Requester)})
+	case r.Silence == interact.AsksItself:
+		return tr("Decide in {{.Agent}}", values{"Agent": agentOf(r.Requester)})
+	}
+	return ""
+}
+
+// silence says what happens when nobody decides, and when.
+func silence(r interact.Request, left time.Duration) string {
+	what := values{"Time": clock(left), "Agent": agentOf(r.Requester)}
+	switch r.Silence {
+	case interact.AsksInTerminal:
+		return tr("Goes back to the terminal in {{.Time}}", what)
+	case interact.AsksItself:
+		return tr("Goes back to {{.Agent}} in {{.Time}}", what)
+	case interact.GoesByOwnRules:
+		return tr("Left to the rules of {{.Agent}} in {{.Time}}", what)
+	}
+	switch b := r.Body.(type) {
+	case interact.Approve:
+		return tr("Denied in {{.Time}} unless you decide", what)
+	case interact.Confirm:
+		yes, no := confirmLabels(b)
+		what["Answer"] = no
+		if b.Default {
+			what["Answer"] = yes
+		}
+		return tr("Answers “{{.Answer}}” in {{.Time}}", what)
+	}
+	return tr("Ends unanswered in {{.Time}}", what)
+}

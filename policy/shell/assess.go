@@ -1,0 +1,407 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"nod/policy/invisible"
+	"nod/policy/shell/language"
+)
+
+// The risks that the form of a command shows rather than the name of a program.
+const (
+	RiskDownloaded = "Runs what it downloads"
+	RiskDecoded    = "Runs text that is encoded"
+	RiskPiped      = "Runs what is piped into it"
+	RiskWritten    = "Runs a file that it has just made"
+	RiskUnknown    = "Runs a program nod doesn't know: {{.What}}"
+	RiskHidden     = "Runs a program whose name shows only when it runs"
+	RiskLetters    = "The program's name holds unusual letters: {{.What}}"
+	RiskDeletes    = "Deletes what shows only when it runs"
+	RiskOther      = "May run other code"
+	RiskOpen       = "Part of it shows only when it runs"
+	RiskScreen     = "Can control your screen"
+	RiskSocket     = "Opens a network connection of its own"
+	RiskSettings   = "Changes what programs do: {{.What}}"
+	RiskEndless    = "Starts itself over and over"
+	RiskHost       = "Reaches {{.What}}"
+	RiskNetwork    = "Reaches the network"
+	RiskUnreadable = "nod can't read all of it"
+	RiskLong       = "Too long for nod to read all of it"
+)
+
+// Assess reads a command for the eyes of a person. Unlike [Analyze] it gives up on nothing: of what is no valid shell,
+// holds what nobody can see or is too long, it tells as much as it can. Nothing may be decided by what it finds.
+func Assess(command string) Analysis {
+	whole := unreadable(command) == ""
+	a := Analysis{Opaque: !whole}
+	for _, blank := range []bool{false, true} {
+		text, places := visible(command, blank)
+		for _, piece := range pieces(text) {
+			read := assess(piece.file, piece.text)
+			for i := range read.Risks {
+				read.Risks[i].At = places[read.Risks[i].At+piece.at]
+			}
+			for i := range read.Parts {
+				read.Parts[i].At = places[read.Parts[i].At+piece.at]
+			}
+			whole = whole && piece.whole
+			a.add(read)
+		}
+		if len(text) == len(command) { // nothing to leave out
+			break
+		}
+	}
+	switch {
+	case len(command) > maxAssessed:
+		a.Risks = append(a.Risks, Risk{Level: Danger, Text: RiskLong})
+	case !whole:
+		a.Risks = append(a.Risks, Risk{Level: Caution, Text: RiskUnreadable})
+	case a.Opaque && len(a.Risks) == 0:
+		a.Risks = append(a.Risks, Risk{Level: Note, Text: RiskOpen})
+	}
+	return a
+}
+
+// add joins what two readings tell.
+func (a *Analysis) add(b Analysis) {
+	for _, r := range b.Risks {
+		if !slices.ContainsFunc(a.Risks, func(o Risk) bool { return o.Text == r.Text && o.What == r.What && o.At == r.At }) {
+			a.Risks = append(a.Risks, r)
+		}
+	}
+	a.Parts = append(a.Parts, b.Parts...)
+	for _, name := range b.Programs {
+		a.Programs = appendNew(a.Programs, name)
+	}
+	a.Deletes, a.Network, a.screen = a.Deletes || b.Deletes, a.Network || b.Network, a.screen || b.screen
+	a.Opaque, a.Unreadable = a.Opaque || b.Opaque, a.Unreadable || b.Unreadable
+}
+
+// maxAssessed is how many bytes of a command are assessed.
+const maxAssessed = 256 << 10
+
+// visible is a command without what nobody can see, or with blanks in its place, and where each of its bytes stands in
+// the command.
+func visible(command string, blank bool) (text string, places []int) {
+	var b strings.Builder
+	for i := 0; i < min(len(command), maxAssessed); {
+		r, size := utf8.DecodeRuneInString(command[i:])
+		isHidden := r != '\n' && r != '\t' && (r == utf8.RuneError || invisible.Is(r))
+		switch {
+		case isHidden && blank:
+			b.WriteByte(' ')
+			places = append(places, i)
+		case !isHidden:
+			b.WriteString(command[i : i+size])
+			for k := range size {
+				places = append(places, i+k)
+			}
+		}
+		i += size
+	}
+	return b.String(), append(places, min(len(command), maxAssessed))
+}
+
+// A piece is a part of a text that is a shell's by itself.
+type piece struct {
+	text  string
+	at    int // where it stands in the text
+	file  *syntax.File
+	whole bool // nothing was left out of it
+}
+
+// quotes and brackets, which a line that is no valid shell may leave open.
+var unquoted = strings.NewReplacer("'", " ", `"`, " ", "`", ";", "(", ";", ")", ";", "{", " ", "}", " ", `\`, " ", "$", " ",
+	"<", " ", ">", " ", "#", " ", "&", ";", "|", ";", ";", ";", "[", " ", "]", " ", "!", " ")
+
+// pieces are the text as one, or its lines when it is no valid shell. Of a line that is none by itself quotes and
+// brackets are taken for blanks.
+func pieces(text string) []piece {
+	if file := parse(text); file != nil {
+		return []piece{{text, 0, file, true}}
+	}
+	var out []piece
+	at := 0
+	for line := range strings.Lines(text) {
+		file, start := parse(line), at
+		at += len(line)
+		if file == nil {
+			for plain := range strings.SplitSeq(unquoted.Replace(strings.TrimRight(line, "\n")), ";") {
+				if f := parse(plain); f != nil {
+					out = append(out, piece{plain, start, f, false})
+				}
+				start += len(plain) + 1
+			}
+			continue
+		}
+		out = append(out, piece{line, start, file, false})
+	}
+	return out
+}
+
+func parse(text string) *syntax.File {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		return nil
+	}
+	return file
+}
+
+func assess(file *syntax.File, text string) Analysis {
+	w := walk{source: text, watch: &watch{made: map[string]bool{}, functions: map[string]bool{}}}
+	w.file(file)
+	return w.finish()
+}
+
+// A watch goes along with a walk and notes the risks.
+type watch struct {
+	at        int             // where the simple command starts that the walk is at
+	line      string          // its text
+	noted     bool            // a risk of it
+	inWords   []string        // programs whose output is among its words
+	fedBy     []string        // programs whose output is fed to the brackets or the loop around
+	made      map[string]bool // files that it writes, and whether they come from another computer
+	functions map[string]bool // that it defines
+}
+
+// watchAt has the watch follow the walk to a simple command of the source. One in a script within a word stands where
+// the word does.
+func (w *walk) watchAt(c *syntax.CallExpr, inWords []string) {
+	if w.watch == nil {
+		return
+	}
+	w.inWords = inWords
+	if w.nested == 0 {
+		w.watch.at = int(c.Pos().Offset())
+		w.line = w.source[w.watch.at:min(int(c.End().Offset()), len(w.source))]
+	}
+}
+
+// runsText reports whether a program runs what it is fed.
+func runsText(name string) bool {
+	for _, p := range []*program{programs().find(name), programs().find(unversioned(name))} {
+		if p != nil && p.traits[traitCode] && p.traits[traitInput] && !p.traits[traitNetwork] {
+			return true
+		}
+	}
+	return shells.Has(name)
+}
+
+// shells are programs that run their words, or a file that they name.
+const shells language.Words = "eval source . exec pwsh powershell bash sh zsh"
+
+// watchStatement says where a part stands that is no more than redirections.
+func (w *walk) watchStatement(s *syntax.Stmt, p *Part) {
+	if w.watch == nil {
+		return
+	}
+	if w.nested == 0 {
+		w.watch.at = int(s.Pos().Offset())
+		w.line = w.source[w.watch.at:min(int(s.End().Offset()), len(w.source))]
+	}
+	p.At = w.watch.at
+}
+
+// risk notes something about the simple command that the walk is at.
+func (w *walk) risk(level Level, text, what string) {
+	if w.watch == nil {
+		return
+	}
+	w.noted = true
+	r := Risk{Level: level, Text: text, What: what, At: w.watch.at, Line: w.line}
+	if !slices.Contains(w.Risks, r) {
+		w.Risks = append(w.Risks, r)
+	}
+}
+
+// assess notes the risks of a call.
+func (w *walk) assess(words, settings []word, in pipe) {
+	if w.watch == nil {
+		return
+	}
+	w.noted = false
+	name, args := baseName(words[0].text), texts(words[1:])
+	for _, s := range settings {
+		if variable, _, _ := strings.Cut(s.text, "="); !harmlessSetting(variable) {
+			w.risk(settingLevel(variable), RiskSettings, variable)
+		}
+	}
+	switch {
+	case !words[0].known:
+		w.risk(Danger, RiskHidden, "")
+		return
+	case !ascii(words[0].text):
+		w.risk(Danger, RiskLetters, words[0].text)
+	}
+	for _, rule := range risksOf(name, args) {
+		w.risk(rule.level, rule.text, "")
+	}
+	w.assessFed(words, name, in)
+	if p := programs().find(name); p != nil && p.removes() && slices.ContainsFunc(words[1:], isUnknown) {
+		w.risk(Danger, RiskDeletes, "")
+	}
+	if drives(name, args) {
+		w.risk(Danger, RiskScreen, "")
+	}
+	for _, arg := range args {
+		if host := hostIn(arg); host != "" {
+			w.risk(Caution, RiskHost, host)
+		}
+	}
+	switch {
+	case w.noted, w.functions[words[0].text]:
+	case !isKnown(name):
+		w.risk(Caution, RiskUnknown, words[0].text)
+	case runsCode(name):
+		w.risk(Caution, RiskOther, "")
+	}
+}
+
+// isKnown reports whether there is an entry for a program.
+func isKnown(name string) bool {
+	c := programs()
+	return c.find(name) != nil || c.subs[name] || c.find(unversioned(name)) != nil
+}
+
+// texts are the words as far as they are known.
+func texts(words []word) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w.text
+	}
+	return out
+}
+
+// loaders are variables through which a program is made to run something else.
+const loaders language.Words = "PATH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV IFS PS4 " +
+	"PROMPT_COMMAND GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_PAGER PAGER EDITOR VISUAL GIT_EDITOR PYTHONSTARTUP " +
+	"PYTHONPATH NODE_OPTIONS PERL5OPT PERL5LIB RUBYOPT JAVA_TOOL_OPTIONS GIT_CONFIG_GLOBAL GIT_PROXY_COMMAND"
+
+func settingLevel(variable string) Level {
+	if loaders.Has(variable) {
+		return Danger
+	}
+	return Note
+}
+
+// assessFed notes that a shell or an interpreter runs what another program prints or has made.
+func (w *walk) assessFed(words []word, name string, in pipe) {
+	runs := runsText(name)
+	for i, word := range words {
+		isFetched, isMade := w.made[path.Clean(word.text)]
+		switch {
+		case !word.known || word.text == "" || !isMade || i > 0 && !runs:
+		case isFetched:
+			w.risk(Danger, RiskDownloaded, "")
+		default:
+			w.risk(Caution, RiskWritten, "")
+		}
+	}
+	if !runs {
+		return
+	}
+	isGiven := slices.ContainsFunc(words[1:], func(word word) bool {
+		return !isFlag(word.text) && word.text != "/dev/stdin"
+	}) && !slices.ContainsFunc(words[1:], func(word word) bool { return word.text == "-s" })
+	fed := w.inWords
+	if !isGiven {
+		fed = slices.Concat(fed, in.programs, w.fedBy)
+	}
+	switch {
+	case slices.ContainsFunc(fed, fetches):
+		w.risk(Danger, RiskDownloaded, "")
+	case slices.ContainsFunc(fed, decodes):
+		w.risk(Danger, RiskDecoded, "")
+	case len(fed) > 0, (in.fed || w.piped) && !isGiven:
+		w.risk(Caution, RiskPiped, "")
+	}
+}
+
+// fetches reports whether a program gets what it prints from other computers.
+func fetches(name string) bool {
+	p := programs().find(baseName(name))
+	return p != nil && p.traits[traitNetwork] && !p.traits[traitCode]
+}
+
+// decoders are programs that print what a text stands for.
+const decoders language.Words = "base64 base32 basenc xxd uudecode openssl gunzip zcat bunzip2 xz rev tr gpg"
+
+func decodes(name string) bool { return decoders.Has(baseName(name)) }
+
+// watchMade notes which files a part writes, and whether they come from another computer.
+func (w *walk) watchMade(p *Part, in pipe) {
+	if w.watch == nil {
+		return
+	}
+	isFetched := slices.ContainsFunc(in.programs, fetches) || len(p.Argv) > 0 && fetches(p.Argv[0])
+	for _, a := range slices.Concat(p.Accesses, p.Output) {
+		if a.Kind == Write {
+			name := path.Clean(a.Path)
+			w.made[name] = w.made[name] || isFetched
+		}
+	}
+}
+
+// watchFunction notes what a script calls by a name of its own, and a function that starts itself beside itself.
+func (w *walk) watchFunction(f *syntax.FuncDecl) {
+	if w.watch == nil || f.Name == nil {
+		return
+	}
+	w.functions[f.Name.Value] = true
+	if w.nested == 0 {
+		w.watch.at, w.line = int(f.Pos().Offset()), ""
+	}
+	syntax.Walk(f.Body, func(n syntax.Node) bool {
+		b, ok := n.(*syntax.BinaryCmd)
+		if ok && b.Op == syntax.Pipe && calls(b.X, f.Name.Value) && calls(b.Y, f.Name.Value) {
+			w.risk(Danger, RiskEndless, "")
+		}
+		return true
+	})
+}
+
+func calls(s *syntax.Stmt, name string) bool {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	return ok && len(c.Args) > 0 && c.Args[0].Lit() == name
+}
+
+// schemes are those of addresses that name a host.
+const schemes language.Words = "http https ftp ftps sftp ssh git ws wss rsync tcp git+https git+ssh"
+
+// hostIn is the host of a word that is an address, with whatever stands before it.
+func hostIn(word string) string {
+	before, rest, ok := strings.Cut(word, "://")
+	if !ok || !schemes.Has(before[strings.LastIndexAny(before, "=@\"'")+1:]) {
+		return ""
+	}
+	host, _, _ := strings.Cut(rest, "/")
+	host, _, _ = strings.Cut(host, "?")
+	host, _, _ = strings.Cut(host, "#")
+	return host[strings.LastIndexByte(host, '@')+1:]
+}
+
+// watchFed has the commands in brackets or a loop know what is fed to them, until the function that it returns is called.
+func (w *walk) watchFed(programs []string) func() {
+	if w.watch == nil {
+		return func() {}
+	}
+	was := w.fedBy
+	w.fedBy = slices.Concat(was, programs)
+	return func() { w.fedBy = was }
+}
+
+// watchFedText goes through a script that stands in the command and is fed to a shell.
+func (w *walk) watchFedText(r *reading, words []word, at places, in pipe) {
+	name := baseName(words[0].text)
+	if w.watch == nil || in.text == nil || len(r.operands) > 0 || r.script != nil || r.program.flags["-c"].typ == nil {
+		return
+	}
+	if runsText(name) {
+		w.script(*in.text, at)
+	}
+}

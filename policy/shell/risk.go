@@ -1,0 +1,199 @@
+package shell
+
+import (
+	"errors"
+	"slices"
+	"strings"
+)
+
+// A Level says how much attention something calls for.
+type Level uint8
+
+// The levels, in rising order.
+const (
+	Note    Level = iota // good to know
+	Caution              // look again
+	Danger               // hard to undo, or further than the agent was sent
+)
+
+// String returns the level's name.
+func (l Level) String() string { return [...]string{"note", "caution", "danger"}[min(l, Danger)] }
+
+// levels are the levels by name.
+var levels = map[string]Level{Note.String(): Note, Caution.String(): Caution, Danger.String(): Danger}
+
+func isLevel(word string) bool {
+	_, ok := levels[word]
+	return ok
+}
+
+// A Risk is one thing that a person should see before allowing a command. Nothing is decided by it.
+type Risk struct {
+	Level Level
+	Text  string // in a person's words; {{.What}} in it stands for What
+	What  string // a program, place or address, as the command spells it
+	At    int    // the byte of the command where the simple command starts
+	Line  string // the simple command
+}
+
+// String is the risk as a sentence.
+func (r Risk) String() string { return strings.ReplaceAll(r.Text, "{{.What}}", r.What) }
+
+// A riskRule says which commands bear a risk.
+type riskRule struct {
+	level  Level
+	text   string
+	words  []string   // behind the program's name
+	with   [][]string // of each list one word is there
+	unless []string   // and of these none
+}
+
+// addRisks files the rules of a line that starts with when.
+func (c catalogue) addRisks(level Level, text, rest string) error {
+	if text == "" {
+		return errors.New("when: want a line that starts with danger, caution or note before it")
+	}
+	for item := range strings.SplitSeq(rest, ",") {
+		item, unless, _ := strings.Cut(item, " unless ")
+		parts := strings.Split(item, " with ")
+		words := strings.Fields(parts[0])
+		if len(words) == 0 {
+			return errors.New("when: want the name of a program")
+		}
+		rule := riskRule{level: level, text: text, words: words[1:], unless: strings.Fields(unless)}
+		for _, list := range parts[1:] {
+			rule.with = append(rule.with, strings.Fields(list))
+		}
+		for name := range strings.SplitSeq(words[0], "|") {
+			if strings.Contains(name, "*") && name != "*" {
+				c.risks["*"] = append(c.risks["*"], namedRisk{name, rule})
+				continue
+			}
+			name = strings.ToLower(name)
+			c.risks[name] = append(c.risks[name], namedRisk{name, rule})
+		}
+	}
+	return nil
+}
+
+// A namedRisk is a rule of a program's name, which may hold *.
+type namedRisk struct {
+	name string
+	riskRule
+}
+
+// risksOf are the rules that a call fits: of each level and text once.
+func risksOf(name string, args []string) []riskRule {
+	var found []riskRule
+	bundles := true
+	if p := programs().find(name); p != nil {
+		bundles = !p.traits[traitDashes] && !p.traits[traitAlone]
+	}
+	for _, rule := range slices.Concat(programs().risks[name], programs().risks[unversioned(name)], programs().risks["*"]) {
+		isSame := func(r riskRule) bool { return r.text == rule.text }
+		if alike(rule.name, name) && rule.fits(args, bundles) && !slices.ContainsFunc(found, isSame) {
+			found = append(found, rule.riskRule)
+		}
+	}
+	return found
+}
+
+// alike reports whether a name of a rule is the program's, perhaps with a version behind it.
+func alike(rule, name string) bool { return wildcard(rule, name) || rule == unversioned(name) }
+
+func (r *riskRule) fits(args []string, bundles bool) bool {
+	has := func(want string) bool { return hasWord(args, want, bundles) }
+	if !leads(r.words, args) || slices.ContainsFunc(r.unless, has) {
+		return false
+	}
+	for _, list := range r.with {
+		if !slices.ContainsFunc(list, has) {
+			return false
+		}
+	}
+	return true
+}
+
+// leads reports whether the words that say what a program does come first among args. A flag before them may have the
+// word behind it for a value.
+func leads(want, args []string) bool {
+	skip, anywhere := 0, false
+	for _, arg := range args {
+		for len(want) > 0 && want[0] == "..." {
+			want, anywhere = want[1:], true
+		}
+		switch {
+		case len(want) == 0:
+			return true
+		case oneIn(want[0], arg):
+			want, anywhere = want[1:], false
+		case isFlag(arg):
+			skip++
+		case anywhere:
+		case skip > 0:
+			skip--
+		default:
+			return false
+		}
+	}
+	return len(want) == 0
+}
+
+func oneIn(alternatives, word string) bool {
+	for want := range strings.SplitSeq(alternatives, "|") {
+		if wildcard(want, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasWord reports whether a word of a rule is among args.
+func hasWord(args []string, want string, bundles bool) bool {
+	flag, value, hasValue := strings.Cut(want, "=")
+	hasValue = hasValue && isFlag(want)
+	for i, arg := range args {
+		switch {
+		case wildcard(want, arg):
+			return true
+		case hasValue && arg == flag && i+1 < len(args) && wildcard(value, args[i+1]):
+			return true
+		case hasValue && strings.HasPrefix(arg, flag) && len(flag) == 2 && wildcard(value, arg[2:]):
+			return true
+		case hasValue || !isFlag(want) || !isFlag(arg):
+		case isLong(want):
+			const shortest = len("--for")
+			own, _, _ := strings.Cut(arg, "=")
+			if own == want || isLong(own) && len(own) >= shortest && strings.HasPrefix(want, own) {
+				return true
+			}
+		case len(want) == 2 && bundles && !isLong(arg) && strings.Contains(arg[1:], want[1:]):
+			return true
+		}
+	}
+	return false
+}
+
+func isLong(flag string) bool { return strings.HasPrefix(flag, "--") }
+
+// wildcard reports whether s is pattern, in which * is any text and ? a character.
+func wildcard(pattern, s string) bool {
+	if !strings.ContainsAny(pattern, "*?") {
+		return pattern == s
+	}
+	for pattern != "" {
+		switch {
+		case pattern[0] == '*':
+			for i := range len(s) + 1 {
+				if wildcard(pattern[1:], s[i:]) {
+					return true
+				}
+			}
+			return false
+		case s == "" || pattern[0] != '?' && pattern[0] != s[0]:
+			return false
+		}
+		pattern, s = pattern[1:], s[1:]
+	}
+	return s == ""
+}

@@ -289,3 +289,32 @@ func (s *screen) says(text string) (found bool) {
 	})
 	return found
 }
+
+// A form of three options shows all of them, and "Other", where the screen has the room.
+func TestFormOfThreeShowsOther(t *testing.T) {
+	for _, height := range []float32{800, 600} {
+		s := newScreen(t)
+		s.on(1024, height)
+		s.open(request("1", interact.Form{Title: "New service", Questions: []interact.Question{{
+			ID: "x", Header: "Database", Question: "Which database should the shop use, and why?", Options: []interact.Option{
+				{Label: "SQLite", Description: "One file, nothing to run", Recommended: true},
+				{Label: "PostgreSQL", Description: "A server of its own"}, {Label: "MariaDB", Description: "As it was"},
+			},
+		}}}))
+		s.ready()
+		var other *choice
+		walk(s.canvas().Content(), func(o fyne.CanvasObject) {
+			if c, ok := o.(*choice); ok && c == c.picker.last {
+				other = c
+			}
+		})
+		if other == nil || !s.inWindow(other) {
+			t.Fatalf("on a screen %v high Other is not in the window of %v", height, s.canvas().Size())
+		}
+		foot := s.page().object.(*fyne.Container).Objects[1]
+		at := fyne.CurrentApp().Driver().AbsolutePositionForObject
+		if at(other).Y+other.Size().Height > at(foot).Y+1 {
+			t.Errorf("on a screen %v high Other is under the foot of %v", height, s.canvas().Size())
+		}
+	}
+}

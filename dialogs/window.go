@@ -133,7 +133,7 @@ func (w *window) show(e *entry) {
 	pg.renew()
 	wasInSight := w.page != nil && isOnScreen(w.win)
 	w.page = pg
-	w.root.Objects = []fyne.CanvasObject{w.held, w.column.with(w.undos.under(pg.object))}
+	w.root.Objects = []fyne.CanvasObject{newWheel(w), w.held, w.column.with(w.undos.under(pg.object))}
 	pg.head.setPosition(w.p.queue.position())
 	size := w.measure(pg)
 	w.column.decide(size)

@@ -230,6 +230,7 @@ func TestSizeByHand(t *testing.T) {
 	s.open(longFile("2"))
 	s.ready()
 	byHand := fyne.NewSize(700, 300)
+	s.pass(settleTime + handTime)
 	s.p.window.win.Resize(byHand)
 	s.ready()
 	s.tapText("Deny with reason…")
@@ -242,9 +243,12 @@ func TestSizeByHand(t *testing.T) {
 	}
 
 	large := fyne.NewSize(900, 700)
-	s.pass(settleTime)
+	s.pass(settleTime + handTime)
 	s.p.window.win.Resize(large)
 	s.ready()
+	if s.p.window.page.byHand != large {
+		t.Errorf("kept by hand: %v, want %v", s.p.window.page.byHand, large)
+	}
 	again := newWindow(s.p) // as after a restart
 	if size := again.measure(again.build(s.p.queue.entries[0])); size != large {
 		t.Errorf("after a restart a prompt gets %v, want %v", size, large)

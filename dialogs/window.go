@@ -168,16 +168,20 @@ func (w *window) resize(wanted fyne.Size) {
 	keepCorner(w.win, func() { w.win.Resize(wanted) })
 }
 
+// handTime is how long after nod has resized the window, and it has settled, no size is taken for the person's.
+const handTime = 2 * time.Second
+
 // sameSize reports whether two sizes of a window, which has whole pixels, are the same.
 func sameSize(a, b fyne.Size) bool {
 	const rounding = 2
 	return math.Abs(float64(a.Width-b.Width)) <= rounding && math.Abs(float64(a.Height-b.Height)) <= rounding
 }
 
-// resized follows a new size of the window. One that comes when nod has done nothing is by the person's hand.
+// resized follows a new size of the window. One that comes when nod has done nothing for a while is by the person's
+// hand: before, it may be the window manager's, or be told late.
 func (w *window) resized() {
 	w.disturb()
-	if w.page == nil || !w.inView() || w.sizeIsOurs() {
+	if w.page == nil || !w.inView() || w.sizeIsOurs() || w.p.now().Before(w.settled.Add(handTime)) {
 		return
 	}
 	w.given, w.byHand = w.win.Canvas().Size(), w.page.object.Size()

@@ -378,8 +378,9 @@ func (d *rowDrawer) span(s safetext.Span, text string, at int) {
 func (d *rowDrawer) run(text string, c color.Color) {
 	for text != "" {
 		first, _ := utf8.DecodeRuneInString(text)
+		drop := d.face.drop(first)
 		end := strings.IndexFunc(text, func(r rune) bool {
-			return (r < utf8.RuneSelf) != (first < utf8.RuneSelf) || !unicode.Is(unicode.M, r) && d.face.drop(r) != d.face.drop(first)
+			return (r < utf8.RuneSelf) != (first < utf8.RuneSelf) || !unicode.Is(unicode.M, r) && d.face.drop(r) != drop
 		})
 		if end < 0 {
 			end = len(text)

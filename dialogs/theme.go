@@ -106,10 +106,18 @@ var palette = map[fyne.ThemeColorName]lightAndDark{
 	colorComment:  {rgb(0x4c4f5c), rgb(0xc0c3ce)},
 }
 
+// The sizes that nod adds to the theme's own.
+const (
+	sizeHeading      fyne.ThemeSizeName = "nodHeading" // of a requester's text, so smaller than nod's own
+	sizeSmallHeading fyne.ThemeSizeName = "nodSmallHeading"
+)
+
 // sizes are the theme's sizes that nod changes, in Fyne's device independent pixels.
 var sizes = map[fyne.ThemeSizeName]float32{
 	theme.SizeNameText:           14,
 	theme.SizeNameSubHeadingText: 17,
+	sizeHeading:                  20,
+	sizeSmallHeading:             15,
 	theme.SizeNameCaptionText:    12,
 	theme.SizeNameInputRadius:    6,
 	theme.SizeNameButtonRadius:   7,

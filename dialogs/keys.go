@@ -54,6 +54,7 @@ func (w *window) installKeys() {
 	for _, chord := range w.chords() {
 		c.AddShortcut(chord.CustomShortcut, func(fyne.Shortcut) { chord.do() })
 	}
+	c.AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { w.undos.TakeBack() })
 	c.SetOnTypedKey(w.typedKey)
 	if c, ok := c.(desktop.Canvas); ok {
 		c.SetOnKeyDown(func(ev *fyne.KeyEvent) { w.keyDown(ev, nil) })
@@ -112,6 +113,10 @@ func (w *window) typedKey(ev *fyne.KeyEvent) {
 
 // typedShortcut does what the shortcut stands for and reports whether it stands for anything.
 func (w *window) typedShortcut(s fyne.Shortcut) bool {
+	if _, isUndo := s.(*fyne.ShortcutUndo); isUndo {
+		w.undos.TakeBack()
+		return true
+	}
 	for _, chord := range w.chords() {
 		if chord.ShortcutName() == s.ShortcutName() {
 			chord.do()
@@ -146,7 +151,7 @@ func newField(w *window, placeholder string, multiline bool) *field {
 func (f *field) TypedKey(ev *fyne.KeyEvent) {
 	f.w.noteTyping()
 	switch {
-	case ev.Name == fyne.KeyEscape, ev.Name == desktop.KeyMenu:
+	case ev.Name == fyne.KeyEscape, ev.Name == desktop.KeyMenu, !f.MultiLine && isPaging(ev):
 		f.w.typedKey(ev)
 	case !f.onKey(ev):
 		f.Entry.TypedKey(ev)
@@ -166,6 +171,10 @@ func (f *field) KeyUp(ev *fyne.KeyEvent) {
 	f.Entry.KeyUp(ev)
 }
 
+func isPaging(ev *fyne.KeyEvent) bool {
+	return ev.Name == fyne.KeyPageUp || ev.Name == fyne.KeyPageDown
+}
+
 func isShift(ev *fyne.KeyEvent) bool {
 	return ev.Name == desktop.KeyShiftLeft || ev.Name == desktop.KeyShiftRight
 }
@@ -177,6 +186,18 @@ func (f *field) onEnter(do func()) {
 			return false
 		}
 		f.w.pressing(do)()
+		return true
+	}
+}
+
+// onArrow has that key leave the field, beside what the field does with others.
+func (f *field) onArrow(key fyne.KeyName, do func()) {
+	others := f.onKey
+	f.onKey = func(ev *fyne.KeyEvent) bool {
+		if ev.Name != key {
+			return others(ev)
+		}
+		do()
 		return true
 	}
 }
@@ -197,7 +218,7 @@ func (f *field) AcceptsTab() bool { return false }
 
 // TypedShortcut implements [fyne.Shortcutable].
 func (f *field) TypedShortcut(s fyne.Shortcut) {
-	if f.w.typedShortcut(s) {
+	if _, isUndo := s.(*fyne.ShortcutUndo); !isUndo && f.w.typedShortcut(s) { // what is undone is typing
 		return
 	}
 	f.Entry.TypedShortcut(s)

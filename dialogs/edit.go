@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nod/interact"
+	"nod/policy/shell/language"
 )
 
 // edit is one replacement in a file.
@@ -232,11 +233,10 @@ func unixLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n
 
 // patchContent shows a patch as the text that it is, and says where the files lie that it names.
 func patchContent(args arguments, cwd string) (content, bool) {
-	const begin = "*** Begin Patch"
 	key, text, ok := args.text("patch", "patchText", "patch_text", "input", "diff", "command")
-	if !ok || !strings.HasPrefix(strings.TrimLeft(text, " \n"), begin) {
+	if !ok || !strings.HasPrefix(strings.TrimSpace(text), language.PatchBegin) {
 		words, isList := args.list("command")
-		if !isList || len(words) != 2 || words[0] != "apply_patch" || !strings.HasPrefix(words[1], begin) {
+		if !isList || len(words) != 2 || words[0] != "apply_patch" || !strings.HasPrefix(words[1], language.PatchBegin) {
 			return content{}, false
 		}
 		key, text = "command", words[1]
@@ -267,26 +267,20 @@ func patchContent(args arguments, cwd string) (content, bool) {
 
 // patchFacts says what a patch does to files, and where they lie.
 func patchFacts(text, cwd string) []fact {
-	verbs := map[string]fact{
-		"*** Add File":    {tr("creates a new file"), factNeutral},
-		"*** Update File": {},
-		"*** Delete File": {tr("deletes a file"), factDanger},
-		"*** Move to":     {tr("moves a file"), factCaution},
+	what := map[language.PatchMark]fact{
+		language.PatchAdd:    {tr("creates a new file"), factNeutral},
+		language.PatchDelete: {tr("deletes a file"), factDanger},
+		language.PatchMove:   {tr("moves a file"), factCaution},
 	}
 	var facts []fact
-	var paths []string
 	for line := range strings.Lines(text) {
-		verb, path, _ := strings.Cut(strings.TrimSpace(line), ":")
-		what, known := verbs[verb]
-		if !known {
-			continue
-		}
-		if what.Text != "" {
-			facts = appendNew(facts, what)
-		}
-		if path = strings.TrimSpace(path); !slices.Contains(paths[max(0, len(paths)-1):], path) {
-			paths = append(paths, path)
+		if mark, _, ok := language.PatchFile(line); ok && what[mark].Text != "" {
+			facts = appendNew(facts, what[mark])
 		}
 	}
-	return appendNew(facts, placesFacts(paths, cwd)...)
+	use, err := language.Patch(text)
+	if err != nil {
+		facts = append(facts, fact{tr("unclear what it changes"), factCaution})
+	}
+	return appendNew(facts, placesFacts(slices.Compact(slices.Concat(use.Writes, use.Removes)), cwd)...)
 }

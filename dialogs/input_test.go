@@ -142,10 +142,10 @@ func TestContent(t *testing.T) {
 			"xn--pple-43d.com\n()\nhttps://xn--pple-43d.com/\n",
 			"host xn--pple-43d.com; host name in foreign letters: аpple.com", ""},
 		{"a dot that is none", "WebFetch", `{"url":"https://evil.example。github.com/"}`,
-			"evil.example.github.com\n()\nhttps://evil.example。github.com/\n",
+			"evil.example.github.com\n()\nhttps://evil.example‹U+3002›github.com/\n",
 			"host evil.example.github.com; host name in foreign letters: evil.example.github.com", ""},
 		{"letters that no host has", "WebFetch", `{"url":"https://evil.example℀.github.com/"}`,
-			"https://evil.example℀.github.com/\n", "unclear which host", "disagree"},
+			"https://evil.example‹U+2100›.github.com/\n", "unclear which host", "disagree"},
 		{"encoded wrongly", "WebFetch", `{"url":"https://xn--a.example/"}`, "https://xn--a.example/\n",
 			"unclear which host", "disagree"},
 

@@ -30,15 +30,15 @@ type welcome struct {
 	agents    *agentList
 	replay    *replayCard
 	autostart *autostartRow
-	try       *widget.Button // sends a test request
-	answer    *remark        // what came of it
+	try       *button // sends a test request
+	answer    *remark // what came of it
 	asking    context.CancelFunc
 }
 
 func newWelcome(w *Window) *welcome {
 	p := &welcome{part: newPart(w), agents: newAgentList(w), replay: newReplayCard(w, lastWeek),
 		autostart: newAutostartRow(w), answer: newRemark(widget.MediumImportance)}
-	p.try = widget.NewButton(lang.L("Send a test request"), p.ask)
+	p.try = newButton(lang.L("Send a test request"), p.ask)
 	p.content = container.NewBorder(nil, footOf(dialogs.Padded(10, 20, container.NewHBox(
 		quietButton(lang.L("All settings"), nil, w.Show), layout.NewSpacer(), mainButton(lang.L("Done"), nil, w.close)))),
 		nil, nil,

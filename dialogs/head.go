@@ -117,9 +117,11 @@ func sentenceOf(r interact.Request) string {
 	case interact.Confirm:
 		return tr("{{.Agent}} asks you to confirm", who)
 	case interact.Form:
-		return tr("{{.Agent}} has some questions", who)
+		if who["Count"] = len(b.Questions); len(b.Questions) > 1 {
+			return tr("{{.Agent}} has {{.Count}} questions", who)
+		}
 	}
-	return tr("{{.Agent}} asks", who)
+	return tr("{{.Agent}} has a question", who)
 }
 
 // agentOf is the name to call the requester by.

@@ -84,9 +84,10 @@ func (l *agentList) arrange() {
 			others = append(others, c.content)
 		}
 	}
-	setVisible(l.looking, len(found)+len(others) < len(l.cards))
-	setVisible(l.more, len(others) > 0)
-	setVisible(l.others, l.open)
+	looking := len(found)+len(others) < len(l.cards)
+	setVisible(l.looking, looking)
+	setVisible(l.more, !looking && len(others) > 0)
+	setVisible(l.others, !looking && l.open)
 	l.more.Icon = theme.MenuExpandIcon()
 	if l.open {
 		l.more.Icon = theme.MenuDropDownIcon()
@@ -422,7 +423,14 @@ func (c *agentCard) report(steps []agent.Step) {
 	c.open(dialogs.Column(8, rows, container.NewHBox(quietButton(lang.L("Close"), nil, c.close))))
 }
 
-func (c *agentCard) open(o fyne.CanvasObject) { c.fill(dialogs.Padded(8, 14, o)) }
+// layoutTime is how long it may take until something new has its place.
+const layoutTime = 50 * time.Millisecond
+
+// open shows something under what is known of the agent.
+func (c *agentCard) open(o fyne.CanvasObject) {
+	c.fill(dialogs.Padded(8, 14, o))
+	c.win.after(layoutTime, func() { reveal(c.body) })
+}
 
 func (c *agentCard) close() { c.fill() }
 

@@ -113,7 +113,7 @@ func passOn(o fyne.CanvasObject, k *fyne.KeyEvent) {
 	}
 }
 
-// reveal scrolls the page that an object is on until all of that is in view.
+// reveal scrolls the page that an object is on until all of that is in view, or at least its beginning.
 func reveal(o fyne.CanvasObject) {
 	d := fyne.CurrentApp().Driver()
 	c := d.CanvasForObject(o)
@@ -132,7 +132,7 @@ func reveal(o fyne.CanvasObject) {
 	case top < margin:
 		page.ScrollToOffset(page.Offset.AddXY(0, top-margin))
 	case bottom > -margin:
-		page.ScrollToOffset(page.Offset.AddXY(0, bottom+margin))
+		page.ScrollToOffset(page.Offset.AddXY(0, min(top-margin, bottom+margin)))
 	}
 }
 

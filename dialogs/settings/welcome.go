@@ -37,7 +37,7 @@ type welcome struct {
 
 func newWelcome(w *Window) *welcome {
 	p := &welcome{part: newPart(w), agents: newAgentList(w), replay: newReplayCard(w, lastWeek),
-		autostart: newAutostartRow(w), answer: newRemark(widget.MediumImportance)}
+		autostart: newAutostartRow(w)}
 	p.try = newButton(lang.L("Send a test request"), p.ask)
 	p.content = container.NewBorder(nil, footOf(dialogs.Padded(10, 20, container.NewHBox(
 		quietButton(lang.L("All settings"), nil, w.Show), layout.NewSpacer(), mainButton(lang.L("Done"), nil, w.close)))),
@@ -107,7 +107,9 @@ func weekFigures(f *replay.Report) fyne.CanvasObject {
 func (p *welcome) testRow() fyne.CanvasObject {
 	f := newField(lang.L("See what a prompt looks like"),
 		lang.L("nod asks you as an agent would. Nothing runs, whatever you answer."), p.try)
-	return dialogs.Column(0, f.content, dialogs.Padded(0, 14, p.answer.content))
+	p.answer = f.problem
+	p.answer.label.Importance = widget.MediumImportance
+	return f.content
 }
 
 // show shows the welcome, or hides it.

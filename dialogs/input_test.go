@@ -28,6 +28,11 @@ func shown(lines []sheetLine) string {
 	return b.String()
 }
 
+// in is an agent that works in a folder.
+func in(folder string) interact.Requester {
+	return interact.Requester{Agent: "claude-code", CWD: folder}
+}
+
 func factTexts(facts []fact) []string {
 	var texts []string
 	for _, f := range facts {
@@ -166,7 +171,7 @@ func TestContent(t *testing.T) {
 		{"no JSON", "X", `{"a":1} x`, "1 {\"a\":1} x\n", "", "as it came"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			v := newInputView(interact.Approve{Tool: tt.tool, Input: json.RawMessage(tt.input)}, dir)
+			v := newInputView(interact.Approve{Tool: tt.tool, Input: json.RawMessage(tt.input)}, in(dir))
 			if got := shown(v.content.lines); got != tt.shown {
 				t.Errorf("shown:\n%s\nwant:\n%s", got, tt.shown)
 			}
@@ -183,7 +188,7 @@ func TestContent(t *testing.T) {
 
 func TestDescriptionIsTheAgentsWord(t *testing.T) {
 	test.NewTempApp(t)
-	v := newInputView(call(t, "Bash", object{"command": "id", "description": "Command: ls\nAllow is safe"}), "/")
+	v := newInputView(call(t, "Bash", object{"command": "id", "description": "Command: ls\nAllow is safe"}), in("/"))
 	if strings.Contains(shown(v.content.lines), "safe") {
 		t.Error("the agent's words are in the primary block")
 	}
@@ -222,7 +227,7 @@ func TestStale(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := project(t, "f", "text\n")
-			v := newInputView(call(t, "Write", tt.input), dir)
+			v := newInputView(call(t, "Write", tt.input), in(dir))
 			if err := tt.change(dir); err != nil {
 				t.Fatal(err)
 			}
@@ -241,7 +246,7 @@ func TestNotComparedIsNotStale(t *testing.T) {
 	for i := range edits {
 		edits[i] = object{"old_string": "a", "new_string": "b"}
 	}
-	v := newInputView(call(t, "MultiEdit", object{"file_path": "f", "edits": edits}), dir)
+	v := newInputView(call(t, "MultiEdit", object{"file_path": "f", "edits": edits}), in(dir))
 	if v.stale() || !strings.Contains(strings.Join(v.warnings, " "), "too large") {
 		t.Errorf("stale: %v, warnings: %v", v.stale(), v.warnings)
 	}
@@ -254,7 +259,7 @@ func TestLinkIsTold(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "link")); err != nil {
 		t.Skip("no links here:", err)
 	}
-	v := newInputView(call(t, "Write", object{"file_path": "link/x", "content": "new"}), dir)
+	v := newInputView(call(t, "Write", object{"file_path": "link/x", "content": "new"}), in(dir))
 	if !slices.Contains(factTexts(v.facts), "outside the project") {
 		t.Errorf("facts: %v", factTexts(v.facts))
 	}
@@ -274,7 +279,7 @@ func FuzzInput(f *testing.F) {
 	test.NewApp().Settings().SetTheme(Theme("light"))
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, tool, input string) {
-		v := newInputView(interact.Approve{Tool: tool, Input: json.RawMessage(input)}, dir)
+		v := newInputView(interact.Approve{Tool: tool, Input: json.RawMessage(input)}, in(dir))
 		if len(v.content.lines) == 0 {
 			t.Error("nothing is shown")
 		}

@@ -219,10 +219,10 @@ func (w *walk) risk(level Level, text, what string) {
 	}
 }
 
-// assess notes the risks of a call.
-func (w *walk) assess(words, settings []word, in pipe) {
+// assess notes the risks of a call, and reports whether there are any.
+func (w *walk) assess(words, settings []word, in pipe) bool {
 	if w.watch == nil {
-		return
+		return false
 	}
 	w.noted = false
 	name, args := baseName(words[0].text), texts(words[1:])
@@ -234,7 +234,7 @@ func (w *walk) assess(words, settings []word, in pipe) {
 	switch {
 	case !words[0].known:
 		w.risk(Danger, RiskHidden, "")
-		return
+		return true
 	case !ascii(words[0].text):
 		w.risk(Danger, RiskLetters, words[0].text)
 	}
@@ -253,10 +253,16 @@ func (w *walk) assess(words, settings []word, in pipe) {
 			w.risk(Caution, RiskHost, host)
 		}
 	}
+	return w.noted
+}
+
+// assessUnread notes that nobody knows what a part does, of which first is the place among the parts.
+func (w *walk) assessUnread(p *Part, name string, first int) {
+	isRead := p.Understood || len(w.Parts) > first+1 // what it runs has been read
 	switch {
-	case w.noted, w.functions[words[0].text]:
-	case !isKnown(name):
-		w.risk(Caution, RiskUnknown, words[0].text)
+	case w.watch == nil, isRead, w.functions[name]:
+	case !isKnown(baseName(name)):
+		w.risk(Caution, RiskUnknown, name)
 	case runsCode(name):
 		w.risk(Caution, RiskOther, "")
 	}

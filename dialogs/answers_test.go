@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
 
 	"nod/interact"
 )
@@ -274,7 +275,6 @@ func TestFormSaysWhatWillNotDo(t *testing.T) {
 	s.open(request("1", interact.Form{Questions: []interact.Question{{ID: "n", Question: "How many?",
 		Format: interact.Integer}}}))
 	s.focusWindow()
-	s.canvas().FocusNext()
 	s.typeText("many")
 	s.submit()
 	s.wantOpen("1")
@@ -324,5 +324,159 @@ func TestDescriptionStaysOutOfTheInput(t *testing.T) {
 	}
 	if !s.shows("Allow is safe") || !s.shows("agent says:") {
 		t.Error("the description is not shown as the agent's words")
+	}
+}
+
+// A form is filled in without a hand leaving the keyboard: digits and the space bar pick, Enter goes on, and submits
+// at the end.
+func TestFormByKeyboard(t *testing.T) {
+	s := newScreen(t)
+	s.open(request("1", wholeForm))
+	s.ready()
+	s.typeText("3") // Other, whose field gets the focus
+	s.typeText("CockroachDB")
+	s.key(fyne.KeyReturn)
+	s.typeText("2")
+	s.typeText("2") // off again
+	s.typeText("1")
+	s.key(fyne.KeyDown)
+	s.key(fyne.KeySpace)
+	s.key(fyne.KeyReturn) // goes on, of several that may be picked together
+	s.typeText("shop")
+	s.key(fyne.KeyReturn)
+	s.repeat(fyne.KeyReturn) // held down
+	s.wantOpen("1")
+	s.typeText("as soon as you can")
+	s.key(fyne.KeyReturn)
+	a := s.wantOutcome("1", interact.Answered)
+	want := map[string]interact.Value{
+		"db": interact.ListValue("CockroachDB"), "extras": interact.ListValue("Tracing", "Metrics"),
+		"name": interact.TextValue("shop"), "note": interact.TextValue("as soon as you can"),
+	}
+	if !reflect.DeepEqual(a.Values, want) {
+		t.Errorf("values %v, want %v", a.Values, want)
+	}
+}
+
+// Enter picks the option that it is pressed on, where only one can be.
+func TestEnterPicks(t *testing.T) {
+	s := newScreen(t)
+	s.open(request("1", interact.Ask{Question: "Which?", Options: []string{"a", "b", "c"}}))
+	s.ready()
+	s.key(fyne.KeyDown)
+	s.key(fyne.KeyReturn)
+	if a := s.wantOutcome("1", interact.Answered); a.Text != "b" {
+		t.Errorf("answer %q", a.Text)
+	}
+}
+
+// Enter at the end leads back to what is missing.
+func TestEnterSaysWhatIsMissing(t *testing.T) {
+	s := newScreen(t)
+	s.open(request("1", wholeForm))
+	s.ready()
+	s.canvas().Focus(s.page().first())
+	for range 2 {
+		s.chord(fyne.KeyReturn) // submits whatever is there
+		s.wantOpen("1")
+		if c, ok := s.canvas().Focused().(*choice); !ok || c.option.Value != "sqlite" {
+			t.Errorf("the focus went to %T", s.canvas().Focused())
+		}
+	}
+}
+
+// In a long list the digits are for the filter, and Enter takes what is left of it.
+func TestFilterByKeyboard(t *testing.T) {
+	s := newScreen(t)
+	s.open(request("1", interact.Ask{Question: "Which?", Options: numbers(30)}))
+	s.ready()
+	s.typeText("17")
+	s.key(fyne.KeyReturn)
+	if a := s.wantOutcome("1", interact.Answered); a.Text != "option 17" {
+		t.Errorf("answer %q", a.Text)
+	}
+	s.pass(time.Second)
+	s.open(request("2", interact.Ask{Question: "Which?", Options: numbers(30)}))
+	s.ready()
+	s.typeText("2")
+	s.key(fyne.KeyDown) // 2
+	s.key(fyne.KeyDown) // 12
+	s.key(fyne.KeyUp)
+	s.key(fyne.KeyUp) // the filter again
+	s.typeText("2")
+	s.key(fyne.KeyDown)
+	s.key(fyne.KeySpace)
+	s.chord(fyne.KeyReturn)
+	if a := s.wantOutcome("2", interact.Answered); a.Text != "option 22" {
+		t.Errorf("answer %q", a.Text)
+	}
+}
+
+// Who types before they can have read the question was typing into something else: nothing is sent before a pause.
+func TestBlindTypingAnswersNothing(t *testing.T) {
+	s := newScreen(t)
+	s.open(request("1", interact.Ask{Question: "Which?", Options: []string{"a", "b"}, AllowOther: no()}))
+	s.open(request("2", interact.Ask{Question: "Why?"}))
+	s.focusWindow()
+	for _, id := range []interact.ID{"1", "2"} {
+		for range 10 {
+			s.pass(400 * time.Millisecond)
+			s.typeText("make 2")
+			s.key(fyne.KeyReturn)
+		}
+		s.wantOpen(id)
+		s.chord(fyne.KeyPeriod)
+	}
+	s.pass(time.Second)
+	s.key(fyne.KeyReturn)
+	if a := s.wantOutcome("1", interact.Answered); a.Text != "b" {
+		t.Errorf("answer %q", a.Text)
+	}
+}
+
+// Escape asks once before an answer is lost.
+func TestEscapeAsksOnce(t *testing.T) {
+	const sure = "Discard your answers? Press Esc again."
+	for name, r := range map[string]interact.Request{
+		"ask":     request("1", interact.Ask{Question: "Why?"}),
+		"options": request("1", interact.Ask{Question: "Which?", Options: []string{"a", "b"}}),
+		"form":    request("1", wholeForm),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScreen(t)
+			s.open(r)
+			s.ready()
+			s.typeText("1")
+			s.key(fyne.KeyEscape)
+			s.repeat(fyne.KeyEscape) // held down
+			s.wantOpen("1")
+			if !s.shows(sure) {
+				t.Fatal("the prompt does not ask")
+			}
+			s.typeText("2")
+			if s.shows(sure) {
+				t.Error("the prompt still asks though the answer changes")
+			}
+			s.key(fyne.KeyEscape)
+			s.wantOpen("1")
+			s.key(fyne.KeyEscape)
+			s.wantOutcome("1", interact.Dismissed)
+		})
+	}
+}
+
+// One question stands there once.
+func TestOneQuestion(t *testing.T) {
+	for name, form := range map[string]interact.Form{
+		"untitled": {Questions: []interact.Question{{ID: "n", Question: "What port?"}}},
+		"titled":   {Title: "What port?", Questions: []interact.Question{{ID: "n", Question: "What port?"}}},
+	} {
+		s := newScreen(t)
+		s.open(request("1", form))
+		all := test.RenderToMarkup(s.canvas())
+		if !strings.Contains(all, "has a question") || strings.Count(all, "What port?") != 1 ||
+			strings.Contains(all, "required") {
+			t.Errorf("%s: the prompt is\n%s", name, all)
+		}
 	}
 }

@@ -20,11 +20,16 @@ type approvePage struct {
 
 	input  *inputView
 	view   *fyne.Container // holds the input, or the whole of it as JSON
-	facts  *fyne.Container // what nod worked out from it
-	rows   *factRows       // the layout of that
-	banner *fyne.Container // holds the input's warnings
-	warns  *brief          // shows them; nil when there are none
-	words  *brief          // what the agent says, and why the person is asked
+	facts  *fyne.Container // what nod worked out from it: badges, and dangerous parts
+	badges *fyne.Container
+	rows   *factRows           // the layout of that
+	jumps  []fyne.CanvasObject // the dangerous parts
+	others *button             // opens those that are left out
+	banner *fyne.Container     // holds the input's warnings
+	warns  *brief              // shows them; nil when there are none
+	words  *brief              // what the agent says, and why the person is asked
+
+	allJumps bool // all dangerous parts are shown
 
 	parts    []policy.CommandPart // of a command line
 	partList *fyne.Container      // shows them
@@ -43,9 +48,9 @@ type approvePage struct {
 func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 	a := &approvePage{
 		page: newPage(e, w, h), body: b, keep: keep{scope: policy.Once},
-		view: container.NewStack(), banner: Column(0), partList: Column(0),
+		view: container.NewStack(), banner: Column(0), facts: Column(5), partList: Column(0),
 	}
-	a.facts, a.rows = newFactRows(w)
+	a.badges, a.rows = newFactRows(w)
 	a.page.affirm, a.page.refuse, a.page.unwind = a.allow, a.deny, a.closeReason
 	a.page.scope = a.nextScope
 	a.page.wanted, a.page.renew = a.wantedHeight, a.renew
@@ -61,7 +66,7 @@ func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 
 // look makes the view of the input, afresh when a file that it compares with has changed.
 func (a *approvePage) look() {
-	a.input = newInputView(a.body, a.entry.request.Requester.Folder())
+	a.input = newInputView(a.body, a.entry.request.Requester)
 	a.input.block.attach(a.w, a.w.rearm)
 	a.rawShown = false
 	a.put(a.input.block)
@@ -70,11 +75,8 @@ func (a *approvePage) look() {
 		a.warns = newWarnings(a.w, a.input.warnings)
 		a.banner.Objects = []fyne.CanvasObject{newTint(theme.ColorNameError, 0x1c, 8, Padded(4, 8, a.warns.object))}
 	}
-	badges := []fyne.CanvasObject{Badge(className(a.entry.why.Class), ClassColor(a.entry.why.Class))}
-	for _, f := range byLevel(a.input.facts) {
-		badges = append(badges, Badge(f.Text, factColor(f.Level)))
-	}
-	a.rows.set(a.facts, badges)
+	a.showFacts()
+	a.head.setColor(riskColor(a.entry.why.Class, a.input.facts))
 	a.showParts(a.partsNow())
 }
 
@@ -117,15 +119,6 @@ func newWarnings(w *window, warnings []string) *brief {
 	return newBrief(w, parts...)
 }
 
-// byLevel puts what calls for the most attention first.
-func byLevel(facts []fact) []fact {
-	return slices.SortedStableFunc(slices.Values(facts), func(a, b fact) int { return int(b.Level - a.Level) })
-}
-
-func factColor(l factLevel) fyne.ThemeColorName {
-	return [...]fyne.ThemeColorName{ColorMuted, theme.ColorNameWarning, theme.ColorNameError}[l]
-}
-
 // bodyObject is what nod worked out, under it the exact input, then what the agent says and why the person is asked.
 func (a *approvePage) bodyObject() fyne.CanvasObject {
 	var parts []briefPart
@@ -158,6 +151,7 @@ func (a *approvePage) setCompact(v bool) {
 		facts, warnings, words = 1, 1, 1
 	}
 	a.rows.most, a.words.most = facts, words
+	a.foldJumps()
 	a.disclosure.setText(a.disclosureText())
 	if a.warns != nil {
 		a.warns.most = warnings

@@ -13,10 +13,8 @@ import (
 // newAskPage asks one question: a pick from options, or free text.
 func newAskPage(w *window, e *entry, h *head, b interact.Ask) *page {
 	p := newPage(e, w, h)
-	answer, input, focus := askInput(w, b)
-	if len(b.Options) == 0 {
-		p.first = focus
-	}
+	answer, input, focus := askInput(w, b, p.touched)
+	p.first = focus
 	p.affirm = func() {
 		text := answer()
 		if text == "" {
@@ -31,15 +29,20 @@ func newAskPage(w *window, e *entry, h *head, b interact.Ask) *page {
 	rows := p.rows(Tight(newMarkdown(b.Question)))
 	rows.add(container.New(layout.NewCustomPaddedLayout(14, 0, 8, 8), input), input.MinSize().Height)
 	p.assemble(rows.scroll.Scroll, questionFoot(w, p))
+	p.unwind = p.askDiscard(func() bool { return answer() != "" })
 	return p
 }
 
 // askInput is what the answer is given with: how to read it, what to show, and where the focus belongs.
-func askInput(w *window, b interact.Ask) (
+func askInput(w *window, b interact.Ask, changed func()) (
 	answer func() string, input fyne.CanvasObject, focus func() fyne.Focusable,
 ) {
 	if len(b.Options) == 0 {
 		f := newField(w, plainText(b.Placeholder), b.Multiline)
+		f.OnChanged = func(string) { changed() }
+		if !b.Multiline {
+			f.onEnter(w.affirm)
+		}
 		return func() string { return strings.TrimSpace(f.Text) }, f, func() fyne.Focusable { return f }
 	}
 	options := make([]interact.Option, len(b.Options))
@@ -47,11 +50,13 @@ func askInput(w *window, b interact.Ask) (
 		options[i] = interact.Option{Label: o, Value: o}
 	}
 	p := newPicker(w, options, false, b.OffersOther(), b.Placeholder)
+	p.changed, p.next = changed, w.affirm
 	return func() string { return strings.Join(p.answers(), "") }, p.object, p.focusFirst
 }
 
 // questionFoot is the foot of a question or a form: decline or submit.
 func questionFoot(w *window, p *page) *foot {
+	p.own = true
 	p.refuse = func() {
 		w.finish(p, human(interact.Dismissed, "the person declined to answer"))
 	}
@@ -59,4 +64,24 @@ func questionFoot(w *window, p *page) *foot {
 	p.yes.chordOnly = false
 	p.no = newDecision(w, tr("Decline"), negativeHint(), plainButton, w.refuse)
 	return &foot{left: []fyne.CanvasObject{p.no}, right: []fyne.CanvasObject{p.yes}}
+}
+
+// askDiscard is an unwind that asks once before an answer is lost. dirty reports whether there is one.
+func (p *page) askDiscard(dirty func() bool) func() bool {
+	return func() bool {
+		if p.asked || !dirty() {
+			return false
+		}
+		p.asked = true
+		p.complain(tr("Discard your answers? Press Esc again."))
+		return true
+	}
+}
+
+// touched takes back what was said of an answer that is being changed.
+func (p *page) touched() {
+	p.asked = false
+	if p.note.Visible() {
+		p.complain("")
+	}
 }

@@ -23,6 +23,7 @@ type choice struct {
 	hoverBase
 	picker *picker
 	option interact.Option
+	digit  rune // picks it; 0 for none
 	picked bool
 }
 
@@ -52,7 +53,11 @@ func (c *choice) CreateRenderer() fyne.WidgetRenderer {
 	if c.option.Description != "" {
 		text.Add(Tight(Lines(plainText(c.option.Description), theme.SizeNameCaptionText, widget.LowImportance)))
 	}
-	line := beside(container.New(fixed{width: 20, height: 20}, mark), 6, text)
+	left := Row(6, container.New(fixed{width: 20, height: 20}, mark))
+	if c.digit != 0 {
+		left = Row(6, newWords(string(c.digit), theme.SizeNameCaptionText, ColorMuted), left)
+	}
+	line := beside(left, 6, text)
 	return newPainted(container.NewStack(ground, Padded(8, 10, line)), func() {
 		ground.FillColor = c.ground()
 		ground.CornerRadius = 7
@@ -101,8 +106,10 @@ func (c *choice) Tapped(*fyne.PointEvent) {
 func (c *choice) TypedKey(ev *fyne.KeyEvent) {
 	c.w.noteTyping()
 	switch ev.Name {
-	case fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter:
-		c.picker.tap(c)
+	case fyne.KeySpace:
+		c.w.pressing(func() { c.picker.tap(c) })()
+	case fyne.KeyReturn, fyne.KeyEnter:
+		c.w.pressing(func() { c.picker.enter(c) })()
 	case fyne.KeyDown:
 		c.picker.move(c, +1)
 	case fyne.KeyUp:
@@ -110,6 +117,18 @@ func (c *choice) TypedKey(ev *fyne.KeyEvent) {
 	default:
 		c.w.typedKey(ev)
 	}
+}
+
+// TypedRune implements [fyne.Focusable]: a digit picks.
+func (c *choice) TypedRune(r rune) {
+	i := slices.IndexFunc(c.picker.choices, func(x *choice) bool { return x.digit == r })
+	if i < 0 {
+		return
+	}
+	c.w.pressing(func() {
+		takeFocus(c.picker.choices[i])
+		c.picker.tap(c.picker.choices[i])
+	})()
 }
 
 // FocusGained implements [fyne.Focusable].
@@ -131,16 +150,17 @@ type picker struct {
 	preview *preview // nil when no option has one
 	object  fyne.CanvasObject
 	changed func() // called when the human changes the answer
+	next    func() // goes on to what comes after the question
 }
 
 func newPicker(w *window, options []interact.Option, multi, offersOther bool, placeholder string) *picker {
-	p := &picker{w: w, multi: multi, changed: func() {}}
+	p := &picker{w: w, multi: multi, changed: func() {}, next: func() {}}
 	if len(options) > maxPlainChoices {
 		p.object = p.filtered(options)
 	} else {
 		list := Column(6)
 		for _, o := range options {
-			list.Add(p.addChoice(o))
+			list.Add(p.addDigit(o))
 		}
 		p.object = list
 	}
@@ -160,10 +180,23 @@ func (p *picker) addChoice(o interact.Option) *choice {
 	return c
 }
 
+// addDigit adds a choice that the next digit picks.
+func (p *picker) addDigit(o interact.Option) *choice {
+	c := p.addChoice(o)
+	c.digit = rune('0' + len(p.choices))
+	return c
+}
+
 // addOther is the last choice, with a field that shows while it is picked.
 func (p *picker) addOther(placeholder string) fyne.CanvasObject {
-	p.last = p.addChoice(interact.Option{Label: tr("Other…")})
+	add := p.addDigit
+	if p.list != nil {
+		add = p.addChoice
+	}
+	p.last = add(interact.Option{Label: tr("Other…")})
 	p.other = newField(p.w, cmp.Or(plainText(placeholder), tr("Write your own answer")), false)
+	p.other.onEnter(func() { p.next() })
+	p.other.onArrow(fyne.KeyUp, func() { takeFocus(p.last) })
 	p.other.OnChanged = func(string) { p.changed() }
 	p.other.Hide()
 	return Column(6, p.last, p.other)
@@ -191,6 +224,8 @@ func (p *picker) filtered(options []interact.Option) fyne.CanvasObject {
 		p.list.add(p.addChoice(o), guess)
 	}
 	p.filter = newField(p.w, tr("Filter {{.Count}} options", values{"Count": len(options)}), false)
+	p.filter.onEnter(func() { p.enterFilter() })
+	p.filter.onArrow(fyne.KeyDown, func() { p.moveFrom(-1, +1) })
 	p.filter.OnChanged = func(s string) {
 		p.list.filter(func(i int) bool { return p.choices[i].matches(s) })
 	}
@@ -218,9 +253,43 @@ func (p *picker) tap(c *choice) {
 	}
 }
 
-// move puts the focus on the next visible choice in the direction of step.
+// enter goes on to the next question. Of several options that exclude each other it picks c first.
+func (p *picker) enter(c *choice) {
+	if !p.multi && !c.picked {
+		p.tap(c)
+	}
+	if c.picked && c == p.last && p.other.Text == "" {
+		p.w.enter(p.other)
+		return
+	}
+	p.next()
+}
+
+// enterFilter goes on with the only option left, or into the list of them.
+func (p *picker) enterFilter() {
+	var left []*choice
+	for i, r := range p.list.rows {
+		if !r.hidden {
+			left = append(left, p.choices[i])
+		}
+	}
+	if len(left) == 1 && !p.multi {
+		p.enter(left[0])
+		return
+	}
+	p.moveFrom(-1, +1)
+}
+
+// move puts the focus on the next visible choice in the direction of step; above the first is the filter.
 func (p *picker) move(c *choice, step int) {
-	for i := slices.Index(p.choices, c) + step; i >= 0 && i < len(p.choices); i += step {
+	if !p.moveFrom(slices.Index(p.choices, c), step) && step < 0 && p.filter != nil {
+		p.w.enter(p.filter)
+	}
+}
+
+// moveFrom is move from the choice with that index, and reports whether there is a next one.
+func (p *picker) moveFrom(index, step int) bool {
+	for i := index + step; i >= 0 && i < len(p.choices); i += step {
 		if p.list != nil && i < len(p.list.rows) {
 			if p.list.rows[i].hidden {
 				continue
@@ -228,8 +297,9 @@ func (p *picker) move(c *choice, step int) {
 			p.list.show(i)
 		}
 		takeFocus(p.choices[i])
-		return
+		return true
 	}
+	return false
 }
 
 // preselect picks the options with these values.
@@ -256,7 +326,7 @@ func (p *picker) answers() []string {
 	return list
 }
 
-// focusFirst is where to go when the picker has no answer: the field of a picked "Other", else the start.
+// focusFirst is where to go to answer: to what is picked already, the field of "Other", else the start.
 func (p *picker) focusFirst() fyne.Focusable {
 	switch {
 	case p.last != nil && p.last.picked:
@@ -264,5 +334,5 @@ func (p *picker) focusFirst() fyne.Focusable {
 	case p.filter != nil:
 		return p.filter
 	}
-	return p.choices[0]
+	return p.choices[max(slices.IndexFunc(p.choices, func(c *choice) bool { return c.picked }), 0)]
 }

@@ -2,6 +2,7 @@ package dialogs
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 
 	"fyne.io/fyne/v2"
@@ -17,7 +18,7 @@ import (
 type formPage struct {
 	*page
 	questions []*questionView
-	rows      *lazyColumn // the title, and the questions
+	rows      *lazyColumn // the opening, and the questions
 }
 
 // guessHeight is about how high a question is.
@@ -28,38 +29,68 @@ func guessHeight(q interact.Question) float32 {
 
 func newFormPage(w *window, e *entry, h *head, b interact.Form) *page {
 	f := &formPage{page: newPage(e, w, h)}
-	title := Lines(plainText(b.Title), theme.SizeNameSubHeadingText, widget.MediumImportance)
-	title.TextStyle.Bold = true
-	switch {
-	case b.Title == "" && len(b.Questions) == 1:
-		title.SetText(tr("One question"))
-	case b.Title == "":
-		title.SetText(tr("{{.Count}} questions", values{"Count": len(b.Questions)}))
-	}
-	f.rows = f.page.rows(Tight(title))
-	gap := float32(14)
-	for _, q := range b.Questions {
-		v := newQuestionView(w, q)
-		v.changed = func() { f.forgive(v) }
+	for i, q := range b.Questions {
+		v := newQuestionView(w, q, len(b.Questions) == 1)
+		v.changed, v.next = f.touchedBy(v), func() { f.next(i) }
 		f.questions = append(f.questions, v)
-		f.rows.add(container.New(layout.NewCustomPaddedLayout(gap, 0, 8, 8), v.object), gap+guessHeight(q))
+	}
+	f.addRows(b.Title)
+	f.page.first, f.page.affirm = f.questions[0].focus, f.submit
+	f.assemble(f.rows.scroll.Scroll, questionFoot(w, f.page))
+	initial := f.values()
+	f.unwind = f.askDiscard(func() bool { return !reflect.DeepEqual(initial, f.values()) })
+	return f.page
+}
+
+// addRows adds the title, and under it the questions. Without a title, or when it says no more than the only question,
+// the first question's words are in its place.
+func (f *formPage) addRows(title string) {
+	all := f.questions
+	isTitled := title != "" && (len(all) > 1 || title != all[0].question.Question)
+	if isTitled {
+		text := Lines(plainText(title), theme.SizeNameSubHeadingText, widget.MediumImportance)
+		text.TextStyle.Bold = true
+		f.rows = f.page.rows(Tight(text))
+	} else {
+		f.rows = f.page.rows(all[0].words)
+	}
+	gap := float32(14)
+	for i, v := range all {
+		row := Column(8, v.words, v.input)
+		if i == 0 && !isTitled {
+			row = Column(0, v.input)
+		}
+		f.rows.add(container.New(layout.NewCustomPaddedLayout(gap, 0, 8, 8), row), gap+guessHeight(v.question))
 		gap = 24
 	}
-	f.page.affirm = f.submit
-	f.assemble(f.rows.scroll.Scroll, questionFoot(w, f.page))
-	return f.page
+}
+
+// values are the answers as they stand, by question.
+func (f *formPage) values() map[string]interact.Value {
+	values := make(map[string]interact.Value, len(f.questions))
+	for _, v := range f.questions {
+		values[v.question.ID] = v.answer()
+	}
+	return values
+}
+
+// next goes to the question after the one with that index; after the last it submits.
+func (f *formPage) next(i int) {
+	if i+1 < len(f.questions) {
+		f.goTo(f.questions[i+1])
+		return
+	}
+	f.w.affirm()
 }
 
 // submit answers, or says what is still missing or wrong and goes to the first of it.
 func (f *formPage) submit() {
 	a := human(interact.Answered, "")
-	a.Values = make(map[string]interact.Value, len(f.questions))
+	a.Values = f.values()
 	var first *questionView
 	missing := 0
 	for _, v := range f.questions {
-		answer := v.answer()
-		a.Values[v.question.ID] = answer
-		err := interact.CheckValue(v.question, answer)
+		err := interact.CheckValue(v.question, a.Values[v.question.ID])
 		v.complain(v.wants(err))
 		if err != nil && first == nil {
 			first = v
@@ -80,18 +111,20 @@ func (f *formPage) submit() {
 	f.goTo(first)
 }
 
-// forgive takes back what was said of an answer that is being changed.
-func (f *formPage) forgive(v *questionView) {
-	if v.complains() {
-		v.complain("")
-		f.complain("")
+// touchedBy takes back what was said of an answer that is being changed.
+func (f *formPage) touchedBy(v *questionView) func() {
+	return func() {
+		if v.complains() {
+			v.complain("")
+		}
+		f.touched()
 	}
 }
 
 // goTo gives the focus to what answers a question.
 func (f *formPage) goTo(v *questionView) {
-	const title = 1
-	f.rows.show(title + slices.Index(f.questions, v))
+	const opening = 1
+	f.rows.show(opening + slices.Index(f.questions, v))
 	f.w.win.Canvas().Focus(v.focus())
 }
 
@@ -102,45 +135,52 @@ type questionView struct {
 	problem  *widget.Label     // why the answer is none yet, in place of the hint
 	hintNote fyne.CanvasObject // holds hint
 	note     fyne.CanvasObject // holds problem
-	object   *fyne.Container
+	words    *fyne.Container   // the question
+	input    *fyne.Container   // what it is answered with, and the hint
 	answer   func() interact.Value
-	focus    func() fyne.Focusable // where to go when the answer is missing
+	focus    func() fyne.Focusable // where to go to answer it
 	changed  func()                // called when the human changes the answer
+	next     func()                // goes on to the next question
 }
 
-func newQuestionView(w *window, q interact.Question) *questionView {
+func newQuestionView(w *window, q interact.Question, isOnly bool) *questionView {
 	v := &questionView{
 		question: q,
 		hint:     Lines(hintOf(q), theme.SizeNameCaptionText, widget.LowImportance),
 		problem:  Lines("", theme.SizeNameCaptionText, widget.DangerImportance),
 		changed:  func() {},
+		next:     func() {},
 	}
 	v.hintNote, v.note = Tight(v.hint), Tight(v.problem)
-	v.object = Column(8, v.heading(), Tight(newMarkdown(q.Question)), v.input(w), v.hintNote, v.note)
+	v.words = Column(8, v.heading(isOnly), Tight(newMarkdown(q.Question)))
+	v.input = Column(8, v.widget(w), v.hintNote, v.note)
 	v.complain("")
 	return v
 }
 
-// heading is the header, and whether an answer is required.
-func (v *questionView) heading() fyne.CanvasObject {
-	need := newWords(tr("optional"), theme.SizeNameCaptionText, ColorMuted)
-	if v.question.IsRequired() {
-		need = newWords(tr("required"), theme.SizeNameCaptionText, ColorMuted)
+// heading is the header, and whether an answer is required; that the only question is goes without saying.
+func (v *questionView) heading(isOnly bool) fyne.CanvasObject {
+	line := newWrapRow(8, 2)
+	if v.question.Header != "" {
+		line.Add(newWords(plainText(v.question.Header), theme.SizeNameCaptionText, theme.ColorNamePrimary).bold())
 	}
-	if v.question.Header == "" {
-		return Row(8, need)
+	switch {
+	case !v.question.IsRequired():
+		line.Add(newWords(tr("optional"), theme.SizeNameCaptionText, ColorMuted))
+	case !isOnly:
+		line.Add(newWords(tr("required"), theme.SizeNameCaptionText, ColorMuted))
 	}
-	header := newWords(plainText(v.question.Header), theme.SizeNameCaptionText, theme.ColorNamePrimary).bold()
-	return newWrapRow(8, 2, header, need)
+	setVisible(line, len(line.Objects) > 0)
+	return line
 }
 
-func (v *questionView) input(w *window) fyne.CanvasObject {
+func (v *questionView) widget(w *window) fyne.CanvasObject {
 	if v.question.InputType != interact.Choice {
 		return v.textInput(w)
 	}
 	p := newPicker(w, v.question.Options, v.question.MultiSelect, v.question.OffersOther(), v.question.Placeholder)
 	p.preselect(v.question.Default.Items)
-	p.changed = func() { v.changed() }
+	p.changed, p.next = func() { v.changed() }, func() { v.next() }
 	v.answer = func() interact.Value { return interact.ListValue(p.answers()...) }
 	v.focus = p.focusFirst
 	return p.object
@@ -150,11 +190,7 @@ func (v *questionView) textInput(w *window) fyne.CanvasObject {
 	f := newField(w, plainText(v.question.Placeholder), false)
 	f.SetText(v.question.Default.String())
 	f.OnChanged = func(string) { v.changed() }
-	f.OnSubmitted = func(string) {
-		if c := fyne.CurrentApp().Driver().CanvasForObject(f); c != nil {
-			c.FocusNext()
-		}
-	}
+	f.onEnter(func() { v.next() })
 	v.answer = func() interact.Value { return interact.TextValue(f.Text) }
 	v.focus = func() fyne.Focusable { return f }
 	return f

@@ -16,7 +16,6 @@ import (
 	"nod/dialogs/safetext"
 	"nod/interact"
 	"nod/policy"
-	"nod/policy/shell"
 )
 
 // maxName is the number of characters of an agent's name, or of its label for a button, that are shown.
@@ -29,7 +28,9 @@ type head struct {
 	queue  *button
 	more   *button
 
-	tile    *surface // the icon
+	stripe  *surface // the colour of the prompt
+	tile    *surface // the icon on a tint of it
+	icon    *widget.Icon
 	margins *layout.CustomPaddedLayout
 }
 
@@ -40,19 +41,29 @@ func newHead(w *window, e *entry) *head {
 		more:  newIconButton(w, "", theme.IconNameMoreHorizontal, func() { w.openMore(e) }),
 	}
 	stripe := stripeOf(e)
-	text := Column(3, newSentence(w, r), newBrief(w, originOf(r.Requester)...).object)
-	h.tile = newTint(stripe, 0x22, 9, Padded(8, 8, container.New(fixed{width: 22, height: 22}, widget.NewIcon(
-		theme.NewColoredResource(theme.DefaultTheme().Icon(iconOf(r)), stripe)))))
+	text := Column(3, newSentence(r), newBrief(w, originOf(r.Requester)...).object)
+	h.icon = widget.NewIcon(theme.NewColoredResource(theme.DefaultTheme().Icon(iconOf(r)), stripe))
+	h.tile = newTint(stripe, 0x22, 9, Padded(8, 8, container.New(fixed{width: 22, height: 22}, h.icon)))
+	h.stripe = newTint(stripe, 0xff, 0, container.New(fixed{height: 4}))
 	h.margins = &layout.CustomPaddedLayout{LeftPadding: sideMargin, RightPadding: sideMargin}
 	line := container.New(&sides{gap: 12}, Column(0, h.tile), text, Column(0, Row(4, h.queue, h.more)))
 	h.object = Column(0,
-		Surface(stripe, container.New(fixed{height: 4})),
+		h.stripe,
 		Surface(ColorSunken, container.New(h.margins, line)),
 		Rule(),
 	)
 	h.queue.Hide()
 	h.setCompact(false)
 	return h
+}
+
+// setColor gives the prompt another colour.
+func (h *head) setColor(c fyne.ThemeColorName) {
+	h.stripe.fill, h.tile.fill = c, c
+	h.icon.Resource.(*theme.ThemedResource).ColorName = c
+	h.stripe.Refresh()
+	h.tile.Refresh()
+	h.icon.Refresh()
 }
 
 // setCompact leaves the icon out.
@@ -107,7 +118,7 @@ const sentenceGap = 6
 
 // newSentence says who wants what. The agent's name is its own claim, as the object is its own word: that stands on a
 // ground of its own, in letters that nod's words never have.
-func newSentence(w *window, r interact.Request) fyne.CanvasObject {
+func newSentence(r interact.Request) fyne.CanvasObject {
 	bold := fyne.TextStyle{Bold: true}
 	who := agentOf(r.Requester)
 	if project := projectOf(r.Requester); project != "" {
@@ -220,7 +231,7 @@ func toolOf(r interact.Request) string { return r.Body.(interact.Approve).Tool }
 func programsOf(r interact.Request) string {
 	args, _ := parseArguments(r.Body.(interact.Approve).Input)
 	if _, command, ok := args.text(commandKeys...); ok {
-		return programNames(shell.Analyze(command))
+		return programsIn(command)
 	}
 	for _, key := range commandKeys {
 		if words, ok := args.list(key); ok {
@@ -320,7 +331,7 @@ func summaryOf(r interact.Request) string {
 // className is a class in a person's words.
 func className(c policy.Class) string {
 	return cmp.Or(map[policy.Class]string{
-		policy.ReadOnly: tr("only reads"), policy.Write: tr("writes"), policy.Execute: tr("runs programs"),
-		policy.Network: tr("uses the network"), policy.Destructive: tr("deletes or destroys"),
-	}[c], tr("unknown effect"))
+		policy.ReadOnly: tr("Only reads"), policy.Write: tr("Writes"), policy.Execute: tr("Runs programs"),
+		policy.Network: tr("Uses the network"), policy.Destructive: tr("Deletes or destroys"),
+	}[c], tr("Unknown effect"))
 }

@@ -151,7 +151,7 @@ func newField(w *window, placeholder string, multiline bool) *field {
 func (f *field) TypedKey(ev *fyne.KeyEvent) {
 	f.w.noteTyping()
 	switch {
-	case ev.Name == fyne.KeyEscape, ev.Name == desktop.KeyMenu:
+	case ev.Name == fyne.KeyEscape, ev.Name == desktop.KeyMenu, !f.MultiLine && isPaging(ev):
 		f.w.typedKey(ev)
 	case f.onKey(ev):
 	case (ev.Name == fyne.KeyPageUp || ev.Name == fyne.KeyPageDown) && f.fits(f.Size()):
@@ -174,6 +174,10 @@ func (f *field) KeyUp(ev *fyne.KeyEvent) {
 	f.Entry.KeyUp(ev)
 }
 
+func isPaging(ev *fyne.KeyEvent) bool {
+	return ev.Name == fyne.KeyPageUp || ev.Name == fyne.KeyPageDown
+}
+
 func isShift(ev *fyne.KeyEvent) bool {
 	return ev.Name == desktop.KeyShiftLeft || ev.Name == desktop.KeyShiftRight
 }
@@ -185,6 +189,18 @@ func (f *field) onEnter(do func()) {
 			return false
 		}
 		f.w.pressing(do)()
+		return true
+	}
+}
+
+// onArrow has that key leave the field, beside what the field does with others.
+func (f *field) onArrow(key fyne.KeyName, do func()) {
+	others := f.onKey
+	f.onKey = func(ev *fyne.KeyEvent) bool {
+		if ev.Name != key {
+			return others(ev)
+		}
+		do()
 		return true
 	}
 }

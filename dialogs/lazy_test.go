@@ -32,6 +32,7 @@ func TestEndOfALongForm(t *testing.T) {
 	if s.shows("Question 49") {
 		t.Fatal("the last question was made at once")
 	}
+	s.canvas().Focus(s.page().text)
 	s.key(fyne.KeyEnd)
 	for range 50 { // rows that turn out higher than guessed make the end move
 		s.key(fyne.KeyPageDown)
@@ -93,7 +94,6 @@ func TestFarOption(t *testing.T) {
 			}
 			s.open(request("1", interact.Ask{Question: "Which?", Options: all}))
 			s.ready()
-			s.canvas().FocusNext()
 			pick(s)
 			s.pass(time.Second)
 			s.chord(fyne.KeyReturn)

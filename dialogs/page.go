@@ -33,9 +33,11 @@ type page struct {
 	told    time.Time                  // until when the status says why a press did nothing
 	text    fyne.Focusable             // the text: it has the focus when nothing else has
 	object  fyne.CanvasObject
-	scroll  *scrollArea // nil when the body does not scroll as a whole
+	column  *lazyColumn // the body in rows, when it scrolls as a whole; else nil
+	scroll  *scrollArea // that of column
 
 	own      bool // the answer is the person's own: no allow, no yes
+	asked    bool // whether to discard the answer: the next Escape does
 	refusing bool // the person writes why not: nothing affirms meanwhile
 
 	affirm func()                      // gives the affirmative answer; the press has been found armed
@@ -114,7 +116,7 @@ func (p *page) rows(text fyne.CanvasObject) *lazyColumn {
 	frame := newTextFrame(p.w, Padded(6, 8, text))
 	c := newLazyColumn(0, 12, 10)
 	c.add(frame, frame.MinSize().Height)
-	p.scroll, frame.scroll, p.text = c.scroll, c.scroll, frame
+	p.column, p.scroll, frame.scroll, p.text = c, c.scroll, c.scroll, frame
 	p.wanted = func(float32) float32 { return c.scroll.Content.MinSize().Height }
 	return c
 }
@@ -128,11 +130,15 @@ func (p *page) reveal(o fyne.CanvasObject) {
 
 // start is what has the focus first.
 func (p *page) start() fyne.Focusable {
-	if p.first != nil {
-		return p.first()
+	if p.first == nil || p.column != nil && p.column.top(1)+leastAnswer > p.scroll.Size().Height {
+		return p.text
 	}
-	return p.text
+	return p.first()
 }
+
+// leastAnswer is the height of the first option of a question that must be in view under it for the focus to start
+// there: else the question is to be read first.
+const leastAnswer = 60
 
 // tick writes how much time is left. It only informs: the broker keeps the time.
 func (p *page) tick(now time.Time) {

@@ -60,6 +60,7 @@ type Prompter struct {
 	mu     sync.Mutex
 	queue  *queue
 	window *window // nil until it is needed
+	strip  *undoStrip
 }
 
 // reply is what came of a request.
@@ -182,7 +183,7 @@ func (p *Prompter) after(d time.Duration, f func()) *time.Timer {
 // ready makes the window if there is none.
 func (p *Prompter) ready() {
 	if p.window == nil {
-		p.window = newWindow(p)
+		p.window, p.strip = newWindow(p), newUndoStrip(p)
 	}
 }
 
@@ -238,11 +239,12 @@ func (p *Prompter) snooze(e *entry, d time.Duration) {
 func (p *Prompter) changed() {
 	if p.window != nil {
 		p.window.update()
+		p.strip.update()
 	}
 	p.tell()
 }
 
-// tell says that what waits may have changed, or the focus.
+// tell says that what waits may have changed, or the focus, or what can be undone.
 func (p *Prompter) tell() {
 	if p.options.Changed != nil {
 		p.options.Changed()

@@ -109,7 +109,7 @@ func TestRenderedInputs(t *testing.T) {
 			t.Run(tt.name+"-"+look, func(t *testing.T) {
 				cwd := project(t, "shop.go", goFile)
 				img := drawn(t, look, 620, func() fyne.CanvasObject {
-					block := newInputView(call(t, tt.tool, tt.input), cwd).block
+					block := newInputView(call(t, tt.tool, tt.input), in(cwd)).block
 					block.colour()()
 					return block
 				})
@@ -149,6 +149,16 @@ and ![a picture](http://tracker.example/p.png). <b>Not bold</b>, hidden: a` + "\
 <script>alert(1)</script>
 
 - [ ] **bold** task
+- [x] ~~done~~ already
+
+## Costs
+
+| store | per month | what it needs when the shop grows beyond one machine |
+|:--|--:|---|
+| Postgres | 20 € | a server, backups and somebody who looks after it every day |
+| SQLite | 0 € | ` + "`VACUUM`" + ` now and then |
+
+### Small print
 `
 
 func TestRenderedMarkdown(t *testing.T) {

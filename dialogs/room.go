@@ -12,10 +12,11 @@ import (
 var usualSize = fyne.NewSize(760, 260)
 
 // screenShare is how much of a screen a prompt takes at most: four fifths of its height, but on a small one as much as
-// the window manager leaves.
-func screenShare(screen fyne.Size) fyne.Size {
+// the window manager leaves, and what stands under the prompt.
+func screenShare(screen fyne.Size, under float32) fyne.Size {
 	const wide, high, small, frame = 0.92, 0.8, 400, 32
-	return fyne.NewSize(screen.Width*wide, max(screen.Height*high, min(screen.Height-frame, small)))
+	rest := screen.Height - frame
+	return fyne.NewSize(screen.Width*wide, min(max(screen.Height*high, min(rest, small)), rest-under))
 }
 
 // assumedScreen is the size of a screen that nobody tells of.

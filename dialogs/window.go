@@ -60,8 +60,8 @@ func newWindow(p *Prompter) *window {
 	w.win.SetCloseIntercept(w.dismiss)
 	w.installKeys()
 	w.held = newKeyHold(w)
-	w.undos = newUndoRow(w)
 	w.column = newQueueColumn(w)
+	w.undos = newUndoRow(w)
 	return w
 }
 
@@ -133,7 +133,7 @@ func (w *window) show(e *entry) {
 	pg.renew()
 	wasInSight := w.page != nil && isOnScreen(w.win)
 	w.page = pg
-	w.root.Objects = []fyne.CanvasObject{newWheel(w), w.held, w.column.with(w.undos.under(pg.object))}
+	w.put(pg)
 	pg.head.setPosition(w.p.queue.position())
 	size := w.measure(pg)
 	w.column.decide(size)
@@ -151,6 +151,11 @@ func (w *window) show(e *entry) {
 	if w.p.now().Sub(w.cutShort) < recently {
 		w.hold()
 	}
+}
+
+// put puts a page into the window, with what is around it.
+func (w *window) put(pg *page) {
+	w.root.Objects = []fyne.CanvasObject{newWheel(w), w.held, w.column.with(w.undos.under(pg.object))}
 }
 
 // resize makes the window large enough for the prompt in it, but no smaller while it is in sight, where the buttons
@@ -215,13 +220,14 @@ func (w *window) measure(pg *page) (size fyne.Size) {
 	if pg.byHand != (fyne.Size{}) {
 		return pg.byHand.Min(screen)
 	}
-	least, most := usualSize, screenShare(screen)
+	under := w.undos.height()
+	least, most := usualSize, screenShare(screen, under)
 	if w.byHand != (fyne.Size{}) {
 		least = w.byHand.Min(screen).Max(fyne.NewSize(minPageWidth, leastHeight))
 		most = most.Max(least)
 	}
 	w.unseen(func() { size = pg.size(least.Min(most), most) })
-	size.Height += w.undos.height()
+	size.Height += under
 	return size
 }
 
@@ -476,8 +482,8 @@ func (w *window) tick() {
 		return
 	}
 	w.page.tick(w.p.now())
-	w.undos.tick()
 	w.column.follow()
+	w.undos.tick()
 	w.tickTimer = w.p.after(time.Second, w.tick)
 }
 
@@ -628,7 +634,7 @@ func (w *window) denySession(e *entry) {
 
 // openMore shows the less common things to do with the prompt of e.
 func (w *window) openMore(e *entry) {
-	items := w.snoozeItems(e)
+	items := append(w.snoozeItems(e), w.otherPlaces(e)...)
 	if text := elsewhere(e.request); text != "" {
 		items = append(items, menuItem{
 			text: text, small: affirmativeHint(), parted: true, decides: true,

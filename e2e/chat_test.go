@@ -128,7 +128,7 @@ func (n *nod) closes() {
 func (n *nod) picksPostgres() {
 	n.t.Helper()
 	n.prompt()
-	n.after(func() { n.press("Tab", "Down", "space") })
+	n.after(func() { n.press("2") })
 	n.armed()
 	n.press("ctrl+Return")
 }

@@ -247,7 +247,7 @@ func testClaudeCodeQuestionModes(t *testing.T, claude claudeCode) {
 		t.Run(mode, func(t *testing.T) {
 			r := claude.runs(claude.installedFor(t, settings), true, []toolCall{question}, "--permission-mode", mode)
 			r.prompt()
-			r.after(func() { r.press("Tab", "Down", "space") }) // Postgres
+			r.after(func() { r.press("2") }) // Postgres
 			r.answers("ctrl+Return")
 			r.hears("Postgres")
 			r.asked()

@@ -171,11 +171,11 @@ func testClaudeCodeQuestion(t *testing.T, claude claudeCode) {
 	s := claude.inTerminal(t, settings, true, []toolCall{{"AskUserQuestion", question}})
 	s.prompt()
 	s.shows("Which database?")
-	s.after(func() { s.press("Tab", "Down", "space") })                 // Postgres
-	s.after(func() { s.press("Tab", "Tab", "space", "Down", "space") }) // past Other: both checks
-	s.shot("claude-code-question")
 	s.armed()
-	s.press("ctrl+Return")
+	s.after(func() { s.press("2") }) // Postgres
+	s.after(func() { s.press("Return", "1", "2") })
+	s.shot("claude-code-question")
+	s.press("Return")
 	s.finished()
 	s.reads(s, "Postgres")
 	s.reads(s, "Unit, Lint")
@@ -190,7 +190,7 @@ func testClaudeCodeOther(t *testing.T, claude claudeCode) {
 	}}
 	s := claude.inTerminal(t, settings, true, []toolCall{{"AskUserQuestion", question}})
 	s.prompt()
-	s.after(func() { s.press("Tab", "Down", "Down", "space") }) // the last: Other
+	s.after(func() { s.press("3") }) // the last: Other
 	s.write("DuckDB")
 	s.blink()
 	s.shot("claude-code-other")
@@ -299,7 +299,6 @@ func testClaudeCodeElicitation(t *testing.T, claude claudeCode) {
 	s.affirm() // the call itself
 	s.noWindow()
 	s.prompt()
-	s.after(func() { s.press("Tab") })
 	s.write("orders")
 	s.armed()
 	s.shot("claude-code-elicitation")

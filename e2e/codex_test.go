@@ -163,7 +163,7 @@ func TestAgentCodex(t *testing.T) {
 	t.Run("question", func(t *testing.T) {
 		s := codexInTerminal(t, settings, true, database)
 		s.prompt()
-		s.after(func() { s.press("Tab", "Down", "space") })
+		s.after(func() { s.press("2") })
 		s.armed()
 		s.shot("codex-question")
 		s.press("ctrl+Return")

@@ -241,7 +241,7 @@ func TestKilledWindowsComeBack(t *testing.T) {
 	n.press("ctrl+Return")
 	first.wants("allow", 0)
 	n.armed()
-	n.after(func() { n.press("Tab", "Down", "space") })
+	n.after(func() { n.press("2") })
 	n.affirm()
 	second.wants("b", 0)
 	n.noWindow()

@@ -193,7 +193,7 @@ func TestAgentGemini(t *testing.T) {
 		s := newGemini(t, settings, true, false, database)
 		term := s.terminal(s.command("-i", "do it"))
 		s.prompt()
-		s.after(func() { s.press("Tab", "Down", "space") })
+		s.after(func() { s.press("2") })
 		s.armed()
 		s.shot("gemini-cli-question")
 		s.press("ctrl+Return")

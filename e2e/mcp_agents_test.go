@@ -63,9 +63,9 @@ func (n *nod) told(c *call) {
 func (n *nod) fillsIn(shot string, c *call, model interface{ lastResult() string }) {
 	n.t.Helper()
 	n.prompt()
-	// The first option of the first question, past the others, both checks, and the name.
-	n.after(func() { n.press("Tab", "space") })
-	n.after(func() { n.press("Tab", "Tab", "Tab", "space", "Tab", "space", "Tab", "Tab") })
+	// The first option of the first question, both checks, and the name.
+	n.after(func() { n.press("1") })
+	n.after(func() { n.press("Return", "1", "2", "Return") })
 	n.write("orders")
 	n.armed()
 	n.blink()

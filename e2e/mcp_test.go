@@ -112,7 +112,7 @@ func TestMCPInspector(t *testing.T) {
 			c := inspect("--method", "tools/call", "--tool-name", "interact_ask",
 				"--tool-arg", "question=Which one?", `options=["left","right"]`)
 			n.prompt()
-			n.after(func() { n.press("Tab", "Down", "space") })
+			n.after(func() { n.press("2") })
 			n.armed()
 			n.shot("mcp-inspector-" + transport)
 			n.press("ctrl+Return")

@@ -266,7 +266,7 @@ func TestAgentOpencode(t *testing.T) {
 			map[string]any{"question": "Which database?", "header": "Storage", "options": databases},
 		}}})
 		s.prompt()
-		s.after(func() { s.press("Tab", "Down", "space") })
+		s.after(func() { s.press("2") })
 		s.armed()
 		s.shot("opencode-question")
 		s.press("ctrl+Return")

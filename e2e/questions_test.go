@@ -15,10 +15,10 @@ func TestAskOption(t *testing.T) {
 	c := n.send("ask", "Which database should the new service use?", "--option", "SQLite",
 		"--option", "Postgres", "--agent", "claude-code")
 	n.prompt()
-	n.after(func() { n.press("Tab", "Down", "space") }) // the text has the focus first; then the options
 	n.armed()
+	n.after(func() { n.press("Down") }) // from the first option, which has the focus
 	n.shot("ask-option")
-	n.press("ctrl+Return")
+	n.press("Return")
 	c.wants("Postgres", 0)
 	n.noWindow()
 }
@@ -27,12 +27,12 @@ func TestAskOther(t *testing.T) {
 	n := start(t, settings)
 	c := n.send("ask", "Which database should the new service use?", "--option", "SQLite", "--option", "Postgres")
 	n.prompt()
-	n.after(func() { n.press("Tab", "Down", "Down", "space") })
+	n.after(func() { n.press("3") })
 	n.write("DuckDB, in memory")
 	n.armed()
 	n.blink()
 	n.shot("ask-other")
-	n.press("ctrl+Return")
+	n.press("Return")
 	c.wants("DuckDB, in memory", 0)
 }
 
@@ -127,7 +127,7 @@ func TestForm(t *testing.T) {
 	n.armed()
 	n.shot("form-empty")
 
-	n.after(func() { n.press("Tab", "space") }) // the first option of the first question
+	n.after(func() { n.press("space") }) // the first option of the first question
 	n.armed()
 	n.picture("form", w)
 	n.after(n.affirm) // three are required, one is there
@@ -135,13 +135,13 @@ func TestForm(t *testing.T) {
 	n.shot("form-missing")
 	c.pending()
 
-	// Where an answer is missing, there is the focus: on the first check. Pick it and the next one, pass
-	// "Other", and come to the name.
-	n.after(func() { n.press("space", "Tab", "space", "Tab", "Tab") })
+	// Where an answer is missing, there is the focus: on the first check. Pick it and the next one, and go on.
+	n.after(func() { n.press("1", "2", "Return") })
 	n.write("orders")
 	n.blink()
+	n.after(func() { n.press("Escape") }) // asks whether to discard that
 	n.shot("form")
-	n.press("ctrl+Return")
+	n.press("Return")
 	out, status := c.result()
 	if want := `{"checks":["unit","lint"],"database":["sqlite"],"name":"orders"}`; status != 0 || compact(t, out) != want {
 		t.Errorf("got %s, status %d\nwant %s", out, status, want)

@@ -59,7 +59,8 @@ func riskFacts(risks []policy.Risk) []fact {
 	named, levels := map[string][]string{}, map[string]shell.Level{}
 	for _, r := range risks {
 		texts, levels[r.Text] = appendNew(texts, r.Text), max(levels[r.Text], r.Level)
-		if r.What != "" {
+		isBelow := func(name string) bool { return strings.HasPrefix(r.What, name+"/") }
+		if r.What != "" && !slices.ContainsFunc(named[r.Text], isBelow) {
 			named[r.Text] = appendNew(named[r.Text], r.What)
 		}
 	}
@@ -144,6 +145,9 @@ const maxFacts, maxDangers = 6, 4
 // showFacts shows what is dangerous about the input, as badges and as a list of the parts that are.
 func (a *approvePage) showFacts() {
 	class := fact{className(a.entry.why.Class), classLevel(a.entry.why.Class)}
+	if a.input.isCommand && a.entry.why.Class == policy.Unknown {
+		class.Text = className(policy.Execute)
+	}
 	row := newWrapRow(6, 6, Badge(class.Text, ClassColor(a.entry.why.Class)))
 	if worst(a.input.facts) > class.Level { // green beside red would say that all is well
 		row = newWrapRow(6, 6, Badge(class.Text, ColorMuted))
@@ -156,20 +160,28 @@ func (a *approvePage) showFacts() {
 		}
 		row.Add(factBadge(f))
 	}
-	for i, p := range a.input.dangers {
-		if !a.factsOpen && i == maxDangers && len(a.input.dangers) > maxDangers+1 {
-			a.facts.Add(container.NewHBox(a.moreFacts(len(a.input.dangers) - i)))
-			break
-		}
-		jump := newIconButton(a.w, p.text(), theme.IconNameError, func() { a.jumpTo(p) })
-		a.facts.Add(container.NewHBox(jump))
+	if list := a.dangerList(); len(list.Objects) > 0 {
+		a.facts.Add(list)
 	}
 	a.facts.Refresh()
 }
 
+// dangerList lists the dangerous parts of a command, each of which leads to its line.
+func (a *approvePage) dangerList() *fyne.Container {
+	list := newWrapRow(6, 0)
+	for i, p := range a.input.dangers {
+		if !a.factsOpen && i == maxDangers && len(a.input.dangers) > maxDangers+1 {
+			list.Add(a.moreFacts(len(a.input.dangers) - i))
+			break
+		}
+		list.Add(newIconButton(a.w, p.text(), theme.IconNameError, func() { a.jumpTo(p) }))
+	}
+	return list
+}
+
 // moreFacts opens what is left out.
 func (a *approvePage) moreFacts(count int) fyne.CanvasObject {
-	return newButton(a.w, tr("+{{.Count}} more", values{"Count": count}), func() {
+	return newIconButton(a.w, tr("+{{.Count}} more", values{"Count": count}), "", func() {
 		a.factsOpen = true
 		a.showFacts()
 		a.w.changed()

@@ -92,6 +92,9 @@ type Undo struct {
 	Until time.Time // from then on it stands
 }
 
+// OfPrompt reports whether it was done at a prompt; else in the settings.
+func (u Undo) OfPrompt() bool { return u.Kind == UndoDeny || u.Kind == UndoKeep }
+
 // UndoKind says what the person did.
 type UndoKind string
 

@@ -35,11 +35,13 @@ func newAttentionPage(w *Window) *attentionPage {
 	notifications := func(of func(*config.Notifications) *bool) func(*config.Config) *bool {
 		return func(c *config.Config) *bool { return of(&c.Notifications) }
 	}
-	p.appear = newChoice(w, lang.L("A new prompt"), lang.L("Allow always waits until the prompt has the keyboard."), []option{
+	ways := []option{
 		{config.AppearFocused, lang.L("takes the keyboard")},
 		{config.AppearUnfocused, lang.L("shows, keyboard stays")},
 		{config.AppearInTray, lang.L("waits in the tray")},
-	}, func(c *config.Config) *string { return &c.Prompt.Appear })
+	}
+	p.appear = newChoiceRow(w, lang.L("A new prompt"), lang.L("Allow always waits until the prompt has the keyboard."),
+		ways, func(c *config.Config) *string { return &c.Prompt.Appear })
 	p.shortcut = newSavedEntry(w, lang.L("Shortcut that brings nod up"),
 		lang.L("From any program, such as Ctrl+Alt+N. No other program gets these keys then. Empty: none."),
 		func(c *config.Config) string { return c.Prompt.Shortcut }, setShortcut)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 
 	"nod/agents/registry"
@@ -135,7 +136,7 @@ func (p *attentionPage) newDays() *daysRow {
 	names := [7]string{lang.L("Sun"), lang.L("Mon"), lang.L("Tue"), lang.L("Wed"), lang.L("Thu"), lang.L("Fri"),
 		lang.L("Sat")}
 	all := &daysRow{}
-	list := dialogs.Row(2)
+	list := container.NewGridWithColumns(4)
 	for i := range config.Days {
 		day := (i + 1) % 7 // the week begins with Monday
 		row := newMember(p.win, "", "", config.Days[day],

@@ -69,7 +69,7 @@ func TestTrayShowsWhatWaits(t *testing.T) {
 	n.shot("tray-waiting")
 	items, err := n.TrayMenu()
 	must(t, err)
-	if !slices.ContainsFunc(items, func(i desktop.MenuItem) bool { return strings.Contains(i.Label, "claude-code") }) {
+	if !slices.ContainsFunc(items, func(i desktop.MenuItem) bool { return i.Label == "Claude Code · shop: make all" }) {
 		t.Errorf("the menu does not list the request: %+v", items)
 	}
 	must(t, n.CloseTrayMenu(n.ctx)) // with Escape, which is not for the prompt

@@ -95,7 +95,7 @@ func TestTrayMenuOpensSettings(t *testing.T) {
 	w := n.window(settingsTitle)
 	n.awayWithThePointer()
 	n.shot("settings")
-	for _, page := range []string{"allow", "answers", "folders", "try", "suggestions", "agents", "about"} {
+	for _, page := range []string{"allow", "answers", "folders", "try", "suggestions", "agents", "attention", "about"} {
 		n.after(func() { n.press("ctrl+Tab") })
 		n.shot("settings-" + page)
 		n.picture("settings-"+page, w)

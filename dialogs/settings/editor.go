@@ -30,7 +30,7 @@ type editor struct {
 	editable bool
 
 	effect *widget.RadioGroup
-	class  *choice
+	class  *selection
 	texts  map[string]*textField // by key of the file
 	wrong  map[string]*remark    // the same
 	says   *widget.Label
@@ -147,7 +147,7 @@ func (e *editor) build(r policy.Rule) {
 	e.effect.Horizontal, e.effect.Required = true, true
 	e.effect.SetSelected(effectName(r.Effect))
 	e.effect.OnChanged = func(string) { e.changed() }
-	e.class = newChoice(append([]string{lang.L("Any")}, names(policy.Classes, className)...), nil)
+	e.class = newSelection(append([]string{lang.L("Any")}, names(policy.Classes, className)...), nil)
 	e.class.SetSelectedIndex(slices.Index(policy.Classes, r.Class) + 1)
 	e.class.OnChanged = func(string) { e.changed() }
 	e.says = dialogs.Lines("", theme.SizeNameText, widget.MediumImportance)

@@ -35,7 +35,7 @@ func newAttentionPage(w *Window) *attentionPage {
 	notifications := func(of func(*config.Notifications) *bool) func(*config.Config) *bool {
 		return func(c *config.Config) *bool { return of(&c.Notifications) }
 	}
-	p.appear = newChoice(w, lang.L("A new prompt"), lang.L("Allow always waits until the prompt has the keyboard."), []option{
+	p.appear = newChoiceRow(w, lang.L("A new prompt"), lang.L("Allow always waits until the prompt has the keyboard."), []option{
 		{config.AppearFocused, lang.L("takes the keyboard")},
 		{config.AppearUnfocused, lang.L("shows, keyboard stays")},
 		{config.AppearInTray, lang.L("waits in the tray")},

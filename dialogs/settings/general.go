@@ -52,10 +52,10 @@ func newGeneralPage(w *Window) *generalPage {
 				0, time.Minute, func(c *config.Config) *time.Duration { return &c.Prompt.Undo }),
 			p.onTop),
 		p.section(lang.L("Appearance"),
-			newChoice(w, lang.L("Theme"), "",
+			newChoiceRow(w, lang.L("Theme"), "",
 				[]option{{"system", lang.L("System default")}, {"light", lang.L("Light")}, {"dark", lang.L("Dark")}},
 				func(c *config.Config) *string { return &c.Look.Theme }),
-			newChoice(w, lang.L("Language"), lang.L("Takes effect after a restart."),
+			newChoiceRow(w, lang.L("Language"), lang.L("Takes effect after a restart."),
 				[]option{{"system", lang.L("System default")}, {"en", "English"}, {"zh-CN", "简体中文"}},
 				func(c *config.Config) *string { return &c.Look.Language })),
 		p.section(lang.L("Start"), p.autostart,
@@ -199,7 +199,7 @@ type choiceRow struct {
 	value   string // as shown last
 }
 
-func newChoice(w *Window, name, hint string, options []option, of func(*config.Config) *string) *choiceRow {
+func newChoiceRow(w *Window, name, hint string, options []option, of func(*config.Config) *string) *choiceRow {
 	r := &choiceRow{options: options, of: of}
 	r.pick = newSelection(names(options, func(o option) string { return o.name }), func(string) {
 		if i := r.pick.SelectedIndex(); i >= 0 && options[i].value != r.value {

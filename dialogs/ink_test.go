@@ -100,6 +100,37 @@ func drawnTexts(s *sheet) (all, odd string) {
 	return all, odd
 }
 
+// BenchmarkFile is how long a new file of 3,000 lines takes to be laid out and drawn, with colours and without. The time
+// of the UI goroutine is that of drawing; the colours are worked out on another.
+func BenchmarkFile(b *testing.B) {
+	test.NewApp().Settings().SetTheme(Theme("light"))
+	text := strings.Repeat(goFile, 3000/strings.Count(goFile, "\n"))
+	for _, steps := range []struct {
+		name string
+		do   func(s *sheet)
+	}{
+		{"plain", func(*sheet) {}},
+		{"coloured", func(s *sheet) { s.colour()() }},
+		{"scrolled", func(s *sheet) { scrollThrough(s) }},
+		{"scrolled-coloured", func(s *sheet) { s.colour()(); scrollThrough(s) }},
+	} {
+		b.Run(steps.name, func(b *testing.B) {
+			for b.Loop() {
+				s := newSheet(fileText("shop.go", text), text)
+				s.Resize(fyne.NewSize(600, 400))
+				steps.do(s)
+			}
+		})
+	}
+}
+
+// scrollThrough shows a hundred pages.
+func scrollThrough(s *sheet) {
+	for range 100 {
+		s.scroll.scrollBy(300)
+	}
+}
+
 func FuzzColours(f *testing.F) {
 	names := []string{shellCode, "a.go", "a.py", "a.html", "a.md", "a.sh", "a.yaml"}
 	for _, text := range []string{

@@ -59,6 +59,7 @@ type Prompter struct {
 	mu     sync.Mutex
 	queue  *queue
 	window *window // nil until it is needed
+	strip  *undoStrip
 }
 
 // reply is what came of a request.
@@ -181,7 +182,7 @@ func (p *Prompter) after(d time.Duration, f func()) *time.Timer {
 // ready makes the window if there is none.
 func (p *Prompter) ready() {
 	if p.window == nil {
-		p.window = newWindow(p)
+		p.window, p.strip = newWindow(p), newUndoStrip(p)
 	}
 }
 
@@ -237,11 +238,12 @@ func (p *Prompter) snooze(e *entry, d time.Duration) {
 func (p *Prompter) changed() {
 	if p.window != nil {
 		p.window.update()
+		p.strip.update()
 	}
 	p.tell()
 }
 
-// tell says that what waits may have changed, or the focus.
+// tell says that what waits may have changed, or the focus, or what can be undone.
 func (p *Prompter) tell() {
 	if p.options.Changed != nil {
 		p.options.Changed()

@@ -58,8 +58,8 @@ func newWindow(p *Prompter) *window {
 	w.win.SetCloseIntercept(w.dismiss)
 	w.installKeys()
 	w.held = newKeyHold(w)
-	w.undos = newUndoRow(w)
 	w.column = newQueueColumn(w)
+	w.undos = newUndoRow(w)
 	return w
 }
 
@@ -131,7 +131,7 @@ func (w *window) show(e *entry) {
 	pg.renew()
 	wasInSight := w.page != nil && isOnScreen(w.win)
 	w.page = pg
-	w.root.Objects = []fyne.CanvasObject{w.held, w.column.with(w.undos.under(pg.object))}
+	w.put(pg)
 	pg.head.setPosition(w.p.queue.position())
 	size := w.measure(pg)
 	w.column.decide(size)
@@ -149,6 +149,11 @@ func (w *window) show(e *entry) {
 	if w.p.now().Sub(w.cutShort) < recently {
 		w.hold()
 	}
+}
+
+// put puts a page into the window, with what is around it.
+func (w *window) put(pg *page) {
+	w.root.Objects = []fyne.CanvasObject{w.held, w.column.with(w.undos.under(pg.object))}
 }
 
 // resize makes the window as large as the next prompt wants it, unless the human or the window manager has
@@ -436,8 +441,8 @@ func (w *window) tick() {
 		return
 	}
 	w.page.tick(w.p.now())
-	w.undos.tick()
 	w.column.follow()
+	w.undos.tick()
 	w.tickTimer = w.p.after(time.Second, w.tick)
 }
 
@@ -588,7 +593,7 @@ func (w *window) denySession(e *entry) {
 
 // openMore shows the less common things to do with the prompt of e.
 func (w *window) openMore(e *entry) {
-	items := w.snoozeItems(e)
+	items := append(w.snoozeItems(e), w.otherPlaces(e)...)
 	if text := elsewhere(e.request); text != "" {
 		items = append(items, menuItem{
 			text: text, small: affirmativeHint(), parted: true, decides: true,

@@ -106,7 +106,9 @@ func (l *footLines) ends(left, right []fyne.CanvasObject) {
 		height = 0
 	}
 	_, h := l.row(right, l.width-wide)
-	l.y += max(height, h) + l.gap
+	if height = max(height, h); height > 0 {
+		l.y += height + l.gap
+	}
 }
 
 // row puts objects side by side from x on. It returns where it ended, with a gap, and its height.

@@ -23,7 +23,7 @@ var mayImport = map[string][]string{
 	"nod/cmd/nod-dialogs":       {"nod/dialogs/settings"},
 	"nod/assets":                {},
 	"nod/assets/gen":            {},
-	"nod/dialogs":               {"nod/assets", "nod/dialogs/safetext", "nod/interact", "nod/policy/config"},
+	"nod/dialogs":               {"nod/assets", "nod/dialogs/safetext", "nod/interact", "nod/ipc/operator"},
 	"nod/dialogs/safetext":      {"nod/policy/invisible"},
 	"nod/ipc/api":               {},
 	"nod/ipc/peer":              {"nod/ipc/api"},

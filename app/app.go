@@ -104,6 +104,7 @@ type program struct {
 	notifier  *notifier
 	announcer *announcer
 	tray      *tray
+	shortcut  *shortcut
 	autostart *autostart
 
 	started config.Config // as it was when nod started
@@ -138,7 +139,7 @@ func newProgram(
 	}
 	p.journal = interact.NewMemoryJournal(journalSize, journalBytes)
 	p.broker = interact.NewBroker(interact.BrokerConfig{
-		Policy: p.store, Prompter: p.presence, Notify: p.notifier.Notify, Journal: p.journal, Timeout: p.store.Timeout,
+		Policy: keeper{p.store, p.windows}, Prompter: p.presence, Notify: p.notifier.Notify, Journal: p.journal, Timeout: p.store.Timeout,
 		Processes: peer.Table{}, Log: p.log,
 	})
 	nod, err := operator.Program("nod")
@@ -168,6 +169,8 @@ func (p *program) openDesktop() (err error) {
 		reachable: func(ctx context.Context) error { _, err := displayEnv(ctx); return err },
 		quiet:     func(r interact.Request) bool { return waitsInTray(p.store.Config(), r) },
 		changed:   p.screenChanged, failed: p.tellFailed,
+		present: func() { p.presence.back() },
+		undoFor: func() time.Duration { return p.store.Config().Prompt.Undo },
 	})
 	p.notifier = newNotifier(beeepMessenger{p.sound}, p.wantsNotice, p.log)
 	p.presence = newPresence(p.windows, p.refresh, p.tellQuiet)
@@ -176,6 +179,8 @@ func (p *program) openDesktop() (err error) {
 		wanted: p.wantsAnnouncement, hidden: p.windows.quiet,
 		show: func(id interact.ID) { p.windows.show(operator.View{Request: id}) },
 	})
+	p.shortcut = newShortcut(func() string { return p.store.Config().Prompt.Shortcut },
+		func() { p.raise(false) }, p.windows.Changed, p.log)
 	p.tray = newTray(trayActions{
 		Show:          func(id interact.ID) { p.windows.show(operator.View{Request: id}) },
 		Raise:         func() { p.windows.show(operator.View{}) },
@@ -211,6 +216,7 @@ func openURL(address string) error {
 func (p *program) run() error {
 	p.parts.Go(func() { p.windows.run(p.ctx) })
 	p.parts.Go(p.watchStore)
+	p.parts.Go(func() { p.shortcut.run(p.ctx) })
 	p.parts.Go(p.watchRequests)
 	p.parts.Go(p.serve)
 	p.parts.Go(p.checkTray)
@@ -258,7 +264,7 @@ func (p *program) serve() {
 func (p *program) snapshot() snapshot {
 	away, missed := p.presence.away()
 	_, held := p.store.Held()
-	waiting, snoozed := toAnswer(p.broker.Pending())
+	waiting, snoozed := p.pending()
 	return snapshot{
 		Pending:       waiting,
 		Snoozed:       snoozed,
@@ -269,6 +275,11 @@ func (p *program) snapshot() snapshot {
 		Held:          held,
 		AskEverything: p.store.Config().Policy.AskEverything,
 	}
+}
+
+// pending is what waits for the person, now and later.
+func (p *program) pending() (waiting, snoozed []interact.Request) {
+	return toAnswer(p.windows.unanswered(p.broker.Pending()))
 }
 
 // refresh brings the tray up to date. It does not block.
@@ -283,20 +294,22 @@ func (p *program) watchRequests() {
 		case <-p.ctx.Done():
 			return
 		case <-changes:
-			pending := p.broker.Pending()
-			p.windows.keepTime(pending)
-			waiting, _ := toAnswer(pending)
+			p.windows.keepTime(p.broker.Pending())
+			waiting, _ := p.pending()
 			p.announcer.look(waiting)
 			p.refresh()
 		}
 	}
 }
 
-// screenChanged takes in what is on screen now: who looks at nod needs no notification.
+// screenChanged takes in what is on screen now, and what was just answered there: who looks at nod needs no
+// notification.
 func (p *program) screenChanged() {
 	if p.windows.focused() {
 		p.announcer.seen()
 	}
+	waiting, _ := p.pending()
+	p.announcer.look(waiting)
 	p.refresh()
 }
 
@@ -324,7 +337,8 @@ func (p *program) watchStore() {
 		case <-changes:
 			p.broker.Reconsider()
 			p.windows.Changed()
-			waiting, _ := toAnswer(p.broker.Pending())
+			p.shortcut.check()
+			waiting, _ := p.pending()
 			p.announcer.look(waiting)
 			p.refresh()
 		}
@@ -384,7 +398,7 @@ func (p *program) showMain() {
 
 // raise shows what a person who starts nod again expects: the prompt that is pending, else the settings.
 func (p *program) raise(settings bool) {
-	if waiting, _ := toAnswer(p.broker.Pending()); !settings && len(waiting) > 0 {
+	if waiting, _ := p.pending(); !settings && len(waiting) > 0 {
 		p.windows.show(operator.View{})
 		return
 	}

@@ -28,7 +28,7 @@ func (o operatorAPI) State(context.Context) (operator.State, error) {
 	store, where := o.p.store, o.p.server.Endpoint()
 	s := operator.State{
 		Config: store.Config(), Grants: store.Grants(), HeldGrants: store.HeldGrants(),
-		Contacts: o.p.hooks.Contacts(),
+		Contacts: o.p.hooks.Contacts(), Shortcut: o.p.shortcut.Problem(), Undos: o.undos.all(),
 		About: operator.About{
 			Version: o.p.opts.Version, URL: where.URL, Socket: where.Socket, Config: o.p.opts.ConfigPath, Log: o.p.logPath,
 		},
@@ -67,10 +67,12 @@ func (o operatorAPI) SettleHeld(_ context.Context, held config.HeldChange, accep
 
 // Revoke implements [operator.Operator].
 func (o operatorAPI) Revoke(_ context.Context, id string) error {
-	if id == "" {
-		return o.p.store.RevokeAll()
-	}
-	return o.p.store.Revoke(id)
+	return o.changeGrants(o.p.store, operator.UndoRevoke, func() error {
+		if id == "" {
+			return o.p.store.RevokeAll()
+		}
+		return o.p.store.Revoke(id)
+	})
 }
 
 // AcceptGrants implements [operator.Operator].
@@ -129,5 +131,15 @@ func (o operatorAPI) Welcomed(context.Context) error { return o.p.welcome.seen()
 
 // Replace implements [operator.Operator].
 func (o operatorAPI) Replace(_ context.Context, base, next config.Config) error {
-	return o.p.store.Replace(base, next)
+	deleted := slices.DeleteFunc(slices.Clone(base.Policy.Rules), func(r policy.Rule) bool {
+		return slices.ContainsFunc(next.Policy.Rules, func(n policy.Rule) bool { return n.ID == r.ID })
+	})
+	if len(deleted) == 0 || len(next.Policy.Rules) >= len(base.Policy.Rules) { // renamed, at most
+		return o.p.store.Replace(base, next)
+	}
+	back, err := o.p.store.ReplaceUndoably(base, next)
+	if err == nil {
+		o.undos.add(operator.Undo{Kind: operator.UndoRule, Text: deleted[0].ID}, o.undoFor(), back, nil)
+	}
+	return err
 }

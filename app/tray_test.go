@@ -80,7 +80,7 @@ func TestTrayMenu(t *testing.T) {
 			"(2 requests wait for you)", "--", "Claude Code · my__shop: npm test‹newline›&& x", "codex: rm -rf?", "--",
 			pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
 		{"snoozed", snapshot{Snoozed: []interact.Request{pendingApproval("1", "a"), pendingApproval("2", "b")}}, []string{
-			"(2 snoozed)", "--", "2 snoozed > Approval · a | Approval · b", "--",
+			"(2 snoozed)", "--", "2 snoozed > a · my__shop: npm test‹newline›&& x | b · my__shop: npm test‹newline›&& x", "--",
 			pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
 		{"paused", snapshot{Pause: Pause{On: true, Until: now.Add(time.Hour)}}, []string{
 			"(Paused until 15:00)", "--", "Resume", "Ask about everything", "--", "Settings…", "--", "Quit"}},

@@ -32,6 +32,9 @@ type windows struct {
 	windowsConfig
 	wake  chan struct{} // cap 1: a process may be needed, or there may be something to watch it for
 	ended chan struct{} // closed when run has returned
+	undos *undos
+
+	granting sync.Mutex // held while what is saved changes, so that it is known what one change did
 
 	mu        sync.Mutex
 	pending   []*prompt // oldest first
@@ -52,7 +55,9 @@ type windowsConfig struct {
 	offers    func(policy.Call) policy.Offers         // what a prompt shows of an approval
 	keep      func() time.Duration                    // how long an idle process is kept
 	quiet     func(interact.Request) bool             // its prompt waits in the tray until the person asks for it
-	changed   func()                                  // the screen has changed
+	changed   func()                                  // the screen has changed, or what can be undone
+	present   func()                                  // the person has answered a prompt
+	undoFor   func() time.Duration                    // how long an answer can be undone
 	failed    func(why error)                         // the process has died too often
 }
 
@@ -63,6 +68,8 @@ type prompt struct {
 	shown    bool        // a windows process has taken it in
 	held     bool        // it waits in the tray: no window is told
 	answered bool        // by the window; the broker does not know yet
+	undo     int         // by which a held denial is taken back; 0: none
+	isOver   bool        // … and nothing can change that any more: done is closed, or will be
 	answer   interact.Answer
 	err      error
 	done     chan struct{} // closed when it is answered
@@ -71,14 +78,36 @@ type prompt struct {
 // end answers the prompt. The caller holds the lock of the windows.
 func (p *prompt) end(answer interact.Answer, err error) {
 	p.answered, p.answer, p.err = true, answer, err
-	close(p.done)
+	p.release()
+}
+
+// release lets the answer go. The caller holds the lock of the windows.
+func (p *prompt) release() {
+	if !p.isOver {
+		p.isOver = true
+		close(p.done)
+	}
 }
 
 // age orders prompts by the time of their requests.
 func (p *prompt) age(other *prompt) int { return p.Request.Created.Compare(other.Request.Created) }
 
 func newWindows(c windowsConfig) *windows {
-	return &windows{windowsConfig: c, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	w := &windows{windowsConfig: c, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	w.undos = &undos{changed: w.undosChanged}
+	return w
+}
+
+// undosChanged shows what can be undone now.
+func (w *windows) undosChanged() {
+	w.mu.Lock()
+	w.used = time.Now()
+	if w.process != nil {
+		w.process.session.StateChanged()
+	}
+	w.mu.Unlock()
+	w.tell()
+	w.changed()
 }
 
 // Prompt implements [interact.Prompter].
@@ -172,8 +201,11 @@ func (w *windows) remove(p *prompt) {
 	if i := slices.Index(w.pending, p); i >= 0 {
 		w.pending = slices.Delete(w.pending, i, i+1)
 	}
+	p.isOver = true
 	w.used = time.Now()
+	undo := p.undo
 	w.mu.Unlock()
+	_ = w.undos.settle(undo, false) // if it is there: nobody waits for the reply any more
 	w.tell()
 }
 
@@ -230,7 +262,7 @@ func (w *windows) release(may func(*prompt) bool) {
 func (w *windows) Prompts(_ context.Context, known map[interact.ID]int) (operator.Pending, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all := operator.Pending{Wanted: w.wanted}
+	all := operator.Pending{Wanted: w.wanted, Undos: w.undos.all()}
 	w.wanted = nil
 	fresh := 0
 	for _, p := range w.pending {
@@ -248,13 +280,26 @@ func (w *windows) Prompts(_ context.Context, known map[interact.ID]int) (operato
 	return all, nil
 }
 
-// Answer ends a pending request, as [operator.Operator] has it.
+// Answer ends a pending request, as [operator.Operator] has it. What the person denied is ended a while later.
 func (w *windows) Answer(_ context.Context, a operator.Answer) error {
+	denied, err := w.take(a)
+	if err != nil {
+		return err
+	}
+	w.present()
+	if denied != nil {
+		w.hold(denied)
+	}
+	return nil
+}
+
+// take takes an answer in. It returns the prompt when its answer is to be held.
+func (w *windows) take(a operator.Answer) (held *prompt, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	i := slices.IndexFunc(w.pending, func(p *prompt) bool { return p.ID == a.ID && !p.answered })
 	if i < 0 {
-		return operator.ErrGone
+		return nil, operator.ErrGone
 	}
 	p := w.pending[i]
 	switch kept := a.Answer.Scope != "" && a.Answer.Scope != policy.Once; {
@@ -262,11 +307,14 @@ func (w *windows) Answer(_ context.Context, a operator.Answer) error {
 		w.log.Error("a prompt could not be shown", "id", a.ID, "err", a.Failure)
 		p.end(interact.Answer{}, fmt.Errorf("%w: the prompt could not be shown", interact.ErrUnavailable))
 	case kept && p.Offers.GrantText(a.Answer.Scope, a.Answer.Covers) != a.Saves:
-		return operator.ErrChanged
+		return nil, operator.ErrChanged
+	case a.Answer.Outcome == interact.Denied:
+		p.answered, p.answer = true, a.Answer
+		return p, nil
 	default:
 		p.end(a.Answer, nil)
 	}
-	return nil
+	return nil, nil
 }
 
 // Report takes in what is on screen, as [operator.Operator] has it.
@@ -351,7 +399,7 @@ func (w *windows) run(ctx context.Context) {
 func (w *windows) needed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.waiting() || len(w.wanted) > 0 || w.warm && w.crashing() == nil
+	return w.waiting() || len(w.wanted) > 0 || w.undos.any() && w.crashing() == nil || w.warm && w.crashing() == nil
 }
 
 // waiting reports whether a request is pending for the windows that has no answer yet. The caller holds w.mu.
@@ -457,5 +505,5 @@ func (w *windows) watch(ctx context.Context, s *operator.Session) error {
 func (w *windows) state() (busy bool, used time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.waiting() || w.screen.Open, w.used
+	return w.waiting() || w.screen.Open || w.undos.any(), w.used
 }

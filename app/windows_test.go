@@ -20,17 +20,19 @@ import (
 
 // desk runs windows with windows processes that are goroutines of the test.
 type desk struct {
-	t       *testing.T
-	w       *windows
-	mu      sync.Mutex     // guards display, crash and started
-	crash   error          // how every process exits as soon as it is connected
-	display error          // why no display can be reached
-	created time.Time      // of the requests
-	saves   string         // what an allow of any scope would save
-	started []*fakeProcess // in order
-	slow    time.Duration  // how long a process takes before it fetches anything
-	quiet   atomic.Bool    // prompts wait in the tray
-	failed  int            // how often the person was told that the windows fail
+	t        *testing.T
+	w        *windows
+	mu       sync.Mutex     // guards display, crash and started
+	crash    error          // how every process exits as soon as it is connected
+	display  error          // why no display can be reached
+	created  time.Time      // of the requests
+	deadline time.Time      // of the requests
+	saves    string         // what an allow of any scope would save
+	started  []*fakeProcess // in order
+	slow     time.Duration  // how long a process takes before it fetches anything
+	answers  atomic.Int32   // of the person
+	quiet    atomic.Bool    // prompts wait in the tray
+	failed   int            // how often the person was told that the windows fail
 }
 
 // fakeProcess is a windows process.
@@ -46,7 +48,7 @@ type fakeProcess struct {
 var errKilled = errors.New("signal: killed")
 
 func newDesk(t *testing.T) *desk {
-	d := &desk{t: t}
+	d := &desk{t: t, deadline: time.Now().Add(time.Hour)}
 	ctx, stop := context.WithCancel(t.Context())
 	d.w = newWindows(windowsConfig{
 		log: slog.New(slog.DiscardHandler), start: d.start,
@@ -61,6 +63,7 @@ func newDesk(t *testing.T) *desk {
 		keep:    func() time.Duration { return 10 * time.Minute },
 		quiet:   func(interact.Request) bool { return d.quiet.Load() },
 		changed: func() {}, failed: func(error) { d.failed++ },
+		present: func() { d.answers.Add(1) }, undoFor: func() time.Duration { return 10 * time.Second },
 	})
 	go d.w.run(ctx)
 	t.Cleanup(func() {
@@ -199,7 +202,7 @@ func (d *desk) ask(id interact.ID) *asked {
 	ctx, cancel := context.WithCancel(context.Background())
 	a := &asked{id: id, done: make(chan struct{}), cancel: cancel}
 	body := interact.Approve{Tool: "Bash", Input: []byte(`{"command":"make"}`)}
-	r := interact.Request{ID: id, Created: d.created, Body: body}
+	r := interact.Request{ID: id, Created: d.created, Deadline: d.deadline, Body: body}
 	go func() {
 		a.answer, a.err = d.w.Prompt(ctx, r, policy.Decision{Effect: policy.Ask})
 		close(a.done)

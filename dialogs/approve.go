@@ -24,6 +24,8 @@ type approvePage struct {
 	banner *fyne.Container // the input's warnings
 	facts  *fyne.Container // what nod worked out from it
 
+	factsOpen bool // all of that is shown
+
 	parts    []policy.CommandPart // of a command line
 	partList *fyne.Container      // shows them
 
@@ -41,7 +43,7 @@ type approvePage struct {
 func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 	a := &approvePage{
 		page: newPage(e, w, h), body: b, keep: keep{scope: policy.Once},
-		view: container.NewStack(), banner: Column(6), facts: newWrapRow(6, 6), partList: Column(0),
+		view: container.NewStack(), banner: Column(6), facts: Column(5), partList: Column(0),
 	}
 	a.page.affirm, a.page.refuse, a.page.unwind = a.allow, a.deny, a.closeReason
 	a.page.scope = a.nextScope
@@ -55,7 +57,7 @@ func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 
 // look makes the view of the input, afresh when a file that it compares with has changed.
 func (a *approvePage) look() {
-	a.input = newInputView(a.body, a.entry.request.Requester.Folder())
+	a.input = newInputView(a.body, a.entry.request.Requester)
 	a.input.block.attach(a.w, a.w.rearm)
 	a.rawShown = false
 	a.put(a.input.block)
@@ -63,10 +65,8 @@ func (a *approvePage) look() {
 	for _, s := range a.input.warnings {
 		a.banner.Add(newBanner(s))
 	}
-	a.facts.Objects = []fyne.CanvasObject{Badge(className(a.entry.why.Class), ClassColor(a.entry.why.Class))}
-	for _, f := range a.input.facts {
-		a.facts.Add(Badge(f.Text, factColor(f.Level)))
-	}
+	a.showFacts()
+	a.head.setColor(riskColor(a.entry.why.Class, a.input.facts))
 	a.showParts(a.partsNow())
 }
 
@@ -105,10 +105,6 @@ func newBanner(s string) fyne.CanvasObject {
 	text := Lines(s, theme.SizeNameText, widget.DangerImportance)
 	line := beside(container.New(fixed{width: 20, height: 20}, icon), 8, Tight(text))
 	return newTint(theme.ColorNameError, 0x1c, 8, Padded(8, 10, line))
-}
-
-func factColor(l factLevel) fyne.ThemeColorName {
-	return [...]fyne.ThemeColorName{ColorMuted, theme.ColorNameWarning, theme.ColorNameError}[l]
 }
 
 // bodyObject is the exact input, and under it what nod worked out and what the agent says.

@@ -2,10 +2,10 @@ package dialogs
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"nod/interact"
+	"nod/policy/shell"
 )
 
 // edit is one replacement in a file.
@@ -71,7 +71,7 @@ const maxSearch = 64 << 20
 // newFileContent starts the content for a change of the file at path.
 func newFileContent(path, cwd string) (content, *baseFile) {
 	b := readBase(path, cwd)
-	c := content{lines: unnumbered("", path, lineKey), bases: []*baseFile{b}, facts: placeFacts(b.where)}
+	c := content{lines: unnumbered("", path, lineKey), bases: []*baseFile{b}}
 	c.endMust()
 	if b.where.Linked && b.where.Path != "" {
 		c.warnings = append(c.warnings,
@@ -100,20 +100,28 @@ func writeContent(path, text, cwd string) content {
 	switch {
 	case b.problem != "":
 		c.lines = append(c.lines, fileText(path, text)...)
-		c.facts = append(c.facts, fact{tr("replaces what is there"), factCaution}, sizeFact(text))
+		c.facts = append(c.facts, fact{tr("Replaces what is there"), shell.Caution}, sizeFact(text))
 	case !b.exists:
 		c.lines = append(c.lines, fileText(path, text)...)
-		c.facts = append(c.facts, fact{tr("creates a new file"), factNeutral}, sizeFact(text))
+		c.facts = append(c.facts, fact{tr("Creates a new file"), shell.Note}, sizeFact(text))
 	case b.text == text:
 		c.lines = append(c.lines, note(tr("The file already has exactly this content:")))
 		c.lines = append(c.lines, fileText(path, text)...)
-		c.facts = append(c.facts, fact{tr("changes nothing"), factNeutral})
+		c.facts = append(c.facts, fact{tr("Changes nothing"), shell.Note})
 	default:
 		d := newDiff(b.text, text)
 		c.lines = append(c.lines, d.lines(path)...)
-		c.facts = append(c.facts, fact{tr("replaces the file"), factCaution}, changeFact(d.counts()))
+		c.facts = append(c.facts, replaceFact(text), changeFact(d.counts()))
 	}
 	return c
+}
+
+// replaceFact says what is left of a file that gets a whole new text.
+func replaceFact(text string) fact {
+	if strings.TrimSpace(text) == "" {
+		return fact{tr("Empties the file"), shell.Danger}
+	}
+	return fact{tr("Replaces the file"), shell.Caution}
 }
 
 // fileText shows the whole text of the file at path, numbered.
@@ -167,7 +175,7 @@ func editsContent(path string, edits []edit, cwd string) content {
 		return c.withFragments(path, edits)
 	case !b.exists:
 		c.lines = append(c.lines, fileText(path, after)...)
-		c.facts = append(c.facts, fact{tr("creates a new file"), factNeutral}, sizeFact(after))
+		c.facts = append(c.facts, fact{tr("Creates a new file"), shell.Note}, sizeFact(after))
 		return c
 	}
 	before := b.text
@@ -177,6 +185,9 @@ func editsContent(path string, edits []edit, cwd string) content {
 	}
 	d := newDiff(before, after)
 	c.lines = append(c.lines, d.lines(path)...)
+	if strings.TrimSpace(after) == "" && strings.TrimSpace(before) != "" {
+		c.facts = append(c.facts, replaceFact(after))
+	}
 	c.facts = append(c.facts, changeFact(d.counts()))
 	return c
 }
@@ -189,7 +200,7 @@ func (c content) withFragments(path string, edits []edit) content {
 		comes, goes := d.counts()
 		added, removed = added+comes, removed+goes
 		if e.all {
-			c.facts = appendNew(c.facts, fact{tr("wherever it occurs"), factCaution})
+			c.facts = appendNew(c.facts, fact{tr("Wherever it occurs"), shell.Caution})
 		}
 		if full {
 			continue
@@ -261,22 +272,21 @@ func patchContent(args arguments, cwd string) (content, bool) {
 			removed++
 		}
 	}
-	c.facts = append(patchFacts(text, cwd), changeFact(added, removed))
+	c.facts = append(patchFacts(text), changeFact(added, removed))
 	return c.withRest(args.without(key)), true
 }
 
-// patchFacts says what a patch does to files, and where they lie.
-func patchFacts(text, cwd string) []fact {
+// patchFacts says what a patch does to files.
+func patchFacts(text string) []fact {
 	verbs := map[string]fact{
-		"*** Add File":    {tr("creates a new file"), factNeutral},
+		"*** Add File":    {tr("Creates a new file"), shell.Note},
 		"*** Update File": {},
-		"*** Delete File": {tr("deletes a file"), factDanger},
-		"*** Move to":     {tr("moves a file"), factCaution},
+		"*** Delete File": {tr("Deletes a file"), shell.Danger},
+		"*** Move to":     {tr("Moves a file"), shell.Caution},
 	}
 	var facts []fact
-	var paths []string
 	for line := range strings.Lines(text) {
-		verb, path, _ := strings.Cut(strings.TrimSpace(line), ":")
+		verb, _, _ := strings.Cut(strings.TrimSpace(line), ":")
 		what, known := verbs[verb]
 		if !known {
 			continue
@@ -284,9 +294,6 @@ func patchFacts(text, cwd string) []fact {
 		if what.Text != "" {
 			facts = appendNew(facts, what)
 		}
-		if path = strings.TrimSpace(path); !slices.Contains(paths[max(0, len(paths)-1):], path) {
-			paths = append(paths, path)
-		}
 	}
-	return appendNew(facts, placesFacts(paths, cwd)...)
+	return facts
 }

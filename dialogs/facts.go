@@ -1,12 +1,17 @@
 package dialogs
 
 import (
+	"fmt"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
 	"golang.org/x/net/idna"
 
 	"nod/dialogs/safetext"
@@ -18,31 +23,13 @@ import (
 // text is nod's own; what it quotes of a request is spelled out.
 type fact struct {
 	Text  string
-	Level factLevel
+	Level shell.Level
 }
-
-// factLevel is how much a fact calls for attention.
-type factLevel int
-
-const (
-	factNeutral factLevel = iota // good to know
-	factCaution                  // look again
-	factDanger                   // hard to undo, or outside what the agent was given
-)
 
 // addIf adds a fact when it is true.
-func addIf(facts []fact, isTrue bool, text string, l factLevel) []fact {
+func addIf(facts []fact, isTrue bool, text string, l shell.Level) []fact {
 	if isTrue {
 		facts = append(facts, fact{text, l})
-	}
-	return facts
-}
-
-// placesFacts says what [placeFacts] says of each path, everything once.
-func placesFacts(paths []string, cwd string) []fact {
-	var facts []fact
-	for _, l := range locate(paths, cwd) {
-		facts = appendNew(facts, placeFacts(l)...)
 	}
 	return facts
 }
@@ -57,21 +44,177 @@ func appendNew[T comparable](list []T, more ...T) []T {
 	return list
 }
 
-// placeFacts says where a path leads and what is special there.
-func placeFacts(l policy.Location) []fact {
-	var facts []fact
-	switch {
-	case l.Path == "":
-		facts = append(facts, fact{tr("unclear where this leads"), factDanger})
-	case l.Inside:
-		facts = append(facts, fact{tr("inside the project"), factNeutral})
-	default:
-		facts = append(facts, fact{tr("outside the project"), factCaution})
+// risksOf are the risks of a call, as far as the file system answers in time.
+func risksOf(call policy.Call) []policy.Risk {
+	risks, ok := inTime(func() []policy.Risk { return policy.Risks(call) })
+	if !ok {
+		return []policy.Risk{{Level: shell.Caution, Text: "The file system does not answer"}}
 	}
-	facts = addIf(facts, l.Own, tr("nod's own file"), factDanger)
-	facts = addIf(facts, l.Guarded != "", tr("protected: {{.Name}}", values{"Name": l.Guarded}), factDanger)
-	facts = addIf(facts, l.Secret, tr("keeps keys or passwords"), factDanger)
+	return risks
+}
+
+// riskFacts are risks as facts: one for all that differ in a place only.
+func riskFacts(risks []policy.Risk) []fact {
+	var texts []string
+	named, levels := map[string][]string{}, map[string]shell.Level{}
+	for _, r := range risks {
+		texts, levels[r.Text] = appendNew(texts, r.Text), max(levels[r.Text], r.Level)
+		if r.What != "" {
+			named[r.Text] = appendNew(named[r.Text], r.What)
+		}
+	}
+	facts := make([]fact, len(texts))
+	for i, text := range texts {
+		facts[i] = fact{tr(text, values{"What": firstOf(named[text])}), levels[text]}
+	}
 	return facts
+}
+
+// maxFact is how many characters of what a fact names are shown.
+const maxFact = 60
+
+// firstOf is the first of some names, and how many more there are.
+func firstOf(names []string) string {
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return safeEndsOf(names[0], maxFact)
+	}
+	return safeEndsOf(names[0], maxFact) + fmt.Sprintf(" (+%d)", len(names)-1)
+}
+
+// worstFirst puts facts that call for more attention before others.
+func worstFirst(facts []fact) []fact {
+	slices.SortStableFunc(facts, func(a, b fact) int { return int(b.Level) - int(a.Level) })
+	return facts
+}
+
+// worst is the highest level among facts.
+func worst(facts []fact) shell.Level {
+	level := shell.Note
+	for _, f := range facts {
+		level = max(level, f.Level)
+	}
+	return level
+}
+
+// classLevel is how much attention a class calls for by itself.
+func classLevel(c policy.Class) shell.Level {
+	switch c {
+	case policy.ReadOnly:
+		return shell.Note
+	case policy.Destructive:
+		return shell.Danger
+	}
+	return shell.Caution
+}
+
+// riskColor is the colour of an approval: that of its worst fact, or of its class where no fact calls for attention.
+func riskColor(c policy.Class, facts []fact) fyne.ThemeColorName {
+	if level := worst(facts); level > shell.Note && c != policy.Destructive {
+		return levelColor(level)
+	}
+	return ClassColor(c)
+}
+
+func levelColor(l shell.Level) fyne.ThemeColorName {
+	return [...]fyne.ThemeColorName{ColorMuted, theme.ColorNameWarning, theme.ColorNameError}[l]
+}
+
+// factBadge is a fact, of which the colour is not all that tells its level.
+func factBadge(f fact) fyne.CanvasObject {
+	if f.Level == shell.Note {
+		return Badge(f.Text, ColorMuted)
+	}
+	icon, alpha := theme.IconNameWarning, uint8(0x22)
+	if f.Level == shell.Danger {
+		icon, alpha = theme.IconNameError, 0x38
+	}
+	c := levelColor(f.Level)
+	image := widget.NewIcon(theme.NewColoredResource(theme.DefaultTheme().Icon(icon), c))
+	text := newWords(f.Text, theme.SizeNameCaptionText, c).bold()
+	return newTint(c, alpha, 6, Padded(2, 6, Row(4, container.New(fixed{width: 14, height: 14}, image), text)))
+}
+
+// maxFacts is how many badges are in view, and maxDangers how many parts of a command, unless there are more to be
+// afraid of.
+const maxFacts, maxDangers = 6, 4
+
+// showFacts shows what is dangerous about the input, as badges and as a list of the parts that are.
+func (a *approvePage) showFacts() {
+	class := fact{className(a.entry.why.Class), classLevel(a.entry.why.Class)}
+	row := newWrapRow(6, 6, Badge(class.Text, ClassColor(a.entry.why.Class)))
+	if worst(a.input.facts) > class.Level { // green beside red would say that all is well
+		row = newWrapRow(6, 6, Badge(class.Text, ColorMuted))
+	}
+	a.facts.Objects = []fyne.CanvasObject{row}
+	for i, f := range a.input.facts {
+		if !a.factsOpen && i >= maxFacts-1 && f.Level < shell.Danger {
+			row.Add(a.moreFacts(len(a.input.facts) - i))
+			break
+		}
+		row.Add(factBadge(f))
+	}
+	for i, p := range a.input.dangers {
+		if !a.factsOpen && i == maxDangers && len(a.input.dangers) > maxDangers+1 {
+			a.facts.Add(container.NewHBox(a.moreFacts(len(a.input.dangers) - i)))
+			break
+		}
+		jump := newIconButton(a.w, p.text(), theme.IconNameError, func() { a.jumpTo(p) })
+		a.facts.Add(container.NewHBox(jump))
+	}
+	a.facts.Refresh()
+}
+
+// moreFacts opens what is left out.
+func (a *approvePage) moreFacts(count int) fyne.CanvasObject {
+	return newButton(a.w, tr("+{{.Count}} more", values{"Count": count}), func() {
+		a.factsOpen = true
+		a.showFacts()
+		a.w.changed()
+	})
+}
+
+// jumpTo shows a dangerous part in the text.
+func (a *approvePage) jumpTo(p danger) {
+	if a.rawShown {
+		a.toggleRaw()
+	}
+	block := a.input.block
+	block.jumpTo(block.positionOf(p.at))
+}
+
+// A danger is a part of a command that is dangerous.
+type danger struct {
+	at, line int
+	command  string
+}
+
+// text is the part on one line.
+func (d danger) text() string {
+	const most = 90
+	return tr("Line {{.Line}}: {{.Command}}", values{"Line": d.line, "Command": safeEndsOf(d.command, most)})
+}
+
+// longLine is how many characters of a command on one line nobody overlooks a part of.
+const longLine = 240
+
+// dangersOf are the dangerous parts of a long command, in their order, each once.
+func dangersOf(command string, risks []policy.Risk) []danger {
+	if !strings.Contains(strings.TrimSpace(command), "\n") && len(command) < longLine {
+		return nil
+	}
+	var found []danger
+	for _, r := range risks {
+		isThere := slices.ContainsFunc(found, func(d danger) bool { return d.at == r.At })
+		if r.Level < shell.Danger || r.Line == "" || r.At > len(command) || isThere {
+			continue
+		}
+		found = append(found, danger{r.At, strings.Count(command[:r.At], "\n") + 1, r.Line})
+	}
+	slices.SortFunc(found, func(a, b danger) int { return a.at - b.at })
+	return found
 }
 
 // sizeFact is how much there is to read.
@@ -79,14 +222,21 @@ func sizeFact(text string) fact {
 	lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
 	chars := utf8.RuneCountInString(text)
 	if lines == 1 {
-		return fact{tr("{{.Chars}} characters", values{"Chars": chars}), factNeutral}
+		return fact{tr("{{.Chars}} characters", values{"Chars": chars}), shell.Note}
 	}
-	return fact{tr("{{.Lines}} lines, {{.Chars}} characters", values{"Lines": lines, "Chars": chars}), factNeutral}
+	return fact{tr("{{.Lines}} lines, {{.Chars}} characters", values{"Lines": lines, "Chars": chars}), shell.Note}
 }
+
+// muchRemoved is how many lines a change may take away before it calls for another look.
+const muchRemoved = 100
 
 // changeFact is how many lines a change adds and removes.
 func changeFact(added, removed int) fact {
-	return fact{tr("+{{.Added}} −{{.Removed}} lines", values{"Added": added, "Removed": removed}), factNeutral}
+	level := shell.Note
+	if removed >= muchRemoved && removed > 2*added {
+		level = shell.Caution
+	}
+	return fact{tr("+{{.Added}} −{{.Removed}} lines", values{"Added": added, "Removed": removed}), level}
 }
 
 // hostOf returns the host that a program would go to for address, with its port and in the letters that go over the
@@ -131,15 +281,19 @@ func endsInNumber(name string) bool {
 	return last != "" && strings.Trim(last, "0123456789") == ""
 }
 
+// longQuery is how many bytes behind the ? of an address may hold more than a question.
+const longQuery = 64
+
 // addressFacts says what is special about the place that a URL leads to.
 func addressFacts(address string) []fact {
 	host, u := hostOf(address)
 	if host == "" {
-		return []fact{{tr("unclear which host"), factDanger}}
+		return []fact{{tr("Unclear which host"), shell.Danger}}
 	}
-	facts := []fact{{tr("host {{.Host}}", values{"Host": plainText(host)}), factNeutral}}
-	facts = addIf(facts, u.Scheme != "https", tr("not encrypted"), factCaution)
-	facts = addIf(facts, u.User != nil, tr("has a user name in front of the host"), factDanger)
+	facts := []fact{{tr("Host {{.Host}}", values{"Host": plainText(host)}), shell.Note}}
+	facts = addIf(facts, u.Scheme != "https", tr("Not encrypted"), shell.Caution)
+	facts = addIf(facts, len(u.RawQuery)+len(u.Fragment) >= longQuery, tr("Carries data in the address"), shell.Caution)
+	facts = addIf(facts, u.User != nil, tr("A user name stands before the host"), shell.Danger)
 	return append(facts, hostFacts(u.Hostname())...)
 }
 
@@ -148,16 +302,19 @@ func hostFacts(name string) []fact {
 	addr, err := netip.ParseAddr(name)
 	addr = addr.Unmap()
 	isLocal := err == nil && (addr.IsLoopback() || addr.IsUnspecified())
+	const metadata = "169.254.169.254" // where clouds tell their machines their keys
 	switch {
+	case name == metadata || name == "metadata.google.internal" || name == "fd00:ec2::254":
+		return []fact{{tr("Gives out the keys of this machine"), shell.Danger}}
 	case isLocal || name == "localhost" || strings.HasSuffix(name, ".localhost"):
-		return []fact{{tr("this computer"), factCaution}}
+		return []fact{{tr("This computer"), shell.Caution}}
 	case err == nil && (addr.IsPrivate() || addr.IsLinkLocalUnicast()):
-		return []fact{{tr("local network"), factCaution}}
+		return []fact{{tr("Local network"), shell.Caution}}
 	case err == nil:
-		return []fact{{tr("a bare IP address"), factCaution}}
+		return []fact{{tr("A bare IP address"), shell.Caution}}
 	case isForeign(name):
 		shown, _ := idna.Lookup.ToUnicode(name) // what cannot be decoded stays as it is
-		return []fact{{tr("host name in foreign letters: {{.Name}}", values{"Name": plainText(shown)}), factCaution}}
+		return []fact{{tr("Host name in foreign letters: {{.Name}}", values{"Name": plainText(shown)}), shell.Caution}}
 	}
 	return nil
 }
@@ -166,62 +323,35 @@ func hostFacts(name string) []fact {
 func commandFacts(args arguments, cwd string) []fact {
 	var facts []fact
 	if _, dir, ok := args.text("workdir", "cwd", "dir_path", "directory"); ok && dir != "" {
-		for _, f := range placesFacts([]string{dir}, cwd) {
-			if f.Level > factNeutral {
-				facts = append(facts, fact{tr("works in a folder: {{.What}}", values{"What": f.Text}), f.Level})
-			}
+		for _, l := range locate([]string{dir}, cwd) {
+			facts = addIf(facts, l.Path == "", tr("Unclear in which folder it works"), shell.Danger)
+			facts = addIf(facts, l.Path != "" && !l.Inside, tr("Works outside the project"), shell.Caution)
 		}
 	}
 	isBackground := args.isTrue("run_in_background") || args.isTrue("is_background")
-	facts = addIf(facts, isBackground, tr("in the background"), factNeutral)
+	facts = addIf(facts, isBackground, tr("In the background"), shell.Note)
 	_, permissions, _ := args.text("sandbox_permissions")
 	isOutside := args.isTrue("dangerouslyDisableSandbox") || args.isTrue("with_escalated_permissions") ||
 		permissions == "require_escalated"
-	return addIf(facts, isOutside, tr("outside the sandbox"), factDanger)
+	return addIf(facts, isOutside, tr("Outside the sandbox"), shell.Danger)
 }
 
 // maxPrograms is how many of a command's programs are named.
 const maxPrograms = 6
 
-// shellFacts says what a command line would do, as far as reading it tells.
-func shellFacts(command, cwd string) []fact {
-	a := shell.Analyze(command)
-	var facts []fact
-	if names := programNames(a); names != "" {
-		facts = append(facts, fact{tr("runs {{.Programs}}", values{"Programs": names}), factNeutral})
-	}
-	facts = addIf(facts, a.Deletes, tr("deletes"), factDanger)
-	facts = addIf(facts, a.Network, tr("reaches the network"), factCaution)
-	facts = addIf(facts, shell.DrivesScreen(a), tr("can control your screen"), factDanger)
-	facts = addIf(facts, a.Opaque || a.Unreadable, tr("not all of it can be foreseen"), factCaution)
-	return append(facts, writtenFacts(a, cwd)...)
-}
-
-// programNames lists the programs that a command starts, each once.
-func programNames(a shell.Analysis) string {
+// programsFact names the programs that a command starts, each once.
+func programsFact(command string) []fact {
 	var names []string
-	for _, name := range a.Programs {
+	for _, name := range shell.Assess(command).Programs {
 		if name != "" {
 			names = appendNew(names, name)
 		}
 	}
+	if len(names) == 0 {
+		return nil
+	}
 	if len(names) > maxPrograms {
 		names = append(names[:maxPrograms], "…")
 	}
-	return plainText(strings.Join(names, ", "))
-}
-
-// writtenFacts says where the paths lead that a command writes: the worst of each kind once.
-func writtenFacts(a shell.Analysis, cwd string) []fact {
-	var paths []string
-	for _, p := range a.Parts {
-		for _, access := range slices.Concat(p.Accesses, p.Output) {
-			if access.Kind >= shell.Write {
-				paths = append(paths, access.Path)
-			}
-		}
-	}
-	facts := placesFacts(paths, cwd)
-	outside := slices.ContainsFunc(facts, func(f fact) bool { return f.Level > factNeutral })
-	return slices.DeleteFunc(facts, func(f fact) bool { return outside && f.Level == factNeutral })
+	return []fact{{tr("Runs {{.Programs}}", values{"Programs": plainText(strings.Join(names, ", "))}), shell.Note}}
 }

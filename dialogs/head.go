@@ -27,7 +27,9 @@ type head struct {
 	queue  *button
 	more   *button
 
-	tile    *surface // the icon
+	stripe  *surface // the colour of the prompt
+	tile    *surface // the icon on a tint of it
+	icon    *widget.Icon
 	title   *widget.Label
 	margins *layout.CustomPaddedLayout
 }
@@ -45,18 +47,28 @@ func newHead(w *window, e *entry) *head {
 	for _, line := range factLines(r.Requester) {
 		text.Add(line)
 	}
-	h.tile = newTint(stripe, 0x22, 9, Padded(8, 8, container.New(fixed{width: 22, height: 22}, widget.NewIcon(
-		theme.NewColoredResource(theme.DefaultTheme().Icon(iconOf(r)), stripe)))))
+	h.icon = widget.NewIcon(theme.NewColoredResource(theme.DefaultTheme().Icon(iconOf(r)), stripe))
+	h.tile = newTint(stripe, 0x22, 9, Padded(8, 8, container.New(fixed{width: 22, height: 22}, h.icon)))
+	h.stripe = newTint(stripe, 0xff, 0, container.New(fixed{height: 4}))
 	h.margins = &layout.CustomPaddedLayout{}
 	line := container.New(&sides{gap: 12}, Column(0, h.tile), text, Column(0, Row(4, h.queue, h.more)))
 	h.object = Column(0,
-		Surface(stripe, container.New(fixed{height: 4})),
+		h.stripe,
 		Surface(ColorSunken, container.New(h.margins, line)),
 		Rule(),
 	)
 	h.queue.Hide()
 	h.setCompact(false)
 	return h
+}
+
+// setColor gives the prompt another colour.
+func (h *head) setColor(c fyne.ThemeColorName) {
+	h.stripe.fill, h.tile.fill = c, c
+	h.icon.Resource.(*theme.ThemedResource).ColorName = c
+	h.stripe.Refresh()
+	h.tile.Refresh()
+	h.icon.Refresh()
 }
 
 // setCompact leaves the icon out and makes the sentence smaller.
@@ -226,7 +238,7 @@ func summaryOf(r interact.Request) string {
 // className is a class in a person's words.
 func className(c policy.Class) string {
 	return cmp.Or(map[policy.Class]string{
-		policy.ReadOnly: tr("only reads"), policy.Write: tr("writes"), policy.Execute: tr("runs programs"),
-		policy.Network: tr("uses the network"), policy.Destructive: tr("deletes or destroys"),
-	}[c], tr("unknown effect"))
+		policy.ReadOnly: tr("Only reads"), policy.Write: tr("Writes"), policy.Execute: tr("Runs programs"),
+		policy.Network: tr("Uses the network"), policy.Destructive: tr("Deletes or destroys"),
+	}[c], tr("Unknown effect"))
 }

@@ -11,6 +11,7 @@ import (
 
 	"nod/dialogs/safetext"
 	"nod/interact"
+	"nod/policy/shell"
 )
 
 // inputView is the primary block of an approval: what the tool call would do, from its exact input.
@@ -26,14 +27,21 @@ type content struct {
 	plan      fyne.CanvasObject // shown in place of the lines, when there is one
 	original  string            // what a copy of everything gives
 	facts     []fact            // what nod worked out from the input
+	isCommand bool              // the original is a command line
+	dangers   []danger          // its dangerous parts, when it is long
 	warnings  []string          // sentences of nod's own to show above the input
 	bases     []*baseFile       // the files that lines were worked out from
 	agentSays string            // the agent's own description, which is no part of what will happen: not among lines
 }
 
-// newInputView shows the input of a, which came from an agent that works in cwd.
-func newInputView(a interact.Approve, cwd string) *inputView {
-	c := newContent(a, cwd)
+// newInputView shows the input of a, which came from who.
+func newInputView(a interact.Approve, who interact.Requester) *inputView {
+	c := newContent(a, who.Folder())
+	risks := risksOf(a.Call(who))
+	c.facts = worstFirst(append(riskFacts(risks), c.facts...))
+	if c.isCommand {
+		c.dangers = dangersOf(c.original, risks)
+	}
 	v := &inputView{content: c}
 	if c.plan != nil {
 		v.block = newProse(c.plan)
@@ -42,7 +50,7 @@ func newInputView(a interact.Approve, cwd string) *inputView {
 		v.lines = v.block.lines
 		if c.must > 0 && !v.block.capped {
 			v.block.must = c.must
-			v.facts = append(v.facts, oddFacts(v.lines[c.must:])...)
+			v.facts = worstFirst(append(v.facts, oddFacts(v.lines[c.must:])...))
 		}
 	}
 	if v.block.capped {
@@ -85,7 +93,7 @@ func newContent(a interact.Approve, cwd string) content {
 			return c
 		}
 	}
-	return content{lines: fieldLines(args), original: string(a.Input), facts: pathFacts(args, cwd)}
+	return content{lines: fieldLines(args), original: string(a.Input)}
 }
 
 // withRest adds the fields that c does not show yet: above the content of a file, which need not be read.
@@ -112,7 +120,8 @@ func commandContent(_ interact.Approve, args arguments, cwd string) (content, bo
 	key, command, ok := args.text(commandKeys...)
 	if ok {
 		c.lines, c.original = inCode(numbered(command, lineText), shellCode, command), command
-		c.facts = append(shellFacts(command, cwd), append(c.facts, sizeFact(command))...)
+		c.isCommand = true
+		c.facts = append(append(c.facts, programsFact(command)...), sizeFact(command))
 	} else if key, ok = c.showArgv(args); !ok {
 		return content{}, false
 	}
@@ -143,7 +152,7 @@ func (c *content) showArgv(args arguments) (key string, ok bool) {
 			}
 		}
 		c.original = strings.Join(words, "\n")
-		c.facts = append(c.facts, fact{tr("{{.Words}} words, not read by a shell", values{"Words": len(words)}), factNeutral})
+		c.facts = append(c.facts, fact{tr("{{.Words}} words, not read by a shell", values{"Words": len(words)}), shell.Note})
 		return key, true
 	}
 	return "", false
@@ -167,23 +176,6 @@ func urlContent(_ interact.Approve, args arguments, cwd string) (content, bool) 
 	}
 	c.lines = append(c.lines, unnumbered("", address, lineText)...)
 	return c.withRest(args.without(key)), true
-}
-
-// pathKeys are the names that agents give to files and folders.
-var pathKeys = []string{
-	"file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "file",
-	"dir_path", "directory", "workdir", "cwd",
-}
-
-// pathFacts says where the paths of an input lead.
-func pathFacts(args arguments, cwd string) []fact {
-	var paths []string
-	for _, a := range args {
-		if a.isText && a.text != "" && slices.Contains(pathKeys, a.key) && !strings.Contains(a.text, "://") {
-			paths = append(paths, a.text)
-		}
-	}
-	return placesFacts(paths, cwd)
 }
 
 const maxKeyWidth = 20 // a longer name of a field gets a line of its own
@@ -255,9 +247,9 @@ func oddFacts(lines []sheetLine) []fact {
 	for _, odd := range []struct {
 		kind  safetext.Kind
 		what  string
-		level factLevel
+		level shell.Level
 	}{
-		{safetext.Hidden, tr("hidden characters"), factDanger}, {safetext.Suspicious, tr("look-alike characters"), factCaution},
+		{safetext.Hidden, tr("Hidden characters"), shell.Danger}, {safetext.Suspicious, tr("Look-alike characters"), shell.Caution},
 	} {
 		var at []string
 		for _, l := range lines {

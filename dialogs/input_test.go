@@ -28,6 +28,11 @@ func shown(lines []sheetLine) string {
 	return b.String()
 }
 
+// in is an agent that works in a folder.
+func in(folder string) interact.Requester {
+	return interact.Requester{Agent: "claude-code", CWD: folder}
+}
+
 func factTexts(facts []fact) []string {
 	var texts []string
 	for _, f := range facts {
@@ -48,129 +53,130 @@ func TestContent(t *testing.T) {
 		facts             string // joined by "; "
 		warns             string // a part of a warning; "" for no warning at all
 	}{
-		{"command", "Bash", `{"command":"ls","description":"Command: rm -rf /"}`, "1 ls\n", "runs ls; 2 characters", ""},
+		{"command", "Bash", `{"command":"ls","description":"Command: rm -rf /"}`, "1 ls\n", "Runs ls; 2 characters", ""},
 		{"deletes outside", "Bash", `{"command":"mkdir -p a && rm -rf /srv/x"}`, "1 mkdir -p a && rm -rf /srv/x\n",
-			"runs mkdir, rm; deletes; outside the project; 27 characters", ""},
+			"Deletes outside the project: /srv/x; Deletes folders with all that is in them; Runs mkdir, rm; 27 characters", ""},
 		{"network", "Bash", `{"command":"curl https://x.y"}`, "1 curl https://x.y\n",
-			"runs curl; reaches the network; 16 characters", ""},
+			"Reaches x.y; Runs curl; 16 characters", ""},
 		{"drives the screen", "Bash", `{"command":"xdotool key a"}`, "1 xdotool key a\n",
-			"runs xdotool; can control your screen; 13 characters", ""},
-		{"cannot be foreseen", "Bash", `{"command":"$X y"}`, "1 $X y\n", "not all of it can be foreseen; 4 characters", ""},
-		{"command and more", "Bash", `{"command":"ls","timeout":5}`, "1 ls\n(with)\ntimeout  5\n", "runs ls; 2 characters",
+			"Can control your screen; Runs xdotool; 13 characters", ""},
+		{"cannot be foreseen", "Bash", `{"command":"$X y"}`, "1 $X y\n", "Runs a program whose name shows only when it runs; 4 characters", ""},
+		{"command and more", "Bash", `{"command":"ls","timeout":5}`, "1 ls\n(with)\ntimeout  5\n", "Runs ls; 2 characters",
 			""},
 		{"no sandbox", "Bash", `{"command":"ls","dangerouslyDisableSandbox":true}`,
-			"1 ls\n(with)\ndangerouslyDisableSandbox\n  true\n", "runs ls; outside the sandbox; 2 characters", ""},
+			"1 ls\n(with)\ndangerouslyDisableSandbox\n  true\n", "Outside the sandbox; Runs ls; 2 characters", ""},
 		{"elsewhere", "shell", `{"command":["ls"],"workdir":"/usr"}`, "0 ls\n(with)\nworkdir  /usr\n",
-			"works in a folder: outside the project; 1 words, not read by a shell", ""},
+			"Works outside the project; Reads outside the project: /usr; 1 words, not read by a shell", ""},
 		{"Windows lines", "Bash", `{"command":"ls\r\nid"}`, "1 ls‹CR›\n2 id\n",
-			"not all of it can be foreseen; 2 lines, 6 characters", "carriage return"},
-		{"hidden", "Bash", `{"command":"ls\u202e"}`, "1 ls‹U+202E›\n", "not all of it can be foreseen; 3 characters",
+			"nod can't read all of it; Runs ls, id; 2 lines, 6 characters", "carriage return"},
+		{"hidden", "Bash", `{"command":"ls\u202e"}`, "1 ls‹U+202E›\n", "nod can't read all of it; Runs ls; 3 characters",
 			"would not show"},
 		{"look-alike", "Bash", `{"command":"pаypal"}`, "1 pаypal\n",
-			"runs pаypal; not all of it can be foreseen; 6 characters", "а looks like a"},
+			"The program's name holds unusual letters: pаypal; Runs pаypal; 6 characters", "а looks like a"},
 
 		{"edit", "Edit", `{"file_path":"shop.go","old_string":"two","new_string":"2"}`,
-			"shop.go\n()\n1 1   one\n2   - two\n  2 + 2\n3 3   three\n", "inside the project; +1 −1 lines", ""},
+			"shop.go\n()\n1 1   one\n2   - two\n  2 + 2\n3 3   three\n", "Inside the project; +1 −1 lines", ""},
 		{"edit, other names", "edit", `{"filePath":"shop.go","oldString":"two","newString":"2","replaceAll":false}`,
 			"shop.go\n(with)\nreplaceAll  false\n()\n1 1   one\n2   - two\n  2 + 2\n3 3   three\n",
-			"inside the project; +1 −1 lines", ""},
+			"Inside the project; +1 −1 lines", ""},
 		{"edits", "MultiEdit",
 			`{"file_path":"shop.go","edits":[{"old_string":"one","new_string":"1"},{"old_string":"three\n","new_string":""}]}`,
-			"shop.go\n()\n1   - one\n  1 + 1\n2 2   two\n3   - three\n", "inside the project; +1 −2 lines", ""},
+			"shop.go\n()\n1   - one\n  1 + 1\n2 2   two\n3   - three\n", "Inside the project; +1 −2 lines", ""},
 		{"edits with an unknown field", "MultiEdit",
 			`{"file_path":"shop.go","edits":[{"old_string":"one","new_string":"1","x":1}]}`,
 			"file_path  shop.go\nedits      [\n             {\n               \"old_string\": \"one\",\n" +
 				"               \"new_string\": \"1\",\n               \"x\": 1\n             }\n           ]\n",
-			"inside the project", ""},
+			"Inside the project", ""},
 		{"edit of what is not there", "Edit", `{"file_path":"shop.go","old_string":"four","new_string":"4"}`,
-			"shop.go\n()\n- four\n+ 4\n", "inside the project; +1 −1 lines", "exactly once"},
+			"shop.go\n()\n- four\n+ 4\n", "Inside the project; +1 −1 lines", "exactly once"},
 		{"edit of what is there twice", "Edit", `{"file_path":"shop.go","old_string":"t","new_string":"T"}`,
-			"shop.go\n()\n- t\n+ T\n", "inside the project; +1 −1 lines", "exactly once"},
+			"shop.go\n()\n- t\n+ T\n", "Inside the project; +1 −1 lines", "exactly once"},
 		{"edit of a Windows file", "Edit", `{"file_path":"dos.txt","old_string":"a\nb","new_string":"a\nB"}`,
-			"dos.txt\n()\n1 1   a\n2   - b\n  2 + B\n3 3   c\n", "inside the project; +1 −1 lines", "line ends of Windows"},
+			"dos.txt\n()\n1 1   a\n2   - b\n  2 + B\n3 3   c\n", "Inside the project; +1 −1 lines", "line ends of Windows"},
 		{"new file", "Write", `{"file_path":"new.txt","content":"a\n\nb\n"}`,
-			"new.txt\n()\n1 a\n2 \n3 b\n", "inside the project; creates a new file; 3 lines, 5 characters", ""},
+			"new.txt\n()\n1 a\n2 \n3 b\n", "Inside the project; Creates a new file; 3 lines, 5 characters", ""},
 		{"no line break", "Write", `{"file_path":"new.txt","content":"a"}`,
-			"new.txt\n()\n1 a\n(no line break at the end)\n", "inside the project; creates a new file; 1 characters", ""},
+			"new.txt\n()\n1 a\n(no line break at the end)\n", "Inside the project; Creates a new file; 1 characters", ""},
 		{"overwrite", "Write", `{"file_path":"shop.go","content":"one\n"}`,
-			"shop.go\n()\n1 1   one\n2   - two\n3   - three\n", "inside the project; replaces the file; +0 −2 lines", ""},
+			"shop.go\n()\n1 1   one\n2   - two\n3   - three\n", "Replaces the file; Inside the project; +0 −2 lines", ""},
 		{"overwrite with the same", "Write", `{"file_path":"shop.go","content":"one\ntwo\nthree\n"}`,
 			"shop.go\n()\n(The file already has exactly this content:)\n1 one\n2 two\n3 three\n",
-			"inside the project; changes nothing", ""},
+			"Inside the project; Changes nothing", ""},
 		{"a folder", "Write", `{"file_path":".","content":"x\n"}`,
-			".\n()\n1 x\n", "inside the project; replaces what is there; 2 characters", "not a regular file"},
+			".\n()\n1 x\n", "Replaces what is there; Inside the project; 2 characters", "not a regular file"},
 		{"protected", "Write", `{"file_path":".git/hooks/pre-commit","content":"x\n"}`, ".git/hooks/pre-commit\n()\n1 x\n",
-			"inside the project; protected: .git; creates a new file; 2 characters", ""},
+			"Changes what git runs: .git/hooks/pre-commit; Creates a new file; 2 characters", ""},
 		{"outside", "Write", `{"file_path":"../x.txt","content":"x\n"}`, "../x.txt\n()\n1 x\n",
-			"outside the project; creates a new file; 2 characters", ""},
+			"Writes a temporary file: TMP/x.txt; Creates a new file; 2 characters", ""},
 		{"somebody else's tool", "mcp__mail__send", `{"path":"x","content":"hello"}`, "path     x\ncontent  hello\n",
-			"inside the project", ""},
+			"From the MCP server mail; Inside the project", ""},
 		{"patch", "apply_patch", `{"input":"*** Begin Patch\n*** Delete File: shop.go\n*** End Patch"}`,
 			"*** Delete File: shop.go\n()\n1 *** Begin Patch\n2 *** Delete File: shop.go\n3 *** End Patch\n",
-			"deletes a file; inside the project; +0 −0 lines", ""},
+			"Deletes a file; Deletes: shop.go; +0 −0 lines", ""},
 
 		{"address", "WebFetch", `{"url":"https://example.com/a"}`, "example.com\n()\nhttps://example.com/a\n",
-			"host example.com", ""},
+			"Host example.com", ""},
 		{"user name", "WebFetch", `{"url":"https://github.com@evil.example/"}`,
 			"evil.example\n()\nhttps://github.com@evil.example/\n",
-			"host evil.example; has a user name in front of the host", "not the host"},
+			"A user name stands before the host; Host evil.example", "not the host"},
 		{"backslash", "WebFetch", `{"url":"https://evil.example\\@good.example/"}`, "https://evil.example\\@good.example/\n",
-			"unclear which host", "disagree"},
-		{"without slashes", "WebFetch", `{"url":"http:evil.example"}`, "http:evil.example\n", "unclear which host",
+			"Unclear which host", "disagree"},
+		{"without slashes", "WebFetch", `{"url":"http:evil.example"}`, "http:evil.example\n", "Unclear which host",
 			"disagree"},
 		{"this computer", "WebFetch", `{"url":"http://127.0.0.1:9107/x"}`, "127.0.0.1:9107\n()\nhttp://127.0.0.1:9107/x\n",
-			"host 127.0.0.1:9107; not encrypted; this computer", ""},
+			"Not encrypted; This computer; Host 127.0.0.1:9107", ""},
 
 		{"this computer, mapped", "WebFetch", `{"url":"https://[::ffff:127.0.0.1]/x"}`,
-			"[::ffff:127.0.0.1]\n()\nhttps://[::ffff:127.0.0.1]/x\n", "host [::ffff:127.0.0.1]; this computer", ""},
+			"[::ffff:127.0.0.1]\n()\nhttps://[::ffff:127.0.0.1]/x\n", "This computer; Host [::ffff:127.0.0.1]", ""},
 		{"this computer, as a number", "WebFetch", `{"url":"https://2130706433/x"}`, "https://2130706433/x\n",
-			"unclear which host", "disagree"},
+			"Unclear which host", "disagree"},
 		{"this computer, in short", "WebFetch", `{"url":"https://127.1/x"}`, "https://127.1/x\n",
-			"unclear which host", "disagree"},
+			"Unclear which host", "disagree"},
 		{"this computer, in hex", "WebFetch", `{"url":"https://127.0.0.0X1./x"}`, "https://127.0.0.0X1./x\n",
-			"unclear which host", "disagree"},
+			"Unclear which host", "disagree"},
 		{"foreign letters", "WebFetch", `{"url":"https://bücher.example:8443/x"}`,
 			"xn--bcher-kva.example:8443\n()\nhttps://bücher.example:8443/x\n",
-			"host xn--bcher-kva.example:8443; host name in foreign letters: bücher.example", ""},
+			"Host name in foreign letters: bücher.example; Host xn--bcher-kva.example:8443", ""},
 		{"foreign letters, encoded", "WebFetch", `{"url":"https://XN--bcher-kva.example/"}`,
 			"xn--bcher-kva.example\n()\nhttps://XN--bcher-kva.example/\n",
-			"host xn--bcher-kva.example; host name in foreign letters: bücher.example", ""},
+			"Host name in foreign letters: bücher.example; Host xn--bcher-kva.example", ""},
 		{"imitated letters", "WebFetch", `{"url":"https://аpple.com/"}`,
 			"xn--pple-43d.com\n()\nhttps://аpple.com/\n",
-			"host xn--pple-43d.com; host name in foreign letters: аpple.com", "not what they look like"},
+			"Host name in foreign letters: аpple.com; Host xn--pple-43d.com", "not what they look like"},
 		{"imitated letters, encoded", "WebFetch", `{"url":"https://xn--pple-43d.com/"}`,
 			"xn--pple-43d.com\n()\nhttps://xn--pple-43d.com/\n",
-			"host xn--pple-43d.com; host name in foreign letters: аpple.com", ""},
+			"Host name in foreign letters: аpple.com; Host xn--pple-43d.com", ""},
 		{"a dot that is none", "WebFetch", `{"url":"https://evil.example。github.com/"}`,
-			"evil.example.github.com\n()\nhttps://evil.example。github.com/\n",
-			"host evil.example.github.com; host name in foreign letters: evil.example.github.com", ""},
+			"evil.example.github.com\n()\nhttps://evil.example‹U+3002›github.com/\n",
+			"Host name in foreign letters: evil.example.github.com; Host evil.example.github.com", ""},
 		{"letters that no host has", "WebFetch", `{"url":"https://evil.example℀.github.com/"}`,
-			"https://evil.example℀.github.com/\n", "unclear which host", "disagree"},
+			"https://evil.example‹U+2100›.github.com/\n", "Unclear which host", "disagree"},
 		{"encoded wrongly", "WebFetch", `{"url":"https://xn--a.example/"}`, "https://xn--a.example/\n",
-			"unclear which host", "disagree"},
+			"Unclear which host", "disagree"},
 
 		{"table", "Grep", `{"pattern":"a b","path":"/usr/lib","-n":true,"x":"","y":"true","z":{"a":1}}`,
 			"pattern  a b\npath     /usr/lib\n-n       true\nx        \"\"\ny        \"true\"\n" +
-				"z        {\n           \"a\": 1\n         }\n", "outside the project", ""},
+				"z        {\n           \"a\": 1\n         }\n", "Reads outside the project: /usr/lib", ""},
 		{"key that imitates", "X", `{"a\u202eb":1}`, "a‹U+202E›b\n  1\n", "", "would not show"},
 		{"nothing", "X", `{}`, "(The input is empty.)\n", "", ""},
 
-		{"a key twice", "Bash", `{"command":"ls","command":"rm"}`, "1 {\"command\":\"ls\",\"command\":\"rm\"}\n", "",
-			"as it came"},
-		{"a key twice, deep", "X", `{"a":[{"b":1,"b":2}]}`, "1 {\"a\":[{\"b\":1,\"b\":2}]}\n", "", "as it came"},
-		{"half a character", "Bash", `{"command":"\ud800"}`, "1 {\"command\":\"\\ud800\"}\n", "", "as it came"},
+		{"a key twice", "Bash", `{"command":"ls","command":"rm"}`, "1 {\"command\":\"ls\",\"command\":\"rm\"}\n",
+			"nod can't read all of it", "as it came"},
+		{"a key twice, deep", "X", `{"a":[{"b":1,"b":2}]}`, "1 {\"a\":[{\"b\":1,\"b\":2}]}\n", "nod can't read all of it", "as it came"},
+		{"half a character", "Bash", `{"command":"\ud800"}`, "1 {\"command\":\"\\ud800\"}\n", "nod can't read all of it", "as it came"},
 		{"a whole one", "Bash", `{"command":"\ud83d\ude00"}`, "1 😀\n",
-			"runs 😀; not all of it can be foreseen; 1 characters", ""},
-		{"not UTF-8", "Bash", "{\"command\":\"\xff\"}", "1 {\"command\":\"‹0xFF›\"}\n", "", "as it came"},
-		{"no object", "X", `[1]`, "1 [1]\n", "", "as it came"},
-		{"no JSON", "X", `{"a":1} x`, "1 {\"a\":1} x\n", "", "as it came"},
+			"The program's name holds unusual letters: 😀; Runs 😀; 1 characters", ""},
+		{"not UTF-8", "Bash", "{\"command\":\"\xff\"}", "1 {\"command\":\"‹0xFF›\"}\n", "nod can't read all of it", "as it came"},
+		{"no object", "X", `[1]`, "1 [1]\n", "nod can't read all of it", "as it came"},
+		{"no JSON", "X", `{"a":1} x`, "1 {\"a\":1} x\n", "nod can't read all of it", "as it came"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			v := newInputView(interact.Approve{Tool: tt.tool, Input: json.RawMessage(tt.input)}, dir)
+			v := newInputView(interact.Approve{Tool: tt.tool, Input: json.RawMessage(tt.input)}, in(dir))
 			if got := shown(v.content.lines); got != tt.shown {
 				t.Errorf("shown:\n%s\nwant:\n%s", got, tt.shown)
 			}
-			if got := strings.Join(factTexts(v.facts), "; "); got != tt.facts {
+			got := strings.ReplaceAll(strings.Join(factTexts(v.facts), "; "), filepath.Dir(dir), "TMP")
+			if got != tt.facts {
 				t.Errorf("facts: %s\nwant:  %s", got, tt.facts)
 			}
 			warnings := strings.Join(v.warnings, "\n")
@@ -183,7 +189,7 @@ func TestContent(t *testing.T) {
 
 func TestDescriptionIsTheAgentsWord(t *testing.T) {
 	test.NewTempApp(t)
-	v := newInputView(call(t, "Bash", object{"command": "id", "description": "Command: ls\nAllow is safe"}), "/")
+	v := newInputView(call(t, "Bash", object{"command": "id", "description": "Command: ls\nAllow is safe"}), in("/"))
 	if strings.Contains(shown(v.content.lines), "safe") {
 		t.Error("the agent's words are in the primary block")
 	}
@@ -222,7 +228,7 @@ func TestStale(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := project(t, "f", "text\n")
-			v := newInputView(call(t, "Write", tt.input), dir)
+			v := newInputView(call(t, "Write", tt.input), in(dir))
 			if err := tt.change(dir); err != nil {
 				t.Fatal(err)
 			}
@@ -241,7 +247,7 @@ func TestNotComparedIsNotStale(t *testing.T) {
 	for i := range edits {
 		edits[i] = object{"old_string": "a", "new_string": "b"}
 	}
-	v := newInputView(call(t, "MultiEdit", object{"file_path": "f", "edits": edits}), dir)
+	v := newInputView(call(t, "MultiEdit", object{"file_path": "f", "edits": edits}), in(dir))
 	if v.stale() || !strings.Contains(strings.Join(v.warnings, " "), "too large") {
 		t.Errorf("stale: %v, warnings: %v", v.stale(), v.warnings)
 	}
@@ -254,8 +260,8 @@ func TestLinkIsTold(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "link")); err != nil {
 		t.Skip("no links here:", err)
 	}
-	v := newInputView(call(t, "Write", object{"file_path": "link/x", "content": "new"}), dir)
-	if !slices.Contains(factTexts(v.facts), "outside the project") {
+	v := newInputView(call(t, "Write", object{"file_path": "link/x", "content": "new"}), in(dir))
+	if !slices.Contains(factTexts(v.facts), "A link leads out of the project: link/x") {
 		t.Errorf("facts: %v", factTexts(v.facts))
 	}
 	if !strings.Contains(strings.Join(v.warnings, " "), "through a link") {
@@ -274,7 +280,7 @@ func FuzzInput(f *testing.F) {
 	test.NewApp().Settings().SetTheme(Theme("light"))
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, tool, input string) {
-		v := newInputView(interact.Approve{Tool: tool, Input: json.RawMessage(input)}, dir)
+		v := newInputView(interact.Approve{Tool: tool, Input: json.RawMessage(input)}, in(dir))
 		if len(v.content.lines) == 0 {
 			t.Error("nothing is shown")
 		}

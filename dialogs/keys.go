@@ -58,6 +58,7 @@ func (w *window) installKeys() {
 	for _, chord := range w.chords() {
 		c.AddShortcut(chord.CustomShortcut, func(fyne.Shortcut) { chord.do() })
 	}
+	c.AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { w.undos.TakeBack() })
 	c.SetOnTypedKey(w.typedKey)
 	if c, ok := c.(desktop.Canvas); ok {
 		c.SetOnKeyDown(func(ev *fyne.KeyEvent) { w.keyDown(ev, nil) })
@@ -116,6 +117,10 @@ func (w *window) typedKey(ev *fyne.KeyEvent) {
 
 // typedShortcut does what the shortcut stands for and reports whether it stands for anything.
 func (w *window) typedShortcut(s fyne.Shortcut) bool {
+	if _, isUndo := s.(*fyne.ShortcutUndo); isUndo {
+		w.undos.TakeBack()
+		return true
+	}
 	for _, chord := range w.chords() {
 		if chord.ShortcutName() == s.ShortcutName() {
 			chord.do()
@@ -217,7 +222,7 @@ func (f *field) AcceptsTab() bool { return false }
 
 // TypedShortcut implements [fyne.Shortcutable].
 func (f *field) TypedShortcut(s fyne.Shortcut) {
-	if f.w.typedShortcut(s) {
+	if _, isUndo := s.(*fyne.ShortcutUndo); !isUndo && f.w.typedShortcut(s) { // what is undone is typing
 		return
 	}
 	f.Entry.TypedShortcut(s)

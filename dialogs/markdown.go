@@ -309,10 +309,8 @@ func spanSegments(rows []safetext.Row, style widget.RichTextStyle) []widget.Rich
 	var out []widget.RichTextSegment
 	var plain strings.Builder
 	flush := func() {
-		if plain.Len() > 0 {
-			out = append(out, &widget.TextSegment{Text: plain.String(), Style: style})
-			plain.Reset()
-		}
+		out = append(out, textSegments(plain.String(), style)...)
+		plain.Reset()
 	}
 	for i, row := range rows {
 		if i > 0 {
@@ -330,6 +328,30 @@ func spanSegments(rows []safetext.Row, style widget.RichTextStyle) []widget.Rich
 		}
 	}
 	flush()
+	return out
+}
+
+// textSegments makes segments of text. What is drawn in another style than the rest is in segments of its own.
+func textSegments(text string, style widget.RichTextStyle) []widget.RichTextSegment {
+	var out []widget.RichTextSegment
+	start, now := 0, style.TextStyle
+	flush := func(end int) {
+		if start < end {
+			part := style
+			part.TextStyle = now
+			out = append(out, &widget.TextSegment{Text: text[start:end], Style: part})
+		}
+		start = end
+	}
+	if style.TextStyle.Monospace {
+		for i, c := range text {
+			if other := styleOf(c, style.TextStyle); other != now {
+				flush(i)
+				now = other
+			}
+		}
+	}
+	flush(len(text))
 	return out
 }
 

@@ -120,17 +120,21 @@ func partNote(p policy.CommandPart) string {
 	return tr("by the rule {{.Rule}}", values{"Rule": plainText(p.By)})
 }
 
-// safeEnds is a text in one line for a label. Of a long one only both ends are left, because what counts in a
+// safeEnds is a text in one line for a label in monospaced letters. Of a long one only both ends are left, because what counts in a
 // command often stands at its end.
-func safeEnds(s string) string {
-	if len(s) <= 2*maxPartEnd {
-		return safetext.Line(s, uncut)
+func safeEnds(s string) string { return safeEndsOf(s, 2*maxPartEnd) }
+
+// safeEndsOf is safeEnds for a text of which at most so many bytes are wanted.
+func safeEndsOf(s string, most int) string {
+	if len(s) <= most {
+		return safetext.CodeLine(s, uncut)
 	}
-	tail := len(s) - maxPartEnd
-	for !utf8.RuneStart(s[tail]) && tail < len(s)-maxPartEnd+utf8.UTFMax {
+	end := most / 2
+	tail := len(s) - end
+	for !utf8.RuneStart(s[tail]) && tail < len(s)-end+utf8.UTFMax {
 		tail++
 	}
-	return safetext.Line(safetext.Prefix(s, maxPartEnd), uncut) + " … " + safetext.Line(s[tail:], uncut)
+	return safetext.CodeLine(safetext.Prefix(s, end), uncut) + " … " + safetext.CodeLine(s[tail:], uncut)
 }
 
 // noted is the layout of a line and a note on it: to its right when both fit, else under it, where the note wraps.

@@ -123,7 +123,7 @@ func TestPlanShowsWhatElseTheInputHolds(t *testing.T) {
 	s := newScreen(t)
 	input := call(t, exitPlanMode, object{"plan": "do it", "allowedPrompts": "push\u202e to main"}).Input
 	s.open(request("1", interact.Approve{Tool: exitPlanMode, Input: input}))
-	v := newInputView(interact.Approve{Tool: exitPlanMode, Input: input}, "/")
+	v := newInputView(interact.Approve{Tool: exitPlanMode, Input: input}, in("/"))
 	shown := texts(v.content.plan, nil)
 	if !strings.Contains(shown, "allowedPrompts") || !strings.Contains(shown, "U+202E") {
 		t.Errorf("shown: %s", shown)

@@ -28,11 +28,13 @@ type Options struct {
 	// Offers are what the prompt of that request says and offers. Nil means that no parts are shown, and only
 	// "once" is offered. After a change of it call [Prompter.Renew].
 	Offers func(id interact.ID) policy.Offers
+	// Settle takes back what [Prompter.SetUndos] has told of. It may call done on any goroutine.
+	Settle Settle
 	// Snooze puts a request off for a while, or ends that with 0, and does not block. What comes of it is told by
 	// [Prompter.Renew]. Nil means that nothing can be put off.
 	Snooze func(id interact.ID, d time.Duration)
-	// Changed, if not nil, is called on the UI goroutine whenever what waits may have changed. Of the
-	// Prompter it may call Waiting only.
+	// Changed, if not nil, is called on the UI goroutine whenever what waits may have changed, or whether the window
+	// has the focus. Of the Prompter it may call Waiting and Focused only.
 	Changed func()
 	// Log takes what goes wrong inside a prompt. Nil means the default logger.
 	Log *slog.Logger
@@ -50,11 +52,14 @@ type Prompter struct {
 	// aside does work on another goroutine, and then what it returns on that of the UI.
 	aside func(work func() (show func()))
 
+	hasRoomBeside func(w fyne.Window, width float32) bool
+
 	// mu keeps functions sent to the UI goroutine apart once Fyne's loop is over: then Fyne runs them on the
 	// goroutine that sent them.
 	mu     sync.Mutex
 	queue  *queue
 	window *window // nil until it is needed
+	strip  *undoStrip
 }
 
 // reply is what came of a request.
@@ -77,7 +82,7 @@ func New(a fyne.App, o Options) *Prompter {
 	p := &Prompter{
 		app: a, options: o, now: time.Now, do: fyne.Do,
 		later: func(f func()) { f() },
-		timer: time.AfterFunc,
+		timer: time.AfterFunc, hasRoomBeside: hasRoomBeside,
 		queue: &queue{},
 	}
 	p.aside = func(work func() func()) { go func() { p.post(work()) }() }
@@ -157,6 +162,9 @@ func (p *Prompter) Renew(r interact.Request) {
 // Waiting is the number of requests that wait for the human. It is for the UI goroutine.
 func (p *Prompter) Waiting() int { return len(p.queue.entries) }
 
+// Focused reports whether the window has the focus. It is for the UI goroutine.
+func (p *Prompter) Focused() bool { return p.window != nil && p.window.arm.focused }
+
 // post runs f on the UI goroutine.
 func (p *Prompter) post(f func()) {
 	p.do(func() {
@@ -174,7 +182,7 @@ func (p *Prompter) after(d time.Duration, f func()) *time.Timer {
 // ready makes the window if there is none.
 func (p *Prompter) ready() {
 	if p.window == nil {
-		p.window = newWindow(p)
+		p.window, p.strip = newWindow(p), newUndoStrip(p)
 	}
 }
 
@@ -230,7 +238,13 @@ func (p *Prompter) snooze(e *entry, d time.Duration) {
 func (p *Prompter) changed() {
 	if p.window != nil {
 		p.window.update()
+		p.strip.update()
 	}
+	p.tell()
+}
+
+// tell says that what waits may have changed, or the focus, or what can be undone.
+func (p *Prompter) tell() {
 	if p.options.Changed != nil {
 		p.options.Changed()
 	}

@@ -64,6 +64,20 @@ func (q *queue) snoozed() []*entry {
 	return slices.DeleteFunc(slices.Clone(q.entries), func(e *entry) bool { return !e.isSnoozed() })
 }
 
+// groups lists the entries that are not snoozed by the sessions that they come from, oldest first.
+func (q *queue) groups() [][]*entry {
+	var groups [][]*entry
+	for _, e := range q.waiting() {
+		i := slices.IndexFunc(groups, func(g []*entry) bool { return sameSession(g[0].request.Requester, e.request.Requester) })
+		if i < 0 {
+			groups = append(groups, []*entry{e})
+		} else {
+			groups[i] = append(groups[i], e)
+		}
+	}
+	return groups
+}
+
 // isSnoozed reports whether the person wants to be asked later.
 func (e *entry) isSnoozed() bool { return !e.request.Snoozed.IsZero() }
 

@@ -109,7 +109,7 @@ func TestRenderedInputs(t *testing.T) {
 			t.Run(tt.name+"-"+look, func(t *testing.T) {
 				cwd := project(t, "shop.go", goFile)
 				img := drawn(t, look, 620, func() fyne.CanvasObject {
-					block := newInputView(call(t, tt.tool, tt.input), cwd).block
+					block := newInputView(call(t, tt.tool, tt.input), in(cwd)).block
 					block.colour()()
 					return block
 				})

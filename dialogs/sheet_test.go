@@ -151,7 +151,7 @@ func TestTooLongIsNeverSeen(t *testing.T) {
 		{"command": long + "y"}, {"file_path": "new.txt", "content": long + "y\n"},
 		{"file_path": "new.txt", "content": long + "\r\n"}, {"patch": "*** Begin Patch\n" + long + "\r\n"},
 	} {
-		v := newInputView(call(t, "Write", input), "/")
+		v := newInputView(call(t, "Write", input), in("/"))
 		if !v.block.capped || !strings.Contains(strings.Join(v.warnings, ""), "not allowed") {
 			t.Errorf("capped: %v, warnings: %q", v.block.capped, v.warnings)
 		}

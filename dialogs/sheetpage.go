@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
@@ -373,31 +374,36 @@ func (d *rowDrawer) span(s safetext.Span, text string, at int) {
 }
 
 // run draws text at the pen, ASCII and other characters apart: ASCII fills cells of one width, so that no
-// font and no direction of writing of the others can move it.
+// font and no direction of writing of the others can move it. Fonts with other base lines are apart, too.
 func (d *rowDrawer) run(text string, c color.Color) {
 	for text != "" {
-		isASCII := text[0] < utf8.RuneSelf
-		end := strings.IndexFunc(text, func(r rune) bool { return (r < utf8.RuneSelf) != isASCII })
+		first, _ := utf8.DecodeRuneInString(text)
+		end := strings.IndexFunc(text, func(r rune) bool {
+			return (r < utf8.RuneSelf) != (first < utf8.RuneSelf) || !unicode.Is(unicode.M, r) && d.face.drop(r) != d.face.drop(first)
+		})
 		if end < 0 {
 			end = len(text)
 		}
-		d.piece(text[:end], c)
+		d.piece(text[:end], first, c)
 		text = text[end:]
 	}
 }
 
-// piece draws text at the pen and moves it on. Should shaping make text wider than was reckoned, its
-// characters are drawn one by one rather than clipped or laid over what follows.
-func (d *rowDrawer) piece(text string, c color.Color) {
+// piece draws text, which starts with first, at the pen and moves it on. Should shaping make text wider than was
+// reckoned, its characters are drawn one by one rather than clipped or laid over what follows.
+func (d *rowDrawer) piece(text string, first rune, c color.Color) {
 	width := d.face.measure(text)
 	t := d.page.newText(text, d.line.style, c)
+	t.TextStyle = styleOf(first, d.face.style)
+	t.Resize(t.MinSize())
 	if t.MinSize().Width > width+1 && utf8.RuneCountInString(text) > 1 && text[0] >= utf8.RuneSelf {
 		for _, char := range text {
-			d.piece(string(char), c)
+			d.piece(string(char), char, c)
 		}
 		return
 	}
 	d.draw(t, d.x)
+	t.Move(t.Position().SubtractXY(0, d.face.drop(first)))
 	d.x += width
 }
 

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"nod/interact"
+	"nod/policy/config"
 )
 
 // title is the window's title, whoever asks for whatever: no word of a requester gets into a title, where
@@ -22,6 +23,9 @@ type window struct {
 	win  fyne.Window
 	root *fyne.Container // holds the page; its layout notices when the window is resized
 	arm  *arming
+
+	undos  *undoRow
+	column *queueColumn // beside the page, where there is room
 
 	page *page  // nil when nothing is shown
 	menu *layer // nil when none is open
@@ -54,6 +58,8 @@ func newWindow(p *Prompter) *window {
 	w.win.SetCloseIntercept(w.dismiss)
 	w.installKeys()
 	w.held = newKeyHold(w)
+	w.column = newQueueColumn(w)
+	w.undos = newUndoRow(w)
 	return w
 }
 
@@ -89,9 +95,13 @@ func (w *window) update() {
 	}
 	if w.shows(e) {
 		w.page.renew()
+		if w.sizeIsOurs() && w.column.decide(w.page.object.Size()) {
+			w.changed()
+		}
 	} else {
 		w.show(e)
 	}
+	w.column.follow()
 	if w.page.head.setPosition(w.p.queue.position()) {
 		w.page.object.Refresh()
 	}
@@ -121,28 +131,35 @@ func (w *window) show(e *entry) {
 	pg.renew()
 	wasInSight := w.page != nil && isOnScreen(w.win)
 	w.page = pg
-	w.root.Objects = []fyne.CanvasObject{w.held, pg.object}
+	w.put(pg)
 	pg.head.setPosition(w.p.queue.position())
 	size := w.measure(pg)
+	w.column.decide(size)
+	size = w.column.widen(size)
 	w.root.Refresh()
 	w.arm.begin(w.p.options.Config().ArmAfter, pg.own)
 	if wasInSight {
 		w.resize(size)
 	} else {
-		w.appear(size)
+		w.appear(size, w.takesFocus())
 	}
-	w.focus(pg.start())
+	if w.win.Canvas().Focused() != w.column { // where the person goes through the queue
+		w.focus(pg.start())
+	}
 	if w.p.now().Sub(w.cutShort) < recently {
 		w.hold()
 	}
 }
 
+// put puts a page into the window, with what is around it.
+func (w *window) put(pg *page) {
+	w.root.Objects = []fyne.CanvasObject{w.held, w.column.with(w.undos.under(pg.object))}
+}
+
 // resize makes the window as large as the next prompt wants it, unless the human or the window manager has
 // given it another size than nod.
 func (w *window) resize(wanted fyne.Size) {
-	const rounding = 2 // a window has whole pixels
-	now := w.win.Canvas().Size()
-	if math.Abs(float64(now.Width-w.given.Width)) > rounding || math.Abs(float64(now.Height-w.given.Height)) > rounding {
+	if !w.sizeIsOurs() {
 		return
 	}
 	w.settling()
@@ -150,10 +167,18 @@ func (w *window) resize(wanted fyne.Size) {
 	w.given = wanted
 }
 
+// sizeIsOurs reports whether the window is as large as nod made it.
+func (w *window) sizeIsOurs() bool {
+	const rounding = 2 // a window has whole pixels
+	now := w.win.Canvas().Size()
+	return math.Abs(float64(now.Width-w.given.Width)) <= rounding &&
+		math.Abs(float64(now.Height-w.given.Height)) <= rounding
+}
+
 // fit lays the prompt out again after something in it has changed its size.
 func (w *window) fit() {
 	if w.page != nil {
-		w.resize(w.measure(w.page))
+		w.resize(w.column.widen(w.measure(w.page)))
 		w.root.Refresh()
 	}
 }
@@ -167,6 +192,7 @@ func (w *window) changed() {
 // measure learns the size at which the page looks best.
 func (w *window) measure(pg *page) (size fyne.Size) {
 	w.unseen(func() { size = pg.size() })
+	size.Height += w.undos.height()
 	return size
 }
 
@@ -195,25 +221,33 @@ func (w *window) raise() {
 	switch {
 	case w.page == nil:
 	case isOnScreen(w.win):
-		w.win.RequestFocus()
+		focusWindow(w.win)
 	default:
-		w.disturb()
-		given := w.given
-		w.appear(w.win.Canvas().Size()) // which may be the person's
-		w.given = given
+		w.again(true)
 	}
+}
+
+// again puts the window on the screen once more.
+func (w *window) again(focus bool) {
+	w.disturb()
+	given := w.given
+	w.appear(w.win.Canvas().Size(), focus) // which may be the person's
+	w.given = given
 }
 
 // comeBack brings the window back when it is out of sight: a prompt that was minimized or left on another workspace
 // must not hide those that come after it.
 func (w *window) comeBack() {
 	if w.page != nil && !isOnScreen(w.win) {
-		w.raise()
+		w.again(w.takesFocus())
 	}
 }
 
+// takesFocus reports whether a prompt that comes by itself takes the focus.
+func (w *window) takesFocus() bool { return w.p.options.Config().Appear == config.AppearFocused }
+
 // appear puts the window on the screen, also when it is minimized or on another workspace.
-func (w *window) appear(size fyne.Size) {
+func (w *window) appear(size fyne.Size, focus bool) {
 	HideWindow(w.win)
 	w.settling()
 	w.win.Resize(size)
@@ -222,7 +256,7 @@ func (w *window) appear(size fyne.Size) {
 	if top, ok := w.win.(desktop.Window); ok && w.p.options.Config().OnTop {
 		top.RequestAlwaysOnTop()
 	}
-	ShowWindow(w.win)
+	showWindow(w.win, focus)
 	w.settling() // again: the first time the window is made here, which takes a while
 	w.arm.setVisible(true)
 }
@@ -230,11 +264,12 @@ func (w *window) appear(size fyne.Size) {
 func (w *window) hide() {
 	w.closeMenu()
 	w.page = nil
+	w.column.shown = false
 	w.held.Hide()
 	w.win.Canvas().Unfocus() // a key that is held down must not reach what is gone
 	w.root.Objects = nil
 	w.arm.setVisible(false)
-	w.arm.setFocused(false)
+	w.setFocused(false) // GLFW does not tell of a window that loses the focus because it goes
 	w.rearm()
 	HideWindow(w.win)
 }
@@ -424,6 +459,8 @@ func (w *window) tick() {
 		return
 	}
 	w.page.tick(w.p.now())
+	w.column.follow()
+	w.undos.tick()
 	w.tickTimer = w.p.after(time.Second, w.tick)
 }
 
@@ -456,8 +493,16 @@ func (w *window) focusMoved(f fyne.Focusable, gained bool) {
 			w.arm.setFocused(false)
 		}
 		w.left = nil
-		w.arm.setFocused(true)
+		w.setFocused(true)
 		w.rearm()
+	}
+}
+
+// setFocused takes note of whether the window has the focus.
+func (w *window) setFocused(v bool) {
+	if w.arm.focused != v {
+		w.arm.setFocused(v)
+		w.p.tell()
 	}
 }
 
@@ -469,7 +514,7 @@ func (w *window) settleFocus() {
 	switch {
 	case f == nil:
 	case w.win.Canvas().Focused() == f:
-		w.arm.setFocused(false)
+		w.setFocused(false)
 		w.rearm()
 	case w.win.Canvas().Focused() == nil && w.page != nil && w.menu == nil:
 		w.focus(w.page.text)
@@ -566,7 +611,7 @@ func (w *window) denySession(e *entry) {
 
 // openMore shows the less common things to do with the prompt of e.
 func (w *window) openMore(e *entry) {
-	items := w.snoozeItems(e)
+	items := append(w.snoozeItems(e), w.otherPlaces(e)...)
 	if text := elsewhere(e.request); text != "" {
 		items = append(items, menuItem{
 			text: text, small: affirmativeHint(), parted: true, decides: true,

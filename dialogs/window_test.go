@@ -869,7 +869,7 @@ func TestReadingInProportion(t *testing.T) {
 	s := newScreen(t)
 	s.open(request("1", interact.Approve{Tool: "Write", Input: input}))
 	s.ready()
-	if !s.shows("hidden characters: line 301") {
+	if !s.shows("Hidden characters: line 301") {
 		t.Error("what is hidden where nobody looked is no fact")
 	}
 	unread := s.page().unread()

@@ -6,40 +6,69 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// frame is the room that a window manager may want round a window, in pixels.
-var frame = struct{ width, height int }{4, 36}
-
-// FitScreen makes a window that is on the screen no larger than that. Only X11 tells how large it is.
+// FitScreen makes a window that is on the screen no larger than what panels leave of that, and puts it there if it had
+// to. Only X11 tells how much that is.
 func FitScreen(w fyne.Window) {
-	x, _ := windowSystem(w)
-	if x == nil {
+	x, id := windowSystem(w)
+	if x == nil || id == 0 {
 		return
 	}
-	width, height := x.workArea()
+	free := x.within(x.workArea(), id)
 	size, scale := w.Canvas().Size(), w.Canvas().Scale()
-	fits := fyne.NewSize(
-		min(size.Width, float32(width-frame.width)/scale),
-		min(size.Height, float32(height-frame.height)/scale))
-	if fits != size {
-		w.Resize(fits)
-		w.CenterOnScreen()
+	fits := fyne.NewSize(min(size.Width, float32(free.width)/scale), min(size.Height, float32(free.height)/scale))
+	if fits == size {
+		return
 	}
+	w.Resize(fits)
+	x.check(xproto.ConfigureWindowChecked(x.conn, id, xproto.ConfigWindowX|xproto.ConfigWindowY, []uint32{
+		uint32(free.x + (free.width-int(fits.Width*scale))/2), uint32(free.y + (free.height-int(fits.Height*scale))/2),
+	}).Check())
 }
 
-// workArea is what panels leave of the screen, in pixels; of several screens that of the smallest.
-func (x *xServer) workArea() (width, height int) {
+// area is a part of the screen, in pixels.
+type area struct{ x, y, width, height int }
+
+// workArea is what panels leave of the screen; of several screens no more than the smallest is large.
+func (x *xServer) workArea() area {
 	root := xproto.Setup(x.conn).DefaultScreen(x.conn)
-	width, height = int(root.WidthInPixels), int(root.HeightInPixels)
-	panelWidth, panelHeight := 0, 0
-	if area := x.numbers(x.root, "_NET_WORKAREA"); len(area) >= 4 {
-		panelWidth, panelHeight = width-int(area[2]), height-int(area[3])
+	free := area{0, 0, int(root.WidthInPixels), int(root.HeightInPixels)}
+	panels := area{}
+	if a := x.numbers(x.root, "_NET_WORKAREA"); len(a) >= 4 {
+		panels = area{int(a[0]), int(a[1]), free.width - int(a[2]), free.height - int(a[3])}
 	}
 	if xinerama.Init(x.conn) == nil {
 		if screens, err := xinerama.QueryScreens(x.conn).Reply(); err == nil {
 			for _, s := range screens.ScreenInfo {
-				width, height = min(width, int(s.Width)), min(height, int(s.Height))
+				free.width, free.height = min(free.width, int(s.Width)), min(free.height, int(s.Height))
 			}
 		}
 	}
-	return width - panelWidth, height - panelHeight
+	return area{panels.x, panels.y, free.width - panels.width, free.height - panels.height}
+}
+
+// within is what the frame of a window leaves of an area: GLFW's windows are placed without theirs.
+func (x *xServer) within(a area, id xproto.Window) area {
+	frame := x.numbers(id, "_NET_FRAME_EXTENTS")
+	if len(frame) < 4 {
+		frame = []uint32{2, 2, 30, 2}
+	}
+	left, right, top, bottom := int(frame[0]), int(frame[1]), int(frame[2]), int(frame[3])
+	return area{a.x + left, a.y + top, a.width - left - right, a.height - top - bottom}
+}
+
+// moveToCorner puts a window into the lower right corner of the screen, where X11 lets it.
+func moveToCorner(w fyne.Window) {
+	x, id := windowSystem(w)
+	if x == nil || id == 0 {
+		return
+	}
+	size, err := xproto.GetGeometry(x.conn, xproto.Drawable(id)).Reply()
+	if err != nil {
+		return // it is gone
+	}
+	free := x.workArea()
+	const margin = 16
+	left, top := max(free.width-int(size.Width)-margin, 0), max(free.height-int(size.Height)-margin, 0)
+	x.check(xproto.ConfigureWindowChecked(x.conn, id, xproto.ConfigWindowX|xproto.ConfigWindowY,
+		[]uint32{uint32(free.x + left), uint32(free.y + top)}).Check())
 }

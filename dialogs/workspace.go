@@ -17,25 +17,27 @@ import (
 
 // ShowWindow shows w on the workspace that the person is at, also when it is minimized or was left open on another
 // one, and gives it the focus. It is for the UI goroutine. Where there is no X11 it does what Fyne does.
-func ShowWindow(w fyne.Window) {
-	x, id := windowSystem(w)
-	if x == nil {
+func ShowWindow(w fyne.Window) { showWindow(w, true) }
+
+// showWindow is [ShowWindow], with or without the focus.
+func showWindow(w fyne.Window, focus bool) {
+	switch x, id := windowSystem(w); {
+	case x == nil:
 		w.Show()
-		w.RequestFocus()
-		return
+	case id == 0 || !x.onScreen(id):
+		x.show(w, id, focus)
 	}
-	if id != 0 {
-		if x.onScreen(id) {
-			w.RequestFocus()
-			return
-		}
-		x.withdraw(id)
-		x.moveHere(id)
+	if focus {
+		focusWindow(w)
 	}
-	shown := make(chan struct{})
-	go x.endWait(id, shown)
-	w.Show()
-	close(shown)
+}
+
+// focusWindow gives a window that is on the screen the focus.
+func focusWindow(w fyne.Window) {
+	if x, id := windowSystem(w); x != nil && id != 0 {
+		x.wantFocus(id, true)
+	}
+	w.RequestFocus()
 }
 
 // HideWindow takes w off the screen, wherever it is. It is for the UI goroutine.
@@ -108,7 +110,9 @@ func newXServer() (*xServer, error) {
 	x := &xServer{conn: conn, root: xproto.Setup(conn).DefaultScreen(conn).Root, atoms: map[string]xproto.Atom{}}
 	for _, name := range []string{
 		"WM_STATE", "_NET_WM_STATE", "_NET_WM_STATE_HIDDEN", "_NET_WM_DESKTOP", "_NET_CURRENT_DESKTOP",
-		"_NET_CLIENT_LIST", "_NET_WM_PID", "_NET_WORKAREA",
+		"_NET_CLIENT_LIST", "_NET_WM_PID", "_NET_WM_USER_TIME", "_NET_WORKAREA",
+		"_NET_CLIENT_LIST_STACKING", "_NET_ACTIVE_WINDOW", "_NET_WM_WINDOW_TYPE", "_NET_WM_WINDOW_TYPE_DESKTOP",
+		"_NET_WM_WINDOW_TYPE_DOCK", "_NET_FRAME_EXTENTS",
 	} {
 		atom, err := xproto.InternAtom(conn, false, uint16(len(name)), name).Reply()
 		if err != nil {
@@ -122,6 +126,22 @@ func newXServer() (*xServer, error) {
 		}
 	}()
 	return x, nil
+}
+
+// show maps a window that is not on the screen; id is 0 for one that is new.
+func (x *xServer) show(w fyne.Window, id xproto.Window, focus bool) {
+	shown := make(chan struct{})
+	switch {
+	case id != 0:
+		x.withdraw(id)
+		x.moveHere(id)
+		x.wantFocus(id, focus)
+	case !focus:
+		go x.leaveFocus(x.topLevels(), shown)
+	}
+	go x.endWait(id, shown)
+	w.Show()
+	close(shown)
 }
 
 // onScreen reports whether a window is mapped, not minimized, and on the current workspace.
@@ -159,10 +179,51 @@ func (x *xServer) moveHere(id xproto.Window) {
 	if len(here) == 0 {
 		return
 	}
-	value := make([]byte, 4)
-	xgb.Put32(value, here[0])
-	x.check(xproto.ChangePropertyChecked(x.conn, xproto.PropModeReplace, id, x.atoms["_NET_WM_DESKTOP"],
-		xproto.AtomCardinal, 32, 1, value).Check())
+	x.setNumber(id, "_NET_WM_DESKTOP", here[0])
+}
+
+// wantFocus says whether a window is to have the focus when it is mapped. No time of the person's last action in it
+// says that nobody has asked for it (Extended Window Manager Hints, _NET_WM_USER_TIME).
+func (x *xServer) wantFocus(id xproto.Window, yes bool) {
+	if yes {
+		x.check(xproto.DeletePropertyChecked(x.conn, id, x.atoms["_NET_WM_USER_TIME"]).Check())
+		return
+	}
+	x.setNumber(id, "_NET_WM_USER_TIME", 0)
+}
+
+// leaveFocus does the same for a window that is being made, which nobody has told the id of: the first of this process
+// that is not among known. It gives up when done is closed.
+func (x *xServer) leaveFocus(known []xproto.Window, done <-chan struct{}) {
+	const pause = time.Millisecond
+	for {
+		for _, id := range x.topLevels() {
+			if !slices.Contains(known, id) && x.isOwn(id) {
+				x.wantFocus(id, false)
+				return
+			}
+		}
+		select {
+		case <-done:
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+// topLevels lists the windows that are not inside of others.
+func (x *xServer) topLevels() []xproto.Window {
+	tree, err := xproto.QueryTree(x.conn, x.root).Reply()
+	if err != nil {
+		return nil
+	}
+	return tree.Children
+}
+
+// isOwn reports whether a window is this process's.
+func (x *xServer) isOwn(id xproto.Window) bool {
+	pid := x.numbers(id, "_NET_WM_PID")
+	return len(pid) > 0 && int(pid[0]) == os.Getpid()
 }
 
 // endWait ends GLFW's wait for a window that it has mapped to become visible, when that takes long: it tells GLFW
@@ -187,7 +248,7 @@ func (x *xServer) endWait(id xproto.Window, done <-chan struct{}) {
 func (x *xServer) ownWindows() []xproto.Window {
 	var own []xproto.Window
 	for _, id := range x.numbers(x.root, "_NET_CLIENT_LIST") {
-		if pid := x.numbers(xproto.Window(id), "_NET_WM_PID"); len(pid) > 0 && int(pid[0]) == os.Getpid() {
+		if x.isOwn(xproto.Window(id)) {
 			own = append(own, xproto.Window(id))
 		}
 	}
@@ -203,6 +264,14 @@ func (x *xServer) check(err error) {
 	if err != nil {
 		slog.Warn("the X server refused a request about a window", "error", err)
 	}
+}
+
+// setNumber sets a property that is one number.
+func (x *xServer) setNumber(id xproto.Window, property string, number uint32) {
+	value := make([]byte, 4)
+	xgb.Put32(value, number)
+	x.check(xproto.ChangePropertyChecked(x.conn, xproto.PropModeReplace, id, x.atoms[property], xproto.AtomCardinal, 32, 1,
+		value).Check())
 }
 
 // numbers is the value of a property of 32-bit numbers; nil when there is none.

@@ -34,10 +34,18 @@ func (f *face) width(c rune) float32 {
 	}
 	w, known := f.other[c]
 	if !known {
-		w = fyne.MeasureText(string(c), f.size, f.style).Width
+		w = fyne.MeasureText(string(c), f.size, styleOf(c, f.style)).Width
 		f.other[c] = w
 	}
 	return w
+}
+
+// drop is how much lower the base line of c would be than that of ASCII if both lines had the same top.
+func (f *face) drop(c rune) float32 {
+	if c < utf8.RuneSelf {
+		return 0
+	}
+	return (glyphOf(c, styleOf(c, f.style)).baseline - glyphOf('M', f.style).baseline) * f.size
 }
 
 func (f *face) measure(s string) float32 { return f.measureUpTo(s, math.MaxFloat32) }

@@ -168,7 +168,7 @@ func (n *nod) program(name string, args ...string) *exec.Cmd {
 }
 
 func (n *nod) inProject(cmd *exec.Cmd) *exec.Cmd {
-	cmd.Env, cmd.Dir = append(cmd.Env, "NOD_IPC_ADDRESS=127.0.0.1:0"), n.project()
+	cmd.Env, cmd.Dir = append(cmd.Env, "NOD_IPC_ADDRESS=127.0.0.1:0", "NOD_PROMPT_UNDO=0s"), n.project()
 	return cmd
 }
 

@@ -26,6 +26,9 @@ func Explain(call Call, p *Compiled, now time.Time) (Decision, []string) {
 	for _, a := range f.reach() {
 		say("path %s", a.describe())
 	}
+	for _, risk := range Risks(call) {
+		say("%s: %s", risk.Level, risk)
+	}
 	for i := range p.rules {
 		switch r := &p.rules[i]; {
 		case r.matches(f):

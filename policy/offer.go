@@ -10,8 +10,8 @@ type Offers struct {
 
 // An Offer is what an allow can keep.
 type Offer struct {
-	Scope Scope  `json:"scope"`
-	Cover Cover  `json:"cover"`
+	Scope Scope `json:"scope"`
+	Cover Cover `json:"cover"`
 	// Object is the tool, host or folder that it covers; empty for what the call itself says.
 	Object string `json:"object,omitempty"`
 	Text   string `json:"text"` // what will be saved, word for word: what all of it shares, then a line for each grant

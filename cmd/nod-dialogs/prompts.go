@@ -17,6 +17,7 @@ import (
 type prompter interface {
 	Open(r interact.Request, why policy.Decision) (wait func(context.Context) (interact.Answer, error))
 	Renew(r interact.Request)
+	SetUndos(list []operator.Undo)
 }
 
 // prompts keeps the prompts on screen in step with what is pending, and tells nod what the person answers.
@@ -72,6 +73,7 @@ func (p *prompts) run(ctx context.Context, op operator.Operator, window prompter
 				operator.Signal(p.wake) // there may be more
 			}
 		}
+		window.SetUndos(pending.Undos)
 		for _, v := range pending.Wanted {
 			show(v)
 		}

@@ -33,7 +33,8 @@ type windows struct {
 	dialogs  *dialogs.Prompter
 	settings *settings.Window
 	park     *park
-	focused  atomic.Bool
+	inFront  bool          // Fyne says that one of the windows has the focus; for the UI goroutine
+	focused  atomic.Bool   // one of them has
 	states   chan struct{} // cap 1: something else is in force
 	reports  chan struct{} // cap 1: what is on screen has changed
 	isUp     atomic.Bool   // the display has taken the windows in
@@ -99,7 +100,8 @@ func (w *windows) open(client *operator.Client) error {
 		Snooze: func(id interact.ID, d time.Duration) {
 			go w.prompts.snooze(w.ctx, w.client, w.dialogs, id, d)
 		},
-		Changed: w.park.settle,
+		Settle:  w.settle,
+		Changed: w.screenChanged,
 		Log:     slog.Default(),
 	})
 	w.settings = settings.New(w.app, settings.Options{Operator: client, Machine: machine, Closed: w.screenChanged})
@@ -133,6 +135,7 @@ func (w *windows) run() (err error) {
 
 // started runs on the UI goroutine, once windows can be shown.
 func (w *windows) started() {
+	leaveFocus()
 	w.isUp.Store(true)
 	w.dialogs.Prepare()
 	go w.prompts.run(w.ctx, w.client, w.dialogs, w.show)
@@ -169,16 +172,17 @@ func (w *windows) onUI(f func()) {
 
 // busy reports whether something is on screen or about to be. It runs on the UI goroutine.
 func (w *windows) busy() bool {
-	return w.prompts.live() > 0 || w.dialogs.Waiting() > 0 || w.settings.Visible()
+	return w.prompts.live() > 0 || w.dialogs.Waiting() > 0 || w.dialogs.Undoing() || w.settings.Visible()
 }
 
 func (w *windows) focus(on bool) {
-	w.focused.Store(on)
+	w.inFront = on
 	w.screenChanged()
 }
 
 // screenChanged has nod told what is on screen, and parks the loop when nothing is. It runs on the UI goroutine.
 func (w *windows) screenChanged() {
+	w.focused.Store(w.dialogs.Focused() || w.settings.Visible() && w.inFront)
 	operator.Signal(w.reports)
 	w.park.settle()
 }
@@ -191,6 +195,11 @@ func (w *windows) report(ctx context.Context) error {
 // look applies the theme that the person chose.
 func (w *windows) look() {
 	w.app.Settings().SetTheme(dialogs.Theme(w.state.Load().Config.Look.Theme))
+}
+
+// settle takes back what the person did a moment ago, or lets it stand.
+func (w *windows) settle(undo int, back bool, done func(error)) {
+	go func() { done(w.client.Settle(w.ctx, undo, back)) }()
 }
 
 // machine is this machine, with hooks that run the nod command.

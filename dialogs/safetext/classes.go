@@ -38,6 +38,8 @@ func why(c rune) string {
 		return "private character without a fixed meaning"
 	case isJamo(c):
 		return "part of a Korean syllable"
+	case isNewEmoji(c):
+		return ""
 	case !unicode.In(c, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S):
 		return "not a character"
 	}
@@ -87,6 +89,12 @@ func sameScript(a, b rune) bool {
 
 // emojiJoint reports whether c is one of the invisible characters that emoji are put together with.
 func emojiJoint(c rune) bool { return c == zeroWidthJoiner || c == emojiPresentation }
+
+// isNewEmoji reports whether c has a place among the pictographs that Unicode keeps for those to come: Go's tables are
+// of Unicode 15, and people send what their keyboards have. [CanDraw] tells whether it shows.
+func isNewEmoji(c rune) bool {
+	return c >= 0x1F6D8 && c <= 0x1F6FF || c >= 0x1FA70 && c <= 0x1FAFF
+}
 
 // isEmoji reports whether c is a pictograph. The blocks are wider than the property; it only decides whether
 // a joint after c is spelled out quietly or in red.

@@ -7,7 +7,12 @@ import (
 )
 
 // Line renders s in one line for a label. After about max characters it is cut, and says so.
-func Line(s string, max int) string {
+func Line(s string, max int) string { return line(s, max, false) }
+
+// CodeLine is [Line] for a label in monospaced letters.
+func CodeLine(s string, max int) string { return line(s, max, true) }
+
+func line(s string, max int, monospaced bool) string {
 	// Rendering shortens only runs, so a prefix of this size is plenty for max characters of anything that
 	// a label should show; the rest is counted, not rendered.
 	head := s
@@ -17,7 +22,7 @@ func Line(s string, max int) string {
 
 	var b strings.Builder
 	drawn, shown := 0, 0 // characters drawn, bytes of s that they stand for
-	for i, l := range Render(head) {
+	for i, l := range ContextOf(head).render(head, monospaced) {
 		if i > 0 {
 			l.Spans = append([]Span{{Text: "‹newline›", Kind: Run, Source: "\n"}}, l.Spans...)
 		}
@@ -75,7 +80,7 @@ func Prefix(s string, n int) string {
 // Chinese typography, line ends of Windows and joined emoji show the way their writer meant them. Everything
 // else that is hidden is spelled out as [Render] does. It does not lead back to the original.
 func Prose(s string) []Row {
-	rows := Render(s)
+	rows := ContextOf(s).render(s, false)
 	for _, row := range rows {
 		for i := range row.Spans {
 			row.Spans[i] = prose(row.Spans[i])

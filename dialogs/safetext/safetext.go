@@ -25,7 +25,7 @@ type Kind int
 const (
 	Plain      Kind = iota // shown as it is
 	Hidden                 // spelled out, because it would not show or would change what else shows
-	Run                    // spelled out, harmless: blanks, tabs, line ends, the joints of an emoji
+	Run                    // spelled out, harmless: blanks, tabs, line ends, the joints of an emoji, what no font has
 	Suspicious             // shows, but looks like something else
 )
 
@@ -51,6 +51,10 @@ func (l Row) String() string {
 	return b.String()
 }
 
+// CanDraw reports whether the fonts at hand can draw a character that shows, in a monospaced text or another. Whoever
+// draws what this package renders sets it before; else they are taken to draw everything.
+var CanDraw = func(c rune, monospaced bool) bool { return true }
+
 const (
 	tabWidth      = 4  // columns between tab stops
 	maxSpaces     = 24 // a longer run of spaces is counted instead of drawn
@@ -68,7 +72,7 @@ const (
 	tab     = '⇥'
 )
 
-// Render spells s out, line by line. A text that ends in a line break has an empty last line.
+// Render spells s out, line by line, for monospaced text. One that ends in a line break has an empty last line.
 func Render(s string) []Row { return ContextOf(s).Render(s) }
 
 // Context is what a text says about its pieces: which scripts it really is written in, so that a word of it
@@ -79,7 +83,9 @@ type Context struct{ native scripts }
 func ContextOf(s string) Context { return Context{nativeScripts(s)} }
 
 // Render spells out a piece of the text that c is the context of.
-func (c Context) Render(s string) []Row {
+func (c Context) Render(s string) []Row { return c.render(s, true) }
+
+func (c Context) render(s string, monospaced bool) []Row {
 	source := strings.Split(s, "\n")
 	lines := make([]Row, 0, len(source))
 	for i := 0; i < len(source); {
@@ -89,7 +95,7 @@ func (c Context) Render(s string) []Row {
 			i += n
 			continue
 		}
-		r := renderer{line: source[i], last: i == len(source)-1, native: c.native}
+		r := renderer{line: source[i], last: i == len(source)-1, native: c.native, monospaced: monospaced}
 		lines = append(lines, Row{Count: 1, Spans: r.render()})
 		i++
 	}
@@ -111,6 +117,8 @@ type renderer struct {
 	line   string
 	last   bool    // no line break follows
 	native scripts // scripts that the whole text really uses
+
+	monospaced bool // the letters that it will be drawn in
 
 	spans  []Span
 	column int // in characters drawn
@@ -137,7 +145,7 @@ func (r *renderer) step(i int) int {
 	r.pastEmoji, r.base = false, 0
 	switch {
 	case c == utf8.RuneError && size == 1:
-		return r.repeated(fmt.Sprintf("0x%02X", r.line[i]), i, 1) // not UTF-8
+		return r.repeated(Hidden, fmt.Sprintf("0x%02X", r.line[i]), i, 1) // not UTF-8
 	case c == ' ':
 		return r.spaces(i)
 	case c == '\t':
@@ -155,6 +163,9 @@ func (r *renderer) step(i int) int {
 		return r.mark(i, c, size, base)
 	}
 	r.base, r.marks, r.pastEmoji = c, 0, isEmoji(c)
+	if c >= utf8.RuneSelf && !CanDraw(c, r.monospaced) {
+		return r.undrawn(i, c, size)
+	}
 	if r.suspicious(i, c) {
 		return r.add(Suspicious, r.line[i:i+size], i, size)
 	}
@@ -163,15 +174,20 @@ func (r *renderer) step(i int) int {
 
 // hidden renders a character that does not show.
 func (r *renderer) hidden(i int, c rune, size int) int {
-	return r.repeated(fmt.Sprintf("U+%04X", c), i, size)
+	return r.repeated(Hidden, fmt.Sprintf("U+%04X", c), i, size)
+}
+
+// undrawn renders a character that would show, had a font it.
+func (r *renderer) undrawn(i int, c rune, size int) int {
+	return r.repeated(Run, fmt.Sprintf("U+%04X", c), i, size)
 }
 
 // repeated adds name once for what is at i; when more of the same follows, as one counted mark.
-func (r *renderer) repeated(name string, i, size int) int {
+func (r *renderer) repeated(k Kind, name string, i, size int) int {
 	if n := repeats(r.line[i:], r.line[i:i+size]); n > maxRepeats {
-		return r.add(Hidden, fmt.Sprintf("‹%s×%d›", name, n), i, n*size)
+		return r.add(k, fmt.Sprintf("‹%s×%d›", name, n), i, n*size)
 	}
-	return r.add(Hidden, "‹"+name+"›", i, size)
+	return r.add(k, "‹"+name+"›", i, size)
 }
 
 // spaces renders a run of spaces: as they are, or counted when they are many or end the line unseen.
@@ -205,6 +221,9 @@ func (r *renderer) mark(i int, c rune, size int, base rune) int {
 		return r.hidden(i, c, size)
 	}
 	r.base = base
+	if !CanDraw(base, r.monospaced) || !CanDraw(c, r.monospaced) {
+		return r.undrawn(i, c, size)
+	}
 	return r.plain(i, size)
 }
 

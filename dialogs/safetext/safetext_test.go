@@ -332,3 +332,24 @@ func BenchmarkRender(b *testing.B) {
 		Render(text)
 	}
 }
+
+// What no font has is spelled out, quietly, and still leads back to the original.
+func TestUndrawn(t *testing.T) {
+	CanDraw = func(c rune, monospaced bool) bool { return c < 0x900 || c == '日' && monospaced }
+	t.Cleanup(func() { CanDraw = func(rune, bool) bool { return true } })
+	for _, tt := range []struct{ in, want string }{
+		{"a🫩b", "a‹U+1FAE9›b"}, {"🦊🦊🦊🦊", "‹U+1F98A×4›"}, {"日", "日"}, {"हि", "‹U+0939›‹U+093F›"},
+		{"👩\u200d💻 x\u200dy", "‹U+1F469›‹U+200D›‹U+1F4BB› x‹U+200D›y"}, {"\ue000", "‹U+E000›"},
+	} {
+		if got := drawn(tt.in); got != tt.want {
+			t.Errorf("Render(%q)\n got %s\nwant %s", tt.in, got, tt.want)
+		}
+		checkRoundTrip(t, tt.in)
+		if got, want := HasHidden(tt.in), strings.ContainsAny(tt.in, "x\ue000"); got != want {
+			t.Errorf("HasHidden(%q) = %v, want %v", tt.in, got, want)
+		}
+	}
+	if got, want := Line("日本", 40), "‹U+65E5›‹U+672C›"; got != want {
+		t.Errorf("Line: %s, want %s", got, want)
+	}
+}

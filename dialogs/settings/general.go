@@ -46,13 +46,11 @@ func newGeneralPage(w *Window) *generalPage {
 				lang.L("A prompt must be visible and unchanged this long, so that no click meant for something else allows "+
 					"anything."),
 				700*time.Millisecond, 10*time.Second, func(c *config.Config) *time.Duration { return &c.Prompt.ArmAfter }),
+			newDuration(w, lang.L("Time to undo"),
+				lang.L("How long a denial, a saved approval or a deletion can be undone. The agent hears of a denial that much "+
+					"later; 0s tells it at once."),
+				0, time.Minute, func(c *config.Config) *time.Duration { return &c.Prompt.Undo }),
 			p.onTop),
-		p.section(lang.L("Notifications"),
-			newSwitch(w, lang.L("Announce waiting prompts"),
-				lang.L("A notification when a prompt waits and you look elsewhere. It never contains an agent's words."),
-				func(c *config.Config) *bool { return &c.Notifications.Prompts }),
-			newSwitch(w, lang.L("Pass on agents' notices"), lang.L("What agents send with nod notify."),
-				func(c *config.Config) *bool { return &c.Notifications.Notices })),
 		p.section(lang.L("Appearance"),
 			newChoice(w, lang.L("Theme"), "",
 				[]option{{"system", lang.L("System default")}, {"light", lang.L("Light")}, {"dark", lang.L("Dark")}},

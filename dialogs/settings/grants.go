@@ -31,8 +31,8 @@ func newGrantList(w *Window) *grantList {
 	l := &grantList{part: newPart(w), most: rowsShown}
 	l.all = widget.NewButton(lang.L("Revoke all"), l.revokeAll)
 	l.content = dialogs.Column(9,
-		header(lang.L("Saved approvals"), lang.L("What you allowed for longer than once, for one program: one "+
-			"input in one folder; or, in one project, a command as part of any line, or changes of files."), l.all),
+		header(lang.L("Saved approvals"), lang.L("What you allowed for longer than once, for one agent in one project: "+
+			"exactly one input, commands, edits, a tool, a host, or reading in a folder."), l.all),
 		l.problem.content, l.body)
 	return l
 }

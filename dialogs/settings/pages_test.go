@@ -13,6 +13,7 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/ipc/operator"
 	"nod/policy"
 )
 
@@ -265,6 +266,45 @@ func TestGrantsAreRevoked(t *testing.T) {
 	}
 	if len(o.state.Grants) != 0 || !w.grants.all.Disabled() {
 		t.Errorf("grants %+v", o.state.Grants)
+	}
+}
+
+// What was deleted can be had back at the foot of the window; what was answered at a prompt is not its business.
+func TestWhatWasDeletedIsUndone(t *testing.T) {
+	o := somebody()
+	w := openWindow(t, o, "light")
+	foot := func(want string) {
+		t.Helper()
+		got := ""
+		visit(w.undo.content, func(o fyne.CanvasObject) {
+			if l, ok := o.(*widget.Label); ok {
+				got = l.Text
+			}
+		})
+		if (want == "") != (got == "") || !strings.Contains(got, want) {
+			t.Errorf("the foot says %q, want %q", got, want)
+		}
+	}
+	undos := func(list ...operator.Undo) {
+		o.mu.Lock()
+		o.state.Undos = list
+		o.mu.Unlock()
+		w.fetch()
+	}
+	foot("")
+	undos(operator.Undo{ID: 1, Kind: operator.UndoDeny, Text: "make"}, operator.Undo{ID: 2, Kind: operator.UndoKeep})
+	foot("")
+	undos(operator.Undo{ID: 3, Kind: operator.UndoRule, Text: "no-prod"})
+	foot("Rule deleted: no-prod")
+	w.undo.TakeBack()
+	foot("Restored.")
+	undos(operator.Undo{ID: 4, Kind: operator.UndoRevoke, Text: "go test"})
+	foot("Revoked: go test")
+	o.refuse = errors.New("too late")
+	w.undo.TakeBack()
+	foot("Not undone: too late")
+	if want := []string{"3 true", "4 true"}; !slices.Equal(o.settled, want) {
+		t.Errorf("settled %v, want %v", o.settled, want)
 	}
 }
 

@@ -60,6 +60,7 @@ type Window struct {
 	greets   bool              // the welcome is in the place of the pages
 	main     fyne.CanvasObject // everything, while there is nothing to review
 	banner   *banner
+	undo     *undoLine
 	tabs     *navigation
 	pages    []tab
 	selected int // of pages
@@ -71,6 +72,7 @@ type Window struct {
 	folders     *foldersPage
 	suggestions *suggestionsPage
 	agents      *agentsPage
+	attention   *attentionPage
 	about       *aboutPage
 
 	aside func(func())                // runs what may take a moment; tests have it done at once
@@ -197,6 +199,7 @@ func (w *Window) refresh() {
 	setVisible(w.main, !reviewing && !w.greets)
 	w.greet(!reviewing && w.greets)
 	w.banner.set(w.state.Problem)
+	w.undo.refresh(w.state.Undos)
 	w.pages[w.selected].refresh(w.state)
 }
 
@@ -206,6 +209,7 @@ func (w *Window) build() {
 	w.win.Resize(fyne.NewSize(900, 600))
 	w.win.CenterOnScreen()
 	w.win.SetCloseIntercept(w.close)
+	w.win.Canvas().AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { w.undo.TakeBack() })
 	for shortcut, do := range w.chords() {
 		w.win.Canvas().AddShortcut(&shortcut, func(fyne.Shortcut) { do() })
 	}
@@ -262,7 +266,8 @@ func (w *Window) content() fyne.CanvasObject {
 	w.review = newReview(w)
 	w.makePages()
 	w.tabs = newNavigation(w.pages, w.selectPage)
-	w.main = container.NewBorder(w.banner.content, nil, nil, nil, w.tabs.content)
+	w.undo = newUndoLine(w)
+	w.main = container.NewBorder(w.banner.content, w.undo.content, nil, nil, w.tabs.content)
 	w.place = container.NewStack(w.main, w.review.content)
 	return w.place
 }
@@ -275,6 +280,7 @@ func (w *Window) makePages() {
 	w.suggestions = newSuggestionsPage(w)
 	w.try = newTryPage(w)
 	w.agents = newAgentsPage(w)
+	w.attention = newAttentionPage(w)
 	w.about = newAboutPage(w)
 	nothing := func() {}
 	w.pages = []tab{
@@ -286,6 +292,7 @@ func (w *Window) makePages() {
 		{lang.L("Suggestions"), theme.QuestionIcon(), w.suggestions.content, w.suggestions.refresh,
 			nothing, w.suggestions.leave},
 		{lang.L("Agents"), theme.ComputerIcon(), w.agents.content, w.agents.refresh, w.agents.look, nothing},
+		{lang.L("Attention"), theme.VolumeUpIcon(), w.attention.content, w.attention.refresh, nothing, nothing},
 		{lang.L("About"), theme.InfoIcon(), w.about.content, func(operator.State) {}, w.about.ask, nothing},
 	}
 }

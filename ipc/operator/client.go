@@ -115,6 +115,11 @@ func (c *Client) SettleHeld(ctx context.Context, held config.HeldChange, accept 
 // Revoke implements [Operator].
 func (c *Client) Revoke(ctx context.Context, id string) error { return c.do(ctx, methodRevoke, id) }
 
+// Settle implements [Operator].
+func (c *Client) Settle(ctx context.Context, undo int, back bool) error {
+	return c.do(ctx, methodSettle, undo, back)
+}
+
 // AcceptGrants implements [Operator].
 func (c *Client) AcceptGrants(ctx context.Context) error { return c.do(ctx, methodAcceptGrants) }
 

@@ -42,6 +42,8 @@ type Operator interface {
 	SettleHeld(ctx context.Context, held config.HeldChange, accept bool) error
 	// Revoke takes a grant back; with an empty id all of them.
 	Revoke(ctx context.Context, id string) error
+	// Settle takes back what the person did a moment ago, or lets it stand at once.
+	Settle(ctx context.Context, undo int, back bool) error
 	// AcceptGrants puts grants in force that another program wrote.
 	AcceptGrants(ctx context.Context) error
 	// Try says what the policy makes of a call. Nothing is counted or kept.
@@ -79,7 +81,30 @@ const (
 type Pending struct {
 	Prompts []Prompt // oldest first
 	Wanted  []View   // to bring to the front after that, each told once
+	Undos   []Undo   // what can be taken back, the newest last
 }
+
+// Undo is something that the person did a moment ago and can take back.
+type Undo struct {
+	ID    int
+	Kind  UndoKind
+	Text  string    // what it was about, in nobody's safe words
+	Until time.Time // from then on it stands
+}
+
+// OfPrompt reports whether it was done at a prompt; else in the settings.
+func (u Undo) OfPrompt() bool { return u.Kind == UndoDeny || u.Kind == UndoKeep }
+
+// UndoKind says what the person did.
+type UndoKind string
+
+// What can be taken back.
+const (
+	UndoDeny   UndoKind = "deny"   // the agent has not heard of it: then it is asked again
+	UndoKeep   UndoKind = "keep"   // an allow saved something; the call itself has run
+	UndoRevoke UndoKind = "revoke" // saved approvals were revoked
+	UndoRule   UndoKind = "rule"   // rules were deleted
+)
 
 // Prompt is a pending request as a window shows it.
 type Prompt struct {
@@ -146,8 +171,10 @@ type State struct {
 	Held       *config.HeldChange // a change of the policy file by another program; nil: none
 	Grants     []policy.Grant
 	HeldGrants []policy.Grant              // written by another program, not in force
+	Undos      []Undo                      // as in [Pending]
 	Contacts   map[string]interact.Contact // what came of agents' hooks, by agent
 	Autostart  Autostart
+	Shortcut   string // why the shortcut that brings nod up does not work; empty: it does, or there is none
 	Restart    bool // something was set that counts only once nod is started again
 	About      About
 }

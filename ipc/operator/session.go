@@ -27,6 +27,7 @@ const (
 	methodReplace      = "config.replace"
 	methodSettleHeld   = "config.settle"
 	methodRevoke       = "grants.revoke"
+	methodSettle       = "undo.settle"
 	methodAcceptGrants = "grants.accept"
 	methodTry          = "try"
 	methodSuggest      = "suggest"
@@ -100,6 +101,7 @@ func methods(op Operator) handler.Map {
 		methodReplace:      handler.NewPos(op.Replace, "base", "next"),
 		methodSettleHeld:   handler.NewPos(op.SettleHeld, "held", "accept"),
 		methodRevoke:       handler.NewPos(op.Revoke, "id"),
+		methodSettle:       handler.NewPos(op.Settle, "undo", "back"),
 		methodAcceptGrants: handler.New(op.AcceptGrants),
 		methodTry:          handler.NewPos(op.Try, "call"),
 		methodSuggest:      handler.New(op.Suggest),

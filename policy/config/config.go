@@ -36,6 +36,8 @@ type Prompt struct {
 	ArmAfter time.Duration `yaml:"arm_after"`
 	// KeepReady is how long the windows stay loaded when nobody needs them; 0s to 24h.
 	KeepReady time.Duration `yaml:"keep_ready"`
+	// Undo is how long an answer, or the deletion of a rule, can be undone; a denial is held for as long. 0s to 60s.
+	Undo time.Duration `yaml:"undo"`
 	// OnTop keeps the prompt above other windows where the desktop allows.
 	OnTop bool `yaml:"on_top"`
 	// Appear is how a prompt comes: one of [AppearFocused], [AppearUnfocused] and [AppearInTray].
@@ -85,8 +87,8 @@ func Default() Config {
 	return Config{
 		IPC: IPC{Address: "127.0.0.1:7463"},
 		Prompt: Prompt{
-			Timeout: 5 * time.Minute, ArmAfter: 700 * time.Millisecond, KeepReady: 10 * time.Minute, OnTop: true,
-			Appear: AppearFocused,
+			Timeout: 5 * time.Minute, ArmAfter: 700 * time.Millisecond, KeepReady: 10 * time.Minute,
+			Undo: 10 * time.Second, OnTop: true, Appear: AppearFocused,
 		},
 		Notifications: Notifications{Prompts: true, Notices: true, Sound: true},
 		Look:          Look{Theme: "system", Language: "system"},

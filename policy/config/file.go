@@ -199,6 +199,45 @@ func (f *File) Replace(base, next Config) error {
 	})
 }
 
+// ReplaceUndoably is [File.Replace], and returns how to take that back: the file becomes what it was, to the byte. That
+// fails when it was changed since.
+func (f *File) ReplaceUndoably(base, next Config) (undo func() error, err error) {
+	before, err := f.text()
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Replace(base, next); err != nil {
+		return nil, err
+	}
+	after, err := f.text()
+	if err != nil {
+		return nil, err
+	}
+	return func() error { return f.rewrite(after, before) }, nil
+}
+
+// rewrite puts one text of the file in the place of another.
+func (f *File) rewrite(from, to []byte) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.reload()
+	if _, isHeld := f.Held(); isHeld {
+		return fmt.Errorf("undo the change of the configuration: %w", ErrHeld)
+	}
+	now, err := f.text()
+	if err == nil && !bytes.Equal(now, from) {
+		err = ErrChanged
+	}
+	if err == nil {
+		err = f.write(to)
+	}
+	if err != nil {
+		return fmt.Errorf("undo the change of the configuration: %w", err)
+	}
+	f.reload()
+	return nil
+}
+
 // take takes over the values that differ between two configurations.
 func (c *Config) take(base, next Config) {
 	to := reflect.ValueOf(c).Elem()

@@ -90,7 +90,8 @@ func (f *File) hold(text string, s *State) error {
 // is covered, because it can make nod ask less, or not at all, or let a click count too early.
 func (c Config) withUnsealed(o Config) Config {
 	c.Look, c.Notifications = o.Look, o.Notifications
-	c.Prompt.KeepReady, c.Prompt.OnTop = o.Prompt.KeepReady, o.Prompt.OnTop
+	c.Prompt.KeepReady, c.Prompt.Undo, c.Prompt.OnTop = o.Prompt.KeepReady, o.Prompt.Undo, o.Prompt.OnTop
+	c.Prompt.Appear, c.Prompt.Shortcut = o.Prompt.Appear, o.Prompt.Shortcut
 	return c
 }
 

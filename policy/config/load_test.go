@@ -176,7 +176,7 @@ func TestEnvironment(t *testing.T) {
 	))
 	want := Default()
 	want.IPC.Address = "127.0.0.1:0"
-	want.Prompt = Prompt{Timeout: 2 * time.Second, ArmAfter: time.Second, KeepReady: time.Minute,
+	want.Prompt = Prompt{Timeout: 2 * time.Second, ArmAfter: time.Second, KeepReady: time.Minute, Undo: 10 * time.Second,
 		Appear: AppearInTray, Shortcut: "Super+N"}
 	want.Notifications = Notifications{DoNotDisturb: true, QuietHours: "22:00-07:00"}
 	want.Look = Look{"dark", "zh-CN"}

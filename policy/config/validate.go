@@ -40,6 +40,7 @@ func (c Config) problems() []*policy.FieldError {
 	add("prompt.timeout", checkRange(c.Prompt.Timeout, time.Second, 24*time.Hour))
 	add("prompt.arm_after", checkRange(c.Prompt.ArmAfter, 700*time.Millisecond, 10*time.Second))
 	add("prompt.keep_ready", checkRange(c.Prompt.KeepReady, 0, 24*time.Hour))
+	add("prompt.undo", checkRange(c.Prompt.Undo, 0, time.Minute))
 	add("prompt.appear", policy.CheckOneOf(c.Prompt.Appear, AppearFocused, AppearUnfocused, AppearInTray))
 	if c.Prompt.Shortcut != "" {
 		_, err := ParseShortcut(c.Prompt.Shortcut)

@@ -252,7 +252,7 @@ func (b *Book) Revoke(id string) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
 	left := b.Grants()
-	i := slices.IndexFunc(left, func(g policy.Grant) bool { return g.ID == id })
+	i := index(left, id)
 	if i < 0 {
 		return fmt.Errorf("revoke: there is no grant %q", id)
 	}
@@ -263,6 +263,48 @@ func (b *Book) Revoke(id string) error {
 		return nil
 	}
 	return b.save(left)
+}
+
+// TakeBack undoes one change of the grants, from before to after. What was changed since stays as it is.
+func (b *Book) TakeBack(before, after []policy.Grant) error {
+	b.writing.Lock()
+	defer b.writing.Unlock()
+	now := b.Grants()
+	var next, kept []policy.Grant // with what comes back, and without
+	toFile := false
+	for _, g := range before {
+		switch i := index(now, g.ID); {
+		case i >= 0:
+			next, kept = append(next, now[i]), append(kept, now[i])
+		case index(after, g.ID) < 0: // it was revoked
+			next, toFile = append(next, g), toFile || isForFile(g)
+		}
+	}
+	for _, g := range now {
+		switch {
+		case index(before, g.ID) >= 0:
+		case index(after, g.ID) >= 0: // it was kept
+			toFile = toFile || isForFile(g)
+		default:
+			next, kept = append(next, g), append(kept, g)
+		}
+	}
+	b.put(kept) // what is to go is out of force even if the file cannot be written
+	if toFile {
+		err := b.unwritable()
+		if err == nil {
+			err = b.save(next)
+		}
+		if err != nil {
+			return fmt.Errorf("undo: %w", err)
+		}
+	}
+	b.put(next)
+	return nil
+}
+
+func index(list []policy.Grant, id string) int {
+	return slices.IndexFunc(list, func(g policy.Grant) bool { return g.ID == id })
 }
 
 // RevokeAll takes back all grants. It also mends a broken file: what it held is gone.

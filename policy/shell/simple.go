@@ -208,7 +208,7 @@ func (w *walk) call(words, settings []word, text string, at places, in pipe) out
 	if w.watch != nil {
 		p.At = w.watch.at
 	}
-	w.assess(words, settings, in)
+	isAssessed := w.assess(words, settings, in)
 	switch {
 	case program == "":
 		p.Why = "The program's name is known only when it runs."
@@ -224,7 +224,11 @@ func (w *walk) call(words, settings []word, text string, at places, in pipe) out
 		w.Parts = append(w.Parts, p)
 		return same(at)
 	}
+	first := len(w.Parts)
 	w.judge(&p, words, settings, at, in)
+	if !isAssessed {
+		w.assessUnread(&p, words, first)
+	}
 	return same(at)
 }
 

@@ -1,0 +1,260 @@
+package app
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"nod/interact"
+	"nod/ipc/operator"
+	"nod/policy"
+	"nod/policy/config"
+	"nod/policy/store"
+)
+
+func denied(reason string) operator.Answer {
+	return operator.Answer{Answer: interact.Answer{Outcome: interact.Denied, Reason: reason}}
+}
+
+// undos are what the running process may offer to take back.
+func (d *desk) undos() []operator.Undo {
+	d.t.Helper()
+	pending, err := d.now().client.Prompts(d.t.Context(), nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return pending.Undos
+}
+
+func (d *desk) settle(id int, back bool) error {
+	d.t.Helper()
+	err := d.now().client.Settle(d.t.Context(), id, back)
+	synctest.Wait()
+	return err
+}
+
+// A denial leaves nod after the time in which it can be undone, and not before.
+func TestDenialIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		a := d.ask("a")
+		if err := d.answer(a, denied("no")); err != nil {
+			t.Fatal(err)
+		}
+		if got := ids(d.shows()); got != "" || d.answers.Load() != 1 {
+			t.Errorf("shown after the answer: %q; the person answered %d times", got, d.answers.Load())
+		}
+		if u := d.undos(); len(u) != 1 || u[0].Kind != operator.UndoDeny || u[0].Text != "make" {
+			t.Fatalf("to undo: %+v", u)
+		}
+		if left := d.w.unanswered([]interact.Request{{ID: "a"}, {ID: "b"}}); len(left) != 1 || left[0].ID != "b" {
+			t.Errorf("waits for the person: %+v", left)
+		}
+		time.Sleep(10*time.Second - 1)
+		d.wantPending(a)
+		if err := d.answer(a, allowed()); !errors.Is(err, operator.ErrGone) {
+			t.Errorf("a second answer: %v", err)
+		}
+		time.Sleep(1)
+		<-a.done
+		if a.answer.Outcome != interact.Denied || a.answer.Reason != "no" || len(d.undos()) != 0 {
+			t.Errorf("%+v, to undo: %+v", a.answer, d.undos())
+		}
+	})
+}
+
+// What is undone is asked again, in the same place, and decides nothing by itself.
+func TestDenialIsUndone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		a, b := d.ask("a"), d.ask("b")
+		for _, one := range []*asked{a, b} {
+			if err := d.answer(one, denied("")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		u := d.undos()
+		if err := d.settle(u[0].ID, true); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.settle(u[0].ID, true); err == nil {
+			t.Error("undone twice")
+		}
+		if got := ids(d.shows()); got != "a" {
+			t.Errorf("shown: %q", got)
+		}
+		time.Sleep(time.Minute)
+		d.wantPending(a)
+		<-b.done
+		if b.answer.Outcome != interact.Denied {
+			t.Errorf("b: %+v", b.answer)
+		}
+		if err := d.answer(a, allowed()); err != nil {
+			t.Fatal(err)
+		}
+		<-a.done
+		if a.answer.Outcome != interact.Allowed {
+			t.Errorf("a: %+v", a.answer)
+		}
+	})
+}
+
+// Nobody waits longer for a denial than can be: not a caller whose time is over, not a person who is done.
+func TestDenialIsHeldNoLongerThanNeeded(t *testing.T) {
+	tests := map[string]struct {
+		deadline time.Duration
+		do       func(*desk, *asked)
+		want     time.Duration
+	}{
+		"near its deadline":     {8 * time.Second, nil, 6 * time.Second},
+		"nearer":                {time.Second, nil, 0},
+		"let stand":             {time.Hour, func(d *desk, _ *asked) { _ = d.settle(d.undos()[0].ID, false) }, 0},
+		"the windows die":       {time.Hour, func(d *desk, _ *asked) { d.now().die(errKilled) }, 10 * time.Second},
+		"the caller goes":       {time.Hour, func(_ *desk, a *asked) { a.cancel() }, 0},
+		"undoing is turned off": {time.Hour, nil, 0},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := newDesk(t)
+				d.deadline = time.Now().Add(tt.deadline)
+				if strings.HasSuffix(name, "off") {
+					d.w.undoFor = func() time.Duration { return 0 }
+				}
+				a, start := d.ask("a"), time.Now()
+				if err := d.answer(a, denied("")); err != nil {
+					t.Fatal(err)
+				}
+				if tt.do != nil {
+					tt.do(d, a)
+				}
+				<-a.done
+				synctest.Wait()
+				if took := time.Since(start); took != tt.want || d.w.undos.any() {
+					t.Errorf("held for %v, want %v; more to undo: %v", took, tt.want, d.w.undos.any())
+				}
+			})
+		})
+	}
+}
+
+// openTestStore opens a store whose policy file holds a text.
+func openTestStore(t *testing.T, text string) (s *store.Store, path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(path, filepath.Join(filepath.Dir(path), "grants.json"), slog.New(slog.DiscardHandler))
+	if err == nil {
+		err = s.Err()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, path
+}
+
+func makeCall(command string) policy.Call {
+	return policy.Call{Agent: "claude-code", Session: "s", CWD: "/srv/shop", Tool: "Bash",
+		Input: policy.ReadInput([]byte(`{"command":"` + command + `"}`))}
+}
+
+// Of an allow what it saved is undone, and of a revocation everything, in its place.
+func TestGrantsAreUndone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		s, _ := openTestStore(t, "")
+		k := keeper{s, d.w}
+		shown := func() string {
+			var all []string
+			for _, g := range s.Grants() {
+				all = append(all, g.Shown)
+			}
+			return strings.Join(all, " ")
+		}
+		last := func() operator.Undo { u := d.w.undos.all(); return u[len(u)-1] }
+		for _, command := range []string{"a", "b", "c"} {
+			if err := k.Grant(makeCall(command), policy.Always, policy.CoverInput); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all := shown()
+		if err := d.w.undos.settle(last().ID, true); err != nil || len(s.Grants()) != 2 {
+			t.Errorf("%v, left: %s", err, shown())
+		}
+		if d := s.Decide(makeCall("c")); d.Effect != policy.Ask {
+			t.Errorf("the undone approval counts: %+v", d)
+		}
+		if err := k.Grant(makeCall("c"), policy.Always, policy.CoverInput); err != nil {
+			t.Fatal(err)
+		}
+		op := operatorAPI{windows: d.w, p: &program{store: s}}
+		for _, id := range []string{s.Grants()[1].ID, ""} {
+			before := shown()
+			s.Used(s.Decide(makeCall("a")))
+			if err := op.Revoke(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+			if u := last(); u.Kind != operator.UndoRevoke || u.Text == "" || shown() == before {
+				t.Errorf("to undo: %+v; left: %s", u, shown())
+			}
+			if err := op.Settle(t.Context(), last().ID, true); err != nil || shown() != all {
+				t.Errorf("%v: %s, want %s", err, shown(), all)
+			}
+		}
+		if uses := s.Grants()[0].Uses; uses != 2 {
+			t.Errorf("%d uses are left, want 2", uses)
+		}
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if u := d.w.undos.all(); len(u) != 0 {
+			t.Errorf("still to undo: %+v", u)
+		}
+	})
+}
+
+// A rule that was deleted comes back to its place, with its comments.
+func TestDeletionOfARuleIsUndone(t *testing.T) {
+	const text = "# mine\npolicy:\n  rules:\n    # never push\n    - {id: push, effect: deny, run: [git push]} # ever\n\n" +
+		"    - id: build # it is fast\n      effect: allow\n      run: [make]\n"
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		s, path := openTestStore(t, text)
+		op := operatorAPI{windows: d.w, p: &program{store: s}}
+		remove := func(i int) {
+			base := s.Config()
+			next := base.Clone()
+			next.Policy.Rules = append(next.Policy.Rules[:i], next.Policy.Rules[i+1:]...)
+			if err := op.Replace(t.Context(), base, next); err != nil {
+				t.Fatal(err)
+			}
+		}
+		remove(0)
+		remove(0)
+		u := d.w.undos.all()
+		if len(u) != 2 || u[0].Kind != operator.UndoRule || u[0].Text != "push" || u[1].Text != "build" {
+			t.Fatalf("to undo: %+v", u)
+		}
+		for _, one := range []operator.Undo{u[1], u[0]} {
+			if err := op.Settle(t.Context(), one.ID, true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, _ := os.ReadFile(path); string(got) != text || len(s.Config().Policy.Rules) != 2 {
+			t.Errorf("the file is\n%s\nwant\n%s", got, text)
+		}
+		remove(1)
+		if err := s.Update(func(c *config.Config) error { c.Prompt.OnTop = false; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if err := op.Settle(t.Context(), d.w.undos.all()[0].ID, true); !errors.Is(err, config.ErrChanged) {
+			t.Errorf("what was saved since was overwritten: %v", err)
+		}
+	})
+}

@@ -1,0 +1,453 @@
+package dialogs
+
+import (
+	"cmp"
+	"image/color"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+	"github.com/jezek/xgb/xproto"
+
+	"nod/dialogs/safetext"
+	"nod/interact"
+)
+
+const (
+	columnWidth = 236 // of the queue beside the prompt
+	maxInPlace  = 100 // characters of a question that can be answered without its prompt
+	maxOption   = 16  // the same for an option
+)
+
+// queueColumn is the queue beside the prompt, where the screen has the room: what waits, by session, and what is
+// snoozed. It is to the left of the prompt, whose buttons stay where they are when it comes. It stays until the window
+// goes: a window that shrinks would move them, too. Arrows go through it, Delete is the negative of what is shown, and
+// Enter goes to its prompt.
+//
+// What is simple can be answered in it: a short question whose answers are two buttons. An approval can only be denied
+// there, for nobody has read it.
+type queueColumn struct {
+	focusBase
+	list   *fyne.Container
+	scroll *scrollArea
+	rows   []*columnRow
+	shown  bool      // the window has been made wider for it
+	beside float32   // least width of the prompt beside it
+	since  time.Time // since when nothing in it has moved
+	told   *entry    // that has been brought into view
+}
+
+func newQueueColumn(w *window) *queueColumn {
+	c := &queueColumn{list: Column(2)}
+	c.scroll = &scrollArea{container.NewVScroll(Padded(8, 6, c.list))}
+	c.extend(c, w)
+	return c
+}
+
+// CreateRenderer implements [fyne.Widget].
+func (c *queueColumn) CreateRenderer() fyne.WidgetRenderer {
+	ring := canvas.NewRectangle(color.Transparent)
+	edge := container.NewBorder(nil, nil, nil, Surface(colorHairline, container.New(fixed{width: 1})))
+	return newPainted(Surface(ColorSunken, container.NewStack(c.scroll.Scroll, edge, ring)), func() {
+		ring.StrokeWidth, ring.StrokeColor = 0, color.Transparent
+		if c.focused {
+			ring.StrokeWidth, ring.StrokeColor = 1.5, tint(colorOf(c, theme.ColorNamePrimary), 0x88)
+		}
+		ring.Refresh()
+	})
+}
+
+// with is a prompt with the column beside it.
+func (c *queueColumn) with(page fyne.CanvasObject) fyne.CanvasObject {
+	return container.New(besideLayout{c}, page, c)
+}
+
+// besideLayout shows the column where the window has the room for it and for the prompt.
+type besideLayout struct{ c *queueColumn }
+
+func (besideLayout) MinSize(o []fyne.CanvasObject) fyne.Size { return o[0].MinSize() }
+
+func (l besideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	page, x := o[0], float32(0)
+	if l.c.shown && size.Width+slack >= l.c.beside+columnWidth {
+		x = columnWidth
+	}
+	setVisible(l.c, x > 0)
+	l.c.Resize(fyne.NewSize(x, size.Height))
+	page.Move(fyne.NewPos(x, 0))
+	page.Resize(fyne.NewSize(size.Width-x, size.Height))
+}
+
+// widen is the size of the window for a prompt of that size.
+func (c *queueColumn) widen(page fyne.Size) fyne.Size {
+	c.beside = page.Width
+	if c.shown {
+		page.Width += columnWidth
+	}
+	return page
+}
+
+// decide has the column shown beside a prompt of that size, if anything waits there and the screen has the room. It
+// reports whether that is new.
+func (c *queueColumn) decide(page fyne.Size) (comes bool) {
+	if c.shown || len(c.w.p.queue.entries) < 2 || !c.w.p.hasRoomBeside(c.w.win, page.Width+columnWidth) {
+		return false
+	}
+	c.shown = true
+	return true
+}
+
+// hasRoomBeside reports whether a window can be so wide: where it is, with its right edge where that is, or anywhere on
+// the screen when it is not shown. Where nod cannot place it, a window that is shown stays as it is.
+func hasRoomBeside(w fyne.Window, width float32) bool {
+	x, id := windowSystem(w)
+	if x == nil {
+		return false
+	}
+	root, err := xproto.GetGeometry(x.conn, xproto.Drawable(x.root)).Reply()
+	if err != nil {
+		return false
+	}
+	room := int(root.Width)
+	if id != 0 && x.onScreen(id) {
+		at, err := xproto.TranslateCoordinates(x.conn, id, x.root, 0, 0).Reply()
+		if err != nil {
+			return false
+		}
+		room = int(at.DstX) + int(w.Canvas().Size().Width*w.Canvas().Scale())
+	}
+	return float32(room) >= width*w.Canvas().Scale()
+}
+
+// follow shows what the queue says now.
+func (c *queueColumn) follow() {
+	c.build()
+	current := c.w.p.queue.current
+	for _, row := range c.rows {
+		row.Refresh()
+		if row.entry == current && current != c.told && c.Visible() {
+			c.told = current
+			c.scroll.reveal(row)
+		}
+	}
+}
+
+// build makes the rows anew where other requests wait than before.
+func (c *queueColumn) build() {
+	groups := c.w.p.queue.groups()
+	snoozed := c.w.p.queue.snoozed()
+	all := append(slices.Concat(groups...), snoozed...)
+	if slices.EqualFunc(all, c.rows, func(e *entry, r *columnRow) bool { return r.entry == e && r.snoozed == e.isSnoozed() }) {
+		return
+	}
+	c.since = c.w.p.now()
+	old := c.rows
+	c.rows, c.list.Objects = nil, nil
+	add := func(e *entry) {
+		i := slices.IndexFunc(old, func(r *columnRow) bool { return r.entry == e && r.snoozed == e.isSnoozed() })
+		row := (*columnRow)(nil)
+		if i >= 0 {
+			row = old[i]
+		} else {
+			row = newColumnRow(c, e)
+		}
+		c.rows = append(c.rows, row)
+		c.list.Add(row)
+	}
+	for _, group := range groups {
+		c.list.Add(c.heading(group))
+		for _, e := range group {
+			add(e)
+		}
+	}
+	if len(snoozed) > 0 {
+		c.list.Add(Padded(6, 6, newWords(tr("Snoozed"), theme.SizeNameCaptionText, ColorMuted).bold()))
+	}
+	for _, e := range snoozed {
+		add(e)
+	}
+	c.list.Refresh()
+}
+
+// heading names a session, and denies all of it.
+func (c *queueColumn) heading(group []*entry) fyne.CanvasObject {
+	name := oneLine(sessionName(group[0].request.Requester), theme.SizeNameCaptionText)
+	name.TextStyle.Bold = true
+	if len(group) < 2 {
+		return Padded(6, 6, Tight(name))
+	}
+	text := tr("Decline all")
+	if slices.ContainsFunc(group, func(e *entry) bool { return e.request.Body.Kind() == interact.KindApprove }) {
+		text = tr("Deny all")
+	}
+	deny := newChip(text, "", func() {
+		if c.mayRefuse() {
+			c.w.denySession(group[0])
+		}
+	})
+	return Padded(2, 6, container.NewBorder(nil, nil, nil, deny, Tight(name)))
+}
+
+// sessionName tells the sessions of agents apart as people do: by the agent and the folder that it works in.
+func sessionName(who interact.Requester) string {
+	name := agentOf(who)
+	if folder := filepath.Base(who.Folder()); filepath.IsAbs(who.Folder()) {
+		name += " · " + safetext.Line(folder, maxName)
+	}
+	return name
+}
+
+// oneLine is a text that is cut at the end of its line.
+func oneLine(s string, size fyne.ThemeSizeName) *widget.Label {
+	l := widget.NewLabel(s)
+	l.SizeName, l.Truncation = size, fyne.TextTruncateEllipsis
+	return l
+}
+
+// mayRefuse reports whether a press that refuses counts: one that comes as soon as something has moved was for what was
+// there before.
+func (c *queueColumn) mayRefuse() bool {
+	if c.w.p.now().Sub(c.since) < quietAfterAnswer {
+		c.w.sayTooFast()
+		return false
+	}
+	return c.w.mayRefuse()
+}
+
+// mayAffirm is the same for a press that affirms, which takes as long to arm as in a prompt.
+func (c *queueColumn) mayAffirm() bool {
+	arm, now := c.w.arm, c.w.p.now()
+	since := c.since
+	if arm.since.After(since) {
+		since = arm.since
+	}
+	if !arm.visible || !arm.focused || arm.isQuiet() || now.Sub(since) < arm.after {
+		c.w.sayTooFast()
+		return false
+	}
+	return true
+}
+
+// give answers a request from the column.
+func (c *queueColumn) give(e *entry, a interact.Answer) {
+	if e.request.Check(a) != nil {
+		c.w.p.show(e)
+		return
+	}
+	c.w.arm.block()
+	c.w.p.answer(e, a)
+}
+
+// TypedKey implements [fyne.Focusable].
+func (c *queueColumn) TypedKey(ev *fyne.KeyEvent) {
+	list := slices.Concat(c.w.p.queue.groups()...)
+	at, last := slices.Index(list, c.w.p.queue.current), len(list)-1
+	to, moves := map[fyne.KeyName]int{
+		fyne.KeyDown: min(at+1, last), fyne.KeyUp: max(at-1, 0), fyne.KeyHome: 0, fyne.KeyEnd: last,
+	}[ev.Name]
+	switch {
+	case at < 0: // the last one has just gone
+	case moves:
+		c.w.p.show(list[to])
+	case ev.Name == fyne.KeyDelete:
+		c.w.pressing(c.w.refuse)()
+	case presses(ev):
+		c.w.pressing(func() { c.w.focus(c.w.page.start()) })()
+	default:
+		c.w.typedKey(ev)
+	}
+}
+
+// columnRow is one request in the column.
+type columnRow struct {
+	widget.BaseWidget
+	c       *queueColumn
+	entry   *entry
+	snoozed bool // when it was made
+	hovered bool
+	chips   *fyne.Container
+	small   *widget.Label
+}
+
+func newColumnRow(c *queueColumn, e *entry) *columnRow {
+	r := &columnRow{c: c, entry: e, snoozed: e.isSnoozed(), chips: Row(4)}
+	r.small = oneLine("", theme.SizeNameCaptionText)
+	r.small.Importance = widget.LowImportance
+	r.addChips()
+	r.ExtendBaseWidget(r)
+	return r
+}
+
+// addChips adds what can be done with the request without its prompt.
+func (r *columnRow) addChips() {
+	e, c := r.entry, r.c
+	refusal := func(a interact.Answer) func() {
+		return func() {
+			if c.mayRefuse() {
+				c.give(e, a)
+			}
+		}
+	}
+	affirmation := func(a interact.Answer) func() {
+		return func() {
+			if c.mayAffirm() {
+				c.give(e, a)
+			}
+		}
+	}
+	switch b := e.request.Body.(type) {
+	case interact.Approve:
+		denied := human(interact.Denied, "")
+		denied.ShownSHA256 = interact.Digest(b.Input)
+		r.chips.Add(newChip(tr("Deny"), theme.IconNameCancel, refusal(denied)))
+	case interact.Confirm:
+		if yes, no := confirmLabels(b); isShort(b.Message) && areShort(yes, no) {
+			r.chips.Add(newChip(no, theme.IconNameCancel, refusal(confirmed(false))))
+			r.chips.Add(newChip(yes, theme.IconNameConfirm, affirmation(confirmed(true))))
+		}
+	case interact.Ask:
+		if len(b.Options) != 2 || !isShort(b.Question) || !areShort(b.Options...) {
+			return
+		}
+		for _, option := range b.Options {
+			a := human(interact.Answered, "")
+			a.Text = option
+			r.chips.Add(newChip(safetext.Line(option, maxOption), "", affirmation(a)))
+		}
+	}
+}
+
+// isShort reports whether all of a question stands in the column.
+func isShort(question string) bool {
+	return len([]rune(question)) <= maxInPlace && !strings.ContainsAny(question, "\n\r\t")
+}
+
+func areShort(options ...string) bool {
+	return !slices.ContainsFunc(options, func(s string) bool { return len([]rune(s)) > maxOption })
+}
+
+// words are what a person tells the request by: all of a question that can be answered here.
+func (r *columnRow) words() fyne.CanvasObject {
+	switch b := r.entry.request.Body.(type) {
+	case interact.Confirm:
+		if isShort(b.Message) {
+			return Lines(plainText(b.Message), theme.SizeNameText, widget.MediumImportance)
+		}
+	case interact.Ask:
+		if isShort(b.Question) {
+			return Lines(plainText(b.Question), theme.SizeNameText, widget.MediumImportance)
+		}
+	}
+	return oneLine(summaryOf(r.entry.request), theme.SizeNameText)
+}
+
+// CreateRenderer implements [fyne.Widget].
+func (r *columnRow) CreateRenderer() fyne.WidgetRenderer {
+	ground := canvas.NewRectangle(nil)
+	_, risk := riskOf(r.entry)
+	mark := Surface(risk, container.New(fixed{width: 4}))
+	text := Column(1, Tight(r.words()), Tight(r.small))
+	if len(r.chips.Objects) > 0 {
+		text.Add(Padded(2, 0, r.chips))
+	}
+	line := container.NewBorder(nil, nil, mark, nil, Padded(5, 8, text))
+	return newPainted(container.NewStack(ground, line), func() {
+		isCurrent := r.entry == r.c.w.p.queue.current
+		ground.FillColor, ground.CornerRadius = color.Transparent, 4
+		if isCurrent || r.hovered {
+			ground.FillColor = colorOf(r, colorAccent)
+		}
+		setVisible(r.chips, !isCurrent && !r.snoozed && len(r.chips.Objects) > 0)
+		if s := r.smallPrint(); r.small.Text != s {
+			r.small.SetText(s)
+		}
+		ground.Refresh()
+	})
+}
+
+// smallPrint is the risk in words, and how long the request has waited or when it is back.
+func (r *columnRow) smallPrint() string {
+	if r.snoozed {
+		return tr("back at {{.Time}}", values{"Time": r.entry.request.Snoozed.Format("15:04")})
+	}
+	risk, _ := riskOf(r.entry)
+	return risk + " · " + clock(r.c.w.p.now().Sub(r.entry.request.Created))
+}
+
+// riskOf is how dangerous a request is, in words and as a colour.
+func riskOf(e *entry) (string, fyne.ThemeColorName) {
+	if e.request.Body.Kind() == interact.KindApprove {
+		return className(e.why.Class), stripeOf(e)
+	}
+	return cmp.Or(map[interact.Kind]string{interact.KindForm: tr("form"), interact.KindConfirm: tr("yes or no")}[e.request.Body.Kind()], tr("question")), stripeOf(e)
+}
+
+// Tapped implements [fyne.Tappable].
+func (r *columnRow) Tapped(*fyne.PointEvent) { r.c.w.p.show(r.entry) }
+
+// MouseIn implements [desktop.Hoverable].
+func (r *columnRow) MouseIn(*desktop.MouseEvent) { r.hovered = true; r.Refresh() }
+
+// MouseMoved implements [desktop.Hoverable].
+func (r *columnRow) MouseMoved(*desktop.MouseEvent) {}
+
+// MouseOut implements [desktop.Hoverable].
+func (r *columnRow) MouseOut() { r.hovered = false; r.Refresh() }
+
+// chip is a small button of the column. No key reaches it: what it does, keys do in the prompt.
+type chip struct {
+	widget.BaseWidget
+	text    string
+	icon    fyne.ThemeIconName // "" for none
+	onTap   func()
+	hovered bool
+}
+
+func newChip(text string, icon fyne.ThemeIconName, onTap func()) *chip {
+	c := &chip{text: text, icon: icon, onTap: onTap}
+	c.ExtendBaseWidget(c)
+	return c
+}
+
+// CreateRenderer implements [fyne.Widget].
+func (c *chip) CreateRenderer() fyne.WidgetRenderer {
+	ground, image := canvas.NewRectangle(nil), widget.NewIcon(nil)
+	icon := container.New(fixed{width: 13, height: 13}, image)
+	label := newWords(c.text, theme.SizeNameCaptionText, theme.ColorNameForeground)
+	setVisible(icon, c.icon != "")
+	return newPainted(container.NewStack(ground, Padded(3, 7, Row(4, icon, label))), func() {
+		ground.FillColor, ground.CornerRadius = colorOf(c, theme.ColorNameButton), 5
+		if c.hovered {
+			ground.FillColor = mix(ground.FillColor, colorOf(c, theme.ColorNameForeground), 0.12)
+		}
+		if c.icon != "" {
+			image.SetResource(theme.NewColoredResource(theme.CurrentForWidget(c).Icon(c.icon), theme.ColorNameForeground))
+		}
+		ground.Refresh()
+	})
+}
+
+// Tapped implements [fyne.Tappable].
+func (c *chip) Tapped(*fyne.PointEvent) { c.onTap() }
+
+// MouseIn implements [desktop.Hoverable].
+func (c *chip) MouseIn(*desktop.MouseEvent) { c.hovered = true; c.Refresh() }
+
+// MouseMoved implements [desktop.Hoverable].
+func (c *chip) MouseMoved(*desktop.MouseEvent) {}
+
+// MouseOut implements [desktop.Hoverable].
+func (c *chip) MouseOut() { c.hovered = false; c.Refresh() }
+
+// AccessibilityLabel implements [fyne.Accessible].
+func (c *chip) AccessibilityLabel() string { return c.text }
+
+// AccessibilityRole implements [fyne.Accessible].
+func (c *chip) AccessibilityRole() fyne.AccessibleRole { return fyne.AccessibleRoleButton }

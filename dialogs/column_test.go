@@ -1,0 +1,306 @@
+package dialogs
+
+import (
+	"fmt"
+	"image"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"nod/interact"
+)
+
+// crowd is what three agents want at once, one thing of it put off.
+func crowd(s *screen) {
+	s.wide = true
+	from := func(r interact.Request, agent, session, folder string) interact.Request {
+		r.Requester.Agent, r.Requester.Session, r.Requester.CWD = agent, session, folder
+		r.Requester.Process.CWD = folder
+		return r
+	}
+	s.open(from(bash("1", "make -j8 all"), "claude-code", "s1", "/src/shop"))
+	s.open(from(bash("2", "rm -rf build/cache && rm -rf /srv/orders/old"), "claude-code", "s1", "/src/shop"))
+	s.open(from(request("3", interact.Confirm{Message: "Deploy 2.4.0 to production now?"}), "codex", "s2", "/src/orders"))
+	s.open(from(request("4", interact.Ask{Question: "Which database?", Options: []string{"SQLite", "PostgreSQL"}}),
+		"codex", "s2", "/src/orders"))
+	form := from(samples["form"], "gemini-cli", "s3", "/src/docs")
+	form.ID = "form"
+	s.open(form)
+	late := from(bash("6", "npm install"), "gemini-cli", "s3", "/src/docs")
+	late.Snoozed = s.time.Add(14 * time.Minute)
+	late.ID = "6"
+	s.open(late)
+}
+
+// row returns what stands in the column about a request.
+func (s *screen) row(id interact.ID) *columnRow {
+	s.t.Helper()
+	for _, r := range s.p.window.column.rows {
+		if r.entry.request.ID == id {
+			return r
+		}
+	}
+	s.t.Fatalf("no row for %s", id)
+	return nil
+}
+
+// chip returns a button in the row of a request, if it is in sight.
+func (s *screen) chip(id interact.ID, text string) *chip {
+	var found *chip
+	walk(s.row(id), func(o fyne.CanvasObject) {
+		if c, ok := o.(*chip); ok && c.text == text {
+			found = c
+		}
+	})
+	return found
+}
+
+func TestGoldenColumn(t *testing.T) {
+	for _, look := range []string{"light", "dark", "zh-CN"} {
+		t.Run(look, func(t *testing.T) {
+			s := newScreen(t)
+			setLook(t, look)
+			crowd(s)
+			s.p.window.win.Resize(fyne.NewSize(1000, 520))
+			s.ready()
+			s.pass(75 * time.Second)
+			all := s.canvas().Capture().(*image.NRGBA)
+			assertGolden(t, "state/column-"+look, all.SubImage(image.Rect(0, 0, columnWidth, 520)))
+		})
+	}
+}
+
+// The column comes with the second request, if the screen has the room, to the left of a prompt that keeps its size, so
+// that what is read and pressed stays where it is. The wait starts again all the same.
+func TestColumnComesWithTheSecondRequest(t *testing.T) {
+	for _, wide := range []bool{true, false} {
+		s := newScreen(t)
+		s.wide = wide
+		s.open(bash("1", "make"))
+		s.ready()
+		alone, window := s.page().object.Size(), s.canvas().Size()
+		s.open(bash("2", "other"))
+		if s.p.window.column.Visible() != wide {
+			t.Fatalf("wide %v: the column is in sight: %v", wide, !wide)
+		}
+		if got := s.page().object.Size(); got != alone {
+			t.Errorf("wide %v: the prompt is %v, alone it was %v", wide, got, alone)
+		}
+		if grown := s.canvas().Size().Width - window.Width; wide != (grown == columnWidth) || !wide && grown != 0 {
+			t.Errorf("wide %v: the window has grown by %v", wide, grown)
+		}
+		s.chord(fyne.KeyReturn)
+		if _, answered := s.answer("1"); answered == wide {
+			t.Errorf("wide %v: allowed at once: %v", wide, answered)
+		}
+	}
+}
+
+// Nothing moves when requests go: the column stays until the window does.
+func TestColumnStaysWithTheWindow(t *testing.T) {
+	s := newScreen(t)
+	crowd(s)
+	s.ready()
+	window := s.canvas().Size()
+	for _, id := range []interact.ID{"2", "3", "4", "6"} {
+		s.p.post(func() { s.p.withdraw(id) })
+	}
+	if !s.p.window.column.Visible() || s.canvas().Size() != window || len(s.p.window.column.rows) != 2 {
+		t.Errorf("visible %v, size %v, %d rows", s.p.window.column.Visible(), s.canvas().Size(), len(s.p.window.column.rows))
+	}
+	s.p.post(func() { s.p.withdraw("1") })
+	form := s.p.queue.current
+	s.p.post(func() { s.p.withdraw(form.request.ID) })
+	s.open(bash("7", "make"))
+	if s.p.window.column.Visible() {
+		t.Error("one request alone has a column")
+	}
+}
+
+// A window that the person made narrow has no room for the column.
+func TestColumnLeavesANarrowWindow(t *testing.T) {
+	s := newScreen(t)
+	crowd(s)
+	s.p.window.win.Resize(fyne.NewSize(500, 400))
+	if s.p.window.column.Visible() || s.page().object.Size().Width != 500 {
+		t.Errorf("visible %v, the prompt is %v", s.p.window.column.Visible(), s.page().object.Size())
+	}
+}
+
+// By session, the oldest first, and what was put off at the end.
+func TestColumnIsInOrder(t *testing.T) {
+	s := newScreen(t)
+	crowd(s)
+	late := bash("b", "of a session that has two already")
+	late.Requester.CWD, late.Requester.Process.CWD = "/src/shop", "/src/shop"
+	s.open(late)
+	var got []string
+	for _, r := range s.p.window.column.rows {
+		got = append(got, string(r.entry.request.ID))
+	}
+	if want := "1 2 b 3 4 form 6"; strings.Join(got, " ") != want {
+		t.Errorf("rows %v, want %s", got, want)
+	}
+	for _, text := range []string{"claude-code · shop", "codex · orders", "Snoozed", "back at 07:22", "unknown effect · 0:00"} {
+		if !s.shows(text) {
+			t.Errorf("%q is not in sight", text)
+		}
+	}
+}
+
+// An approval can be denied in the column and never allowed; of questions only those that stand there whole can be
+// answered.
+func TestColumnAnswersWhatIsSimple(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		body  interact.Body
+		chips string
+	}{
+		{"approval", interact.Approve{Tool: "Bash", Input: []byte(`{"command":"ls"}`)}, "Deny"},
+		{"confirmation", interact.Confirm{Message: "Sure?"}, "No, Yes"},
+		{"its labels", interact.Confirm{Message: "Sure?", YesLabel: "Go", NoLabel: "Wait"}, "Wait, Go"},
+		{"a long message", interact.Confirm{Message: strings.Repeat("very long ", 20)}, ""},
+		{"several lines", interact.Confirm{Message: "Deploy?\nAnd delete everything?"}, ""},
+		{"long labels", interact.Confirm{Message: "Sure?", YesLabel: "Yes, and delete everything"}, ""},
+		{"two options", interact.Ask{Question: "Which?", Options: []string{"A", "B"}}, "A, B"},
+		{"three options", interact.Ask{Question: "Which?", Options: []string{"A", "B", "C"}}, ""},
+		{"free text", interact.Ask{Question: "Why?"}, ""},
+		{"form", samples["form"].Body, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newScreen(t)
+			s.wide = true
+			s.open(bash("1", "make"))
+			s.open(request("2", tt.body))
+			var chips []string
+			walk(s.row("2"), func(o fyne.CanvasObject) {
+				if c, ok := o.(*chip); ok {
+					chips = append(chips, c.text)
+				}
+			})
+			if got := strings.Join(chips, ", "); got != tt.chips {
+				t.Errorf("%q, want %q", got, tt.chips)
+			}
+		})
+	}
+}
+
+// What is answered in the column is answered once, and not by a click that was for what stood there a moment ago.
+func TestColumnAnswersWait(t *testing.T) {
+	s := newScreen(t)
+	crowd(s)
+	s.focusWindow()
+	s.tap(s.chip("3", "Yes"))
+	s.tap(s.chip("2", "Deny"))
+	s.wantOpen("3") // it has not been in sight for long
+	s.wantOpen("2")
+	s.pass(time.Second)
+	s.tap(s.chip("3", "Yes"))
+	if a := s.wantOutcome("3", interact.Answered); !a.Confirmed {
+		t.Errorf("%+v", a)
+	}
+	if got := s.page().entry.request.ID; got != "1" {
+		t.Errorf("the prompt shows %s", got)
+	}
+	s.tap(s.chip("4", "SQLite")) // the echo of that click, where it stands now
+	s.tap(s.chip("2", "Deny"))
+	s.wantOpen("4")
+	s.wantOpen("2")
+	s.pass(time.Second)
+	s.tap(s.chip("4", "PostgreSQL"))
+	if a := s.wantOutcome("4", interact.Answered); a.Text != "PostgreSQL" {
+		t.Errorf("%+v", a)
+	}
+	s.pass(time.Second)
+	s.tap(s.chip("2", "Deny"))
+	if a := s.wantOutcome("2", interact.Denied); a.ShownSHA256 == "" {
+		t.Errorf("%+v", a)
+	}
+	s.wantOpen("1")
+}
+
+// Without the window's focus nothing in the column affirms.
+func TestColumnIsNotArmedOutOfFocus(t *testing.T) {
+	s := newScreen(t)
+	crowd(s)
+	s.pass(time.Hour)
+	s.tap(s.chip("3", "Yes"))
+	s.wantOpen("3")
+}
+
+// Keys go through the column and show what they come to, which has to arm; Delete is the negative, once for each press
+// of it, and no plain key affirms.
+func TestColumnByKeyboard(t *testing.T) {
+	s := newScreen(t)
+	crowd(s)
+	s.focusWindow()
+	s.canvas().Focus(s.p.window.column)
+	s.settle()
+	at := func(want interact.ID) {
+		t.Helper()
+		if got := s.page().entry.request.ID; got != want || s.canvas().Focused() != fyne.Focusable(s.p.window.column) {
+			t.Fatalf("the prompt shows %s, want %s; the focus is on %T", got, want, s.canvas().Focused())
+		}
+	}
+	const form = interact.ID("form")
+	for _, step := range []struct {
+		key  fyne.KeyName
+		want interact.ID
+	}{
+		{fyne.KeyUp, "1"}, {fyne.KeyDown, "2"}, {fyne.KeyDown, "3"}, {fyne.KeyEnd, form}, {fyne.KeyDown, form},
+		{fyne.KeyHome, "1"}, {fyne.KeyDown, "2"},
+	} {
+		s.key(step.key)
+		at(step.want)
+	}
+	s.pass(time.Second)
+	s.key(fyne.KeyDelete)
+	s.wantOutcome("2", interact.Denied)
+	at("3")
+	for range 5 { // held down
+		s.pass(time.Second)
+		s.repeat(fyne.KeyDelete)
+	}
+	s.wantOpen("3")
+	s.typeText("y1 ")
+	s.wantOpen("3")
+	s.key(fyne.KeyReturn)
+	if s.canvas().Focused() == fyne.Focusable(s.p.window.column) {
+		t.Error("Enter does not go to the prompt")
+	}
+	s.wantOpen("3")
+	s.chord(fyne.KeyReturn)
+	s.wantOutcome("3", interact.Answered)
+}
+
+func TestColumnDeniesASession(t *testing.T) {
+	s := newScreen(t)
+	crowd(s)
+	s.ready()
+	var deny *chip
+	walk(s.p.window.column, func(o fyne.CanvasObject) {
+		if c, ok := o.(*chip); ok && c.text == "Deny all" && deny == nil {
+			deny = c
+		}
+	})
+	s.tap(deny)
+	s.wantOutcome("1", interact.Denied)
+	s.wantOutcome("2", interact.Denied)
+	s.wantOpen("3")
+	if got := fmt.Sprint(len(s.p.window.column.rows)); got != "4" {
+		t.Errorf("%s rows", got)
+	}
+}
+
+// What was put off is opened early with a click.
+func TestColumnOpensTheSnoozed(t *testing.T) {
+	s := newScreen(t)
+	crowd(s)
+	s.ready()
+	s.tap(s.row("6"))
+	if got := s.page().entry.request.ID; got != "6" || len(s.snoozed) != 1 || s.snoozed[0] != (put{"6", 0}) {
+		t.Errorf("the prompt shows %s; told %v", got, s.snoozed)
+	}
+}

@@ -1,0 +1,80 @@
+package dialogs
+
+import (
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/test"
+
+	"nod/dialogs/safetext"
+)
+
+// The tests have the fonts that come with Fyne and none of a system's.
+func TestWhatNoFontHasIsSpelledOut(t *testing.T) {
+	test.NewTempApp(t)
+	test.ApplyTheme(t, Theme("light"))
+	for _, tt := range []struct{ in, want string }{
+		{"größe 🦊 → ✓ αβγ жук ‹", "größe 🦊 → ✓ αβγ жук ‹U+2039›"},
+		{"🧪", "‹U+1F9EA›"}, // Unicode 11
+		{"🫠", "‹U+1FAE0›"}, // 14
+		{"🫩 🫆 🪾", "‹U+1FAE9› ‹U+1FAC6› ‹U+1FABE›"}, // 16
+		{"\U0001FACF", "‹U+1FACF›"},                // nothing yet
+		{"👩\u200d🧪", "👩‹U+200D›‹U+1F9EA›"},
+		{"日本", "‹U+65E5›‹U+672C›"},
+		{"हि", "‹U+0939›‹U+093F›"},
+		{"𓀀𓀀𓀀𓀀", "‹U+13000×4›"},
+	} {
+		var got string
+		for _, s := range safetext.Render(tt.in)[0].Spans {
+			got += s.Text
+		}
+		if got != tt.want {
+			t.Errorf("%s is drawn as %s, want %s", tt.in, got, tt.want)
+		}
+		if safetext.HasHidden(tt.in) {
+			t.Errorf("%s counts as hidden", tt.in)
+		}
+	}
+}
+
+// hanFirst is a theme whose monospaced letters are Chinese where they can be, with a base line of their own.
+type hanFirst struct {
+	fyne.Theme
+	han fyne.Resource
+}
+
+func (h hanFirst) Font(s fyne.TextStyle) fyne.Resource {
+	if s.Monospace {
+		return h.han
+	}
+	return h.Theme.Font(s)
+}
+
+// Letters of all fonts stand on one base line.
+func TestOneBaseLine(t *testing.T) {
+	const text = "Latin 删除 größe → 允许 🦊 αβγ"
+	test.NewTempApp(t)
+	test.ApplyTheme(t, hanFirst{Theme("light"), testFont(t, "NotoSansSC-Regular.otf")})
+	s := newSheet(numbered(text, lineText), text)
+	w := test.NewTempWindow(t, s)
+	w.Resize(fyne.NewSize(400, 100))
+	f := s.page.face(lineText)
+	line := s.page.rows[0].y + rowAir + glyphOf('M', f.style).baseline*f.size
+	pieces := 0
+	for _, o := range (pageRenderer{s.page}).Objects() {
+		piece, ok := o.(*canvas.Text)
+		if !ok {
+			continue
+		}
+		pieces++
+		first := []rune(piece.Text)[0]
+		if at := piece.Position().Y + glyphOf(first, piece.TextStyle).baseline*f.size; at-line > 0.1 || line-at > 0.1 {
+			t.Errorf("%q stands at %v, want %v", piece.Text, at, line)
+		}
+	}
+	if pieces < 5 || !strings.Contains(s.page.rowText(s.page.rows[0]), "删除") {
+		t.Errorf("only %d pieces in %q", pieces, s.page.rowText(s.page.rows[0]))
+	}
+}

@@ -1,0 +1,479 @@
+package policy
+
+import (
+	_ "embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"nod/policy/shell"
+)
+
+// A Risk is one thing that a person should see before allowing a call.
+type Risk = shell.Risk
+
+//go:embed names/notable.txt
+var notableNames string
+
+var notable = sync.OnceValue(func() *nameList { return newNameList(notableNames) })
+
+// Risks says what a person should see before allowing a call: what of it is hard to undo, or further than the agent
+// was sent, the worst first. It is for the eyes alone: nothing is decided by it. It looks at what is on the disk now.
+func Risks(call Call) []Risk {
+	places := DefaultPlaces()
+	r := risks{home: filepath.ToSlash(places.Home)}
+	f := &facts{call: &call, policy: &Compiled{guard: newGuard(places), places: places}}
+	f.class = classify(call.Agent, call.Tool, call.Declared, false)
+	f.tool, f.isKnown = lookup(call.Agent, call.Tool)
+	f.input.read(&call.Input, f.tool)
+	r.facts = f
+	if server, _, ok := strings.Cut(strings.TrimPrefix(call.Tool, mcpPrefix), "__"); ok && isMCP(call.Tool) {
+		r.add(shell.Note, "From the MCP server {{.What}}", server)
+	}
+	if call.Input.problem != "" {
+		r.add(shell.Caution, shell.RiskUnreadable, "")
+	}
+	r.readPatch()
+	if command, ok := f.commandText(); ok && !r.isPatch {
+		r.command(command)
+	} else {
+		for _, a := range f.reach() {
+			r.access(&a)
+		}
+	}
+	return r.done()
+}
+
+// readPatch reads a patch in a tool that nod does not know, or as a word of a command.
+func (r *risks) readPatch() {
+	for _, field := range r.call.Input.fields {
+		if field.isText && strings.HasPrefix(strings.TrimLeft(field.value, " \n"), "*** Begin Patch") {
+			r.isPatch = true
+			r.input.addPatch(field.value)
+		}
+	}
+}
+
+// commandText is what a tool gives to a shell, also one that nod does not know, or as a list of words.
+func (f *facts) commandText() (string, bool) {
+	if f.input.isRun {
+		return f.input.command, true
+	}
+	var words []string
+	for _, field := range f.call.Input.fields {
+		if !slices.Contains([]string{"command", "cmd", "script"}, field.name) || !field.isText {
+			continue
+		}
+		if field.depth == 0 {
+			return field.value, true
+		}
+		quoted, err := syntax.Quote(field.value, syntax.LangBash)
+		if err != nil {
+			quoted = field.value
+		}
+		words = append(words, quoted)
+	}
+	return strings.Join(words, " "), len(words) > 0
+}
+
+// risks collects them.
+type risks struct {
+	*facts
+	home string
+	list []Risk
+	part *shell.Part // that is looked at; nil: the call is no command
+
+	isPatch bool // the call is a patch
+}
+
+func (r *risks) add(level shell.Level, text, what string) {
+	risk := Risk{Level: level, Text: text, What: what}
+	if r.part != nil {
+		risk.At, risk.Line = r.part.At, r.part.Text
+	}
+	if !slices.Contains(r.list, risk) {
+		r.list = append(r.list, risk)
+	}
+}
+
+// command adds the risks of a command line, by its parts and by where their paths lead.
+func (r *risks) command(command string) {
+	a := shell.Assess(command)
+	r.list = append(r.list, a.Risks...)
+	look := expansion{left: maxLooked}
+	for i := range a.Parts {
+		r.part = &a.Parts[i]
+		for _, list := range [][]shell.Access{r.part.Accesses, r.part.Output} {
+			for _, one := range list {
+				found := r.locateAll([]shell.Access{one}, &look)
+				r.matches(found)
+				switch {
+				case isAll(found[0].clean):
+					found = found[:1]
+				case len(found) > 1:
+					found = found[1:] // what a pattern matches says more than the pattern
+				}
+				for k := range found {
+					r.access(&found[k])
+				}
+			}
+		}
+	}
+	r.part = nil
+}
+
+// has reports whether there is a risk of that text.
+func (r *risks) has(text string) bool {
+	return slices.ContainsFunc(r.list, func(o Risk) bool { return o.Text == text })
+}
+
+// many is how many files are many.
+const many = 10
+
+// matches says how many files are removed, where they are many.
+func (r *risks) matches(found []access) {
+	if found[0].kind != shell.Delete {
+		return
+	}
+	count := counter{left: maxCounted}
+	if len(found) > 1 {
+		found = found[1:]
+	}
+	for _, a := range found {
+		if !a.lost && !a.relative {
+			count.below(filepath.FromSlash(a.real))
+		}
+	}
+	if n := maxCounted - count.left; n >= many {
+		more := ""
+		if count.left == 0 {
+			more = "+"
+		}
+		r.add(shell.Caution, "Deletes {{.What}} files", fmt.Sprintf("%d%s", n, more))
+	}
+}
+
+// maxCounted is how many files are counted: nobody cares how many more there are.
+const maxCounted = 1000
+
+// A counter counts files.
+type counter struct{ left int }
+
+func (c *counter) below(root string) {
+	_ = filepath.WalkDir(root, func(_ string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil && d == nil:
+			return fs.SkipAll
+		case c.left == 0:
+			return fs.SkipAll
+		case !d.IsDir():
+			c.left--
+		}
+		return nil
+	})
+}
+
+// isAll reports whether a pattern is for all that is in a folder.
+func isAll(pattern string) bool {
+	return strings.Trim(path.Base(pattern), "*.") == "" && isWild(pattern)
+}
+
+// access adds what is to be said of one access.
+func (r *risks) access(a *access) {
+	if isAll(a.clean) {
+		a.clean, a.real = path.Dir(a.clean), path.Dir(a.real)
+	}
+	what := r.short(a.clean)
+	switch {
+	case a.source == fromWords:
+		if secrets().find(a.clean, r.policy.guard.named) != nil {
+			r.add(shell.Caution, "Names a place with keys or passwords: {{.What}}", what)
+		}
+	case a.lost && !a.changes() && shell.Special(a.clean):
+		r.readsSystem(a, what)
+	case a.lost:
+		level := shell.Caution
+		if a.changes() {
+			level = shell.Danger
+		}
+		r.add(level, "Unclear where this leads: {{.What}}", what)
+	case a.kind == shell.Delete:
+		r.deletes(a, what)
+	case a.kind == shell.Write && (a.source == fromText || r.part == nil && !r.isKnown && !r.isPatch):
+		r.names(a, what)
+	case a.kind == shell.Write:
+		r.writes(a, what)
+	default:
+		r.reads(a, what)
+	}
+}
+
+// A where is a place that has a name of its own.
+type where uint8
+
+const (
+	elsewhere where = iota
+	theDisk
+	theHome
+	aboveHome
+	theProject
+	aboveProject
+)
+
+// wide says which of the places with a name of their own an access is to.
+func (r *risks) wide(a *access) where {
+	cwd := r.cwd()
+	for _, p := range a.paths() {
+		switch {
+		case p == "/" || filepath.VolumeName(filepath.FromSlash(p)) == strings.TrimSuffix(p, "/") && p != "":
+			return theDisk
+		case fold(p) == r.policy.guard.home:
+			return theHome
+		case r.policy.guard.holdsHome(p):
+			return aboveHome
+		case cwd.lost || a.relative:
+		case p == r.project(), p == cwd.clean, p == cwd.real:
+			return theProject
+		case isWithin(fold(cwd.clean), fold(p)), isWithin(fold(cwd.real), fold(p)):
+			return aboveProject
+		}
+	}
+	return elsewhere
+}
+
+func (r *risks) deletes(a *access, what string) {
+	texts := map[where]string{
+		theDisk: "Deletes the whole disk", theHome: "Deletes your home folder",
+		aboveHome: "Deletes the folder that holds your home folder", theProject: "Deletes the whole project",
+		aboveProject: "Deletes a folder above the project: {{.What}}",
+	}
+	if text := texts[r.wide(a)]; text != "" && !r.picks(a) {
+		r.add(shell.Danger, text, placed(text, what))
+		return
+	}
+	isMove := r.part != nil && len(r.part.Argv) > 0 && path.Base(r.part.Argv[0]) == "mv"
+	switch {
+	case r.changesSpecial(a, what):
+	case isMove && r.isInside(a):
+		r.add(shell.Note, "Inside the project", "")
+	case isMove && !r.isTemporary(a):
+		r.add(shell.Danger, "Moves away what is outside the project: {{.What}}", what)
+	case r.isInside(a) && r.picks(a):
+		r.add(shell.Caution, "Deletes some files in {{.What}}", what)
+	case r.isInside(a):
+		r.add(shell.Caution, "Deletes: {{.What}}", what)
+	case r.isTemporary(a):
+		r.add(shell.Caution, "Deletes a temporary file: {{.What}}", what)
+	default:
+		r.add(shell.Danger, "Deletes outside the project: {{.What}}", what)
+	}
+}
+
+// picks reports whether only some of what lies in a folder is removed: find names the folder in which it looks.
+func (r *risks) picks(a *access) bool {
+	tests := []string{"-name", "-iname", "-path", "-ipath", "-regex", "-type", "-mtime", "-mmin", "-empty", "-size", "-newer"}
+	return len(a.only) > 0 || r.part != nil && len(r.part.Argv) > 0 && r.part.Argv[0] == "find" &&
+		slices.ContainsFunc(tests, func(test string) bool { return slices.Contains(r.part.Argv, test) })
+}
+
+// placed is the value of a text, if it has a place for one.
+func placed(text, what string) string {
+	if !strings.Contains(text, "{{.What}}") {
+		return ""
+	}
+	return what
+}
+
+func (r *risks) writes(a *access, what string) {
+	texts := map[where]string{
+		theDisk: "Changes the whole disk", theHome: "Changes your home folder",
+		aboveHome: "Changes the folder that holds your home folder",
+	}
+	if text := texts[r.wide(a)]; text != "" {
+		r.add(shell.Danger, text, "")
+		return
+	}
+	switch {
+	case r.changesSpecial(a, what):
+		return
+	case r.isInside(a):
+		r.add(shell.Note, "Inside the project", "")
+	case r.isTemporary(a):
+		r.add(shell.Note, "Writes a temporary file: {{.What}}", what)
+	default:
+		r.add(shell.Caution, "Writes outside the project: {{.What}}", what)
+	}
+	if info, err := os.Stat(filepath.FromSlash(a.real)); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+		r.add(shell.Caution, "Changes a program: {{.What}}", what)
+	}
+}
+
+// names adds what is to be said of a path in a field that nod does not know.
+func (r *risks) names(a *access, what string) {
+	switch {
+	case r.policy.guard.isOwn(a.clean) || r.policy.guard.isOwn(a.real):
+		r.add(shell.Danger, "Names nod's own files: {{.What}}", what)
+	case r.find(a, secrets()) != nil:
+		r.add(shell.Danger, "Names a place with keys or passwords: {{.What}}", what)
+	case r.find(a, guarded()) != nil:
+		r.add(shell.Caution, "Names a protected place: {{.What}}", what)
+	case !r.isInside(a):
+		r.add(shell.Caution, "Names a place outside the project: {{.What}}", what)
+	default:
+		r.add(shell.Note, "Inside the project", "")
+	}
+}
+
+// changesSpecial adds what is special about a place that is changed, and reports whether that says enough.
+func (r *risks) changesSpecial(a *access, what string) bool {
+	if r.policy.guard.isOwn(a.clean) || r.policy.guard.isOwn(a.real) || r.policy.guard.holdsOwn(a.real) {
+		r.add(shell.Danger, "Changes nod's own files: {{.What}}", what)
+		return true
+	}
+	if isDevice(a) {
+		r.add(shell.Danger, "Writes to a device: {{.What}}", what)
+		return true
+	}
+	special := false
+	if r.find(a, secrets()) != nil {
+		r.add(shell.Danger, "Changes keys or passwords: {{.What}}", what)
+		special = true
+	} else if e := r.find(a, guarded()); e != nil {
+		r.add(shell.Danger, e.about+": {{.What}}", what)
+		special = true
+	} else if e := r.find(a, notable()); e != nil {
+		r.add(shell.Caution, e.about+": {{.What}}", what)
+	}
+	if a.real != a.clean && r.isText(a) && !r.isInside(a) {
+		r.add(shell.Danger, "A link leads out of the project: {{.What}}", what)
+	}
+	return special
+}
+
+// find looks a place up in a list of names, as it is spelled and with links followed.
+func (r *risks) find(a *access, list *nameList) *nameEntry {
+	for _, p := range a.paths() {
+		if e := list.find(p, r.policy.guard.named); e != nil && !(e.doubt && !isConfidential(a.real)) {
+			return e
+		}
+	}
+	return nil
+}
+
+func (r *risks) reads(a *access, what string) {
+	deep := a.kind == shell.Tree
+	isGuess := r.part != nil && !r.part.Understood // it may do more to the place than its words say
+	switch at := r.wide(a); {
+	case isGuess && at == theDisk:
+		r.add(shell.Danger, "May reach the whole disk", "")
+		return
+	case isGuess && (at == theHome || at == aboveHome):
+		r.add(shell.Danger, "May reach your whole home folder", "")
+		return
+	case deep && at == theDisk:
+		r.add(shell.Danger, "Reads the whole disk", "")
+		return
+	case deep && (at == theHome || at == aboveHome):
+		r.add(shell.Danger, "Reads your whole home folder", "")
+		return
+	}
+	keys := func(p string) *nameEntry { return leaksByName(p, r.policy.guard.named, a.kind) }
+	switch {
+	case r.policy.guard.isOwn(a.clean) || r.policy.guard.isOwn(a.real):
+		r.add(shell.Danger, "Reads nod's own files: {{.What}}", what)
+	case r.find(a, secrets()) != nil && a.kind == shell.Look:
+		r.add(shell.Caution, "Looks into a place with keys or passwords: {{.What}}", what)
+	case r.find(a, secrets()) != nil:
+		r.add(shell.Danger, "Reads keys or passwords: {{.What}}", what)
+	case deep && slices.ContainsFunc(a.paths(), func(p string) bool { return keys(p) != nil }):
+		r.add(shell.Danger, "May read keys or passwords: {{.What}}", what)
+	case slices.ContainsFunc(a.only, narrowsToSecrets):
+		r.add(shell.Danger, "Looks for keys or passwords: {{.What}}", strings.Join(a.only, " "))
+	case shell.Special(a.clean), shell.Special(a.real):
+		r.readsSystem(a, what)
+	case a.relative:
+	case r.isInside(a):
+		if r.part == nil {
+			r.add(shell.Note, "Inside the project", "")
+		}
+	case a.real != a.clean && r.isText(a):
+		r.add(shell.Danger, "A link leads out of the project: {{.What}}", what)
+	case isWithin(fold(a.real), r.policy.guard.home):
+		r.add(shell.Caution, "Reads outside the project: {{.What}}", what)
+	case !isGuess:
+		r.add(shell.Note, "Reads outside the project: {{.What}}", what)
+	}
+}
+
+// readsSystem says of a place of the system that the environment of programs stands in it, if it does.
+func (r *risks) readsSystem(a *access, what string) {
+	switch {
+	case path.Base(a.clean) == "environ" || path.Base(a.clean) == "mem":
+		r.add(shell.Danger, "Reads what other programs keep in memory: {{.What}}", what)
+	case isWithin(a.clean, "/dev") && (!isDevice(a) || r.has("Writes to a device: {{.What}}")):
+	default:
+		r.add(shell.Caution, "Reads a device or a file of the system: {{.What}}", what)
+	}
+}
+
+// isInside reports whether an access is to the project, or to the folder that the call works in.
+func (r *risks) isInside(a *access) bool {
+	cwd := r.cwd()
+	return r.hasProject() && r.inProject(a.place) ||
+		!a.lost && !a.relative && !cwd.lost && r.isText(a) && isWithin(fold(a.real), fold(cwd.real))
+}
+
+// hasProject reports whether a repository around the folder that the call works in is the project: not one that
+// anybody could have made where all temporary files are.
+func (r *risks) hasProject() bool {
+	isTop := func(p place) bool { return p.real == r.project() }
+	return r.project() != "" && !slices.ContainsFunc(r.policy.tempFolders(), isTop)
+}
+
+// isText reports whether a place lies in the project by its text.
+func (r *risks) isText(a *access) bool {
+	cwd := r.cwd()
+	return !cwd.lost && !a.relative && (isWithin(fold(a.clean), fold(cwd.clean)) ||
+		r.hasProject() && isWithin(a.clean, r.project()))
+}
+
+func (r *risks) isTemporary(a *access) bool {
+	return slices.ContainsFunc(r.policy.tempFolders(), func(p place) bool { return p.holds(a.place) })
+}
+
+// plainDevices are those that keep nothing of what is written to them.
+var plainDevices = []string{
+	"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/stdin", "/dev/stdout",
+	"/dev/stderr", "/dev/fd", "/dev/shm", "/dev/pts", "/dev/ptmx",
+}
+
+func isDevice(a *access) bool {
+	return isWithin(a.clean, "/dev") && !slices.ContainsFunc(plainDevices, func(d string) bool { return isWithin(a.clean, d) })
+}
+
+// short is a path as a person writes it: from the folder that the call works in, or from the home folder.
+func (r *risks) short(p string) string {
+	cwd := r.cwd()
+	switch {
+	case !cwd.lost && p != cwd.clean && isWithin(p, cwd.clean) && cwd.clean != "/":
+		return strings.TrimPrefix(p, cwd.clean+"/")
+	case r.home != "" && r.home != "/" && isWithin(p, r.home):
+		return "~" + strings.TrimPrefix(p, r.home)
+	}
+	return p
+}
+
+// done are the risks, the worst first. What is inside the project is worth a word only where nothing is outside.
+func (r *risks) done() []Risk {
+	goesOut := slices.ContainsFunc(r.list, func(o Risk) bool { return o.Level > shell.Note && strings.Contains(o.Text, "{{") })
+	list := slices.DeleteFunc(r.list, func(o Risk) bool { return goesOut && o.Text == "Inside the project" })
+	slices.SortStableFunc(list, func(a, b Risk) int { return int(b.Level) - int(a.Level) })
+	return list
+}

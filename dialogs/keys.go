@@ -208,7 +208,7 @@ func (f *field) onArrow(key fyne.KeyName, do func()) {
 
 func isEnter(ev *fyne.KeyEvent) bool { return ev.Name == fyne.KeyReturn || ev.Name == fyne.KeyEnter }
 
-// TypedRune implements [fyne.Focusable]. The space that has pressed the button that opens the field is none of its text.
+// TypedRune implements [fyne.Focusable]. The space that has pressed what opens the field is none of its text.
 func (f *field) TypedRune(r rune) {
 	if f.w.pressedOn != fyne.Focusable(f) {
 		return

@@ -52,7 +52,8 @@ func planContent(a interact.Approve, args arguments, _ string) (content, bool) {
 // planEdits is the button that approves a plan and lets the edits that it takes pass, beside the one that has the agent
 // ask for each: where the agent can do both, approving says which.
 func (a *approvePage) planEdits() []fyne.CanvasObject {
-	ask, pass := slices.Index(a.body.Suggestions, interact.AskForEdits), slices.Index(a.body.Suggestions, interact.LetEditsPass)
+	ask := slices.Index(a.body.Suggestions, interact.AskForEdits)
+	pass := slices.Index(a.body.Suggestions, interact.LetEditsPass)
 	if ask < 0 || pass < 0 {
 		return nil
 	}

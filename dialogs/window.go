@@ -351,10 +351,25 @@ func (w *window) affirm() {
 	case w.menu != nil:
 		w.menu.affirm()
 	case w.page == nil:
+	default:
+		w.decide(w.page.affirm)
+	}
+}
+
+// affirmOtherwise is a press of the other affirmative, where there is one.
+func (w *window) affirmOtherwise() {
+	if w.menu == nil && w.page != nil && w.page.otherwise != nil {
+		w.decide(w.page.affirmOtherwise)
+	}
+}
+
+// decide is a press of an affirmative that works if it is armed.
+func (w *window) decide(affirm func()) {
+	switch {
 	case w.page.refusing:
 		w.refuse()
 	case w.arm.press():
-		w.page.affirm()
+		affirm()
 	default:
 		w.sayTooFast()
 		w.rearm()
@@ -417,7 +432,7 @@ func (w *window) dismiss() {
 
 // nextScope chooses the next thing that the affirmative keeps.
 func (w *window) nextScope() {
-	if w.page != nil && w.menu == nil && w.page.scope != nil {
+	if w.page != nil && w.menu == nil && w.page.scope != nil && !w.page.refusing {
 		w.page.scope()
 	}
 }
@@ -446,6 +461,9 @@ func (w *window) rearm() {
 	}
 	w.arm.hear()
 	w.page.yes.setReady(w.arm.armed(), w.note())
+	if w.page.otherwise != nil {
+		w.page.otherwise.setReady(w.arm.armed(), w.page.otherwise.hint)
+	}
 	if w.page.no != nil {
 		w.page.no.setReady(!w.arm.isQuiet(), "")
 	}

@@ -322,7 +322,7 @@ func home(path string) string {
 // summaryOf is one line on a request, for the list of the queue.
 func summaryOf(r interact.Request) string {
 	gist := safetext.Line(r.Gist(), 60)
-	if b, ok := r.Body.(interact.Approve); ok {
+	if b, ok := r.Body.(interact.Approve); ok && b.Action() != interact.RunsCommand {
 		return safetext.Line(b.Tool, maxName) + "  " + gist
 	}
 	return gist

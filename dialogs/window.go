@@ -2,6 +2,7 @@ package dialogs
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -619,10 +620,11 @@ func (w *window) closeMenu() {
 // openQueue lists what waits, from the prompt of current.
 func (w *window) openQueue(current *entry) {
 	var items []menuItem
-	for _, e := range w.p.queue.waiting() {
+	snoozed := w.p.queue.snoozed()
+	for _, e := range slices.Concat(slices.Concat(w.p.queue.groups()...), snoozed) {
 		items = append(items, menuItem{
 			text: summaryOf(e.request), small: w.smallPrint(e), marked: e == current,
-			do: func() { w.p.show(e) },
+			parted: len(snoozed) > 0 && e == snoozed[0], do: func() { w.p.show(e) },
 		})
 	}
 	items = append(items, menuItem{
@@ -634,8 +636,16 @@ func (w *window) openQueue(current *entry) {
 
 // smallPrint is the second line on an entry in the list.
 func (w *window) smallPrint(e *entry) string {
-	r := e.request
-	return agentOf(r.Requester) + " · " + tr("waits for {{.Time}}", values{"Time": clock(w.p.now().Sub(r.Created))})
+	risk, _ := riskOf(e)
+	return sessionName(e.request.Requester) + " · " + w.ageOf(e) + " · " + risk
+}
+
+// ageOf is how long a request has waited, or when the person is asked again.
+func (w *window) ageOf(e *entry) string {
+	if e.isSnoozed() {
+		return tr("back at {{.Time}}", values{"Time": e.request.Snoozed.Format("15:04")})
+	}
+	return clock(w.p.now().Sub(e.request.Created))
 }
 
 // denySession denies every approval of the entry's session and closes its questions unanswered.

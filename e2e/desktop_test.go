@@ -79,6 +79,33 @@ func TestTrayShowsWhatWaits(t *testing.T) {
 	}))
 }
 
+// TestSnoozedIsOpenedFromTheTray puts a request off by keyboard: it goes, is listed in the tray, and is answered when it
+// is opened early.
+func TestSnoozedIsOpenedFromTheTray(t *testing.T) {
+	n := start(t, settings)
+	c := n.send(bash("make all")...)
+	n.prompt()
+	n.armed()
+	n.after(func() { n.press("F10") })
+	n.shot("snooze-menu")
+	n.press("Return")
+	n.noWindow()
+	c.pending()
+	var snoozed desktop.MenuItem
+	must(t, n.Screen.Await(n.ctx, "the tray's menu to list what is snoozed", func() (bool, error) {
+		items, err := n.TrayMenu()
+		i := slices.IndexFunc(items, func(i desktop.MenuItem) bool { return i.Label == "1 snoozed" && len(i.Children) == 1 })
+		if i >= 0 {
+			snoozed = items[i].Children[0]
+		}
+		return i >= 0, err
+	}))
+	must(t, n.ActivateTrayItem(n.ctx, snoozed.Label))
+	n.prompt()
+	n.affirm()
+	c.wants("allow", 0)
+}
+
 func (n *nod) pixels(area image.Rectangle) []uint8 {
 	n.t.Helper()
 	img, err := n.Screen.ImageOf(area)

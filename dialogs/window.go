@@ -131,7 +131,7 @@ func (w *window) show(e *entry) {
 	pg.renew()
 	wasInSight := w.page != nil && isOnScreen(w.win)
 	w.page = pg
-	w.root.Objects = []fyne.CanvasObject{w.held, w.column.with(w.undos.under(pg.object))}
+	w.put(pg)
 	pg.head.setPosition(w.p.queue.position())
 	size := w.measure(pg)
 	w.column.decide(size)
@@ -149,6 +149,11 @@ func (w *window) show(e *entry) {
 	if w.p.now().Sub(w.cutShort) < recently {
 		w.hold()
 	}
+}
+
+// put puts a page into the window, with what stands beside and below it.
+func (w *window) put(pg *page) {
+	w.root.Objects = []fyne.CanvasObject{w.held, w.column.with(w.undos.under(pg.object))}
 }
 
 // resize makes the window as large as the next prompt wants it, unless the human or the window manager has

@@ -114,7 +114,8 @@ func (b *button) CreateRenderer() fyne.WidgetRenderer {
 			ring.StrokeWidth, ring.StrokeColor = 2, b.ringColor()
 		}
 		b.label.Text, b.label.Color, b.label.TextSize = b.text, ink, th.Size(theme.SizeNameText)
-		b.small.Text, b.small.Color, b.small.TextSize = cmp.Or(b.note, b.hint), mix(fill, ink, 0.72), th.Size(theme.SizeNameCaptionText)
+		b.small.Text, b.small.Color = cmp.Or(b.note, b.hint), b.hintColor(fill, ink)
+		b.small.TextSize = th.Size(theme.SizeNameCaptionText)
 		setVisible(b.label, b.text != "")
 		setVisible(b.small, b.note != "" || b.hint != "" && !b.compact)
 		setVisible(icon, b.icon != "")
@@ -148,6 +149,14 @@ func (b *button) colors() (fill, ink color.Color) {
 		fill = mix(fill, text, 0.08)
 	}
 	return fill, ink
+}
+
+// hintColor is that of the small words beside the label.
+func (b *button) hintColor(fill, ink color.Color) color.Color {
+	if !b.ready || fill == color.Transparent {
+		return ink
+	}
+	return mix(fill, ink, 0.85)
 }
 
 func (b *button) ringColor() color.Color {

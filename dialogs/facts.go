@@ -227,9 +227,16 @@ func sizeFact(text string) fact {
 	return fact{tr("{{.Lines}} lines, {{.Chars}} characters", values{"Lines": lines, "Chars": chars}), shell.Note}
 }
 
+// muchRemoved is how many lines a change may take away before it calls for another look.
+const muchRemoved = 100
+
 // changeFact is how many lines a change adds and removes.
 func changeFact(added, removed int) fact {
-	return fact{tr("+{{.Added}} −{{.Removed}} lines", values{"Added": added, "Removed": removed}), shell.Note}
+	level := shell.Note
+	if removed >= muchRemoved && removed > 2*added {
+		level = shell.Caution
+	}
+	return fact{tr("+{{.Added}} −{{.Removed}} lines", values{"Added": added, "Removed": removed}), level}
 }
 
 // hostOf returns the host that a program would go to for address, with its port and in the letters that go over the

@@ -238,7 +238,7 @@ func summaryOf(r interact.Request) string {
 // className is a class in a person's words.
 func className(c policy.Class) string {
 	return cmp.Or(map[policy.Class]string{
-		policy.ReadOnly: tr("only reads"), policy.Write: tr("writes"), policy.Execute: tr("runs programs"),
-		policy.Network: tr("uses the network"), policy.Destructive: tr("deletes or destroys"),
-	}[c], tr("unknown effect"))
+		policy.ReadOnly: tr("Only reads"), policy.Write: tr("Writes"), policy.Execute: tr("Runs programs"),
+		policy.Network: tr("Uses the network"), policy.Destructive: tr("Deletes or destroys"),
+	}[c], tr("Unknown effect"))
 }

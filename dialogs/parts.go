@@ -120,8 +120,8 @@ func partNote(p policy.CommandPart) string {
 	return tr("by the rule {{.Rule}}", values{"Rule": plainText(p.By)})
 }
 
-// safeEnds is a text in one line for a label in monospaced letters. Of a long one only both ends are left, because what counts in a
-// command often stands at its end.
+// safeEnds is a text in one line for a label in monospaced letters. Of a long one only both ends are left, because what
+// counts in a command often stands at its end.
 func safeEnds(s string) string { return safeEndsOf(s, 2*maxPartEnd) }
 
 // safeEndsOf is safeEnds for a text of which at most so many bytes are wanted.

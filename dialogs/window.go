@@ -58,8 +58,8 @@ func newWindow(p *Prompter) *window {
 	w.win.SetCloseIntercept(w.dismiss)
 	w.installKeys()
 	w.held = newKeyHold(w)
-	w.undos = newUndoRow(w)
 	w.column = newQueueColumn(w)
+	w.undos = newUndoRow(w)
 	return w
 }
 
@@ -151,7 +151,7 @@ func (w *window) show(e *entry) {
 	}
 }
 
-// put puts a page into the window, with what stands beside and below it.
+// put puts a page into the window, with what is around it.
 func (w *window) put(pg *page) {
 	w.root.Objects = []fyne.CanvasObject{w.held, w.column.with(w.undos.under(pg.object))}
 }
@@ -441,8 +441,8 @@ func (w *window) tick() {
 		return
 	}
 	w.page.tick(w.p.now())
-	w.undos.tick()
 	w.column.follow()
+	w.undos.tick()
 	w.tickTimer = w.p.after(time.Second, w.tick)
 }
 
@@ -593,7 +593,7 @@ func (w *window) denySession(e *entry) {
 
 // openMore shows the less common things to do with the prompt of e.
 func (w *window) openMore(e *entry) {
-	items := w.snoozeItems(e)
+	items := append(w.snoozeItems(e), w.otherPlaces(e)...)
 	if text := elsewhere(e.request); text != "" {
 		items = append(items, menuItem{
 			text: text, small: affirmativeHint(), parted: true, decides: true,

@@ -110,7 +110,9 @@ func newXServer() (*xServer, error) {
 	x := &xServer{conn: conn, root: xproto.Setup(conn).DefaultScreen(conn).Root, atoms: map[string]xproto.Atom{}}
 	for _, name := range []string{
 		"WM_STATE", "_NET_WM_STATE", "_NET_WM_STATE_HIDDEN", "_NET_WM_DESKTOP", "_NET_CURRENT_DESKTOP",
-		"_NET_CLIENT_LIST", "_NET_WM_PID", "_NET_WM_USER_TIME", "_NET_WORKAREA", "_NET_FRAME_EXTENTS",
+		"_NET_CLIENT_LIST", "_NET_WM_PID", "_NET_WM_USER_TIME", "_NET_WORKAREA",
+		"_NET_CLIENT_LIST_STACKING", "_NET_ACTIVE_WINDOW", "_NET_WM_WINDOW_TYPE", "_NET_WM_WINDOW_TYPE_DESKTOP",
+		"_NET_WM_WINDOW_TYPE_DOCK", "_NET_FRAME_EXTENTS",
 	} {
 		atom, err := xproto.InternAtom(conn, false, uint16(len(name)), name).Reply()
 		if err != nil {

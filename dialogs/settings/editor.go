@@ -30,11 +30,11 @@ type editor struct {
 	editable bool
 
 	effect *widget.RadioGroup
-	class  *widget.Select
+	class  *choice
 	texts  map[string]*textField // by key of the file
 	wrong  map[string]*remark    // the same
 	says   *widget.Label
-	save   *widget.Button
+	save   *button
 
 	done    map[string]bool // fields that were left
 	pressed bool            // Save was, since the form changed last
@@ -146,7 +146,7 @@ func (e *editor) build(r policy.Rule) {
 	e.effect.Horizontal, e.effect.Required = true, true
 	e.effect.SetSelected(effectName(r.Effect))
 	e.effect.OnChanged = func(string) { e.changed() }
-	e.class = widget.NewSelect(append([]string{lang.L("Any")}, names(policy.Classes, className)...), nil)
+	e.class = newChoice(append([]string{lang.L("Any")}, names(policy.Classes, className)...), nil)
 	e.class.SetSelectedIndex(slices.Index(policy.Classes, r.Class) + 1)
 	e.class.OnChanged = func(string) { e.changed() }
 	e.says = dialogs.Lines("", theme.SizeNameText, widget.MediumImportance)
@@ -164,7 +164,7 @@ func (e *editor) build(r policy.Rule) {
 		}
 	}
 	foot := dialogs.Padded(10, 20, container.New(besides{gap: 16}, dialogs.Column(2, dialogs.Tight(e.says)),
-		container.NewHBox(widget.NewButton(lang.L("Cancel"), e.closed), e.save)))
+		container.NewHBox(newButton(lang.L("Cancel"), e.closed), e.save)))
 	e.content = container.NewBorder(nil, footOf(foot), nil, nil,
 		page(header(heading, lang.L("A rule applies to calls that match all that you fill in; what you leave empty "+
 			"matches everything.")),

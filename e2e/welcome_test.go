@@ -1,0 +1,87 @@
+//go:build linux
+
+package e2e
+
+import (
+	"errors"
+	"image"
+	"image/color"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const welcomeTitle = "Welcome to nod"
+
+// TestWelcome starts nod for the first time: a person sets the agent up that is here, answers a test request and is
+// done. nod does not welcome them again.
+func TestWelcome(t *testing.T) {
+	n := startDesktop(t)
+	n.startProgram(n.firstStart())
+	n.window(welcomeTitle)
+	n.shot("welcome")
+
+	hooks := filepath.Join(n.Home(), ".claude", "settings.json")
+	n.press("Tab", "Tab", "Return") // Set up… of Claude Code
+	do := n.accented(func(w image.Rectangle) image.Rectangle { w.Max.Y -= footHeight; return w })
+	if _, err := os.Stat(hooks); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("changed before the person agreed: %v", err)
+	}
+	n.shot("welcome-set-up")
+	n.click(do)
+	must(t, n.Screen.Await(n.ctx, "Claude Code to be set up", func() (bool, error) {
+		text, err := os.ReadFile(hooks)
+		return strings.Contains(string(text), "hook claude-code"), ignoreMissing(err)
+	}))
+
+	n.after(func() { n.press("End") })
+	n.press("shift+Tab", "shift+Tab", "shift+Tab", "shift+Tab", "Return") // Done, All settings, Start at login, the test
+	n.prompt()
+	n.armed()
+	n.shot("welcome-request")
+	n.press("ctrl+d")
+	n.window(welcomeTitle)
+	n.shot("welcome-answered")
+	n.click(n.accented(func(w image.Rectangle) image.Rectangle { w.Min.Y = w.Max.Y - footHeight; return w })) // Done
+	n.noWindow()
+	n.quit()
+
+	n.startProgram(n.firstStart())
+	if out, err := n.program("nod-desktop").CombinedOutput(); err != nil { // which shows what there is to see
+		t.Errorf("second start: %v, %s", err, out)
+	}
+	n.window(settingsTitle)
+}
+
+// accented waits for the button of the welcome that does what there is to do, in a part of the window.
+func (n *nod) accented(part func(window image.Rectangle) image.Rectangle) (button image.Rectangle) {
+	n.t.Helper()
+	area := part(n.window(welcomeTitle).Area)
+	must(n.t, n.Screen.Await(n.ctx, "a button to press", func() (bool, error) {
+		found, count, err := n.Screen.Matching(area, func(c color.RGBA) bool { return c == accent })
+		button = found
+		return count >= buttonArea, err
+	}))
+	return button
+}
+
+// firstStart is nod-desktop as a person starts it, with an agent in their PATH.
+func (n *nod) firstStart() *exec.Cmd {
+	n.t.Helper()
+	folder := filepath.Join(n.Home(), "bin")
+	must(n.t, os.MkdirAll(folder, 0o700))
+	must(n.t, os.WriteFile(filepath.Join(folder, "claude"), []byte("#!/bin/sh\necho '2.1.197 (Claude Code)'\n"), 0o700))
+	cmd := n.program("nod-desktop")
+	cmd.Env = append(cmd.Env, "PATH="+folder+":/usr/bin:/bin", "NOD_LOOK_THEME=light", "NOD_LOOK_LANGUAGE=en")
+	return cmd
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

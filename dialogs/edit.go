@@ -6,6 +6,7 @@ import (
 
 	"nod/interact"
 	"nod/policy/shell"
+	"nod/policy/shell/language"
 )
 
 // edit is one replacement in a file.
@@ -243,11 +244,10 @@ func unixLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n
 
 // patchContent shows a patch as the text that it is, and says where the files lie that it names.
 func patchContent(args arguments, cwd string) (content, bool) {
-	const begin = "*** Begin Patch"
 	key, text, ok := args.text("patch", "patchText", "patch_text", "input", "diff", "command")
-	if !ok || !strings.HasPrefix(strings.TrimLeft(text, " \n"), begin) {
+	if !ok || !strings.HasPrefix(strings.TrimSpace(text), language.PatchBegin) {
 		words, isList := args.list("command")
-		if !isList || len(words) != 2 || words[0] != "apply_patch" || !strings.HasPrefix(words[1], begin) {
+		if !isList || len(words) != 2 || words[0] != "apply_patch" || !strings.HasPrefix(words[1], language.PatchBegin) {
 			return content{}, false
 		}
 		key, text = "command", words[1]
@@ -278,22 +278,19 @@ func patchContent(args arguments, cwd string) (content, bool) {
 
 // patchFacts says what a patch does to files.
 func patchFacts(text string) []fact {
-	verbs := map[string]fact{
-		"*** Add File":    {tr("Creates a new file"), shell.Note},
-		"*** Update File": {},
-		"*** Delete File": {tr("Deletes a file"), shell.Danger},
-		"*** Move to":     {tr("Moves a file"), shell.Caution},
+	what := map[language.PatchMark]fact{
+		language.PatchAdd:    {tr("Creates a new file"), shell.Note},
+		language.PatchDelete: {tr("Deletes a file"), shell.Danger},
+		language.PatchMove:   {tr("Moves a file"), shell.Caution},
 	}
 	var facts []fact
 	for line := range strings.Lines(text) {
-		verb, _, _ := strings.Cut(strings.TrimSpace(line), ":")
-		what, known := verbs[verb]
-		if !known {
-			continue
+		if mark, _, ok := language.PatchFile(line); ok && what[mark].Text != "" {
+			facts = appendNew(facts, what[mark])
 		}
-		if what.Text != "" {
-			facts = appendNew(facts, what)
-		}
+	}
+	if _, err := language.Patch(text); err != nil {
+		facts = append(facts, fact{tr("Unclear what it changes"), shell.Caution})
 	}
 	return facts
 }

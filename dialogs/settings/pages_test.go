@@ -36,9 +36,9 @@ func visit(o fyne.CanvasObject, f func(fyne.CanvasObject)) {
 }
 
 // buttonsIn finds the visible buttons under o that say text.
-func buttonsIn(o fyne.CanvasObject, text string) (found []*widget.Button) {
+func buttonsIn(o fyne.CanvasObject, text string) (found []*button) {
 	visit(o, func(o fyne.CanvasObject) {
-		if b, ok := o.(*widget.Button); ok && b.Text == text {
+		if b, ok := o.(*button); ok && b.Text == text {
 			found = append(found, b)
 		}
 	})
@@ -46,7 +46,7 @@ func buttonsIn(o fyne.CanvasObject, text string) (found []*widget.Button) {
 }
 
 // buttonIn finds the first of them.
-func buttonIn(t *testing.T, o fyne.CanvasObject, text string) *widget.Button {
+func buttonIn(t *testing.T, o fyne.CanvasObject, text string) *button {
 	t.Helper()
 	found := buttonsIn(o, text)
 	if len(found) == 0 {
@@ -64,11 +64,11 @@ func shownBy(r *remark) string {
 }
 
 // checkIn finds the first visible check under o.
-func checkIn(t *testing.T, o fyne.CanvasObject) *widget.Check {
+func checkIn(t *testing.T, o fyne.CanvasObject) *check {
 	t.Helper()
-	var found *widget.Check
+	var found *check
 	visit(o, func(o fyne.CanvasObject) {
-		if c, ok := o.(*widget.Check); ok && found == nil {
+		if c, ok := o.(*check); ok && found == nil {
 			found = c
 		}
 	})

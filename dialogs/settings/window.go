@@ -213,11 +213,34 @@ func (w *Window) build() {
 	for shortcut, do := range w.chords() {
 		w.win.Canvas().AddShortcut(&shortcut, func(fyne.Shortcut) { do() })
 	}
-	w.win.Canvas().SetOnTypedKey(func(k *fyne.KeyEvent) {
-		if k.Name == fyne.KeyEscape {
-			w.escape()
-		}
-	})
+	w.win.Canvas().SetOnTypedKey(w.typedKey)
+}
+
+// typedKey is for a key that the focused control has no use for.
+func (w *Window) typedKey(k *fyne.KeyEvent) {
+	if k.Name == fyne.KeyEscape {
+		w.escape()
+		return
+	}
+	page := scrollAt(w.win.Content(), fyne.NewPos(w.win.Canvas().Size().Width/2, 0), nil)
+	if page == nil {
+		return
+	}
+	const line = 40
+	switch k.Name {
+	case fyne.KeyDown:
+		page.ScrollToOffset(page.Offset.AddXY(0, line))
+	case fyne.KeyUp:
+		page.ScrollToOffset(page.Offset.SubtractXY(0, line))
+	case fyne.KeyPageDown:
+		page.ScrollToOffset(page.Offset.AddXY(0, page.Size().Height-line))
+	case fyne.KeyPageUp:
+		page.ScrollToOffset(page.Offset.SubtractXY(0, page.Size().Height-line))
+	case fyne.KeyHome:
+		page.ScrollToTop()
+	case fyne.KeyEnd:
+		page.ScrollToBottom()
+	}
 }
 
 // chords lists what the window does on keys together with others.
@@ -341,7 +364,7 @@ type banner struct {
 	content fyne.CanvasObject
 	head    *widget.Label
 	text    *widget.Label
-	open    *widget.Button
+	open    *button
 
 	problem string // of the policy file
 	failure error  // of what the person did last
@@ -351,7 +374,7 @@ func newBanner(open func()) *banner {
 	b := &banner{
 		head: dialogs.Lines("", theme.SizeNameText, widget.DangerImportance),
 		text: dialogs.Lines("", theme.SizeNameCaptionText, widget.MediumImportance),
-		open: widget.NewButton(lang.L("Open the file"), open),
+		open: newButton(lang.L("Open the file"), open),
 	}
 	b.head.TextStyle.Bold = true
 	b.text.Selectable = true

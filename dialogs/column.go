@@ -185,7 +185,10 @@ func (c *queueColumn) build() {
 func firstRows(groups [][]*entry) [][]*entry {
 	room := maxRows
 	for i, group := range groups {
-		if len(group) >= room {
+		switch {
+		case room == 0:
+			return groups[:i]
+		case len(group) > room:
 			return append(groups[:i:i], group[:room])
 		}
 		room -= len(group)

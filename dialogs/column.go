@@ -149,14 +149,15 @@ func (c *queueColumn) build() {
 	snoozed := c.w.p.queue.snoozed()
 	snoozed = snoozed[:min(len(snoozed), maxRows)]
 	all := append(slices.Concat(groups...), snoozed...)
-	if slices.EqualFunc(all, c.rows, func(e *entry, r *columnRow) bool { return r.entry == e && r.snoozed == e.isSnoozed() }) {
+	isOf := func(e *entry, r *columnRow) bool { return r.entry == e && r.snoozed == e.isSnoozed() }
+	if slices.EqualFunc(all, c.rows, isOf) {
 		return
 	}
 	c.since = c.w.p.now()
 	old := c.rows
 	c.rows, c.list.Objects = nil, nil
 	add := func(e *entry) {
-		i := slices.IndexFunc(old, func(r *columnRow) bool { return r.entry == e && r.snoozed == e.isSnoozed() })
+		i := slices.IndexFunc(old, func(r *columnRow) bool { return isOf(e, r) })
 		row := (*columnRow)(nil)
 		if i >= 0 {
 			row = old[i]

@@ -305,7 +305,8 @@ func TestColumnOpensTheSnoozed(t *testing.T) {
 	}
 }
 
-// What a request puts at risk is told in the column as in its prompt: by its worst fact, in words and in the same colour.
+// What a request puts at risk is told in the column as in its prompt: by its worst fact, in words and in one
+// colour.
 func TestColumnTellsTheRisk(t *testing.T) {
 	s := newScreen(t)
 	s.wide = true

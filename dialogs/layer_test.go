@@ -51,7 +51,8 @@ func manyItems() []menuItem {
 	for i := range 12 {
 		items = append(items, menuItem{
 			text:  fmt.Sprintf("%d: fetches from registry.npmjs.org, in this project, until nod quits, whatever it is", i),
-			small: "https://registry.npmjs.org/a-package-with-quite-a-long-name/-/and-a-file-with-a-longer-one.tgz", do: func() {},
+			small: "https://registry.npmjs.org/a-package-with-quite-a-long-name/-/and-a-file-with-a-longer-one.tgz",
+			do:    func() {},
 		})
 	}
 	return items

@@ -68,7 +68,9 @@ func (q *queue) snoozed() []*entry {
 func (q *queue) groups() [][]*entry {
 	var groups [][]*entry
 	for _, e := range q.waiting() {
-		i := slices.IndexFunc(groups, func(g []*entry) bool { return sameSession(g[0].request.Requester, e.request.Requester) })
+		i := slices.IndexFunc(groups, func(g []*entry) bool {
+			return sameSession(g[0].request.Requester, e.request.Requester)
+		})
 		if i < 0 {
 			groups = append(groups, []*entry{e})
 		} else {

@@ -94,7 +94,9 @@ func TestSnoozedIsOpenedFromTheTray(t *testing.T) {
 	var snoozed desktop.MenuItem
 	must(t, n.Screen.Await(n.ctx, "the tray's menu to list what is snoozed", func() (bool, error) {
 		items, err := n.TrayMenu()
-		i := slices.IndexFunc(items, func(i desktop.MenuItem) bool { return i.Label == "1 snoozed" && len(i.Children) == 1 })
+		i := slices.IndexFunc(items, func(i desktop.MenuItem) bool {
+			return i.Label == "1 snoozed" && len(i.Children) == 1
+		})
 		if i >= 0 {
 			snoozed = items[i].Children[0]
 		}

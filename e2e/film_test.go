@@ -19,7 +19,7 @@ type filmed struct {
 	want  string
 }
 
-// TestFilm has three agents ask ten things at once, as they do after a coffee, and a person answer them all by keyboard.
+// TestFilm has three agents ask ten things at once, and a person answer them all by keyboard.
 // It says how long that took and how many keys; with NOD_FILM each step is left in that folder as a picture.
 func TestFilm(t *testing.T) {
 	n := start(t, settings)

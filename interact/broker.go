@@ -642,8 +642,8 @@ func (b *Broker) Pending() []Request {
 	return rs
 }
 
-// Changes returns a channel that holds a signal after other requests are pending than before, or one is snoozed or asked
-// about again, and a function that ends the subscription. Signals that nobody has taken yet are one signal.
+// Changes returns a channel that holds a signal after other requests are pending than before, or one is snoozed or
+// asked about again, and a function that ends the subscription. Signals that nobody has taken yet are one signal.
 func (b *Broker) Changes() (<-chan struct{}, func()) {
 	c := make(chan struct{}, 1)
 	b.mu.Lock()

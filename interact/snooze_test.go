@@ -30,16 +30,16 @@ func asked(t *testing.T, b *interact.Broker, r interact.Request) (interact.Reque
 // A snoozed request lives longer by the time for which it was put off, as long as its caller waits, and asks again by
 // itself.
 func TestSnoozeMovesTheDeadline(t *testing.T) {
-	const minute = time.Minute
+	const minute, hook = time.Minute, 570 * time.Second
 	for name, tt := range map[string]struct {
 		timeout, patience time.Duration
 		after, snooze     time.Duration
 		lives             time.Duration // 0: it cannot be put off so long
 	}{
 		"nobody says how long":        {after: 4 * minute, snooze: 15 * minute, lives: 20 * minute},
-		"a hook of ten minutes":       {patience: 570 * time.Second, after: minute, snooze: 5 * minute, lives: 570 * time.Second},
-		"longer than the hook":        {patience: 570 * time.Second, after: minute, snooze: 15 * minute},
-		"to the hook's last moment":   {patience: 570 * time.Second, after: 570*time.Second - 5*minute, snooze: 5 * minute},
+		"a hook of ten minutes":       {patience: hook, after: minute, snooze: 5 * minute, lives: hook},
+		"longer than the hook":        {patience: hook, after: minute, snooze: 15 * minute},
+		"to the hook's last moment":   {patience: hook, after: hook - 5*minute, snooze: 5 * minute},
 		"the caller's own time-out":   {timeout: 10 * minute, after: minute, snooze: 5 * minute, lives: 10 * minute},
 		"longer than that":            {timeout: 10 * minute, after: minute, snooze: 15 * minute},
 		"patience before the default": {patience: 2 * minute, after: 30 * time.Second, snooze: minute, lives: 2 * minute},

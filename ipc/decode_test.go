@@ -244,7 +244,8 @@ func TestDecodeReadsEverything(t *testing.T) {
 			Options: []api.Option{{Label: "L", Value: "V", Description: "D", Recommended: true}},
 			Default: api.Value{List: true, Items: []string{"V"}}, Placeholder: "P",
 		}}},
-		Common: api.Common{Agent: "a", Session: "s", CWD: "/w", Timeout: 1.5, IdempotencyKey: "k", Detach: true, Hold: 2, Silence: api.AsksItself},
+		Common: api.Common{Agent: "a", Session: "s", CWD: "/w", Timeout: 1.5, IdempotencyKey: "k", Detach: true, Hold: 2,
+			Silence: api.AsksItself},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

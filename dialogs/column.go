@@ -13,7 +13,6 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
-	"github.com/jezek/xgb/xproto"
 
 	"nod/dialogs/safetext"
 	"nod/interact"
@@ -112,17 +111,10 @@ func hasRoomBeside(w fyne.Window, width float32) bool {
 	if x == nil {
 		return false
 	}
-	root, err := xproto.GetGeometry(x.conn, xproto.Drawable(x.root)).Reply()
-	if err != nil {
-		return false
-	}
-	room := int(root.Width)
+	monitor := x.monitor(id)
+	room := monitor.Dx()
 	if id != 0 && x.onScreen(id) {
-		at, err := xproto.TranslateCoordinates(x.conn, id, x.root, 0, 0).Reply()
-		if err != nil {
-			return false
-		}
-		room = int(at.DstX) + int(w.Canvas().Size().Width*w.Canvas().Scale())
+		room = x.place(id).Max.X - monitor.Min.X
 	}
 	return float32(room) >= width*w.Canvas().Scale()
 }

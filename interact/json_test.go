@@ -86,7 +86,8 @@ func anyRequest(r *rand.Rand) Request {
 	text := func() string { return pick(r, texts) }
 	return Request{
 		ID: ID(text()), Created: anyTime(r), Deadline: anyTime(r), Timeout: time.Duration(r.Int64()),
-		Patience: time.Duration(r.Int64()), Until: anyTime(r), Snoozed: anyTime(r), Silence: Silence(text()),
+		Patience: time.Duration(r.Int64()), Until: anyTime(r), Snoozed: anyTime(r),
+		Silence:        Silence(text()),
 		IdempotencyKey: text(), Body: anyBody(r),
 		Requester: Requester{Agent: text(), Session: text(), Subagent: Subagent{text(), text()}, CWD: text(), Process: Process{
 			PID: r.Int32(), UID: r.Int(), Exe: text(), CWD: text(), Started: anyTime(r),

@@ -18,6 +18,7 @@ import (
 
 	"nod/dialogs/safetext"
 	"nod/interact"
+	"nod/policy/shell"
 )
 
 const (
@@ -383,10 +384,14 @@ func (r *columnRow) smallPrint() string {
 
 // riskOf is how dangerous a request is, in words and as a colour.
 func riskOf(e *entry) (string, fyne.ThemeColorName) {
-	if e.request.Body.Kind() == interact.KindApprove {
-		return className(e.why.Class), stripeOf(e)
+	if e.request.Body.Kind() != interact.KindApprove {
+		kinds := map[interact.Kind]string{interact.KindForm: tr("form"), interact.KindConfirm: tr("yes or no")}
+		return cmp.Or(kinds[e.request.Body.Kind()], tr("question")), stripeOf(e)
 	}
-	return cmp.Or(map[interact.Kind]string{interact.KindForm: tr("form"), interact.KindConfirm: tr("yes or no")}[e.request.Body.Kind()], tr("question")), stripeOf(e)
+	if facts := e.facts(); worst(facts) == shell.Danger {
+		return facts[0].Text, stripeOf(e)
+	}
+	return className(e.why.Class), stripeOf(e)
 }
 
 // Tapped implements [fyne.Tappable].

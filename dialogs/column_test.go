@@ -143,7 +143,7 @@ func TestColumnIsInOrder(t *testing.T) {
 	if want := "1 2 b 3 4 form 6"; strings.Join(got, " ") != want {
 		t.Errorf("rows %v, want %s", got, want)
 	}
-	for _, text := range []string{"claude-code · shop", "codex · orders", "Snoozed", "back at 07:22", "unknown effect · 0:00"} {
+	for _, text := range []string{"claude-code · shop", "codex · orders", "Snoozed", "back at 07:22", "Unknown effect · 0:00"} {
 		if !s.shows(text) {
 			t.Errorf("%q is not in sight", text)
 		}

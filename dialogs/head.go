@@ -99,10 +99,10 @@ func (h *head) setPosition(place, of int) bool {
 	return true
 }
 
-// stripeOf is the colour of the prompt: the class's for an approval, else the accent.
+// stripeOf is the colour of the prompt: that of its risk for an approval, else the accent.
 func stripeOf(e *entry) fyne.ThemeColorName {
 	if e.request.Body.Kind() == interact.KindApprove {
-		return ClassColor(e.why.Class)
+		return riskColor(e.why.Class, e.facts())
 	}
 	return theme.ColorNamePrimary
 }

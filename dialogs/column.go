@@ -1,7 +1,6 @@
 package dialogs
 
 import (
-	"cmp"
 	"image/color"
 	"path/filepath"
 	"slices"
@@ -275,10 +274,13 @@ type columnRow struct {
 	hovered bool
 	chips   *fyne.Container
 	small   *widget.Label
+	risk    string
+	color   fyne.ThemeColorName
 }
 
 func newColumnRow(c *queueColumn, e *entry) *columnRow {
 	r := &columnRow{c: c, entry: e, snoozed: e.isSnoozed(), chips: Row(4)}
+	r.risk, r.color = riskOf(e)
 	r.small = oneLine("", theme.SizeNameCaptionText)
 	r.small.Importance = widget.LowImportance
 	r.addChips()
@@ -352,8 +354,7 @@ func (r *columnRow) words() fyne.CanvasObject {
 // CreateRenderer implements [fyne.Widget].
 func (r *columnRow) CreateRenderer() fyne.WidgetRenderer {
 	ground := canvas.NewRectangle(nil)
-	_, risk := riskOf(r.entry)
-	mark := Surface(risk, container.New(fixed{width: 4}))
+	mark := Surface(r.color, container.New(fixed{width: 4}))
 	text := Column(1, Tight(r.words()), Tight(r.small))
 	if len(r.chips.Objects) > 0 {
 		text.Add(Padded(2, 0, r.chips))
@@ -373,25 +374,27 @@ func (r *columnRow) CreateRenderer() fyne.WidgetRenderer {
 	})
 }
 
-// smallPrint is the risk in words, and how long the request has waited or when it is back.
+// smallPrint is how long the request has waited, or when it is back, and the risk in words.
 func (r *columnRow) smallPrint() string {
-	if r.snoozed {
-		return tr("back at {{.Time}}", values{"Time": r.entry.request.Snoozed.Format("15:04")})
-	}
-	risk, _ := riskOf(r.entry)
-	return risk + " · " + clock(r.c.w.p.now().Sub(r.entry.request.Created))
+	return r.c.w.ageOf(r.entry) + " · " + r.risk
 }
 
-// riskOf is how dangerous a request is, in words and as a colour.
+// riskOf is how dangerous a request is, as its prompt has it: the worst fact, or the class, and a colour.
 func riskOf(e *entry) (string, fyne.ThemeColorName) {
-	if e.request.Body.Kind() != interact.KindApprove {
-		kinds := map[interact.Kind]string{interact.KindForm: tr("form"), interact.KindConfirm: tr("yes or no")}
-		return cmp.Or(kinds[e.request.Body.Kind()], tr("question")), stripeOf(e)
+	switch b := e.request.Body.(type) {
+	case interact.Approve:
+		who := e.request.Requester
+		facts := worstFirst(append(riskFacts(risksOf(b.Call(who))), newContent(b, who.Folder()).facts...))
+		if worst(facts) == shell.Note {
+			return className(e.why.Class), riskColor(e.why.Class, facts)
+		}
+		return facts[0].Text, riskColor(e.why.Class, facts)
+	case interact.Confirm:
+		return tr("yes or no"), stripeOf(e)
+	case interact.Form:
+		return tr("form"), stripeOf(e)
 	}
-	if facts := e.facts(); worst(facts) == shell.Danger {
-		return facts[0].Text, stripeOf(e)
-	}
-	return className(e.why.Class), stripeOf(e)
+	return tr("question"), stripeOf(e)
 }
 
 // Tapped implements [fyne.Tappable].

@@ -21,15 +21,6 @@ type entry struct {
 	why      policy.Decision
 	answered chan<- reply // gets what comes of it; has room for it
 	page     *page        // with what was typed into it; nil before it was shown
-	risks    []fact       // what a person should see of the call, the worst first; nil before anybody looked
-}
-
-// facts are the risks of a call as they were when somebody first looked.
-func (e *entry) facts() []fact {
-	if a, ok := e.request.Body.(interact.Approve); ok && e.risks == nil {
-		e.risks = append([]fact{}, riskFacts(risksOf(a.Call(e.request.Requester)))...)
-	}
-	return e.risks
 }
 
 // add puts a request at the end of the queue.

@@ -24,6 +24,7 @@ const (
 	columnWidth = 236 // of the queue beside the prompt
 	maxInPlace  = 100 // characters of a question that can be answered without its prompt
 	maxOption   = 16  // the same for an option
+	maxRows     = 40  // of those that wait, and of those that are snoozed: the others follow when these are gone
 )
 
 // queueColumn is the queue beside the prompt, where the screen has the room: what waits, by session, and what is
@@ -128,6 +129,9 @@ func hasRoomBeside(w fyne.Window, width float32) bool {
 
 // follow shows what the queue says now.
 func (c *queueColumn) follow() {
+	if !c.shown {
+		return
+	}
 	c.build()
 	current := c.w.p.queue.current
 	for _, row := range c.rows {
@@ -141,8 +145,9 @@ func (c *queueColumn) follow() {
 
 // build makes the rows anew where other requests wait than before.
 func (c *queueColumn) build() {
-	groups := c.w.p.queue.groups()
+	groups := firstRows(c.w.p.queue.groups())
 	snoozed := c.w.p.queue.snoozed()
+	snoozed = snoozed[:min(len(snoozed), maxRows)]
 	all := append(slices.Concat(groups...), snoozed...)
 	if slices.EqualFunc(all, c.rows, func(e *entry, r *columnRow) bool { return r.entry == e && r.snoozed == e.isSnoozed() }) {
 		return
@@ -174,6 +179,21 @@ func (c *queueColumn) build() {
 		add(e)
 	}
 	c.list.Refresh()
+}
+
+// firstRows are as many of what waits as have a row.
+func firstRows(groups [][]*entry) [][]*entry {
+	room := maxRows
+	for i, group := range groups {
+		switch {
+		case room == 0:
+			return groups[:i]
+		case len(group) > room:
+			return append(groups[:i:i], group[:room])
+		}
+		room -= len(group)
+	}
+	return groups
 }
 
 // heading names a session, and denies all of it.

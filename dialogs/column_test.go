@@ -325,3 +325,23 @@ func TestColumnTellsTheRisk(t *testing.T) {
 		t.Errorf("both look alike: %s, %q", danger.color, danger.risk)
 	}
 }
+
+// However many wait, there are rows for so many only, and those that have none come when others go.
+func TestColumnHasRowsForSoManyOnly(t *testing.T) {
+	for _, sessions := range []int{1, 2, maxRows} {
+		s := newScreen(t)
+		s.wide = true
+		for i := range maxRows + 2 {
+			r := bash(fmt.Sprint(i), "make")
+			r.Requester.Session = fmt.Sprint(i % sessions)
+			s.open(r)
+		}
+		if n := len(s.p.window.column.rows); n != maxRows {
+			t.Errorf("%d sessions: %d rows", sessions, n)
+		}
+		s.p.post(func() { s.p.withdraw("0"); s.p.withdraw("1"); s.p.withdraw("2") })
+		if n := len(s.p.window.column.rows); n != maxRows-1 {
+			t.Errorf("%d sessions: %d rows of %d", sessions, n, maxRows-1)
+		}
+	}
+}

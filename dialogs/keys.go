@@ -153,7 +153,10 @@ func (f *field) TypedKey(ev *fyne.KeyEvent) {
 	switch {
 	case ev.Name == fyne.KeyEscape, ev.Name == desktop.KeyMenu, !f.MultiLine && isPaging(ev):
 		f.w.typedKey(ev)
-	case !f.onKey(ev):
+	case f.onKey(ev):
+	case (ev.Name == fyne.KeyPageUp || ev.Name == fyne.KeyPageDown) && f.fits(f.Size()):
+		f.w.typedKey(ev)
+	default:
 		f.Entry.TypedKey(ev)
 	}
 }

@@ -127,7 +127,10 @@ func sentences(t *testing.T) map[string]string {
 		})
 	}
 	for _, d := range actions {
-		found[d.sentence] = d.sentence
+		found[d.wish] = d.wish
+		if d.bare != "" {
+			found[d.bare] = d.bare
+		}
 	}
 	for _, text := range riskTexts(t) {
 		found[text] = text

@@ -14,7 +14,7 @@ import (
 func TestPlanIsApprovedAsAPlan(t *testing.T) {
 	s := newScreen(t)
 	s.open(planRequest("1", "# Move\n\n1. first"))
-	for _, text := range []string{"claude-code wants to carry out this plan", "Approve plan"} {
+	for _, text := range []string{"— wants to carry out this plan", "Approve plan"} {
 		if !s.shows(text) {
 			t.Errorf("%q is not there", text)
 		}

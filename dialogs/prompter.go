@@ -45,10 +45,11 @@ type Prompter struct {
 	app     fyne.App
 	options Options
 
-	now   func() time.Time
-	do    func(func())                            // runs a function on the UI goroutine
-	later func(func())                            // runs a function soon, after the event at hand
-	timer func(time.Duration, func()) *time.Timer // [time.AfterFunc]
+	now    func() time.Time
+	do     func(func())                            // runs a function on the UI goroutine
+	later  func(func())                            // runs a function soon, after the event at hand
+	timer  func(time.Duration, func()) *time.Timer // [time.AfterFunc]
+	screen func(fyne.Window) fyne.Size             // of the screen that a window is on
 	// aside does work on another goroutine, and then what it returns on that of the UI.
 	aside func(work func() (show func()))
 
@@ -82,7 +83,7 @@ func New(a fyne.App, o Options) *Prompter {
 	p := &Prompter{
 		app: a, options: o, now: time.Now, do: fyne.Do,
 		later: func(f func()) { f() },
-		timer: time.AfterFunc, hasRoomBeside: hasRoomBeside,
+		timer: time.AfterFunc, screen: screenOf, hasRoomBeside: hasRoomBeside,
 		queue: &queue{},
 	}
 	p.aside = func(work func() func()) { go func() { p.post(work()) }() }

@@ -123,10 +123,25 @@ func (p *sheetPage) wanted() float32 {
 		p.wrap(sheetFirstWidth)
 	}
 	height := p.height
-	if most := p.face(lineText).height() * sheetMaxRows; height > most || p.sheet.capped {
-		height = most + p.sheet.footHeight()
+	if p.sheet.capped {
+		height += p.sheet.footHeight()
 	}
 	return height + 2*sheetPad
+}
+
+func (p *sheetPage) natural() float32 {
+	var widest float32
+	most := sheetMaxColumns * p.face(lineText).cell
+	for _, l := range p.sheet.lines {
+		var text float32
+		for _, s := range l.spans {
+			if text += p.face(l.style).measureUpTo(s.Text, most-text); text >= most {
+				break
+			}
+		}
+		widest = max(widest, p.leadWidth(l)+min(text, most))
+	}
+	return widest + scrollbarRoom + 2*sheetPad + 1
 }
 
 func (p *sheetPage) wrapLine(index int, l sheetLine) {

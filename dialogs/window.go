@@ -33,7 +33,8 @@ type window struct {
 	measuring bool      // the page is laid out only to learn its size
 	settled   time.Time // until then the window manager may still change the window
 
-	given   fyne.Size      // the size that nod gave the window last
+	given   fyne.Size      // the size that nod, or the person, gave the window last
+	byHand  fyne.Size      // the size that the person gave it last, also before nod was started; zero for none
 	placing bool           // nod itself moves the focus: that says nothing about the window's
 	left    fyne.Focusable // lost the focus just now; nobody knows yet whether the window did
 
@@ -53,7 +54,8 @@ func newWindow(p *Prompter) *window {
 	w := &window{p: p, arm: newArming(p.now)}
 	w.win = p.app.NewWindow(title)
 	w.win.SetPadded(false)
-	w.root = container.New(&watchSize{changed: w.disturb})
+	w.root = container.New(&watchSize{changed: w.resized})
+	w.byHand = savedSize(p.app)
 	w.win.SetContent(w.root)
 	w.win.SetCloseIntercept(w.dismiss)
 	w.installKeys()
@@ -153,26 +155,48 @@ func (w *window) show(e *entry) {
 
 // put puts a page into the window, with what is around it.
 func (w *window) put(pg *page) {
-	w.root.Objects = []fyne.CanvasObject{w.held, w.column.with(w.undos.under(pg.object))}
+	w.root.Objects = []fyne.CanvasObject{newWheel(w), w.held, w.column.with(w.undos.under(pg.object))}
 }
 
-// resize makes the window as large as the next prompt wants it, unless the human or the window manager has
-// given it another size than nod.
+// resize makes the window large enough for the prompt in it, but no smaller while it is in sight, where the buttons
+// would move under the pointer. A size by the person's hand, or the window manager's, stays.
 func (w *window) resize(wanted fyne.Size) {
-	if !w.sizeIsOurs() {
+	now := w.win.Canvas().Size()
+	if !w.sizeIsOurs() || w.page.byHand != (fyne.Size{}) {
+		return
+	}
+	if wanted = wanted.Max(now); sameSize(wanted, now) {
 		return
 	}
 	w.settling()
-	w.win.Resize(wanted)
 	w.given = wanted
+	keepCorner(w.win, func() { w.win.Resize(wanted) })
+}
+
+// handTime is how long after nod has resized the window, and it has settled, no size is taken for the person's.
+const handTime = 2 * time.Second
+
+// sameSize reports whether two sizes of a window, which has whole pixels, are the same.
+func sameSize(a, b fyne.Size) bool {
+	const rounding = 2
+	return math.Abs(float64(a.Width-b.Width)) <= rounding && math.Abs(float64(a.Height-b.Height)) <= rounding
+}
+
+// resized follows a new size of the window. One that comes when nod has done nothing for a while is by the person's
+// hand: before, it may be the window manager's, or be told late.
+func (w *window) resized() {
+	w.disturb()
+	if w.page == nil || !w.inView() || w.sizeIsOurs() || w.p.now().Before(w.settled.Add(handTime)) {
+		return
+	}
+	w.given, w.byHand = w.win.Canvas().Size(), w.page.object.Size()
+	w.page.byHand = w.byHand
+	saveSize(w.p.app, w.byHand)
 }
 
 // sizeIsOurs reports whether the window is as large as nod made it.
 func (w *window) sizeIsOurs() bool {
-	const rounding = 2 // a window has whole pixels
-	now := w.win.Canvas().Size()
-	return math.Abs(float64(now.Width-w.given.Width)) <= rounding &&
-		math.Abs(float64(now.Height-w.given.Height)) <= rounding
+	return sameSize(w.win.Canvas().Size(), w.given)
 }
 
 // fit lays the prompt out again after something in it has changed its size.
@@ -189,10 +213,21 @@ func (w *window) changed() {
 	w.disturb()
 }
 
-// measure learns the size at which the page looks best.
+// measure learns the size at which the page looks best: as the person made the window while it showed this page; else
+// as the person likes it, but large enough for the page, as far as the screen goes.
 func (w *window) measure(pg *page) (size fyne.Size) {
-	w.unseen(func() { size = pg.size() })
-	size.Height += w.undos.height()
+	screen := w.p.screen(w.win)
+	if pg.byHand != (fyne.Size{}) {
+		return pg.byHand.Min(screen)
+	}
+	under := w.undos.height()
+	least, most := usualSize, screenShare(screen, under)
+	if w.byHand != (fyne.Size{}) {
+		least = w.byHand.Min(screen).Max(fyne.NewSize(minPageWidth, leastHeight))
+		most = most.Max(least)
+	}
+	w.unseen(func() { size = pg.size(least.Min(most), most) })
+	size.Height += under
 	return size
 }
 
@@ -250,6 +285,7 @@ func (w *window) takesFocus() bool { return w.p.options.Config().Appear == confi
 func (w *window) appear(size fyne.Size, focus bool) {
 	HideWindow(w.win)
 	w.settling()
+	scale := w.win.Canvas().Scale()
 	w.win.Resize(size)
 	w.given = size
 	w.win.CenterOnScreen()
@@ -257,6 +293,11 @@ func (w *window) appear(size fyne.Size, focus bool) {
 		top.RequestAlwaysOnTop()
 	}
 	showWindow(w.win, focus)
+	if w.win.Canvas().Scale() != scale { // is known only once the window has been made
+		size = w.column.widen(w.measure(w.page))
+		w.given = size
+		keepCorner(w.win, func() { w.win.Resize(size) })
+	}
 	w.settling() // again: the first time the window is made here, which takes a while
 	w.arm.setVisible(true)
 }

@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver"
 	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/randr"
 	"github.com/jezek/xgb/xproto"
 )
 
@@ -76,6 +77,8 @@ type xServer struct {
 	conn  *xgb.Conn
 	root  xproto.Window
 	atoms map[string]xproto.Atom
+
+	hasMonitors bool // it tells of its monitors
 }
 
 var connectX = sync.OnceValue(func() *xServer {
@@ -121,6 +124,7 @@ func newXServer() (*xServer, error) {
 		}
 		x.atoms[name] = atom.Atom
 	}
+	x.hasMonitors = randr.Init(conn) == nil
 	go func() { // what nobody reads would block the connection
 		for event, err := conn.WaitForEvent(); event != nil || err != nil; event, err = conn.WaitForEvent() {
 		}

@@ -64,7 +64,7 @@ func TestParseShortcut(t *testing.T) {
 	for s, want := range map[string]string{
 		"Ctrl+Alt+N": "Ctrl+Alt+N", "ctrl + alt + n": "Ctrl+Alt+N", "super+f12": "Super+F12",
 		"alt+shift+SPACE": "Alt+Shift+Space",
-		"Super+Ctrl+0": "Ctrl+Super+0",
+		"Super+Ctrl+0":    "Ctrl+Super+0",
 	} {
 		if c, err := ParseShortcut(s); err != nil || c.String() != want {
 			t.Errorf("%q: %v, %v; want %s", s, c, err, want)

@@ -89,7 +89,7 @@ func (h *head) setPosition(place, of int) bool {
 	return true
 }
 
-// stripeOf is the colour of the prompt: the class's for an approval, else the accent.
+// stripeOf is the colour of the prompt before its input is looked at: the class's for an approval, else the accent.
 func stripeOf(e *entry) fyne.ThemeColorName {
 	if e.request.Body.Kind() == interact.KindApprove {
 		return ClassColor(e.why.Class)

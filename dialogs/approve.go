@@ -183,30 +183,44 @@ func (a *approvePage) wantedWidth() float32 {
 }
 
 func (a *approvePage) footObject() *foot {
-	a.reason = newField(a.w, tr("Why not? The agent reads this."), true)
+	labels := labelsOf(a.body)
+	a.reason = newField(a.w, labels.placeholder, true)
 	a.reason.SetMinRowsVisible(2)
 	a.reason.onEnter(a.w.refuse)
 	a.reason.Hide()
 	a.no = newDecision(a.w, "", "", plainButton, a.w.refuse)
-	a.why = newButton(a.w, tr("Deny with reason…"), a.openReason)
+	a.why = newButton(a.w, labels.why, a.openReason)
 	a.scopes = newButton(a.w, "", a.chooseScope)
 	a.scopes.icon, a.scopes.trailing, a.scopes.hint = theme.IconNameArrowDropDown, true, commandName()+"+S"
-	a.yes = newDecision(a.w, a.affirmative(), affirmativeHint(), strongButton, a.w.affirm)
+	a.yes = newDecision(a.w, labels.yes, affirmativeHint(), strongButton, a.w.affirm)
+	right := []fyne.CanvasObject{a.scopes, a.yes}
+	if isPlan(a.body) {
+		right = slices.Insert(right, 1, a.planEdits()...)
+	}
 	a.rule = container.NewStack()
 	a.showScope()
 	a.showRefusing()
 	return &foot{
 		above: []fyne.CanvasObject{a.rule, a.reason},
 		left:  []fyne.CanvasObject{a.no, a.why},
-		right: []fyne.CanvasObject{a.scopes, a.yes},
+		right: right,
 	}
 }
 
-func (a *approvePage) affirmative() string {
-	if isPlan(a.body) {
-		return tr("Approve plan")
+// approveLabels is what the buttons say.
+type approveLabels struct{ yes, no, why, send, placeholder string }
+
+func labelsOf(a interact.Approve) approveLabels {
+	if isPlan(a) {
+		return approveLabels{
+			yes: tr("Approve plan"), no: tr("Keep planning"), why: tr("Keep planning with feedback…"),
+			send: tr("Keep planning with this feedback"), placeholder: tr("What to change? The agent reads this."),
+		}
 	}
-	return tr("Allow")
+	return approveLabels{
+		yes: tr("Allow"), no: tr("Deny"), why: tr("Deny with reason…"),
+		send: tr("Deny with this reason"), placeholder: tr("Why not? The agent reads this."),
+	}
 }
 
 // toggleRaw shows the whole input as JSON in place of the view of it, or goes back.
@@ -255,12 +269,19 @@ func (a *approvePage) closeReason() bool {
 
 // showRefusing shows the field for the reason and what sends it in place of all that allows, or the other way round.
 func (a *approvePage) showRefusing() {
-	a.no.text, a.no.hint, a.no.look = tr("Deny"), negativeHint(), plainButton
+	labels := labelsOf(a.body)
+	a.no.text, a.no.hint, a.no.look = labels.no, negativeHint(), plainButton
 	if a.refusing {
-		a.no.text, a.no.hint, a.no.look = tr("Deny with this reason"), tr("Enter"), strongButton
+		a.no.text, a.no.hint, a.no.look = labels.send, tr("Enter"), strongButton
 	}
 	a.no.Refresh()
 	isOnce := isPlan(a.body) || a.body.Tool == interact.OpenURL // carried out once, and no rule opens an address
+	if isOnce {
+		a.page.scope = nil
+	}
+	if a.otherwise != nil {
+		setVisible(a.otherwise, !a.refusing)
+	}
 	setVisible(a.reason, a.refusing)
 	setVisible(a.why, !a.refusing)
 	setVisible(a.yes, !a.refusing)

@@ -93,7 +93,7 @@ func (b *brief) place(width float32) float32 {
 	}
 	gaps := briefPartGap * float32(len(b.parts)-1)
 	all := b.column(width)
-	fits := labelsOf(b.parts)+textsOf(b.parts)+gaps <= width
+	fits := labelWidth(b.parts)+textWidth(b.parts)+gaps <= width
 	folds := !fits && all > float32(b.most)*b.parts[0].line.MinSize().Height
 	setVisible(b.more, folds)
 	if folds {
@@ -103,7 +103,7 @@ func (b *brief) place(width float32) float32 {
 	switch {
 	case fits:
 		return b.row(b.parts, 0, width)
-	case folds && !b.open && (width-labelsOf(b.parts)-gaps)/float32(len(b.parts)) >= leastShare:
+	case folds && !b.open && (width-labelWidth(b.parts)-gaps)/float32(len(b.parts)) >= leastShare:
 		return b.row(b.parts, 0, width)
 	case folds && !b.open:
 		var y float32
@@ -138,10 +138,10 @@ func (b *brief) column(width float32) (height float32) {
 
 // row puts parts into one row and returns its height. Those that are longer than their share of it lose their middles.
 func (b *brief) row(parts []briefPart, y, width float32) (height float32) {
-	room := width - briefPartGap*float32(len(parts)-1) - labelsOf(parts)
+	room := width - briefPartGap*float32(len(parts)-1) - labelWidth(parts)
 	var x float32
 	for i, p := range parts {
-		share := max(room/float32(len(parts)-i), room-textsOf(parts[i+1:])) // what those behind do not need
+		share := max(room/float32(len(parts)-i), room-textWidth(parts[i+1:])) // what those behind do not need
 		share = max(min(p.text.wide(), share), 0)
 		room -= share
 		height = max(height, p.line.MinSize().Height)
@@ -152,16 +152,16 @@ func (b *brief) row(parts []briefPart, y, width float32) (height float32) {
 	return height
 }
 
-// labelsOf is the width of the labels of parts.
-func labelsOf(parts []briefPart) (width float32) {
+// labelWidth is the width of the labels of parts.
+func labelWidth(parts []briefPart) (width float32) {
 	for _, p := range parts {
 		width += p.label.MinSize().Width + briefLabelGap
 	}
 	return width
 }
 
-// textsOf is the width of the texts of parts.
-func textsOf(parts []briefPart) (width float32) {
+// textWidth is the width of the texts of parts.
+func textWidth(parts []briefPart) (width float32) {
 	for _, p := range parts {
 		width += p.text.wide()
 	}

@@ -34,9 +34,9 @@ type button struct {
 	icon       fyne.ThemeIconName // "" for none
 	trailing   bool               // the icon is behind the text
 	look       buttonLook
-	ready      bool // a strong button that is not ready looks pale
-	compact    bool // no hint, but a note
-	chordOnly  bool // no plain key presses it
+	ready      bool   // a strong button that is not ready looks pale
+	compact    bool   // no hint, but a note
+	chordOnly  string // the only keys that press it; "" when plain ones do
 	onTap      func()
 	onResize   func() // its least size has changed
 
@@ -56,8 +56,9 @@ func newButton(w *window, text string, onTap func()) *button {
 func newDecision(w *window, text, hint string, look buttonLook, onTap func()) *button {
 	b := newButton(w, text, onTap)
 	b.hint, b.look = hint, look
-	b.chordOnly = look == strongButton
-	b.ready = !b.chordOnly
+	if look == strongButton {
+		b.chordOnly, b.ready = hint, false
+	}
 	return b
 }
 
@@ -210,10 +211,8 @@ func (b *button) TypedKey(ev *fyne.KeyEvent) {
 		return
 	}
 	do := b.onTap
-	if b.chordOnly {
-		do = func() {
-			b.w.page.tell(tr("No plain key says yes: press {{.Keys}}.", values{"Keys": affirmativeHint()}))
-		}
+	if b.chordOnly != "" {
+		do = func() { b.w.page.tell(tr("No plain key says yes: press {{.Keys}}.", values{"Keys": b.chordOnly})) }
 	}
 	if b.w != nil {
 		do = b.w.pressing(do)

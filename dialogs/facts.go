@@ -59,7 +59,8 @@ func riskFacts(risks []policy.Risk) []fact {
 	named, levels := map[string][]string{}, map[string]shell.Level{}
 	for _, r := range risks {
 		texts, levels[r.Text] = appendNew(texts, r.Text), max(levels[r.Text], r.Level)
-		if r.What != "" {
+		isBelow := func(name string) bool { return strings.HasPrefix(r.What, name+"/") }
+		if r.What != "" && !slices.ContainsFunc(named[r.Text], isBelow) {
 			named[r.Text] = appendNew(named[r.Text], r.What)
 		}
 	}
@@ -143,6 +144,9 @@ const maxDangers = 4
 // showFacts shows what is dangerous about the input, as badges and as a list of the parts that are.
 func (a *approvePage) showFacts() {
 	class := fact{className(a.entry.why.Class), classLevel(a.entry.why.Class)}
+	if a.input.isCommand && a.entry.why.Class == policy.Unknown {
+		class.Text = className(policy.Execute)
+	}
 	color := ClassColor(a.entry.why.Class)
 	if worst(a.input.facts) > class.Level { // green beside red would say that all is well
 		color = ColorMuted

@@ -91,7 +91,7 @@ func (h *head) setPosition(place, of int) bool {
 	return true
 }
 
-// stripeOf is the colour of the prompt: the class's for an approval, else the accent.
+// stripeOf is the colour of the prompt before its input is looked at: the class's for an approval, else the accent.
 func stripeOf(e *entry) fyne.ThemeColorName {
 	if e.request.Body.Kind() == interact.KindApprove {
 		return ClassColor(e.why.Class)
@@ -324,7 +324,7 @@ func home(path string) string {
 // summaryOf is one line on a request, for the list of the queue.
 func summaryOf(r interact.Request) string {
 	gist := safetext.Line(r.Gist(), 60)
-	if b, ok := r.Body.(interact.Approve); ok {
+	if b, ok := r.Body.(interact.Approve); ok && b.Action() != interact.RunsCommand {
 		return safetext.Line(b.Tool, maxName) + "  " + gist
 	}
 	return gist

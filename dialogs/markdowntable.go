@@ -22,10 +22,12 @@ func (m *markdown) table(t *gfm.Table) fyne.CanvasObject {
 		return m.literal(t)
 	}
 	columns := &tableColumns{natural: make([]float32, len(t.Alignments))}
-	rows := Column(0)
+	var rows []fyne.CanvasObject
 	for r := t.FirstChild(); r != nil; r = r.NextSibling() {
 		if m.count++; m.count > maxMarkdownBlocks {
-			rows.Add(m.literal(r))
+			if o := m.literal(r); o != nil {
+				rows = append(rows, o)
+			}
 			continue
 		}
 		_, isHeader := r.(*gfm.TableHeader)
@@ -33,11 +35,11 @@ func (m *markdown) table(t *gfm.Table) fyne.CanvasObject {
 		if isHeader {
 			row = Surface(ColorSunken, row)
 		} else {
-			rows.Add(Rule())
+			rows = append(rows, Rule())
 		}
-		rows.Add(row)
+		rows = append(rows, row)
 	}
-	return inset(Card(theme.ColorNameBackground, Padded(1, 1, rows)))
+	return inset(Card(theme.ColorNameBackground, Padded(1, 1, Column(0, rows...))))
 }
 
 func (m *markdown) cells(row ast.Node, isHeader bool, columns *tableColumns) []fyne.CanvasObject {

@@ -26,6 +26,10 @@ type page struct {
 	note    fyne.CanvasObject // holds problem
 	yes     *button           // the affirmative
 	no      *button           // the negative
+
+	otherwise       *button // another affirmative; nil for none
+	affirmOtherwise func()  // gives that answer
+
 	foot    *foot
 	margins *layout.CustomPaddedLayout // around the foot
 	compact bool                       // there is little room
@@ -172,6 +176,9 @@ func (p *page) complain(s string) {
 	p.problem.SetText(s)
 	setVisible(p.note, s != "")
 	p.w.fit()
+	if o, ok := p.w.win.Canvas().Focused().(fyne.CanvasObject); ok && p.w.page == p {
+		p.reveal(o) // which the note may have covered
+	}
 }
 
 // clock writes a time that is left: 4:30, or 1:04:30.

@@ -13,7 +13,11 @@ import (
 func (w *window) otherPlaces(e *entry) []menuItem {
 	var items []menuItem
 	if s, isText := e.page.text.(*sheet); isText {
-		items = append(items, menuItem{text: tr("Open in my editor"), parted: true, do: s.openAsFile})
+		items = append(items, menuItem{text: tr("Open in my editor"), parted: true, do: func() {
+			if err := openText(s.original); err != nil {
+				e.page.tell(err.Error())
+			}
+		}})
 	}
 	x, _ := windowSystem(w.win)
 	if x == nil {

@@ -170,6 +170,7 @@ func (r *undoRow) MinSize(o []fyne.CanvasObject) fyne.Size {
 
 // Layout implements [fyne.Layout]: the prompt, and the bar under it.
 func (r *undoRow) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	o[0].Move(fyne.Position{})
 	o[0].Resize(fyne.NewSize(size.Width, max(size.Height-r.tall, 0)))
 	o[1].Move(fyne.NewPos(0, size.Height-r.tall))
 	o[1].Resize(fyne.NewSize(size.Width, r.tall))

@@ -2,6 +2,7 @@ package dialogs
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -351,10 +352,25 @@ func (w *window) affirm() {
 	case w.menu != nil:
 		w.menu.affirm()
 	case w.page == nil:
+	default:
+		w.decide(w.page.affirm)
+	}
+}
+
+// affirmOtherwise is a press of the other affirmative, where there is one.
+func (w *window) affirmOtherwise() {
+	if w.menu == nil && w.page != nil && w.page.otherwise != nil {
+		w.decide(w.page.affirmOtherwise)
+	}
+}
+
+// decide is a press of an affirmative that works if it is armed.
+func (w *window) decide(affirm func()) {
+	switch {
 	case w.page.refusing:
 		w.refuse()
 	case w.arm.press():
-		w.page.affirm()
+		affirm()
 	default:
 		w.sayTooFast()
 		w.rearm()
@@ -417,7 +433,7 @@ func (w *window) dismiss() {
 
 // nextScope chooses the next thing that the affirmative keeps.
 func (w *window) nextScope() {
-	if w.page != nil && w.menu == nil && w.page.scope != nil {
+	if w.page != nil && w.menu == nil && w.page.scope != nil && !w.page.refusing {
 		w.page.scope()
 	}
 }
@@ -446,6 +462,9 @@ func (w *window) rearm() {
 	}
 	w.arm.hear()
 	w.page.yes.setReady(w.arm.armed(), w.note())
+	if w.page.otherwise != nil {
+		w.page.otherwise.setReady(w.arm.armed(), w.page.otherwise.hint)
+	}
 	if w.page.no != nil {
 		w.page.no.setReady(!w.arm.isQuiet(), "")
 	}
@@ -601,10 +620,11 @@ func (w *window) closeMenu() {
 // openQueue lists what waits, from the prompt of current.
 func (w *window) openQueue(current *entry) {
 	var items []menuItem
-	for _, e := range w.p.queue.waiting() {
+	snoozed := w.p.queue.snoozed()
+	for _, e := range slices.Concat(slices.Concat(w.p.queue.groups()...), snoozed) {
 		items = append(items, menuItem{
 			text: summaryOf(e.request), small: w.smallPrint(e), marked: e == current,
-			do: func() { w.p.show(e) },
+			parted: len(snoozed) > 0 && e == snoozed[0], do: func() { w.p.show(e) },
 		})
 	}
 	items = append(items, menuItem{
@@ -616,8 +636,16 @@ func (w *window) openQueue(current *entry) {
 
 // smallPrint is the second line on an entry in the list.
 func (w *window) smallPrint(e *entry) string {
-	r := e.request
-	return agentOf(r.Requester) + " · " + tr("waits for {{.Time}}", values{"Time": clock(w.p.now().Sub(r.Created))})
+	risk, _ := riskOf(e)
+	return sessionName(e.request.Requester) + " · " + w.ageOf(e) + " · " + risk
+}
+
+// ageOf is how long a request has waited, or when the person is asked again.
+func (w *window) ageOf(e *entry) string {
+	if e.isSnoozed() {
+		return tr("back at {{.Time}}", values{"Time": e.request.Snoozed.Format("15:04")})
+	}
+	return clock(w.p.now().Sub(e.request.Created))
 }
 
 // denySession denies every approval of the entry's session and closes its questions unanswered.

@@ -317,7 +317,9 @@ func TestHeldChordAnswersOne(t *testing.T) {
 
 // Nor one that is held down while the window goes and comes back with another prompt.
 func TestChordHeldOver(t *testing.T) {
-	for name, away := range map[string]time.Duration{"it has not repeated yet": 100 * time.Millisecond, "it repeats": time.Minute} {
+	for name, away := range map[string]time.Duration{
+		"it has not repeated yet": 100 * time.Millisecond, "it repeats": time.Minute,
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScreen(t)
 			s.open(bash("1", "make"))

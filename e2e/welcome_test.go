@@ -16,8 +16,8 @@ import (
 
 const welcomeTitle = "Welcome to nod"
 
-// TestWelcome starts nod for the first time: a person sets the agent up that is here, answers a test request and is
-// done. nod does not welcome them again.
+// TestWelcome starts nod for the first time: a person sets the agent up that is here, whose hook then reaches nod,
+// answers a test request and is done. nod does not welcome them again.
 func TestWelcome(t *testing.T) {
 	n := startDesktop(t)
 	n.startProgram(n.firstStart())
@@ -25,8 +25,10 @@ func TestWelcome(t *testing.T) {
 	n.shot("welcome")
 
 	hooks := filepath.Join(n.Home(), ".claude", "settings.json")
+	page := func(w image.Rectangle) image.Rectangle { w.Max.Y -= footHeight; return w }
+	n.button(plainButton, func(w image.Rectangle) image.Rectangle { w.Min.X += w.Dx() / 2; return page(w) })
 	n.press("Tab", "Tab", "Return") // Set up… of Claude Code
-	do := n.accented(func(w image.Rectangle) image.Rectangle { w.Max.Y -= footHeight; return w })
+	do := n.button(accent, page)
 	if _, err := os.Stat(hooks); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("changed before the person agreed: %v", err)
 	}
@@ -34,8 +36,12 @@ func TestWelcome(t *testing.T) {
 	n.click(do)
 	must(t, n.Screen.Await(n.ctx, "Claude Code to be set up", func() (bool, error) {
 		text, err := os.ReadFile(hooks)
-		return strings.Contains(string(text), "hook claude-code"), ignoreMissing(err)
+		return strings.Contains(string(text), filepath.Join(bin, "nod")+" hook claude-code"), ignoreMissing(err)
 	}))
+	out, status := n.launch(n.program("nod", "agents", "check", "claude-code")).result()
+	if status != 0 && !strings.Contains(out, "ok  nod-desktop") {
+		t.Errorf("check: status %d: %s", status, out)
+	}
 
 	n.after(func() { n.press("End") })
 	n.press("shift+Tab", "shift+Tab", "shift+Tab", "shift+Tab", "Return") // Done, All settings, Start at login, the test
@@ -45,7 +51,7 @@ func TestWelcome(t *testing.T) {
 	n.press("ctrl+d")
 	n.window(welcomeTitle)
 	n.shot("welcome-answered")
-	n.click(n.accented(func(w image.Rectangle) image.Rectangle { w.Min.Y = w.Max.Y - footHeight; return w })) // Done
+	n.click(n.button(accent, func(w image.Rectangle) image.Rectangle { w.Min.Y = w.Max.Y - footHeight; return w })) // Done
 	n.noWindow()
 	n.quit()
 
@@ -56,12 +62,12 @@ func TestWelcome(t *testing.T) {
 	n.window(settingsTitle)
 }
 
-// accented waits for the button of the welcome that does what there is to do, in a part of the window.
-func (n *nod) accented(part func(window image.Rectangle) image.Rectangle) (button image.Rectangle) {
+// button waits for a button of that colour in a part of the welcome.
+func (n *nod) button(colour color.RGBA, part func(window image.Rectangle) image.Rectangle) (button image.Rectangle) {
 	n.t.Helper()
 	area := part(n.window(welcomeTitle).Area)
 	must(n.t, n.Screen.Await(n.ctx, "a button to press", func() (bool, error) {
-		found, count, err := n.Screen.Matching(area, func(c color.RGBA) bool { return c == accent })
+		found, count, err := n.Screen.Matching(area, func(c color.RGBA) bool { return c == colour })
 		button = found
 		return count >= buttonArea, err
 	}))

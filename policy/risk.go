@@ -14,6 +14,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"nod/policy/shell"
+	"nod/policy/shell/language"
 )
 
 // A Risk is one thing that a person should see before allowing a call.
@@ -278,9 +279,9 @@ func (r *risks) deletes(a *access, what string) {
 
 // picks reports whether only some of what lies in a folder is removed: find names the folder in which it looks.
 func (r *risks) picks(a *access) bool {
-	tests := []string{"-name", "-iname", "-path", "-ipath", "-regex", "-type", "-mtime", "-mmin", "-empty", "-size", "-newer"}
+	const tests language.Words = "-name -iname -path -ipath -regex -type -mtime -mmin -empty -size -newer"
 	return len(a.only) > 0 || r.part != nil && len(r.part.Argv) > 0 && r.part.Argv[0] == "find" &&
-		slices.ContainsFunc(tests, func(test string) bool { return slices.Contains(r.part.Argv, test) })
+		slices.ContainsFunc(r.part.Argv, tests.Has)
 }
 
 // placed is the value of a text, if it has a place for one.
@@ -455,7 +456,8 @@ var plainDevices = []string{
 }
 
 func isDevice(a *access) bool {
-	return isWithin(a.clean, "/dev") && !slices.ContainsFunc(plainDevices, func(d string) bool { return isWithin(a.clean, d) })
+	isPlain := func(device string) bool { return isWithin(a.clean, device) }
+	return isWithin(a.clean, "/dev") && !slices.ContainsFunc(plainDevices, isPlain)
 }
 
 // short is a path as a person writes it: from the folder that the call works in, or from the home folder.
@@ -472,7 +474,8 @@ func (r *risks) short(p string) string {
 
 // done are the risks, the worst first. What is inside the project is worth a word only where nothing is outside.
 func (r *risks) done() []Risk {
-	goesOut := slices.ContainsFunc(r.list, func(o Risk) bool { return o.Level > shell.Note && strings.Contains(o.Text, "{{") })
+	isElsewhere := func(o Risk) bool { return o.Level > shell.Note && strings.Contains(o.Text, "{{") }
+	goesOut := slices.ContainsFunc(r.list, isElsewhere)
 	list := slices.DeleteFunc(r.list, func(o Risk) bool { return goesOut && o.Text == "Inside the project" })
 	slices.SortStableFunc(list, func(a, b Risk) int { return int(b.Level) - int(a.Level) })
 	return list

@@ -67,7 +67,8 @@ func riskCall(t *testing.T, text string) Call {
 		call.Tool, call.Input = tool, ReadInput([]byte("{"+input))
 		return call
 	}
-	raw, err := json.Marshal(map[string]string{"command": strings.NewReplacer(`\n`, "\n", `\u200b`, "\u200b").Replace(text)})
+	spelled := strings.NewReplacer(`\n`, "\n", `\u200b`, "\u200b")
+	raw, err := json.Marshal(map[string]string{"command": spelled.Replace(text)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -122,8 +122,8 @@ type ruleList struct {
 	part
 	search *fyne.Container // filter, effect and agent
 	filter *textField
-	effect *choice
-	agent  *choice
+	effect *selection
+	agent  *selection
 	add    *button
 	take   *button // over, from agents
 	edit   func(policy.Rule)
@@ -142,8 +142,8 @@ func newRuleList(w *Window, edit func(policy.Rule), take func()) *ruleList {
 	l.filter.SetPlaceHolder(lang.L("Find a rule"))
 	l.filter.OnChanged = func(string) { l.find() }
 	every := append([]string{lang.L("Every effect")}, names(effects, effectName)...)
-	l.effect = newChoice(every, func(string) { l.find() })
-	l.agent = newChoice(nil, func(string) { l.find() })
+	l.effect = newSelection(every, func(string) { l.find() })
+	l.agent = newSelection(nil, func(string) { l.find() })
 	l.search = container.NewBorder(nil, nil, nil, container.NewHBox(l.effect, l.agent), l.filter)
 	l.search.Hide()
 	l.content = dialogs.Column(9,

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 
 	"nod/agents/registry"
@@ -35,11 +36,13 @@ func newAttentionPage(w *Window) *attentionPage {
 	notifications := func(of func(*config.Notifications) *bool) func(*config.Config) *bool {
 		return func(c *config.Config) *bool { return of(&c.Notifications) }
 	}
-	p.appear = newChoiceRow(w, lang.L("A new prompt"), lang.L("Allow always waits until the prompt has the keyboard."), []option{
+	ways := []option{
 		{config.AppearFocused, lang.L("takes the keyboard")},
 		{config.AppearUnfocused, lang.L("shows, keyboard stays")},
 		{config.AppearInTray, lang.L("waits in the tray")},
-	}, func(c *config.Config) *string { return &c.Prompt.Appear })
+	}
+	p.appear = newChoiceRow(w, lang.L("A new prompt"), lang.L("Allow always waits until the prompt has the keyboard."),
+		ways, func(c *config.Config) *string { return &c.Prompt.Appear })
 	p.shortcut = newSavedEntry(w, lang.L("Shortcut that brings nod up"),
 		lang.L("From any program, such as Ctrl+Alt+N. No other program gets these keys then. Empty: none."),
 		func(c *config.Config) string { return c.Prompt.Shortcut }, setShortcut)
@@ -133,7 +136,7 @@ func (p *attentionPage) newDays() *daysRow {
 	names := [7]string{lang.L("Sun"), lang.L("Mon"), lang.L("Tue"), lang.L("Wed"), lang.L("Thu"), lang.L("Fri"),
 		lang.L("Sat")}
 	all := &daysRow{}
-	list := dialogs.Row(2)
+	list := container.NewGridWithColumns(4)
 	for i := range config.Days {
 		day := (i + 1) % 7 // the week begins with Monday
 		row := newMember(p.win, "", "", config.Days[day],

@@ -59,18 +59,18 @@ func (c *check) FocusGained() {
 	reveal(c)
 }
 
-// choice is a list of which one is picked.
-type choice struct{ widget.Select }
+// selection is a list of which one is picked.
+type selection struct{ widget.Select }
 
-func newChoice(options []string, changed func(string)) *choice {
-	c := &choice{}
+func newSelection(options []string, changed func(string)) *selection {
+	c := &selection{}
 	c.Options, c.OnChanged = options, changed
 	c.ExtendBaseWidget(c)
 	return c
 }
 
 // TypedKey implements [fyne.Focusable].
-func (c *choice) TypedKey(k *fyne.KeyEvent) {
+func (c *selection) TypedKey(k *fyne.KeyEvent) {
 	if k.Name == fyne.KeyEscape {
 		passOn(c, k)
 		return
@@ -79,7 +79,7 @@ func (c *choice) TypedKey(k *fyne.KeyEvent) {
 }
 
 // FocusGained implements [fyne.Focusable].
-func (c *choice) FocusGained() {
+func (c *selection) FocusGained() {
 	c.Select.FocusGained()
 	reveal(c)
 }

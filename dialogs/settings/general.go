@@ -193,7 +193,7 @@ type option struct{ value, name string }
 // choiceRow is a setting with a few values.
 type choiceRow struct {
 	*field
-	pick    *choice
+	pick    *selection
 	options []option
 	of      func(*config.Config) *string
 	value   string // as shown last
@@ -201,7 +201,7 @@ type choiceRow struct {
 
 func newChoiceRow(w *Window, name, hint string, options []option, of func(*config.Config) *string) *choiceRow {
 	r := &choiceRow{options: options, of: of}
-	r.pick = newChoice(names(options, func(o option) string { return o.name }), func(string) {
+	r.pick = newSelection(names(options, func(o option) string { return o.name }), func(string) {
 		if i := r.pick.SelectedIndex(); i >= 0 && options[i].value != r.value {
 			value := options[i].value
 			r.value = value

@@ -66,7 +66,7 @@ func missingIn(pattern string) string {
 		return ""
 	}
 	if errors.Is(checkFolder(folder), errMissing) {
-		return folder
+		return strings.TrimRight(folder, "/")
 	}
 	return ""
 }

@@ -175,7 +175,7 @@ type State struct {
 	Contacts   map[string]interact.Contact // what came of agents' hooks, by agent
 	Autostart  Autostart
 	Shortcut   string // why the shortcut that brings nod up does not work; empty: it does, or there is none
-	Restart    bool // something was set that counts only once nod is started again
+	Restart    bool   // something was set that counts only once nod is started again
 	About      About
 }
 

@@ -119,8 +119,8 @@ type piece struct {
 }
 
 // quotes and brackets, which a line that is no valid shell may leave open.
-var unquoted = strings.NewReplacer("'", " ", `"`, " ", "`", ";", "(", ";", ")", ";", "{", " ", "}", " ", `\`, " ", "$", " ",
-	"<", " ", ">", " ", "#", " ", "&", ";", "|", ";", ";", ";", "[", " ", "]", " ", "!", " ")
+var unquoted = strings.NewReplacer("'", " ", `"`, " ", "`", ";", "(", ";", ")", ";", "{", " ", "}", " ", `\`, " ",
+	"$", " ", "<", " ", ">", " ", "#", " ", "&", ";", "|", ";", ";", ";", "[", " ", "]", " ", "!", " ")
 
 // pieces are the text as one, or its lines when it is no valid shell. Of a line that is none by itself quotes and
 // brackets are taken for blanks.

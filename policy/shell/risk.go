@@ -89,7 +89,8 @@ func risksOf(name string, args []string) []namedRisk {
 	if p := programs().find(name); p != nil {
 		bundles = !p.traits[traitDashes] && !p.traits[traitAlone]
 	}
-	for _, rule := range slices.Concat(programs().risks[name], programs().risks[unversioned(name)], programs().risks["*"]) {
+	all := programs().risks
+	for _, rule := range slices.Concat(all[name], all[unversioned(name)], all["*"]) {
 		isSame := func(r namedRisk) bool { return r.text == rule.text }
 		if alike(rule.name, name) && rule.fits(args, bundles) && !slices.ContainsFunc(found, isSame) {
 			found = append(found, rule)

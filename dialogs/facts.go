@@ -168,7 +168,8 @@ func (a *approvePage) showFacts() {
 		a.w.changed()
 	})
 	a.others.look = linkButton
-	a.facts.Objects = slices.Concat([]fyne.CanvasObject{a.badges}, a.jumps, []fyne.CanvasObject{container.NewHBox(a.others)})
+	a.facts.Objects = append([]fyne.CanvasObject{a.badges}, a.jumps...)
+	a.facts.Add(container.NewHBox(a.others))
 	a.foldJumps()
 	a.facts.Refresh()
 }

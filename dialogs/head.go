@@ -28,8 +28,9 @@ type head struct {
 	queue  *button
 	more   *button
 
-	stripe  *surface // the colour of the prompt
-	tile    *surface // the icon on a tint of it
+	stripe  *surface        // the colour of the prompt
+	tile    *surface        // the icon on a tint of it
+	line    *fyne.Container // all but the stripe
 	icon    *widget.Icon
 	margins *layout.CustomPaddedLayout
 }
@@ -46,10 +47,10 @@ func newHead(w *window, e *entry) *head {
 	h.tile = newTint(stripe, 0x22, 9, Padded(8, 8, container.New(fixed{width: 22, height: 22}, h.icon)))
 	h.stripe = newTint(stripe, 0xff, 0, container.New(fixed{height: 4}))
 	h.margins = &layout.CustomPaddedLayout{LeftPadding: sideMargin, RightPadding: sideMargin}
-	line := container.New(&sides{gap: 12}, Column(0, h.tile), text, Column(0, Row(4, h.queue, h.more)))
+	h.line = container.New(&sides{gap: 12}, Column(0, h.tile), text, Column(0, Row(4, h.queue, h.more)))
 	h.object = Column(0,
 		h.stripe,
-		Surface(ColorSunken, container.New(h.margins, line)),
+		Surface(ColorSunken, container.New(h.margins, h.line)),
 		Rule(),
 	)
 	h.queue.Hide()
@@ -69,6 +70,7 @@ func (h *head) setColor(c fyne.ThemeColorName) {
 // setCompact leaves the icon out.
 func (h *head) setCompact(v bool) {
 	setVisible(h.tile, !v)
+	h.line.Layout.Layout(h.line.Objects, h.line.Size()) // whose size may stay what it was
 	h.margins.TopPadding, h.margins.BottomPadding = 10, 10
 	if v {
 		h.margins.TopPadding, h.margins.BottomPadding = 5, 6

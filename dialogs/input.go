@@ -252,7 +252,8 @@ func oddFacts(lines []sheetLine) []fact {
 		what  string
 		level shell.Level
 	}{
-		{safetext.Hidden, tr("Hidden characters"), shell.Danger}, {safetext.Suspicious, tr("Look-alike characters"), shell.Caution},
+		{safetext.Hidden, tr("Hidden characters"), shell.Danger},
+		{safetext.Suspicious, tr("Look-alike characters"), shell.Caution},
 	} {
 		var at []string
 		for _, l := range lines {

@@ -89,10 +89,12 @@ func anyRequest(r *rand.Rand) Request {
 		Patience: time.Duration(r.Int64()), Until: anyTime(r), Snoozed: anyTime(r),
 		Silence:        Silence(text()),
 		IdempotencyKey: text(), Body: anyBody(r),
-		Requester: Requester{Agent: text(), Session: text(), Subagent: Subagent{text(), text()}, CWD: text(), Process: Process{
-			PID: r.Int32(), UID: r.Int(), Exe: text(), CWD: text(), Started: anyTime(r),
-			Parents: several(r, func() Parent { return Parent{PID: r.Int32(), Name: text(), Exe: text()} }),
-		}},
+		Requester: Requester{
+			Agent: text(), Session: text(), CWD: text(), Subagent: Subagent{text(), text()}, Process: Process{
+				PID: r.Int32(), UID: r.Int(), Exe: text(), CWD: text(), Started: anyTime(r),
+				Parents: several(r, func() Parent { return Parent{PID: r.Int32(), Name: text(), Exe: text()} }),
+			},
+		},
 	}
 }
 

@@ -112,7 +112,7 @@ figures: setup-test build ## measure start, first window, memory, processor and 
 pictures: e2e ## copy the pictures of the README from the screenshots of the tests
 	@mkdir -p assets/screenshots
 	cd build/shots/pictures && cp approve.png form.png $(CURDIR)/assets/screenshots/
-	cp build/shots/pictures/settings-auto-allow.png assets/screenshots/settings.png
+	cp build/shots/pictures/settings-allow.png assets/screenshots/settings.png
 
 update-golden: setup-test ## accept what the windows draw now as what they should draw: look at the changes
 	$(WITHOUT_C) ./dialogs -update

@@ -104,6 +104,7 @@ type program struct {
 	notifier  *notifier
 	announcer *announcer
 	tray      *tray
+	shortcut  *shortcut
 	autostart *autostart
 
 	started config.Config // as it was when nod started
@@ -178,6 +179,8 @@ func (p *program) openDesktop() (err error) {
 		wanted: p.wantsAnnouncement, hidden: p.windows.quiet,
 		show: func(id interact.ID) { p.windows.show(operator.View{Request: id}) },
 	})
+	p.shortcut = newShortcut(func() string { return p.store.Config().Prompt.Shortcut },
+		func() { p.raise(false) }, p.windows.Changed, p.log)
 	p.tray = newTray(trayActions{
 		Show:          func(id interact.ID) { p.windows.show(operator.View{Request: id}) },
 		Raise:         func() { p.windows.show(operator.View{}) },
@@ -213,6 +216,7 @@ func openURL(address string) error {
 func (p *program) run() error {
 	p.parts.Go(func() { p.windows.run(p.ctx) })
 	p.parts.Go(p.watchStore)
+	p.parts.Go(func() { p.shortcut.run(p.ctx) })
 	p.parts.Go(p.watchRequests)
 	p.parts.Go(p.serve)
 	p.parts.Go(p.checkTray)
@@ -333,6 +337,7 @@ func (p *program) watchStore() {
 		case <-changes:
 			p.broker.Reconsider()
 			p.windows.Changed()
+			p.shortcut.check()
 			waiting, _ := p.pending()
 			p.announcer.look(waiting)
 			p.refresh()

@@ -28,7 +28,7 @@ func (o operatorAPI) State(context.Context) (operator.State, error) {
 	store, where := o.p.store, o.p.server.Endpoint()
 	s := operator.State{
 		Config: store.Config(), Grants: store.Grants(), HeldGrants: store.HeldGrants(),
-		Contacts: o.p.hooks.Contacts(), Undos: o.undos.all(),
+		Contacts: o.p.hooks.Contacts(), Shortcut: o.p.shortcut.Problem(), Undos: o.undos.all(),
 		About: operator.About{
 			Version: o.p.opts.Version, URL: where.URL, Socket: where.Socket, Config: o.p.opts.ConfigPath, Log: o.p.logPath,
 		},

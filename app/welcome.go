@@ -12,7 +12,6 @@ import (
 	"nod/interact"
 	"nod/ipc/peer"
 	"nod/ownfile"
-	"nod/policy"
 )
 
 // welcome remembers, from nod's first run on, that the person has not seen the welcome yet: a file says so until they
@@ -46,9 +45,8 @@ func testRequest(words string) (interact.Request, error) {
 	if err != nil {
 		return interact.Request{}, err
 	}
-	self := peer.Self()
 	return interact.Request{
-		Requester: interact.Requester{Agent: "nod", CWD: policy.DefaultPlaces().Home, Process: self},
+		Requester: interact.Requester{Agent: "nod", Process: peer.Self()},
 		Body:      interact.Approve{Tool: "Bash", Input: input, Description: words},
 	}, nil
 }

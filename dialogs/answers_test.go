@@ -303,7 +303,7 @@ func TestAgentTextIsNeverATemplate(t *testing.T) {
 	r.Requester.Agent = "{{.Agent}}"
 	r.Body = interact.Approve{Tool: "{{.Tool}}", Input: []byte(`{"x":"{{.X}}"}`), Description: "{{.Y}}"}
 	s.open(r)
-	for _, text := range []string{"{{.Agent}} wants to use the tool {{.Tool}}", "{{.X}}", "{{.Y}}"} {
+	for _, text := range []string{"{{.Agent}} · shop", "{{.Tool}}", "{{.X}}", "{{.Y}}"} {
 		if !s.shows(text) {
 			t.Errorf("%q is not shown as it is", text)
 		}

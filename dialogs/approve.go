@@ -6,7 +6,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -21,10 +20,16 @@ type approvePage struct {
 
 	input  *inputView
 	view   *fyne.Container // holds the input, or the whole of it as JSON
-	banner *fyne.Container // the input's warnings
-	facts  *fyne.Container // what nod worked out from it
+	facts  *fyne.Container // what nod worked out from it: badges, and dangerous parts
+	badges *fyne.Container
+	rows   *factRows           // the layout of that
+	jumps  []fyne.CanvasObject // the dangerous parts
+	others *button             // opens those that are left out
+	banner *fyne.Container     // holds the input's warnings
+	warns  *brief              // shows them; nil when there are none
+	words  *brief              // what the agent says, and why the person is asked
 
-	factsOpen bool // all of that is shown
+	allJumps bool // all dangerous parts are shown
 
 	parts    []policy.CommandPart // of a command line
 	partList *fyne.Container      // shows them
@@ -43,13 +48,17 @@ type approvePage struct {
 func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 	a := &approvePage{
 		page: newPage(e, w, h), body: b, keep: keep{scope: policy.Once},
-		view: container.NewStack(), banner: Column(6), facts: Column(5), partList: Column(0),
+		view: container.NewStack(), banner: Column(0), facts: Column(5), partList: Column(0),
 	}
+	a.badges, a.rows = newFactRows(w)
 	a.page.affirm, a.page.refuse, a.page.unwind = a.allow, a.deny, a.closeReason
 	a.page.scope = a.nextScope
 	a.page.wanted, a.page.renew = a.wantedHeight, a.renew
 	a.page.look, a.page.read = a.lookAtAll, a.isRead
 	a.page.unread = func() int { return a.input.block.unread }
+	a.page.wantedWidth, a.page.compactBody = a.wantedWidth, a.setCompact
+	a.disclosure = newButton(w, a.disclosureText(), a.toggleRaw)
+	a.disclosure.look = linkButton
 	a.look()
 	a.assemble(a.bodyObject(), a.footObject())
 	return a.page
@@ -61,9 +70,10 @@ func (a *approvePage) look() {
 	a.input.block.attach(a.w, a.w.rearm)
 	a.rawShown = false
 	a.put(a.input.block)
-	a.banner.Objects = nil
-	for _, s := range a.input.warnings {
-		a.banner.Add(newBanner(s))
+	a.warns, a.banner.Objects = nil, nil
+	if len(a.input.warnings) > 0 {
+		a.warns = newWarnings(a.w, a.input.warnings)
+		a.banner.Objects = []fyne.CanvasObject{newTint(theme.ColorNameError, 0x1c, 8, Padded(4, 8, a.warns.object))}
 	}
 	a.showFacts()
 	a.head.setColor(riskColor(a.entry.why.Class, a.input.facts))
@@ -100,21 +110,26 @@ func (a *approvePage) put(b *sheet) {
 	a.view.Refresh()
 }
 
-func newBanner(s string) fyne.CanvasObject {
-	icon := widget.NewIcon(theme.NewColoredResource(theme.WarningIcon(), theme.ColorNameError))
-	text := Lines(s, theme.SizeNameText, widget.DangerImportance)
-	line := beside(container.New(fixed{width: 20, height: 20}, icon), 8, Tight(text))
-	return newTint(theme.ColorNameError, 0x1c, 8, Padded(8, 10, line))
+func newWarnings(w *window, warnings []string) *brief {
+	var parts []briefPart
+	for _, text := range warnings {
+		icon := widget.NewIcon(theme.NewColoredResource(theme.WarningIcon(), theme.ColorNameError))
+		parts = append(parts, newBriefPart(container.New(fixed{width: 16, height: 16}, icon), text, widget.DangerImportance))
+	}
+	return newBrief(w, parts...)
 }
 
-// bodyObject is the exact input, and under it what nod worked out and what the agent says.
+// bodyObject is what nod worked out, under it the exact input, then what the agent says and why the person is asked.
 func (a *approvePage) bodyObject() fyne.CanvasObject {
-	details := Column(5, a.facts, a.partList)
+	var parts []briefPart
 	if says := a.agentSays(); says != "" {
-		details.Add(labelled(tr("agent says:"), says))
+		parts = append(parts, labelled(tr("agent says:"), says))
 	}
-	details.Add(labelled(tr("asking because:"), plainText(a.entry.why.Reason)))
-	return container.New(approveLayout{a}, a.banner, a.view, container.NewVScroll(details))
+	parts = append(parts, labelled(tr("Why you're asked:"), plainText(a.entry.why.Reason)))
+	a.words = newBrief(a.w, parts...)
+	a.words.end = a.disclosure
+	a.words.object.Add(a.disclosure)
+	return container.New(approveLayout{a}, a.facts, a.banner, a.view, container.NewVScroll(a.partList), a.words.object)
 }
 
 func (a *approvePage) agentSays() string {
@@ -125,66 +140,111 @@ func (a *approvePage) agentSays() string {
 }
 
 // labelled is one of nod's own labels, and beside it text from elsewhere.
-func labelled(label, text string) fyne.CanvasObject {
-	l := Lines(text, theme.SizeNameCaptionText, widget.MediumImportance)
-	return beside(newWords(label, theme.SizeNameCaptionText, ColorMuted), 6, Tight(l))
+func labelled(label, text string) briefPart {
+	return newBriefPart(newWords(label, theme.SizeNameCaptionText, ColorMuted), text, widget.MediumImportance)
+}
+
+// setCompact leaves one row to each of what stands around the input.
+func (a *approvePage) setCompact(v bool) {
+	facts, warnings, words := 3, 6, 5
+	if v {
+		facts, warnings, words = 1, 1, 1
+	}
+	a.rows.most, a.words.most = facts, words
+	a.foldJumps()
+	a.disclosure.setText(a.disclosureText())
+	if a.warns != nil {
+		a.warns.most = warnings
+	}
 }
 
 // wantedHeight is the height of the body at which the whole input is in view.
 func (a *approvePage) wantedHeight(width float32) float32 {
 	body := a.object.(*fyne.Container).Objects[0].(*fyne.Container)
-	height := a.view.Objects[0].MinSize().Height
-	if b := body.Objects[0].MinSize().Height; b > 0 {
-		height += b + bodyGap
+	height := float32(2 * bodyMargin)
+	for i, o := range body.Objects {
+		h := o.MinSize().Height
+		switch i {
+		case inputIndex:
+			h = a.text.(*sheet).text.wanted()
+		case partsIndex:
+			h = a.partList.MinSize().Height
+		}
+		if h > 0 {
+			height += h + bodyGap
+		}
 	}
-	return height + bodyGap + detailsOf(body).MinSize().Height + 2*bodyMargin
+	return height - bodyGap
+}
+
+// wantedWidth is the width of the page at which no line of the input is broken.
+func (a *approvePage) wantedWidth() float32 {
+	return a.input.block.text.natural() + 2*sideMargin
 }
 
 func (a *approvePage) footObject() *foot {
-	a.disclosure = newIconButton(a.w, tr("Whole input (JSON)"), theme.IconNameMenuExpand, a.toggleRaw)
-	a.reason = newField(a.w, tr("Why not? The agent reads this."), true)
+	labels := labelsOf(a.body)
+	a.reason = newField(a.w, labels.placeholder, true)
 	a.reason.SetMinRowsVisible(2)
 	a.reason.onEnter(a.w.refuse)
 	a.reason.Hide()
 	a.no = newDecision(a.w, "", "", plainButton, a.w.refuse)
-	a.why = newButton(a.w, tr("Deny with reason…"), a.openReason)
+	a.why = newButton(a.w, labels.why, a.openReason)
 	a.scopes = newButton(a.w, "", a.chooseScope)
 	a.scopes.icon, a.scopes.trailing, a.scopes.hint = theme.IconNameArrowDropDown, true, commandName()+"+S"
-	a.yes = newDecision(a.w, a.affirmative(), affirmativeHint(), strongButton, a.w.affirm)
+	a.yes = newDecision(a.w, labels.yes, affirmativeHint(), strongButton, a.w.affirm)
+	right := []fyne.CanvasObject{a.scopes, a.yes}
+	if isPlan(a.body) {
+		right = slices.Insert(right, 1, a.planEdits()...)
+	}
 	a.rule = container.NewStack()
 	a.showScope()
 	a.showRefusing()
-	outdent := layout.NewCustomPaddedLayout(-4, 0, -10, 0) // its text in line with what is below
 	return &foot{
-		split:      true,
-		disclosure: []fyne.CanvasObject{container.New(outdent, a.disclosure)},
-		above:      []fyne.CanvasObject{a.rule, a.reason},
-		left:       []fyne.CanvasObject{a.no, a.why},
-		right:      []fyne.CanvasObject{a.scopes, a.yes},
+		above: []fyne.CanvasObject{a.rule, a.reason},
+		left:  []fyne.CanvasObject{a.no, a.why},
+		right: right,
 	}
 }
 
-func (a *approvePage) affirmative() string {
-	if isPlan(a.body) {
-		return tr("Approve plan")
+// approveLabels is what the buttons say.
+type approveLabels struct{ yes, no, why, send, placeholder string }
+
+func labelsOf(a interact.Approve) approveLabels {
+	if isPlan(a) {
+		return approveLabels{
+			yes: tr("Approve plan"), no: tr("Keep planning"), why: tr("Keep planning with feedback…"),
+			send: tr("Keep planning with this feedback"), placeholder: tr("What to change? The agent reads this."),
+		}
 	}
-	return tr("Allow")
+	return approveLabels{
+		yes: tr("Allow"), no: tr("Deny"), why: tr("Deny with reason…"),
+		send: tr("Deny with this reason"), placeholder: tr("Why not? The agent reads this."),
+	}
 }
 
 // toggleRaw shows the whole input as JSON in place of the view of it, or goes back.
 func (a *approvePage) toggleRaw() {
 	a.rawShown = !a.rawShown
-	a.disclosure.icon = theme.IconNameMenuExpand
+	a.disclosure.setText(a.disclosureText())
 	if a.rawShown {
-		a.disclosure.icon = theme.IconNameArrowDropDown
 		raw := newRawView(a.body.Input)
 		raw.attach(a.w, nil)
 		a.put(raw)
 	} else {
 		a.put(a.input.block)
 	}
-	a.disclosure.Refresh()
 	a.w.changed()
+}
+
+func (a *approvePage) disclosureText() string {
+	if a.rawShown {
+		return tr("Back from the JSON")
+	}
+	if a.compact {
+		return tr("JSON")
+	}
+	return tr("Whole input (JSON)")
 }
 
 // openReason opens the field for the reason.
@@ -209,12 +269,19 @@ func (a *approvePage) closeReason() bool {
 
 // showRefusing shows the field for the reason and what sends it in place of all that allows, or the other way round.
 func (a *approvePage) showRefusing() {
-	a.no.text, a.no.hint, a.no.look = tr("Deny"), negativeHint(), plainButton
+	labels := labelsOf(a.body)
+	a.no.text, a.no.hint, a.no.look = labels.no, negativeHint(), plainButton
 	if a.refusing {
-		a.no.text, a.no.hint, a.no.look = tr("Deny with this reason"), tr("Enter"), strongButton
+		a.no.text, a.no.hint, a.no.look = labels.send, tr("Enter"), strongButton
 	}
 	a.no.Refresh()
 	isOnce := isPlan(a.body) || a.body.Tool == interact.OpenURL // carried out once, and no rule opens an address
+	if isOnce {
+		a.page.scope = nil
+	}
+	if a.otherwise != nil {
+		setVisible(a.otherwise, !a.refusing)
+	}
 	setVisible(a.reason, a.refusing)
 	setVisible(a.why, !a.refusing)
 	setVisible(a.yes, !a.refusing)
@@ -269,53 +336,65 @@ func (a *approvePage) isRead() bool {
 	return a.input.block.read && (a.ruleText == nil || a.ruleText.read)
 }
 
-// The distances in a body, and when there is little room.
+// The distances in a body, and between its parts when there is little room.
 const (
-	bodyMargin, tightMargin = 18, 8
-	bodyGap, tightGap       = 10, 6
+	bodyMargin        = 10
+	bodyGap, tightGap = 8, 5
 )
 
-// maxDetails is the part of the body that details may take when the input wants more room than there is.
-const maxDetails, tightDetails = 0.45, 0.25
+// Of the parts of a command, which stand under it: the share of the body that they take at most when the input wants
+// more room than there is, and the height below which they go.
+const (
+	inputIndex = 2
+	partsIndex = 3
+	maxParts   = 0.35
+	leastParts = 28
+)
 
-// leastInput is the height of the input, some rows and its foot, below which the details go altogether.
+// leastInput is the height of the input, some rows and its foot, which the parts leave to it.
 const leastInput = 76
 
-// approveLayout is banner, input, details from top to bottom. The input takes the room that is left; where
-// room is short, the details scroll.
+// approveLayout is facts, warnings, input, the parts of a command, and the small print from top to bottom. The input
+// takes the room that is left; where that is short, the parts scroll.
 type approveLayout struct{ a *approvePage }
 
 func (approveLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
 
 func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	banner, input, details := o[0], o[1], o[2]
-	margin, gap, share := float32(bodyMargin), float32(bodyGap), float32(maxDetails)
+	facts, banner, input, parts, words := o[0], o[1], o[inputIndex], o[partsIndex].(*container.Scroll), o[4]
+	margin, gap := float32(bodyMargin), float32(bodyGap)
 	if l.a.compact {
-		margin, gap, share = tightMargin, tightGap, tightDetails
+		margin, gap = tightGap, tightGap
 	}
-	width := size.Width - 2*margin
+	width := size.Width - 2*sideMargin
 	y, bottom := margin, size.Height-margin
-
-	if h := resizeToWidth(banner, width); h > 0 {
-		banner.Move(fyne.NewPos(margin, y))
-		y += h + gap
+	for _, above := range []fyne.CanvasObject{facts, banner} {
+		if h := resizeToWidth(above, width); h > 0 {
+			above.Move(fyne.NewPos(sideMargin, y))
+			y += h + gap
+		}
 	}
-	room := max(bottom-y-gap, 0)
-	wanted := resizeToWidth(details.(*container.Scroll).Content, width)
+	bottom -= resizeToWidth(words, width)
+	words.Move(fyne.NewPos(sideMargin, bottom))
+	bottom -= gap
+
+	room := max(bottom-y, 0)
+	wanted := resizeToWidth(parts.Content, width)
 	var needs float32
-	l.a.w.unseen(func() { needs = resizeToWidth(input, width) })
-	low := min(wanted, max(room*share, room-needs))
-	if room-low < min(leastInput, needs-1) {
+	l.a.w.unseen(func() {
+		resizeToWidth(input, width)
+		needs = l.a.text.(*sheet).text.wanted()
+	})
+	low := min(wanted, max(room*maxParts, room-needs-gap))
+	if wanted == 0 || low < min(wanted, leastParts) || room-low-gap < min(leastInput, needs-1) {
 		low = 0
 	}
-	details.Move(fyne.NewPos(margin, bottom-low))
-	details.Resize(fyne.NewSize(width, low))
-	details.Refresh()
-	input.Move(fyne.NewPos(margin, y))
-	input.Resize(fyne.NewSize(width, max(bottom-low-gap-y, 0)))
-}
-
-// detailsOf is the content of the details in a body laid out by approveLayout.
-func detailsOf(body *fyne.Container) fyne.CanvasObject {
-	return body.Objects[2].(*container.Scroll).Content
+	parts.Move(fyne.NewPos(sideMargin, bottom-low))
+	parts.Resize(fyne.NewSize(width, low))
+	parts.Refresh()
+	if low > 0 {
+		bottom -= low + gap
+	}
+	input.Move(fyne.NewPos(sideMargin, y))
+	input.Resize(fyne.NewSize(width, max(bottom-y, 0)))
 }

@@ -61,7 +61,7 @@ func questionFoot(w *window, p *page) *foot {
 		w.finish(p, human(interact.Dismissed, "the person declined to answer"))
 	}
 	p.yes = newDecision(w, tr("Submit"), affirmativeHint(), strongButton, w.affirm)
-	p.yes.chordOnly = false
+	p.yes.chordOnly = ""
 	p.no = newDecision(w, tr("Decline"), negativeHint(), plainButton, w.refuse)
 	return &foot{left: []fyne.CanvasObject{p.no}, right: []fyne.CanvasObject{p.yes}}
 }

@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 )
@@ -18,7 +19,11 @@ const (
 	plainButton  buttonLook = iota // grey
 	quietButton                    // no ground until the pointer is over it
 	strongButton                   // the affirmative: in the accent's colour once it is ready
+	linkButton                     // small, in the accent's colour
 )
+
+// compactPad is above and below the text of a button when there is little room; at its sides is twice that.
+const compactPad = 5
 
 // button is nod's button. Unlike Fyne's it shows a ring when it has the focus, keeps the focus when it is
 // clicked, and, when it allows, ignores every key: that takes a chord.
@@ -29,12 +34,13 @@ type button struct {
 	icon       fyne.ThemeIconName // "" for none
 	trailing   bool               // the icon is behind the text
 	look       buttonLook
-	ready      bool // a strong button that is not ready looks pale
-	compact    bool // no hint, but a note
-	chordOnly  bool // no plain key presses it
+	ready      bool   // a strong button that is not ready looks pale
+	compact    bool   // no hint, but a note
+	chordOnly  string // the only keys that press it; "" when plain ones do
 	onTap      func()
 	onResize   func() // its least size has changed
 
+	margins      *layout.CustomPaddedLayout
 	label, small *canvas.Text
 	image        *widget.Icon
 }
@@ -50,8 +56,9 @@ func newButton(w *window, text string, onTap func()) *button {
 func newDecision(w *window, text, hint string, look buttonLook, onTap func()) *button {
 	b := newButton(w, text, onTap)
 	b.hint, b.look = hint, look
-	b.chordOnly = look == strongButton
-	b.ready = !b.chordOnly
+	if look == strongButton {
+		b.chordOnly, b.ready = hint, false
+	}
 	return b
 }
 
@@ -93,7 +100,7 @@ func (b *button) setCompact(v bool) {
 func (b *button) CreateRenderer() fyne.WidgetRenderer {
 	ground, ring := canvas.NewRectangle(nil), canvas.NewRectangle(nil)
 	b.label, b.small = canvas.NewText("", nil), canvas.NewText("", nil)
-	b.label.TextStyle.Bold = b.look != quietButton
+	b.label.TextStyle.Bold = b.look == plainButton || b.look == strongButton
 	b.image = widget.NewIcon(nil)
 	icon := container.New(fixed{width: 18, height: 18}, b.image)
 	content := Row(7, icon, b.label, b.small)
@@ -101,10 +108,21 @@ func (b *button) CreateRenderer() fyne.WidgetRenderer {
 		content = Row(7, b.label, b.small, icon)
 	}
 	v, h := float32(8), float32(14)
-	if b.look == quietButton {
+	b.margins = &layout.CustomPaddedLayout{}
+	size := theme.SizeNameText
+	switch b.look {
+	case quietButton:
 		v, h = 6, 8
+	case linkButton:
+		v, h, size = 0, 4, theme.SizeNameCaptionText
 	}
-	return newPainted(container.NewStack(ground, ring, Padded(v, h, container.NewCenter(content))), func() {
+	padded := container.New(b.margins, container.NewCenter(content))
+	return newPainted(container.NewStack(ground, ring, padded), func() {
+		v, h := v, h
+		if b.compact {
+			v, h = min(v, compactPad), min(h, 2*compactPad)
+		}
+		*b.margins = layout.CustomPaddedLayout{TopPadding: v, BottomPadding: v, LeftPadding: h, RightPadding: h}
 		th := theme.CurrentForWidget(b)
 		fill, ink := b.colors()
 		ground.FillColor, ground.CornerRadius = fill, th.Size(theme.SizeNameButtonRadius)
@@ -113,8 +131,9 @@ func (b *button) CreateRenderer() fyne.WidgetRenderer {
 		if b.focused {
 			ring.StrokeWidth, ring.StrokeColor = 2, b.ringColor()
 		}
-		b.label.Text, b.label.Color, b.label.TextSize = b.text, ink, th.Size(theme.SizeNameText)
-		b.small.Text, b.small.Color, b.small.TextSize = cmp.Or(b.note, b.hint), mix(fill, ink, 0.72), th.Size(theme.SizeNameCaptionText)
+		b.label.Text, b.label.Color, b.label.TextSize = b.text, ink, th.Size(size)
+		b.small.Text, b.small.Color = cmp.Or(b.note, b.hint), b.hintColor(fill, ink)
+		b.small.TextSize = th.Size(theme.SizeNameCaptionText)
 		setVisible(b.label, b.text != "")
 		setVisible(b.small, b.note != "" || b.hint != "" && !b.compact)
 		setVisible(icon, b.icon != "")
@@ -135,6 +154,10 @@ func (b *button) colors() (fill, ink color.Color) {
 		fill, ink = colorOf(b, theme.ColorNamePrimary), colorOf(b, theme.ColorNameForegroundOnPrimary)
 	case b.look == strongButton:
 		return mix(page, colorOf(b, theme.ColorNamePrimary), 0.16), colorOf(b, ColorMuted)
+	case b.look == linkButton && !b.hovered:
+		return color.Transparent, colorOf(b, theme.ColorNameHyperlink)
+	case b.look == linkButton:
+		return colorOf(b, colorAccent), colorOf(b, theme.ColorNameHyperlink)
 	case !b.ready:
 		return colorOf(b, theme.ColorNameButton), colorOf(b, ColorMuted)
 	case b.look == quietButton && !b.hovered:
@@ -148,6 +171,14 @@ func (b *button) colors() (fill, ink color.Color) {
 		fill = mix(fill, text, 0.08)
 	}
 	return fill, ink
+}
+
+// hintColor is that of the small words beside the label.
+func (b *button) hintColor(fill, ink color.Color) color.Color {
+	if !b.ready || fill == color.Transparent {
+		return ink
+	}
+	return mix(fill, ink, 0.85)
 }
 
 func (b *button) ringColor() color.Color {
@@ -176,16 +207,17 @@ func (b *button) Tapped(*fyne.PointEvent) {
 // TypedKey implements [fyne.Focusable].
 func (b *button) TypedKey(ev *fyne.KeyEvent) {
 	if !presses(ev) {
-		b.w.typedKey(ev)
+		b.passOn(ev)
 		return
 	}
 	do := b.onTap
-	if b.chordOnly {
-		do = func() {
-			b.w.page.tell(tr("No plain key says yes: press {{.Keys}}.", values{"Keys": affirmativeHint()}))
-		}
+	if b.chordOnly != "" {
+		do = func() { b.w.page.tell(tr("No plain key says yes: press {{.Keys}}.", values{"Keys": b.chordOnly})) }
 	}
-	b.w.pressing(do)()
+	if b.w != nil {
+		do = b.w.pressing(do)
+	}
+	do()
 }
 
 // AccessibilityLabel implements [fyne.Accessible].

@@ -1,7 +1,6 @@
 package dialogs
 
 import (
-	"cmp"
 	"image/color"
 	"path/filepath"
 	"slices"
@@ -18,12 +17,14 @@ import (
 
 	"nod/dialogs/safetext"
 	"nod/interact"
+	"nod/policy/shell"
 )
 
 const (
 	columnWidth = 236 // of the queue beside the prompt
 	maxInPlace  = 100 // characters of a question that can be answered without its prompt
 	maxOption   = 16  // the same for an option
+	maxRows     = 40  // of those that wait, and of those that are snoozed: the others follow when these are gone
 )
 
 // queueColumn is the queue beside the prompt, where the screen has the room: what waits, by session, and what is
@@ -128,6 +129,9 @@ func hasRoomBeside(w fyne.Window, width float32) bool {
 
 // follow shows what the queue says now.
 func (c *queueColumn) follow() {
+	if !c.shown {
+		return
+	}
 	c.build()
 	current := c.w.p.queue.current
 	for _, row := range c.rows {
@@ -141,8 +145,9 @@ func (c *queueColumn) follow() {
 
 // build makes the rows anew where other requests wait than before.
 func (c *queueColumn) build() {
-	groups := c.w.p.queue.groups()
+	groups := firstRows(c.w.p.queue.groups())
 	snoozed := c.w.p.queue.snoozed()
+	snoozed = snoozed[:min(len(snoozed), maxRows)]
 	all := append(slices.Concat(groups...), snoozed...)
 	if slices.EqualFunc(all, c.rows, func(e *entry, r *columnRow) bool { return r.entry == e && r.snoozed == e.isSnoozed() }) {
 		return
@@ -174,6 +179,21 @@ func (c *queueColumn) build() {
 		add(e)
 	}
 	c.list.Refresh()
+}
+
+// firstRows are as many of what waits as have a row.
+func firstRows(groups [][]*entry) [][]*entry {
+	room := maxRows
+	for i, group := range groups {
+		switch {
+		case room == 0:
+			return groups[:i]
+		case len(group) > room:
+			return append(groups[:i:i], group[:room])
+		}
+		room -= len(group)
+	}
+	return groups
 }
 
 // heading names a session, and denies all of it.
@@ -274,10 +294,13 @@ type columnRow struct {
 	hovered bool
 	chips   *fyne.Container
 	small   *widget.Label
+	risk    string
+	color   fyne.ThemeColorName
 }
 
 func newColumnRow(c *queueColumn, e *entry) *columnRow {
 	r := &columnRow{c: c, entry: e, snoozed: e.isSnoozed(), chips: Row(4)}
+	r.risk, r.color = riskOf(e)
 	r.small = oneLine("", theme.SizeNameCaptionText)
 	r.small.Importance = widget.LowImportance
 	r.addChips()
@@ -351,8 +374,7 @@ func (r *columnRow) words() fyne.CanvasObject {
 // CreateRenderer implements [fyne.Widget].
 func (r *columnRow) CreateRenderer() fyne.WidgetRenderer {
 	ground := canvas.NewRectangle(nil)
-	_, risk := riskOf(r.entry)
-	mark := Surface(risk, container.New(fixed{width: 4}))
+	mark := Surface(r.color, container.New(fixed{width: 4}))
 	text := Column(1, Tight(r.words()), Tight(r.small))
 	if len(r.chips.Objects) > 0 {
 		text.Add(Padded(2, 0, r.chips))
@@ -372,21 +394,27 @@ func (r *columnRow) CreateRenderer() fyne.WidgetRenderer {
 	})
 }
 
-// smallPrint is the risk in words, and how long the request has waited or when it is back.
+// smallPrint is how long the request has waited, or when it is back, and the risk in words.
 func (r *columnRow) smallPrint() string {
-	if r.snoozed {
-		return tr("back at {{.Time}}", values{"Time": r.entry.request.Snoozed.Format("15:04")})
-	}
-	risk, _ := riskOf(r.entry)
-	return risk + " · " + clock(r.c.w.p.now().Sub(r.entry.request.Created))
+	return r.c.w.ageOf(r.entry) + " · " + r.risk
 }
 
-// riskOf is how dangerous a request is, in words and as a colour.
+// riskOf is how dangerous a request is, as its prompt has it: the worst fact, or the class, and a colour.
 func riskOf(e *entry) (string, fyne.ThemeColorName) {
-	if e.request.Body.Kind() == interact.KindApprove {
-		return className(e.why.Class), stripeOf(e)
+	switch b := e.request.Body.(type) {
+	case interact.Approve:
+		who := e.request.Requester
+		facts := worstFirst(append(riskFacts(risksOf(b.Call(who))), newContent(b, who.Folder()).facts...))
+		if worst(facts) == shell.Note {
+			return className(e.why.Class), riskColor(e.why.Class, facts)
+		}
+		return facts[0].Text, riskColor(e.why.Class, facts)
+	case interact.Confirm:
+		return tr("yes or no"), stripeOf(e)
+	case interact.Form:
+		return tr("form"), stripeOf(e)
 	}
-	return cmp.Or(map[interact.Kind]string{interact.KindForm: tr("form"), interact.KindConfirm: tr("yes or no")}[e.request.Body.Kind()], tr("question")), stripeOf(e)
+	return tr("question"), stripeOf(e)
 }
 
 // Tapped implements [fyne.Tappable].

@@ -143,7 +143,7 @@ func TestColumnIsInOrder(t *testing.T) {
 	if want := "1 2 b 3 4 form 6"; strings.Join(got, " ") != want {
 		t.Errorf("rows %v, want %s", got, want)
 	}
-	for _, text := range []string{"claude-code · shop", "codex · orders", "Snoozed", "back at 07:22", "unknown effect · 0:00"} {
+	for _, text := range []string{"claude-code · shop", "codex · orders", "Snoozed", "back at 07:22", "0:00 · "} {
 		if !s.shows(text) {
 			t.Errorf("%q is not in sight", text)
 		}
@@ -302,5 +302,46 @@ func TestColumnOpensTheSnoozed(t *testing.T) {
 	s.tap(s.row("6"))
 	if got := s.page().entry.request.ID; got != "6" || len(s.snoozed) != 1 || s.snoozed[0] != (put{"6", 0}) {
 		t.Errorf("the prompt shows %s; told %v", got, s.snoozed)
+	}
+}
+
+// What a request puts at risk is told in the column as in its prompt: by its worst fact, in words and in the same colour.
+func TestColumnTellsTheRisk(t *testing.T) {
+	s := newScreen(t)
+	s.wide = true
+	s.open(bash("1", "ls"))
+	s.open(bash("2", "rm -rf ~/"))
+	for _, id := range []interact.ID{"1", "2"} {
+		s.p.Show(id)
+		row := s.row(id)
+		if stripe := s.page().head.stripe.fill; row.color != stripe {
+			t.Errorf("%s: %s, in the prompt %s", id, row.color, stripe)
+		}
+		if !s.shows(row.risk) {
+			t.Errorf("%s: %q is not in the prompt", id, row.risk)
+		}
+	}
+	if safe, danger := s.row("1"), s.row("2"); safe.color == danger.color || safe.risk == danger.risk {
+		t.Errorf("both look alike: %s, %q", danger.color, danger.risk)
+	}
+}
+
+// However many wait, there are rows for so many only, and those that have none come when others go.
+func TestColumnHasRowsForSoManyOnly(t *testing.T) {
+	for _, sessions := range []int{1, 2, maxRows} {
+		s := newScreen(t)
+		s.wide = true
+		for i := range maxRows + 2 {
+			r := bash(fmt.Sprint(i), "make")
+			r.Requester.Session = fmt.Sprint(i % sessions)
+			s.open(r)
+		}
+		if n := len(s.p.window.column.rows); n != maxRows {
+			t.Errorf("%d sessions: %d rows", sessions, n)
+		}
+		s.p.post(func() { s.p.withdraw("0"); s.p.withdraw("1"); s.p.withdraw("2") })
+		if n := len(s.p.window.column.rows); n != maxRows-1 {
+			t.Errorf("%d sessions: %d rows of %d", sessions, n, maxRows-1)
+		}
 	}
 }

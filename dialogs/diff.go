@@ -9,6 +9,7 @@ import (
 	godiff "github.com/rogpeppe/go-internal/diff"
 
 	"nod/dialogs/safetext"
+	"nod/policy/shell/language"
 )
 
 const diffContext = 3 // unchanged lines around a change
@@ -167,7 +168,7 @@ func patchLines(text string) []sheetLine {
 		switch {
 		case hasAnyPrefix(source, "+++ ", "--- ", "*** ", "@@"):
 			l.style = lineKey
-			if _, path, ok := strings.Cut(source, " File: "); ok {
+			if _, path, ok := language.PatchFile(source); ok {
 				file.end()
 				file = newPatchedFile(path)
 			}

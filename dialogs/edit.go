@@ -6,6 +6,7 @@ import (
 
 	"nod/interact"
 	"nod/policy/shell"
+	"nod/policy/shell/language"
 )
 
 // edit is one replacement in a file.
@@ -111,9 +112,17 @@ func writeContent(path, text, cwd string) content {
 	default:
 		d := newDiff(b.text, text)
 		c.lines = append(c.lines, d.lines(path)...)
-		c.facts = append(c.facts, fact{tr("Replaces the file"), shell.Caution}, changeFact(d.counts()))
+		c.facts = append(c.facts, replaceFact(text), changeFact(d.counts()))
 	}
 	return c
+}
+
+// replaceFact says what is left of a file that gets a whole new text.
+func replaceFact(text string) fact {
+	if strings.TrimSpace(text) == "" {
+		return fact{tr("Empties the file"), shell.Danger}
+	}
+	return fact{tr("Replaces the file"), shell.Caution}
 }
 
 // fileText shows the whole text of the file at path, numbered.
@@ -177,6 +186,9 @@ func editsContent(path string, edits []edit, cwd string) content {
 	}
 	d := newDiff(before, after)
 	c.lines = append(c.lines, d.lines(path)...)
+	if strings.TrimSpace(after) == "" && strings.TrimSpace(before) != "" {
+		c.facts = append(c.facts, replaceFact(after))
+	}
 	c.facts = append(c.facts, changeFact(d.counts()))
 	return c
 }
@@ -232,11 +244,10 @@ func unixLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n
 
 // patchContent shows a patch as the text that it is, and says where the files lie that it names.
 func patchContent(args arguments, cwd string) (content, bool) {
-	const begin = "*** Begin Patch"
 	key, text, ok := args.text("patch", "patchText", "patch_text", "input", "diff", "command")
-	if !ok || !strings.HasPrefix(strings.TrimLeft(text, " \n"), begin) {
+	if !ok || !strings.HasPrefix(strings.TrimSpace(text), language.PatchBegin) {
 		words, isList := args.list("command")
-		if !isList || len(words) != 2 || words[0] != "apply_patch" || !strings.HasPrefix(words[1], begin) {
+		if !isList || len(words) != 2 || words[0] != "apply_patch" || !strings.HasPrefix(words[1], language.PatchBegin) {
 			return content{}, false
 		}
 		key, text = "command", words[1]
@@ -267,22 +278,19 @@ func patchContent(args arguments, cwd string) (content, bool) {
 
 // patchFacts says what a patch does to files.
 func patchFacts(text string) []fact {
-	verbs := map[string]fact{
-		"*** Add File":    {tr("Creates a new file"), shell.Note},
-		"*** Update File": {},
-		"*** Delete File": {tr("Deletes a file"), shell.Danger},
-		"*** Move to":     {tr("Moves a file"), shell.Caution},
+	what := map[language.PatchMark]fact{
+		language.PatchAdd:    {tr("Creates a new file"), shell.Note},
+		language.PatchDelete: {tr("Deletes a file"), shell.Danger},
+		language.PatchMove:   {tr("Moves a file"), shell.Caution},
 	}
 	var facts []fact
 	for line := range strings.Lines(text) {
-		verb, _, _ := strings.Cut(strings.TrimSpace(line), ":")
-		what, known := verbs[verb]
-		if !known {
-			continue
+		if mark, _, ok := language.PatchFile(line); ok && what[mark].Text != "" {
+			facts = appendNew(facts, what[mark])
 		}
-		if what.Text != "" {
-			facts = appendNew(facts, what)
-		}
+	}
+	if _, err := language.Patch(text); err != nil {
+		facts = append(facts, fact{tr("Unclear what it changes"), shell.Caution})
 	}
 	return facts
 }

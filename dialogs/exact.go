@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"nod/dialogs/safetext"
+	"nod/ipc/api"
 )
 
 const (
@@ -163,21 +164,9 @@ const jsonIndent = "  "
 // indentedSize is at least how many lines and bytes laying raw out would make of it: values within one another
 // make that far more than raw has.
 func indentedSize(raw []byte) (lines, size int) {
-	depth, quoted := 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-			lines, size = lines+1, size+depth*len(jsonIndent)
-		case c == '}' || c == ']':
-			depth--
-		case c == ',':
-			lines, size = lines+1, size+depth*len(jsonIndent)
+	for c, depth := range api.Structure(raw) {
+		if strings.IndexByte("{[,", c) >= 0 {
+			lines, size = lines+1, size+max(depth, 0)*len(jsonIndent)
 		}
 	}
 	return lines, size + len(raw)

@@ -59,7 +59,8 @@ func riskFacts(risks []policy.Risk) []fact {
 	named, levels := map[string][]string{}, map[string]shell.Level{}
 	for _, r := range risks {
 		texts, levels[r.Text] = appendNew(texts, r.Text), max(levels[r.Text], r.Level)
-		if r.What != "" {
+		isBelow := func(name string) bool { return strings.HasPrefix(r.What, name+"/") }
+		if r.What != "" && !slices.ContainsFunc(named[r.Text], isBelow) {
 			named[r.Text] = appendNew(named[r.Text], r.What)
 		}
 	}
@@ -137,43 +138,57 @@ func factBadge(f fact) fyne.CanvasObject {
 	return newTint(c, alpha, 6, Padded(2, 6, Row(4, container.New(fixed{width: 14, height: 14}, image), text)))
 }
 
-// maxFacts is how many badges are in view, and maxDangers how many parts of a command, unless there are more to be
-// afraid of.
-const maxFacts, maxDangers = 6, 4
+// maxDangers is how many dangerous parts of a command are listed unasked; where there is little room it is one.
+const maxDangers = 4
 
 // showFacts shows what is dangerous about the input, as badges and as a list of the parts that are.
 func (a *approvePage) showFacts() {
 	class := fact{className(a.entry.why.Class), classLevel(a.entry.why.Class)}
-	row := newWrapRow(6, 6, Badge(class.Text, ClassColor(a.entry.why.Class)))
+	if a.input.isCommand && a.entry.why.Class == policy.Unknown {
+		class.Text = className(policy.Execute)
+	}
+	color := ClassColor(a.entry.why.Class)
 	if worst(a.input.facts) > class.Level { // green beside red would say that all is well
-		row = newWrapRow(6, 6, Badge(class.Text, ColorMuted))
+		color = ColorMuted
 	}
-	a.facts.Objects = []fyne.CanvasObject{row}
-	for i, f := range a.input.facts {
-		if !a.factsOpen && i >= maxFacts-1 && f.Level < shell.Danger {
-			row.Add(a.moreFacts(len(a.input.facts) - i))
-			break
-		}
-		row.Add(factBadge(f))
+	badges := []fyne.CanvasObject{Badge(class.Text, color)}
+	for _, f := range a.input.facts {
+		badges = append(badges, factBadge(f))
 	}
-	for i, p := range a.input.dangers {
-		if !a.factsOpen && i == maxDangers && len(a.input.dangers) > maxDangers+1 {
-			a.facts.Add(container.NewHBox(a.moreFacts(len(a.input.dangers) - i)))
-			break
-		}
-		jump := newIconButton(a.w, p.text(), theme.IconNameError, func() { a.jumpTo(p) })
-		a.facts.Add(container.NewHBox(jump))
+	a.rows.set(a.badges, badges)
+	a.jumps = nil
+	for _, p := range a.input.dangers {
+		jump := newButton(a.w, p.text(), func() { a.jumpTo(p) })
+		jump.look, jump.icon = linkButton, theme.IconNameError
+		a.jumps = append(a.jumps, container.NewHBox(jump))
 	}
+	a.others = newButton(a.w, "", func() {
+		a.allJumps = true
+		a.foldJumps()
+		a.w.changed()
+	})
+	a.others.look = linkButton
+	a.facts.Objects = slices.Concat([]fyne.CanvasObject{a.badges}, a.jumps, []fyne.CanvasObject{container.NewHBox(a.others)})
+	a.foldJumps()
 	a.facts.Refresh()
 }
 
-// moreFacts opens what is left out.
-func (a *approvePage) moreFacts(count int) fyne.CanvasObject {
-	return newButton(a.w, tr("+{{.Count}} more", values{"Count": count}), func() {
-		a.factsOpen = true
-		a.showFacts()
-		a.w.changed()
-	})
+// foldJumps leaves out the dangerous parts for which there is no room, and says how many.
+func (a *approvePage) foldJumps() {
+	shown := maxDangers
+	if a.compact {
+		shown = 1
+	}
+	if a.allJumps || len(a.jumps) <= shown {
+		shown = len(a.jumps)
+	}
+	for i, o := range a.jumps {
+		setVisible(o, i < shown)
+	}
+	if shown < len(a.jumps) {
+		a.others.setText(tr("+{{.Count}} more", values{"Count": len(a.jumps) - shown}))
+	}
+	setVisible(a.facts.Objects[len(a.facts.Objects)-1], shown < len(a.jumps))
 }
 
 // jumpTo shows a dangerous part in the text.
@@ -227,9 +242,16 @@ func sizeFact(text string) fact {
 	return fact{tr("{{.Lines}} lines, {{.Chars}} characters", values{"Lines": lines, "Chars": chars}), shell.Note}
 }
 
+// muchRemoved is how many lines a change may take away before it calls for another look.
+const muchRemoved = 100
+
 // changeFact is how many lines a change adds and removes.
 func changeFact(added, removed int) fact {
-	return fact{tr("+{{.Added}} −{{.Removed}} lines", values{"Added": added, "Removed": removed}), shell.Note}
+	level := shell.Note
+	if removed >= muchRemoved && removed > 2*added {
+		level = shell.Caution
+	}
+	return fact{tr("+{{.Added}} −{{.Removed}} lines", values{"Added": added, "Removed": removed}), level}
 }
 
 // hostOf returns the host that a program would go to for address, with its port and in the letters that go over the
@@ -332,19 +354,25 @@ func commandFacts(args arguments, cwd string) []fact {
 // maxPrograms is how many of a command's programs are named.
 const maxPrograms = 6
 
-// programsFact names the programs that a command starts, each once.
+// programsFact names the programs that a command starts.
 func programsFact(command string) []fact {
+	names := programsIn(command)
+	if names == "" {
+		return nil
+	}
+	return []fact{{tr("Runs {{.Programs}}", values{"Programs": plainText(names)}), shell.Note}}
+}
+
+// programsIn lists the programs that a command starts, each once, in the command's own spelling.
+func programsIn(command string) string {
 	var names []string
 	for _, name := range shell.Assess(command).Programs {
 		if name != "" {
 			names = appendNew(names, name)
 		}
 	}
-	if len(names) == 0 {
-		return nil
-	}
 	if len(names) > maxPrograms {
 		names = append(names[:maxPrograms], "…")
 	}
-	return []fact{{tr("Runs {{.Programs}}", values{"Programs": plainText(strings.Join(names, ", "))}), shell.Note}}
+	return strings.Join(names, ", ")
 }

@@ -7,15 +7,13 @@ import (
 	"fyne.io/fyne/v2/container"
 )
 
-// foot is the lower end of a prompt: what stands above the buttons, what the time-out means, the buttons
-// that refuse on the left and those that go ahead on the right. It lays itself out, because the order of Tab
-// is the order of its objects while their places depend on the room.
+// foot is the lower end of a prompt: what stands above the buttons, the buttons that refuse on the left, what the
+// time-out means, and the buttons that go ahead on the right, in one row where that has room. It lays itself out,
+// because the order of Tab is the order of its objects while their places depend on the room.
 type foot struct {
 	above       []fyne.CanvasObject // one under another
-	disclosure  []fyne.CanvasObject // at most one
 	left, right []fyne.CanvasObject
 	status      fyne.CanvasObject
-	split       bool // with room enough: the right buttons get a line of their own, the status is beside the left ones
 	compact     bool
 
 	width float32 // when it was last laid out
@@ -24,13 +22,13 @@ type foot struct {
 const (
 	footGap     = 8   // between buttons, and between lines
 	footTight   = 6   // the same when there is little room
-	footMinimal = 120 // width that a status beside buttons must have; with less it goes under them
+	footMinimal = 100 // width that a status between buttons must have; with less it goes above them
 )
 
 // object is the foot with its objects in the order in which Tab goes round.
 func (f *foot) object() fyne.CanvasObject {
 	status := []fyne.CanvasObject{f.status}
-	return container.New(f, slices.Concat(f.disclosure, f.above, f.left, status, f.right)...)
+	return container.New(f, slices.Concat(f.above, f.left, status, f.right)...)
 }
 
 // MinSize implements [fyne.Layout].
@@ -51,17 +49,26 @@ func (f *foot) place(width float32) float32 {
 	if f.compact {
 		l.gap = footTight
 	}
-	if f.split && !f.compact {
-		l.ends(f.disclosure, nil)
-		l.column(f.above)
-		l.beside(f.left, f.status)
-		l.ends(nil, f.right)
-	} else {
-		l.column(f.above)
-		l.beside(f.disclosure, f.status)
-		l.ends(f.left, f.right)
+	l.column(f.above)
+	row := rowLayout{gap: l.gap}
+	left, right := row.MinSize(f.left), row.MinSize(f.right)
+	if room := width - left.Width - right.Width - 2*l.gap; room >= footMinimal {
+		l.row(f.left, 0)
+		l.row(f.right, width-right.Width)
+		height := max(left.Height, right.Height)
+		h := resizeToWidth(f.status, room)
+		f.status.Move(fyne.NewPos(left.Width+l.gap, l.y+(height-h)/2))
+		return l.y + max(height, h)
 	}
-	return max(l.y-l.gap, 0)
+	if left.Width+l.gap+right.Width <= width {
+		l.column([]fyne.CanvasObject{f.status})
+		l.row(f.left, 0)
+		l.row(f.right, width-right.Width)
+		return l.y + max(left.Height, right.Height)
+	}
+	l.beside(f.left, f.status)
+	l.row(f.right, max(width-right.Width, 0))
+	return l.y + right.Height
 }
 
 // footLines places one line after another.
@@ -80,32 +87,8 @@ func (l *footLines) column(objects []fyne.CanvasObject) {
 // beside puts text, which wraps, to the right of buttons.
 func (l *footLines) beside(buttons []fyne.CanvasObject, text fyne.CanvasObject) {
 	x, height := l.row(buttons, 0)
-	if x > 0 {
-		x += l.gap
-	}
-	if l.width-x < footMinimal {
-		l.y += height + l.gap
-		x, height = 0, 0
-	}
-	h := resizeToWidth(text, l.width-x)
-	height = max(height, h)
+	h := resizeToWidth(text, max(l.width-x, footMinimal))
 	text.Move(fyne.NewPos(x, l.y+(height-h)/2))
-	for _, b := range buttons {
-		b.Move(fyne.NewPos(b.Position().X, l.y+(height-b.Size().Height)/2))
-	}
-	l.y += height + l.gap
-}
-
-// ends puts some objects at the left end of a line and others at the right; when they do not fit into one,
-// the others get a line of their own.
-func (l *footLines) ends(left, right []fyne.CanvasObject) {
-	x, height := l.row(left, 0)
-	wide := rowLayout{gap: l.gap}.MinSize(right).Width
-	if x > 0 && x+wide > l.width {
-		l.y += height + l.gap
-		height = 0
-	}
-	_, h := l.row(right, l.width-wide)
 	l.y += max(height, h) + l.gap
 }
 

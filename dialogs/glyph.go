@@ -48,8 +48,8 @@ func canDraw(c rune, monospaced bool) bool {
 }
 
 // styleOf is the style in which c is drawn in a text of a style. A character that only a font of the system has can be
-// higher and deeper than the line that the monospaced font leaves: it is drawn in the other style, whose lines have more
-// room.
+// higher and deeper than the line that the monospaced font leaves: it is drawn in the other style, whose lines have
+// more room.
 func styleOf(c rune, style fyne.TextStyle) fyne.TextStyle {
 	if c >= utf8.RuneSelf && glyphOf(c, style).baseline > glyphOf('M', style).baseline {
 		style.Monospace = false

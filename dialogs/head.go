@@ -21,7 +21,8 @@ import (
 // maxName is the number of characters of an agent's name, or of its label for a button, that are shown.
 const maxName = 40
 
-// head is the top of a prompt: who wants what, how far that is verified, and where in the queue this is.
+// head is the top of a prompt: who wants what, how far that is verified, and where in the queue this is. It takes two
+// lines, whatever a requester calls itself and what it asks for.
 type head struct {
 	object fyne.CanvasObject
 	queue  *button
@@ -30,7 +31,6 @@ type head struct {
 	stripe  *surface // the colour of the prompt
 	tile    *surface // the icon on a tint of it
 	icon    *widget.Icon
-	title   *widget.Label
 	margins *layout.CustomPaddedLayout
 }
 
@@ -41,16 +41,11 @@ func newHead(w *window, e *entry) *head {
 		more:  newIconButton(w, "", theme.IconNameMoreHorizontal, func() { w.openMore(e) }),
 	}
 	stripe := stripeOf(e)
-	h.title = Lines(sentenceOf(r), theme.SizeNameSubHeadingText, widget.MediumImportance)
-	h.title.TextStyle.Bold = true
-	text := Column(6, Tight(h.title))
-	for _, line := range factLines(r.Requester) {
-		text.Add(line)
-	}
+	text := Column(3, newSentence(r), newBrief(w, originOf(r.Requester)...).object)
 	h.icon = widget.NewIcon(theme.NewColoredResource(theme.DefaultTheme().Icon(iconOf(r)), stripe))
 	h.tile = newTint(stripe, 0x22, 9, Padded(8, 8, container.New(fixed{width: 22, height: 22}, h.icon)))
 	h.stripe = newTint(stripe, 0xff, 0, container.New(fixed{height: 4}))
-	h.margins = &layout.CustomPaddedLayout{}
+	h.margins = &layout.CustomPaddedLayout{LeftPadding: sideMargin, RightPadding: sideMargin}
 	line := container.New(&sides{gap: 12}, Column(0, h.tile), text, Column(0, Row(4, h.queue, h.more)))
 	h.object = Column(0,
 		h.stripe,
@@ -71,17 +66,12 @@ func (h *head) setColor(c fyne.ThemeColorName) {
 	h.icon.Refresh()
 }
 
-// setCompact leaves the icon out and makes the sentence smaller.
+// setCompact leaves the icon out.
 func (h *head) setCompact(v bool) {
 	setVisible(h.tile, !v)
-	size, v4, h2 := theme.SizeNameSubHeadingText, float32(12), float32(18)
+	h.margins.TopPadding, h.margins.BottomPadding = 10, 10
 	if v {
-		size, v4, h2 = theme.SizeNameText, 6, 12
-	}
-	*h.margins = layout.CustomPaddedLayout{TopPadding: v4, BottomPadding: v4, LeftPadding: h2, RightPadding: h2}
-	if h.title.SizeName != size {
-		h.title.SizeName = size
-		h.title.Refresh()
+		h.margins.TopPadding, h.margins.BottomPadding = 5, 6
 	}
 }
 
@@ -99,7 +89,7 @@ func (h *head) setPosition(place, of int) bool {
 	return true
 }
 
-// stripeOf is the colour of the prompt: the class's for an approval, else the accent.
+// stripeOf is the colour of the prompt before its input is looked at: the class's for an approval, else the accent.
 func stripeOf(e *entry) fyne.ThemeColorName {
 	if e.request.Body.Kind() == interact.KindApprove {
 		return ClassColor(e.why.Class)
@@ -119,50 +109,154 @@ func iconOf(r interact.Request) fyne.ThemeIconName {
 	return theme.IconNameQuestion
 }
 
-// sentenceOf says who wants what. The agent's name is its own claim; all other words are nod's.
-func sentenceOf(r interact.Request) string {
-	who := values{"Agent": agentOf(r.Requester)}
+// sentence is the layout of who wants what: the agent, what it wants, and what it wants that with. Both ends lose their
+// middles where there is no room.
+type sentence struct{ agent, object *elided }
+
+// sentenceGap is between its parts, and around the object's letters.
+const sentenceGap = 6
+
+// newSentence says who wants what. The agent's name is its own claim, as the object is its own word: that stands on a
+// ground of its own, in letters that nod's words never have.
+func newSentence(r interact.Request) fyne.CanvasObject {
+	bold := fyne.TextStyle{Bold: true}
+	who := agentOf(r.Requester)
+	if project := projectOf(r.Requester); project != "" {
+		who += " · " + project
+	}
+	agent := newElidedText(who, theme.SizeNameSubHeadingText, bold, theme.ColorNameForeground)
+	wish, what := wishOf(r)
+	if projectOf(r.Requester) != "" {
+		wish = "— " + wish
+	}
+	verb := newWords(wish, theme.SizeNameSubHeadingText, theme.ColorNameForeground)
+	object := newElidedText(what, theme.SizeNameText, fyne.TextStyle{Monospace: true}, theme.ColorNameForeground)
+	ground := newTint(theme.ColorNameForeground, 0x14, 4, Padded(0, sentenceGap, object))
+	setVisible(ground, what != "")
+	s := &sentence{agent: agent.Layout.(*elided), object: object.Layout.(*elided)}
+	return container.New(s, agent, verb, ground)
+}
+
+// MinSize implements [fyne.Layout].
+func (s *sentence) MinSize(o []fyne.CanvasObject) fyne.Size {
+	return fyne.NewSize(0, max(o[0].MinSize().Height, o[1].MinSize().Height, o[2].MinSize().Height))
+}
+
+// Layout implements [fyne.Layout].
+func (s *sentence) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	verb := o[1].MinSize()
+	room := size.Width - verb.Width - sentenceGap
+	agent := s.agent.wide()
+	var object float32
+	if o[2].Visible() {
+		room -= sentenceGap
+		object = s.object.wide() + 2*sentenceGap
+		object = min(object, max(room-agent, room/2))
+	}
+	agent = max(min(agent, room-object), 0)
+	x := float32(0)
+	for i, width := range []float32{agent, verb.Width, object} {
+		height := o[i].MinSize().Height
+		o[i].Resize(fyne.NewSize(max(width, 0), height))
+		o[i].Move(fyne.NewPos(x, (size.Height-height)/2))
+		x += width + sentenceGap
+	}
+}
+
+// wishOf says what a request is for, and what with: the requester's own word, made safe, or "".
+func wishOf(r interact.Request) (wish, object string) {
 	switch b := r.Body.(type) {
 	case interact.Approve:
-		who["Tool"] = safetext.Line(b.Tool, maxName)
-		return tr(actionOf(b).sentence, who)
+		a := actionOf(b)
+		object := safetext.Line(a.object(r), maxLabel)
+		if object == "" {
+			return tr(cmp.Or(a.bare, a.wish)), ""
+		}
+		return tr(a.wish), object
 	case interact.Confirm:
-		return tr("{{.Agent}} asks you to confirm", who)
+		return tr("asks you to confirm"), ""
 	case interact.Form:
-		if who["Count"] = len(b.Questions); len(b.Questions) > 1 {
-			return tr("{{.Agent}} has {{.Count}} questions", who)
+		if n := len(b.Questions); n > 1 {
+			return tr("has {{.Count}} questions", values{"Count": n}), ""
 		}
 	}
-	return tr("{{.Agent}} has a question", who)
+	return tr("has a question"), ""
 }
 
 // agentOf is the name to call the requester by.
 func agentOf(who interact.Requester) string {
 	switch {
 	case who.Agent != "":
-		return safetext.Line(who.Agent, maxName)
+		return safetext.Line(cmp.Or(who.Title, who.Agent), maxName)
 	case interact.Caller(who.Process).Exe != "":
 		return safetext.Line(filepath.Base(interact.Caller(who.Process).Exe), maxName)
 	}
 	return tr("Somebody")
 }
 
-// action is what a prompt says of what a tool call is about to do.
-type action struct {
-	sentence string
-	icon     fyne.ThemeIconName
+// projectOf is the name of the folder that the requester works in; "" for one that says nothing.
+func projectOf(who interact.Requester) string {
+	folder := home(filepath.Clean(who.Folder()))
+	if name := filepath.Base(folder); name != "." && name != string(filepath.Separator) {
+		return safetext.Line(name, maxName)
+	}
+	return ""
 }
 
-// actions are the sentence and the icon of each.
+// action is what a prompt says of what a tool call is about to do.
+type action struct {
+	wish   string
+	bare   string                        // instead, when it is not known what with
+	object func(interact.Request) string // what with, in the requester's own word
+	icon   fyne.ThemeIconName
+}
+
+// actions are what is said of each.
 var actions = map[interact.Action]action{
-	interact.UsesTool:    {"{{.Agent}} wants to use the tool {{.Tool}}", theme.IconNameSettings},
-	interact.RunsCommand: {"{{.Agent}} wants to run a command", theme.IconNameComputer},
-	interact.EditsFile:   {"{{.Agent}} wants to edit a file", theme.IconNameDocumentCreate},
-	interact.EditsFiles:  {"{{.Agent}} wants to edit files", theme.IconNameDocumentCreate},
-	interact.WritesFile:  {"{{.Agent}} wants to write a file", theme.IconNameDocumentSave},
-	interact.Fetches:     {"{{.Agent}} wants to reach the network", theme.IconNameStorage},
-	interact.OpensURL:    {"{{.Agent}} wants to open an address in your browser", theme.IconNameStorage},
-	interact.CarriesOut:  {"{{.Agent}} wants to carry out this plan", theme.IconNameList},
+	interact.UsesTool:    {"wants to use the tool", "", toolOf, theme.IconNameSettings},
+	interact.RunsCommand: {"wants to run", "wants to run a command", programsOf, theme.IconNameComputer},
+	interact.EditsFile:   {"wants to edit", "wants to edit a file", fileOf, theme.IconNameDocumentCreate},
+	interact.EditsFiles:  {"wants to edit files", "", noObject, theme.IconNameDocumentCreate},
+	interact.WritesFile:  {"wants to write", "wants to write a file", fileOf, theme.IconNameDocumentSave},
+	interact.Fetches:     {"wants to reach", "wants to reach the network", placeOf, theme.IconNameStorage},
+	interact.OpensURL:    {"wants to open in your browser", "", placeOf, theme.IconNameStorage},
+	interact.CarriesOut:  {"wants to carry out this plan", "", noObject, theme.IconNameList},
+}
+
+func noObject(interact.Request) string { return "" }
+
+func toolOf(r interact.Request) string { return r.Body.(interact.Approve).Tool }
+
+// programsOf names the programs that a command starts, as far as reading it tells.
+func programsOf(r interact.Request) string {
+	args, _ := parseArguments(r.Body.(interact.Approve).Input)
+	if _, command, ok := args.text(commandKeys...); ok {
+		return programsIn(command)
+	}
+	for _, key := range commandKeys {
+		if words, ok := args.list(key); ok {
+			return words[0]
+		}
+	}
+	return ""
+}
+
+// fileOf is a file as seen from the folder that the requester works in.
+func fileOf(r interact.Request) string {
+	path := r.Gist()
+	if !filepath.IsAbs(path) {
+		return path
+	}
+	if inside, err := filepath.Rel(r.Requester.Folder(), path); err == nil && filepath.IsLocal(inside) {
+		return inside
+	}
+	return home(filepath.Clean(path))
+}
+
+// placeOf is the host of an address, or the address where programs might disagree about that.
+func placeOf(r interact.Request) string {
+	host, _ := hostOf(r.Gist())
+	return cmp.Or(host, r.Gist())
 }
 
 func actionOf(a interact.Approve) action {
@@ -173,11 +267,11 @@ func actionOf(a interact.Approve) action {
 	return actions[what]
 }
 
-// factLines say what the operating system knows of the requester, and apart from it what it claims.
-func factLines(who interact.Requester) []fyne.CanvasObject {
+// originOf is what the operating system knows of the requester, and apart from it what it claims.
+func originOf(who interact.Requester) []briefPart {
 	p := who.Process
 	if p.PID == 0 {
-		return []fyne.CanvasObject{factLine(tr("not verified"), theme.ColorNameWarning, place(who.CWD))}
+		return []briefPart{originPart(tr("not verified"), theme.ColorNameWarning, place(who.CWD))}
 	}
 	caller := interact.Caller(p)
 	exe := caller.Exe
@@ -188,7 +282,7 @@ func factLines(who interact.Requester) []fyne.CanvasObject {
 	if p.CWD != "" {
 		facts = place(home(p.CWD)) + " · " + facts
 	}
-	lines := []fyne.CanvasObject{factLine(tr("verified"), theme.ColorNameSuccess, facts)}
+	parts := []briefPart{originPart(tr("verified"), theme.ColorNameSuccess, facts)}
 	var claims []string
 	if who.CWD != "" && filepath.Clean(who.CWD) != filepath.Clean(p.CWD) {
 		claims = append(claims, tr("it works in {{.Folder}}", values{"Folder": place(home(who.CWD))}))
@@ -198,14 +292,13 @@ func factLines(who interact.Requester) []fyne.CanvasObject {
 		claims = append(claims, tr("its subagent {{.Name}} asks", values{"Name": name}))
 	}
 	if len(claims) > 0 {
-		lines = append(lines, factLine(tr("says"), ColorMuted, strings.Join(claims, " · ")))
+		parts = append(parts, originPart(tr("says"), ColorMuted, strings.Join(claims, " · ")))
 	}
-	return lines
+	return parts
 }
 
-func factLine(badge string, c fyne.ThemeColorName, text string) fyne.CanvasObject {
-	l := Lines(text, theme.SizeNameCaptionText, widget.MediumImportance)
-	return beside(Badge(badge, c), 8, Tight(l))
+func originPart(label string, c fyne.ThemeColorName, text string) briefPart {
+	return newBriefPart(newWords(label, theme.SizeNameCaptionText, c).bold(), text, widget.LowImportance)
 }
 
 // place makes a path, which a requester may have chosen, safe to show.
@@ -229,7 +322,7 @@ func home(path string) string {
 // summaryOf is one line on a request, for the list of the queue.
 func summaryOf(r interact.Request) string {
 	gist := safetext.Line(r.Gist(), 60)
-	if b, ok := r.Body.(interact.Approve); ok {
+	if b, ok := r.Body.(interact.Approve); ok && b.Action() != interact.RunsCommand {
 		return safetext.Line(b.Tool, maxName) + "  " + gist
 	}
 	return gist
@@ -238,7 +331,7 @@ func summaryOf(r interact.Request) string {
 // className is a class in a person's words.
 func className(c policy.Class) string {
 	return cmp.Or(map[policy.Class]string{
-		policy.ReadOnly: tr("only reads"), policy.Write: tr("writes"), policy.Execute: tr("runs programs"),
-		policy.Network: tr("uses the network"), policy.Destructive: tr("deletes or destroys"),
-	}[c], tr("unknown effect"))
+		policy.ReadOnly: tr("Only reads"), policy.Write: tr("Writes"), policy.Execute: tr("Runs programs"),
+		policy.Network: tr("Uses the network"), policy.Destructive: tr("Deletes or destroys"),
+	}[c], tr("Unknown effect"))
 }

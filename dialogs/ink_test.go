@@ -2,6 +2,7 @@ package dialogs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,6 +44,19 @@ func TestShellColours(t *testing.T) {
 		c := code{name: shellCode, text: tt.in}
 		if got := inked(tt.in, c.inks()); got != tt.want {
 			t.Errorf("%s\n got %s\nwant %s", tt.in, got, tt.want)
+		}
+	}
+}
+
+func TestOnlyWhatAShellGetsIsColouredAsShell(t *testing.T) {
+	test.NewTempApp(t)
+	for words, want := range map[string]string{
+		"/bin/bash -lc a;b": "name:a keyword:; name:b", "bash a;b x": "", "echo -c a;b": "", "bash -c x a;b": "",
+	} {
+		c := newContent(call(t, "shell", object{"command": strings.Fields(words)}), "/")
+		i := slices.IndexFunc(c.lines, func(l sheetLine) bool { return l.text() == "a;b" })
+		if got := inked("a;b", inksOf(c.lines)[i]); got != want {
+			t.Errorf("%s: %s, want %s", words, got, want)
 		}
 	}
 }
@@ -98,6 +112,37 @@ func drawnTexts(s *sheet) (all, odd string) {
 		}
 	}
 	return all, odd
+}
+
+// BenchmarkFile is how long a new file of 3,000 lines takes to be laid out and drawn, with colours and without. They are
+// worked out on a goroutine of their own, and drawn on the UI's.
+func BenchmarkFile(b *testing.B) {
+	test.NewApp().Settings().SetTheme(Theme("light"))
+	text := strings.Repeat(goFile, 3000/strings.Count(goFile, "\n"))
+	for _, steps := range []struct {
+		name string
+		do   func(s *sheet)
+	}{
+		{"plain", func(*sheet) {}},
+		{"coloured", func(s *sheet) { s.colour()() }},
+		{"scrolled", func(s *sheet) { scrollThrough(s) }},
+		{"scrolled-coloured", func(s *sheet) { s.colour()(); scrollThrough(s) }},
+	} {
+		b.Run(steps.name, func(b *testing.B) {
+			for b.Loop() {
+				s := newSheet(fileText("shop.go", text), text)
+				s.Resize(fyne.NewSize(600, 400))
+				steps.do(s)
+			}
+		})
+	}
+}
+
+// scrollThrough shows a hundred pages.
+func scrollThrough(s *sheet) {
+	for range 100 {
+		s.scroll.scrollBy(300)
+	}
 }
 
 func FuzzColours(f *testing.F) {

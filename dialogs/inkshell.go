@@ -1,6 +1,8 @@
 package dialogs
 
 import (
+	"path"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -18,6 +20,12 @@ func shellInks(text string) []stretch {
 	p := shellPainter{text: text, inks: make([]shellInk, len(text))}
 	syntax.Walk(file, p.visit)
 	return p.stretches()
+}
+
+// isForShell reports whether a word is what a shell is given to execute, as in bash -lc WORD.
+func isForShell(words []string, i int) bool {
+	shells := []string{"bash", "sh", "zsh", "dash", "ksh"}
+	return i == 2 && slices.Contains(shells, path.Base(words[0])) && slices.Contains([]string{"-c", "-lc"}, words[1])
 }
 
 // shellInk is what a byte of a command belongs to.

@@ -146,6 +146,9 @@ func (c *content) showArgv(args arguments) (key string, ok bool) {
 		width := len(fmt.Sprint(len(words) - 1))
 		for i, w := range words {
 			lines := unnumbered(fmt.Sprintf("%*d ", width, i), w, lineText)
+			if isForShell(words, i) {
+				lines = inCode(lines, shellCode, w)
+			}
 			c.lines = append(c.lines, lines...)
 			if c.lines, ok = cut(c.lines); ok {
 				break

@@ -10,6 +10,7 @@ import (
 const (
 	jumpMarked = 2 * time.Second // how long a jump leaves its line marked
 	jumpAbove  = 2               // lines that stay in view above it
+	jumpTint   = 0x22            // how much of the accent its ground has
 )
 
 // jumpTo scrolls to what is at a position, and marks its line for a moment.
@@ -63,7 +64,7 @@ func (d *rowDrawer) marked() {
 	}
 	const edge = 2
 	accent := colorOf(d.page.sheet, theme.ColorNamePrimary)
-	d.rectangle(0, d.across(), 0, tint(accent, 0x22))
+	d.rectangle(0, d.across(), 0, tint(accent, jumpTint))
 	if d.row.isFirst() {
 		d.fill(fyne.NewPos(0, d.row.y), fyne.NewSize(d.across(), edge), 0, accent)
 	}

@@ -34,12 +34,16 @@ type chord struct {
 
 // chords lists what keys do together with modifiers. Those of the queue are the ones of tabs everywhere.
 func (w *window) chords() []chord {
-	affirm, refuse := w.pressing(w.affirm), w.pressing(w.refuse)
+	affirm, otherwise, refuse := w.pressing(w.affirm), w.pressing(w.affirmOtherwise), w.pressing(w.refuse)
 	next, previous := func() { w.step(+1) }, func() { w.step(-1) }
 	onTabs := func(key fyne.KeyName, shift fyne.KeyModifier) *desktop.CustomShortcut {
 		return &desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierControl | shift}
 	}
+	withShift := func(key fyne.KeyName) *desktop.CustomShortcut {
+		return &desktop.CustomShortcut{KeyName: key, Modifier: commandKey() | fyne.KeyModifierShift}
+	}
 	return []chord{
+		{withShift(fyne.KeyReturn), otherwise}, {withShift(fyne.KeyEnter), otherwise},
 		{shortcut(fyne.KeyReturn), affirm}, {shortcut(fyne.KeyEnter), affirm}, {shortcut(fyne.KeyD), refuse},
 		{shortcut(fyne.KeyPeriod), next}, {shortcut(fyne.KeyComma), previous},
 		{shortcut(fyne.KeyS), w.nextScope},
@@ -153,7 +157,10 @@ func (f *field) TypedKey(ev *fyne.KeyEvent) {
 	switch {
 	case ev.Name == fyne.KeyEscape, ev.Name == desktop.KeyMenu, !f.MultiLine && isPaging(ev):
 		f.w.typedKey(ev)
-	case !f.onKey(ev):
+	case f.onKey(ev):
+	case (ev.Name == fyne.KeyPageUp || ev.Name == fyne.KeyPageDown) && f.fits(f.Size()):
+		f.w.typedKey(ev)
+	default:
 		f.Entry.TypedKey(ev)
 	}
 }
@@ -204,7 +211,7 @@ func (f *field) onArrow(key fyne.KeyName, do func()) {
 
 func isEnter(ev *fyne.KeyEvent) bool { return ev.Name == fyne.KeyReturn || ev.Name == fyne.KeyEnter }
 
-// TypedRune implements [fyne.Focusable]. The space that has pressed the button that opens the field is none of its text.
+// TypedRune implements [fyne.Focusable]. The space that has pressed what opens the field is none of its text.
 func (f *field) TypedRune(r rune) {
 	if f.w.pressedOn != fyne.Focusable(f) {
 		return

@@ -64,6 +64,7 @@ func large(tb testing.TB) map[string]interact.Body {
 		"confirm-quotes": interact.Confirm{Message: strings.Repeat(">", interact.MaxText)},
 		"confirm-stars":  interact.Confirm{Message: strings.Repeat("*a_", interact.MaxText/3)},
 		"confirm-links":  interact.Confirm{Message: strings.Repeat("[a](", interact.MaxText/4)},
+		"confirm-table":  interact.Confirm{Message: "|a|b|\n|-|-|\n" + strings.Repeat("|1|2|\n", interact.MaxText/6-4)},
 		"confirm-spans":  interact.Confirm{Message: strings.Repeat("`a` ", interact.MaxText/4)},
 
 		"command-line":   approve("Bash", object{"command": repeat("echo word; ", 1_000_000)}),
@@ -90,6 +91,8 @@ func large(tb testing.TB) map[string]interact.Body {
 		"url":        approve("WebFetch", object{"url": "https://example.com/" + repeat("a/", 1_000_000)}),
 		"path":       approve("Read", object{"file_path": repeat("/a", 1_000_000)}),
 		"plan":       approve("ExitPlanMode", object{"plan": repeat("- a **plan**\n", maxMarkdownBytes-100)}),
+		"plan-table": approve("ExitPlanMode", object{"plan": "|a|b|\n|-|-|\n" + repeat("|1|2|\n", maxMarkdownBytes-100)}),
+		"code":       approve("Write", object{"file_path": "x.go", "content": repeat("x := f(1) // y\n", maxShownBytes/2)}),
 		"array":      approve("Custom", object{"numbers": make([]int, 100_000)}),
 		"array-long": approve("Custom", object{"numbers": make([]int, 520_000)}),
 		"keys":       approve("Custom", keys),

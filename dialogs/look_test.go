@@ -7,7 +7,9 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -125,9 +127,43 @@ func sentences(t *testing.T) map[string]string {
 		})
 	}
 	for _, d := range actions {
-		found[d.sentence] = d.sentence
+		found[d.wish] = d.wish
+		if d.bare != "" {
+			found[d.bare] = d.bare
+		}
+	}
+	for _, text := range riskTexts(t) {
+		found[text] = text
 	}
 	return found
+}
+
+// riskTexts are what the policy may say of a call: in its data, and in its own words.
+func riskTexts(t *testing.T) (texts []string) {
+	t.Helper()
+	data := regexp.MustCompile(`(?m)^(?:(?:danger|caution|note) (.+)|\[(.+)\])$`)
+	code := regexp.MustCompile(`"([A-Z][a-z]+ [^"\\]+|[A-Z][a-z]+: [^"\\]+|nod [^"\\]+)"`)
+	for name, pattern := range map[string]*regexp.Regexp{
+		"shell/programs/risks.txt": data, "names/guarded.txt": data, "names/notable.txt": data,
+		"risk.go": code, "shell/assess.go": code,
+	} {
+		text, err := os.ReadFile("../policy/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := pattern.FindAllStringSubmatch(string(text), -1)
+		if len(found) == 0 {
+			t.Fatalf("%s tells nothing", name)
+		}
+		for _, m := range found {
+			if text := m[1]; text != "" {
+				texts = append(texts, text)
+			} else {
+				texts = append(texts, m[2]+": {{.What}}")
+			}
+		}
+	}
+	return texts
 }
 
 // The images in Chinese are drawn with a font of few characters: those of the sentences in them.
@@ -144,6 +180,15 @@ func TestTestFontHasEveryCharacter(t *testing.T) {
 			if r > 0x2fff && missing {
 				t.Errorf("no glyph for %q of %q: run testdata/fonts/make.sh", r, zh[s])
 			}
+		}
+	}
+}
+
+func TestRisksAreTranslated(t *testing.T) {
+	zh := translations(t, "zh-CN")
+	for _, text := range riskTexts(t) {
+		if zh[text] == "" {
+			t.Errorf("zh-CN lacks %q", text)
 		}
 	}
 }

@@ -14,6 +14,9 @@ import (
 	"fyne.io/fyne/v2/widget"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	gfm "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
@@ -26,7 +29,8 @@ const (
 	maxMarkdownBlocks = 2000
 )
 
-// newMarkdown shows text as light Markdown: paragraphs, headings, bold, emphasis, code, lists and quotes.
+// newMarkdown shows text as light Markdown: paragraphs, headings, bold, emphasis, what is struck out, code, lists,
+// tasks, tables and quotes.
 //
 // The text is a requester's, so this is a walk over an allow-list of its syntax tree, never Fyne's own
 // reading of Markdown, which loads pictures from the network and opens any link. Here nothing is loaded; a
@@ -36,12 +40,16 @@ func newMarkdown(source string) fyne.CanvasObject {
 		return proseLabel(source)
 	}
 	m := markdown{source: []byte(source)}
-	root := goldmark.DefaultParser().Parse(text.NewReader(m.source))
+	root := markdownParser().Parse(text.NewReader(m.source))
 	blocks := m.blocks(root, 0)
 	if len(blocks) == 0 {
 		return proseLabel(source)
 	}
 	return blocksColumn(blocks...)
+}
+
+func markdownParser() parser.Parser {
+	return goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList)).Parser()
 }
 
 // proseLabel shows source without reading anything into it.
@@ -74,9 +82,7 @@ func (m *markdown) block(n ast.Node, depth int) fyne.CanvasObject {
 	case *ast.Paragraph, *ast.TextBlock:
 		return richText(m.inlines(n, widget.RichTextStyleInline, 0))
 	case *ast.Heading:
-		style := widget.RichTextStyleInline
-		style.TextStyle.Bold = true
-		return richText(m.inlines(n, style, 0))
+		return m.heading(n)
 	case *ast.CodeBlock, *ast.FencedCodeBlock:
 		return codeBlock(m.raw(n))
 	case *ast.List:
@@ -87,8 +93,27 @@ func (m *markdown) block(n ast.Node, depth int) fyne.CanvasObject {
 		return inset(container.NewBorder(nil, nil, bar, nil, quoted))
 	case *ast.ThematicBreak:
 		return inset(widget.NewSeparator())
+	case *gfm.Table:
+		return m.table(n)
 	}
 	return m.literal(n)
+}
+
+// headingSizes are those of the headings of the first levels; the others are as big as the text.
+var headingSizes = []fyne.ThemeSizeName{sizeHeading, theme.SizeNameSubHeadingText, sizeSmallHeading}
+
+func (m *markdown) heading(n *ast.Heading) fyne.CanvasObject {
+	style := widget.RichTextStyleInline
+	style.TextStyle.Bold = true
+	if n.Level <= len(headingSizes) {
+		style.SizeName = headingSizes[n.Level-1]
+	}
+	text := richText(m.inlines(n, style, 0))
+	if n.PreviousSibling() == nil {
+		return text
+	}
+	const above = 6
+	return container.New(layout.NewCustomPaddedLayout(above, 0, 0, 0), text)
 }
 
 // list shows the items of a list behind bullets or numbers.
@@ -101,14 +126,37 @@ func (m *markdown) list(list *ast.List, depth int) fyne.CanvasObject {
 			bullet = strconv.Itoa(number) + "."
 			number++
 		}
-		segment := &widget.TextSegment{Text: bullet, Style: widget.RichTextStyleInline}
 		room := canvas.NewRectangle(color.Transparent)
 		room.SetMinSize(fyne.NewSize(26+theme.InnerPadding(), 0))
-		mark := container.NewStack(room, richText([]widget.RichTextSegment{segment}))
+		mark := container.NewStack(room, richText([]widget.RichTextSegment{
+			&widget.TextSegment{Text: bullet, Style: widget.RichTextStyleInline}}))
+		if task := taskOf(item); task != nil {
+			mark = container.NewStack(room, taskMark(task.IsChecked))
+		}
 		body := blocksColumn(m.blocks(item, depth+1)...)
 		items = append(items, container.New(&sides{gap: -theme.InnerPadding()}, mark, body, container.NewStack()))
 	}
 	return blocksColumn(items...)
+}
+
+// taskOf is the box at the start of a list's item that is a task; nil when it is none.
+func taskOf(item ast.Node) *gfm.TaskCheckBox {
+	if item.FirstChild() == nil {
+		return nil
+	}
+	task, _ := item.FirstChild().FirstChild().(*gfm.TaskCheckBox)
+	return task
+}
+
+// taskMark is the box of a task, which says how the agent sees it and cannot be clicked.
+func taskMark(done bool) fyne.CanvasObject {
+	icon := theme.CheckButtonIcon()
+	if done {
+		icon = theme.CheckButtonCheckedIcon()
+	}
+	const size = 16
+	box := container.New(fixed{width: size, height: size}, widget.NewIcon(icon))
+	return Padded(theme.InnerPadding(), theme.InnerPadding(), Row(0, box))
 }
 
 // literal shows the source of a block, markup and all.
@@ -128,6 +176,9 @@ func (m *markdown) raw(n ast.Node) string {
 }
 
 func (m *markdown) writeRaw(b *strings.Builder, n ast.Node) {
+	if _, isCell := n.(*gfm.TableCell); isCell {
+		b.WriteString("|")
+	}
 	b.Write(n.Lines().Value(m.source))
 	if html, ok := n.(*ast.HTMLBlock); ok && html.HasClosure() {
 		b.Write(html.ClosureLine.Value(m.source))
@@ -137,6 +188,9 @@ func (m *markdown) writeRaw(b *strings.Builder, n ast.Node) {
 	}
 	for c := n.FirstChild(); c != nil && c.Type() != ast.TypeInline; c = c.NextSibling() {
 		m.writeRaw(b, c)
+	}
+	if _, isCell := n.LastChild().(*gfm.TableCell); isCell {
+		b.WriteString("|\n")
 	}
 }
 
@@ -169,8 +223,13 @@ func (m *markdown) inline(n ast.Node, style widget.RichTextStyle, depth int) []w
 			style.TextStyle.Italic = true
 		}
 		return m.inlines(n, style, depth+1)
+	case *gfm.Strikethrough:
+		style.TextStyle.Strikethrough = true
+		return m.inlines(n, style, depth+1)
+	case *gfm.TaskCheckBox: // in place of the bullet
+		return nil
 	case *ast.CodeSpan:
-		style.TextStyle = fyne.TextStyle{Monospace: true}
+		style.TextStyle = fyne.TextStyle{Monospace: true, Strikethrough: style.TextStyle.Strikethrough}
 		return spanSegments(safetext.Render(m.innerText(n)), style)
 	case *ast.Link:
 		return m.link(m.inlines(n, style, depth+1), m.innerText(n), string(n.Destination), style)

@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 )
 
@@ -27,6 +28,9 @@ func texts(o fyne.CanvasObject, links *[]*widget.HyperlinkSegment) string {
 		return strings.TrimSuffix(b.String(), "|")
 	case *surface:
 		return texts(o.content, links)
+	case *widget.Icon:
+		return map[string]string{
+			theme.CheckButtonIcon().Name(): "[ ]", theme.CheckButtonCheckedIcon().Name(): "[x]"}[o.Resource.Name()]
 	case *widget.RichText:
 		for _, s := range o.Segments {
 			b.WriteString(s.Textual())
@@ -67,8 +71,14 @@ func TestMarkdown(t *testing.T) {
 		{"HTML block", "<script>\nalert(1)\n</script>", "<script>\nalert(1)\n</script>", 0},
 		{"comment", "a <!-- hidden --> b", "a <!-- hidden --> b", 0},
 		{"entity", "&lt;b&gt; &#x202e;", "&lt;b&gt; &#x202e;", 0},
-		{"task", "- [ ] **bold**", "•|[ ] bold", 0},
-		{"table", "|a|b|\n|-|-|\n|1|2|", "|a|b|\n|-|-|\n|1|2|", 0},
+		{"task", "- [ ] **bold**\n- [x] done", "[ ]|bold|[x]|done", 0},
+		{"no task", "a [ ] b", "a [ ] b", 0},
+		{"task without text", "- [ ] \n- [x]", "[ ]|[x]", 0},
+		{"struck out", "~~no~~ ~~`x`~~ ~a~ ~~~b", "no x a ~~~b", 0},
+		{"table", "|a|b|\n|-|:-:|\n|**1**|[x](https://example.com)|\n|3|", "a|b|1|x (https://example.com)|3", 1},
+		{"table with odd text", "|a|\n|-|\n|\u202e ‹|", "a|‹U+202E› ‹U+2039›", 0},
+		{"wide table", "|" + strings.Repeat("a|", 9) + "\n|" + strings.Repeat("-|", 9) + "\n|" + strings.Repeat("b|", 9),
+			"|" + strings.Repeat("a|", 9) + "\n|" + strings.Repeat("b|", 9), 0},
 		{"hidden", "a\u202eb", "a‹U+202E›b", 0},
 		{"hidden in code", "`a\u00a0b`", "a‹U+00A0›b", 0},
 		{"French", "Oui\u00a0?", "Oui ?", 0},
@@ -118,6 +128,8 @@ func TestMarkdownHasLimits(t *testing.T) {
 		"nested":   strings.Repeat("*a **b ", 500),
 		"brackets": strings.Repeat("[", 5000),
 		"blocks":   strings.Repeat("- a\n\n", 3000),
+		"rows":     "|a|b|\n|-|-|\n" + strings.Repeat("|1|2|\n", 3000),
+		"cells":    "|" + strings.Repeat("a|", 5000) + "\n|" + strings.Repeat("-|", 5000),
 	} {
 		if o := newMarkdown(in); o == nil {
 			t.Errorf("%s: nothing", name)
@@ -132,6 +144,7 @@ func TestMarkdownHasLimits(t *testing.T) {
 func FuzzMarkdown(f *testing.F) {
 	for _, s := range []string{
 		question, "- [ ] **bold**", "- [x] [l](u)", "- [ ] <b>", "![](http://x/y.png)", "[a]: b\n[a]", "***a***",
+		"|a|b|\n|-|-:|\n|1|~~2~~|\n", "- [x] ~~a~~\n\n  |c|\n  |-|", "|a\n|-\n", "- [ ]\n\n      x",
 		"1) x\n   ```",
 	} {
 		f.Add(s)
@@ -151,8 +164,13 @@ func FuzzMarkdown(f *testing.F) {
 func checkInert(t *testing.T, o fyne.CanvasObject) {
 	t.Helper()
 	switch o := o.(type) {
-	case *canvas.Image, *widget.Icon:
+	case *canvas.Image:
 		t.Errorf("a %T", o)
+	case *widget.Icon:
+		name := o.Resource.Name()
+		if name != theme.CheckButtonIcon().Name() && name != theme.CheckButtonCheckedIcon().Name() {
+			t.Errorf("the icon %s", name)
+		}
 	case *fyne.Container:
 		for _, c := range o.Objects {
 			checkInert(t, c)

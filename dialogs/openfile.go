@@ -9,15 +9,15 @@ import (
 	"fyne.io/fyne/v2"
 )
 
-// openText writes text to a file that only this user can read and opens it with the desktop's program for
-// plain text. The file's name is nod's own, so nothing in text decides how it is opened.
+// openText writes text to a file that only this user can read, and nobody change, and opens it with the desktop's
+// program for plain text. The file's name is nod's own, so nothing in text decides how it is opened.
 func openText(text string) error {
 	dir, err := os.MkdirTemp("", "nod-input-") // made with mode 0700
 	if err != nil {
 		return fmt.Errorf("open as file: %w", err)
 	}
 	path := filepath.Join(dir, "input.txt")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o400); err != nil {
 		return fmt.Errorf("open as file: %w", err)
 	}
 	if err := fyne.CurrentApp().OpenURL(&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}); err != nil {

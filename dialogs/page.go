@@ -26,9 +26,14 @@ type page struct {
 	note    fyne.CanvasObject // holds problem
 	yes     *button           // the affirmative
 	no      *button           // the negative
+
+	otherwise       *button // another affirmative; nil for none
+	affirmOtherwise func()  // gives that answer
+
 	foot    *foot
 	margins *layout.CustomPaddedLayout // around the foot
 	compact bool                       // there is little room
+	byHand  fyne.Size                  // that the person gave the window while it showed this; zero for none
 	told    time.Time                  // until when the status says why a press did nothing
 	text    fyne.Focusable             // the text: it has the focus when nothing else has
 	object  fyne.CanvasObject
@@ -44,23 +49,27 @@ type page struct {
 	scope  func()                      // chooses the next thing that the affirmative keeps; nil when there is none
 	unwind func() bool                 // takes back one step, for Escape; false when there is none
 	wanted func(width float32) float32 // height of the body at which nothing scrolls
-	first  func() fyne.Focusable       // has the focus first, in place of text, where it is in view
-	renew  func()                      // follows what has changed outside since it was shown
-	look   func()                      // takes note of what of it is in view now
-	read   func() bool                 // what must be read of it before the affirmative works has been in view
-	unread func() int                  // lines that have not been in view
+	// wantedWidth is the width at which no line of the body needs to be broken, of those that nobody wants broken.
+	wantedWidth func() float32
+	compactBody func(bool)            // has the body make do with little room
+	first       func() fyne.Focusable // has the focus first, in place of text, where it is in view
+	renew       func()                // follows what has changed outside since it was shown
+	look        func()                // takes note of what of it is in view now
+	read        func() bool           // what must be read of it before the affirmative works has been in view
+	unread      func() int            // lines that have not been in view
 }
 
 func newPage(e *entry, w *window, head *head) *page {
 	return &page{
 		entry: e, w: w, head: head,
-		status:  Lines("", theme.SizeNameCaptionText, widget.LowImportance),
-		problem: Lines("", theme.SizeNameCaptionText, widget.DangerImportance),
-		unwind:  func() bool { return false },
-		renew:   func() {},
-		look:    func() {},
-		read:    func() bool { return true },
-		unread:  func() int { return 0 },
+		status:      Lines("", theme.SizeNameCaptionText, widget.LowImportance),
+		problem:     Lines("", theme.SizeNameCaptionText, widget.DangerImportance),
+		unwind:      func() bool { return false },
+		wantedWidth: func() float32 { return 0 }, compactBody: func(bool) {},
+		renew:  func() {},
+		look:   func() {},
+		read:   func() bool { return true },
+		unread: func() int { return 0 },
 	}
 }
 
@@ -78,18 +87,29 @@ func (p *page) assemble(body fyne.CanvasObject, f *foot) {
 	p.yes.onResize = p.object.Refresh
 }
 
+// sideMargin is at either side of everything in a page, footMargin under the buttons: the same for every prompt, so
+// that the affirmative stays where it is.
+const sideMargin, footMargin = 16, 11
+
 // setCompact makes do with little room: smaller margins, and no hints on the buttons.
 func (p *page) setCompact(v bool) {
 	p.compact, p.foot.compact = v, v
-	v4, h := float32(14), float32(18)
-	if v {
-		v4, h = 8, 12
+	*p.margins = layout.CustomPaddedLayout{
+		TopPadding: footMargin, BottomPadding: footMargin, LeftPadding: sideMargin, RightPadding: sideMargin,
 	}
-	*p.margins = layout.CustomPaddedLayout{TopPadding: v4, BottomPadding: v4, LeftPadding: h, RightPadding: h}
+	if v {
+		p.margins.TopPadding = 7
+	}
 	p.head.setCompact(v)
+	p.compactBody(v)
+	p.setHints(!v)
+}
+
+// setHints says whether there is room for the hints on the buttons.
+func (p *page) setHints(v bool) {
 	for _, o := range slices.Concat(p.foot.left, p.foot.right) {
 		if b, ok := o.(*button); ok {
-			b.setCompact(v)
+			b.setCompact(!v)
 		}
 	}
 }
@@ -156,6 +176,9 @@ func (p *page) complain(s string) {
 	p.problem.SetText(s)
 	setVisible(p.note, s != "")
 	p.w.fit()
+	if o, ok := p.w.win.Canvas().Focused().(fyne.CanvasObject); ok && p.w.page == p {
+		p.reveal(o) // which the note may have covered
+	}
 }
 
 // clock writes a time that is left: 4:30, or 1:04:30.
@@ -173,10 +196,10 @@ type pageLayout struct{ p *page }
 
 const (
 	// The least size of a window. It fits a screen of 900x600 pixels at twice the size.
-	minPageWidth = 400
-	leastHeight  = 250
+	minPageWidth = 440
+	leastHeight  = 276
 	slack        = 2   // rounding, to whole pixels
-	roomyBody    = 150 // height of a body below which head and foot get out of its way
+	roomyPage    = 420 // height of a page below which head and foot get out of the way of a body that wants more
 )
 
 func (pageLayout) MinSize([]fyne.CanvasObject) fyne.Size {
@@ -186,11 +209,14 @@ func (pageLayout) MinSize([]fyne.CanvasObject) fyne.Size {
 func (l pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	body, foot, head := o[0], o[1], o[2]
 	l.p.setCompact(false)
+	l.p.setHints(size.Width+slack >= usualSize.Width)
 	top, bottom := resizeToWidth(head, size.Width), resizeToWidth(foot, size.Width)
-	body.Resize(fyne.NewSize(size.Width, max(size.Height-top-bottom, 0)))
-	if size.Height-top-bottom+slack < min(l.p.wanted(size.Width), roomyBody) {
-		l.p.setCompact(true)
-		top, bottom = resizeToWidth(head, size.Width), resizeToWidth(foot, size.Width)
+	if size.Height < roomyPage {
+		body.Resize(fyne.NewSize(size.Width, max(size.Height-top-bottom, 0)))
+		if size.Height-top-bottom+slack < l.p.wanted(size.Width) {
+			l.p.setCompact(true)
+			top, bottom = resizeToWidth(head, size.Width), resizeToWidth(foot, size.Width)
+		}
 	}
 	head.Move(fyne.Position{})
 	foot.Move(fyne.NewPos(0, size.Height-bottom))
@@ -198,19 +224,13 @@ func (l pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	body.Resize(fyne.NewSize(size.Width, max(size.Height-top-bottom, 0)))
 }
 
-// The size of the window: as high as the prompt needs, within limits that suit a small screen.
-const (
-	pageWidth     = 640
-	minPageHeight = 300
-	maxPageHeight = 540
-)
-
-// size is the size at which the page looks best.
-func (p *page) size() fyne.Size {
-	p.object.Resize(fyne.NewSize(pageWidth, maxPageHeight))
+// size is the size at which the page looks best: large enough for all of it, within two limits.
+func (p *page) size(least, most fyne.Size) fyne.Size {
+	width := min(max(p.wantedWidth(), least.Width), most.Width)
+	p.object.Resize(fyne.NewSize(width, most.Height))
 	parts := p.object.(*fyne.Container).Objects
-	height := p.wanted(pageWidth) + parts[1].MinSize().Height + parts[2].MinSize().Height
-	return fyne.NewSize(pageWidth, min(max(height, minPageHeight), maxPageHeight))
+	height := p.wanted(width) + parts[1].MinSize().Height + parts[2].MinSize().Height
+	return fyne.NewSize(width, min(max(height, least.Height), most.Height))
 }
 
 // affirmative and negative name the chords on the buttons.

@@ -3,6 +3,7 @@ package dialogs
 import (
 	"image/color"
 	"iter"
+	"slices"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -316,23 +317,87 @@ func newWrapRow(gap, lineGap float32, o ...fyne.CanvasObject) *fyne.Container {
 
 func (l *wrapRow) MinSize(objects []fyne.CanvasObject) fyne.Size {
 	wide := widest(objects)
-	return fyne.NewSize(wide, l.place(objects, max(l.width, wide), nil))
+	return fyne.NewSize(wide, l.place(visible(objects), max(l.width, wide), nil))
 }
 
 func (l *wrapRow) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	l.width = size.Width
-	l.place(objects, size.Width, func(o fyne.CanvasObject, p fyne.Position) {
+	l.place(visible(objects), size.Width, func(o fyne.CanvasObject, p fyne.Position) {
 		o.Resize(o.MinSize())
 		o.Move(p)
 	})
 }
 
+// factRows is a [wrapRow] of badges that never goes for want of room: of more rows than it may take it shows the first
+// badges and how many more there are, and a press on that shows all.
+type factRows struct {
+	wrapRow
+	more *button
+	most int  // rows that it takes unasked
+	open bool // all were asked for
+}
+
+func newFactRows(w *window) (*fyne.Container, *factRows) {
+	l := &factRows{wrapRow: wrapRow{gap: 6, lineGap: 5}, most: 3}
+	l.more = newButton(w, "", func() {
+		l.open = !l.open
+		w.changed()
+	})
+	l.more.look = linkButton
+	return container.New(l), l
+}
+
+// set makes badges the content of box.
+func (l *factRows) set(box *fyne.Container, badges []fyne.CanvasObject) {
+	box.Objects = append(slices.Clone(badges), l.more)
+	box.Refresh()
+}
+
+// fold hides the badges for which there is no room, behind those that there is room for. What is right already is left
+// as it is, or Fyne would draw for ever.
+func (l *factRows) fold(objects []fyne.CanvasObject, width float32) {
+	if len(objects) < 2 {
+		return
+	}
+	badges := objects[:len(objects)-1]
+	limit := float32(l.most)*(badges[0].MinSize().Height+l.lineGap) - l.lineGap + 1
+	shown := len(badges)
+	folds := l.place(slices.Values(badges), width, nil) > limit
+	if folds && !l.open {
+		fits := func() bool { return l.place(slices.Values(append(badges[:shown:shown], l.more)), width, nil) <= limit }
+		for shown--; shown > 1 && !fits(); {
+			shown--
+		}
+	}
+	if folds && l.open {
+		l.more.setText(tr("fewer"))
+	} else if folds {
+		l.more.setText(tr("{{.Count}} more", values{"Count": len(badges) - shown}))
+	}
+	setVisible(l.more, folds)
+	for i, b := range badges {
+		setVisible(b, i < shown)
+	}
+}
+
+// MinSize implements [fyne.Layout].
+func (l *factRows) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	l.fold(objects, max(l.width, leastBrief))
+	return l.wrapRow.MinSize(objects)
+}
+
+// Layout implements [fyne.Layout].
+func (l *factRows) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	l.fold(objects, size.Width)
+	l.wrapRow.Layout(objects, size)
+}
+
 // place calls put with each object's place and returns the height of all.
 func (l *wrapRow) place(
-	objects []fyne.CanvasObject, width float32, put func(fyne.CanvasObject, fyne.Position),
+	objects iter.Seq[fyne.CanvasObject], width float32, put func(fyne.CanvasObject, fyne.Position),
 ) float32 {
 	var x, y, line float32
-	for o := range visible(objects) {
+	for o := range objects {
 		m := o.MinSize()
 		if x > 0 && x+m.Width > width {
 			x, y, line = 0, y+line+l.lineGap, 0

@@ -120,8 +120,8 @@ func partNote(p policy.CommandPart) string {
 	return tr("by the rule {{.Rule}}", values{"Rule": plainText(p.By)})
 }
 
-// safeEnds is a text in one line for a label in monospaced letters. Of a long one only both ends are left, because what counts in a
-// command often stands at its end.
+// safeEnds is a text in one line for a label in monospaced letters. Of a long one only both ends are left, because what
+// counts in a command often stands at its end.
 func safeEnds(s string) string { return safeEndsOf(s, 2*maxPartEnd) }
 
 // safeEndsOf is safeEnds for a text of which at most so many bytes are wanted.
@@ -186,16 +186,24 @@ type elided struct {
 
 // newElided is s, which is safe to show, in monospaced letters on one line.
 func newElided(s string, ink fyne.ThemeColorName, widest float32) *fyne.Container {
-	w := newWords(s, theme.SizeNameCaptionText, ink)
-	w.text.TextStyle.Monospace = true
-	l := &elided{text: s, widest: widest}
-	l.face = newFace(theme.Size(theme.SizeNameCaptionText), w.text.TextStyle)
-	return container.New(l, w)
+	c := newElidedText(s, theme.SizeNameCaptionText, fyne.TextStyle{Monospace: true}, ink)
+	c.Layout.(*elided).widest = widest
+	return c
+}
+
+// newElidedText is s, which is safe to show, on one line.
+func newElidedText(s string, size fyne.ThemeSizeName, style fyne.TextStyle, ink fyne.ThemeColorName) *fyne.Container {
+	w := newWords(s, size, ink)
+	w.text.TextStyle = style
+	return container.New(&elided{text: s, face: newFace(theme.Size(size), style)}, w)
 }
 
 func (l *elided) MinSize([]fyne.CanvasObject) fyne.Size {
 	return fyne.NewSize(min(l.face.measure(l.text), l.widest), l.face.height())
 }
+
+// wide is the width at which nothing is left out.
+func (l *elided) wide() float32 { return l.face.measure(l.text) + 1 }
 
 func (l *elided) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[0].(*words).set(l.fit(size.Width))

@@ -1,7 +1,6 @@
 package dialogs
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -10,7 +9,6 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/theme"
 
-	"nod/interact"
 	"nod/policy"
 )
 
@@ -128,25 +126,4 @@ func FuzzSafeEnds(f *testing.F) {
 			t.Errorf("%q shows as nothing", s)
 		}
 	})
-}
-
-// However many parts there are, the facts stay in view above them.
-func TestFactsStayInView(t *testing.T) {
-	for _, n := range []int{1, 5, 60} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			s := newScreen(t)
-			s.p.options.Offers = func(interact.ID) policy.Offers {
-				return policy.Offers{Parts: repeated(n, fresh("npm run lint"))}
-			}
-			s.open(bash("1", strings.Repeat("npm run lint\n", n)+"true"))
-			s.p.window.win.Resize(fyne.NewSize(pageWidth, maxPageHeight))
-			s.ready()
-			body := s.page().object.(*fyne.Container).Objects[0].(*fyne.Container)
-			details := body.Objects[2]
-			facts := detailsOf(body).(*fyne.Container).Objects[0]
-			if details.Size().Height < facts.Size().Height || facts.Position().Y != 0 {
-				t.Errorf("facts at %v, %v high, in details %v high", facts.Position().Y, facts.Size().Height, details.Size().Height)
-			}
-		})
-	}
 }

@@ -2,11 +2,13 @@ package dialogs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
 
 	"nod/interact"
+	"nod/policy"
 )
 
 // exitPlanMode is the tool with which Claude Code asks whether to carry out a plan.
@@ -45,4 +47,27 @@ func planContent(a interact.Approve, args arguments, _ string) (content, bool) {
 	}
 	c.plan = blocksColumn(blocks...)
 	return c, true
+}
+
+// planEdits is the button that approves a plan and lets the edits that it takes pass, beside the one that has the agent
+// ask for each: where the agent can do both, approving says which.
+func (a *approvePage) planEdits() []fyne.CanvasObject {
+	ask := slices.Index(a.body.Suggestions, interact.AskForEdits)
+	pass := slices.Index(a.body.Suggestions, interact.LetEditsPass)
+	if ask < 0 || pass < 0 {
+		return nil
+	}
+	carryOut := func(suggestion int) func() {
+		return func() {
+			answer := a.answer(interact.Allowed)
+			answer.Scope, answer.Suggestion = policy.Once, suggestion+1
+			a.w.finish(a.page, answer)
+		}
+	}
+	a.yes.setText(tr("Approve, ask for each edit"))
+	a.page.affirm, a.affirmOtherwise = carryOut(ask), carryOut(pass)
+	hint := commandName() + "+Shift+Enter"
+	a.otherwise = newDecision(a.w, tr("Approve, let edits pass"), hint, plainButton, a.w.affirmOtherwise)
+	a.otherwise.chordOnly = hint
+	return []fyne.CanvasObject{a.otherwise}
 }

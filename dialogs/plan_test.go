@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"fyne.io/fyne/v2"
 
@@ -14,7 +15,7 @@ import (
 func TestPlanIsApprovedAsAPlan(t *testing.T) {
 	s := newScreen(t)
 	s.open(planRequest("1", "# Move\n\n1. first"))
-	for _, text := range []string{"claude-code wants to carry out this plan", "Approve plan"} {
+	for _, text := range []string{"— wants to carry out this plan", "Approve plan"} {
 		if !s.shows(text) {
 			t.Errorf("%q is not there", text)
 		}
@@ -58,6 +59,63 @@ func TestWhatIsNoPlan(t *testing.T) {
 		if isPlan(a) {
 			t.Errorf("%s: shown as a plan", name)
 		}
+	}
+}
+
+// Where the agent takes it, a plan is approved so that it asks for each edit, or so that edits pass.
+func TestPlanAndItsEdits(t *testing.T) {
+	for name, test := range map[string]struct {
+		press func(s *screen)
+		want  int
+	}{
+		"asks for each":     {func(s *screen) { s.chord(fyne.KeyReturn) }, 2},
+		"asks, by click":    {func(s *screen) { s.tapText("Approve, ask for each edit") }, 2},
+		"lets pass":         {func(s *screen) { s.otherwise() }, 3},
+		"lets pass, by tap": {func(s *screen) { s.tapText("Approve, let edits pass") }, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScreen(t)
+			r := planRequest("1", "# Move\n\n1. first")
+			b := r.Body.(interact.Approve)
+			b.Suggestions = []string{"something else", interact.AskForEdits, interact.LetEditsPass}
+			r.Body = b
+			s.open(r)
+			s.focusWindow()
+			test.press(s)
+			s.wantOpen("1") // not armed yet
+			s.pass(time.Second)
+			s.canvas().Focus(s.page().otherwise)
+			s.key(fyne.KeyReturn)
+			s.wantOpen("1") // no plain key approves
+			test.press(s)
+			if a := s.wantOutcome("1", interact.Allowed); a.Suggestion != test.want || a.Scope != policy.Once {
+				t.Errorf("answer %+v, want suggestion %d", a, test.want)
+			}
+		})
+	}
+}
+
+// otherwise presses the chord of the other affirmative.
+func (s *screen) otherwise() {
+	s.down(fyne.KeyReturn)
+	s.shortcut(fyne.KeyReturn, commandKey()|fyne.KeyModifierShift)
+}
+
+// Feedback on a plan is what the agent reads; nothing approves while it is written.
+func TestFeedbackOnAPlan(t *testing.T) {
+	s := newScreen(t)
+	r := planRequest("1", "# Move\n\n1. first")
+	b := r.Body.(interact.Approve)
+	b.Suggestions = []string{interact.AskForEdits, interact.LetEditsPass}
+	r.Body = b
+	s.open(r)
+	s.ready()
+	s.tapText("Keep planning with feedback…")
+	s.typeText("look first")
+	s.pass(time.Second)
+	s.otherwise()
+	if a := s.wantOutcome("1", interact.Denied); a.Reason != "look first" {
+		t.Errorf("reason %q", a.Reason)
 	}
 }
 

@@ -45,10 +45,11 @@ type Prompter struct {
 	app     fyne.App
 	options Options
 
-	now   func() time.Time
-	do    func(func())                            // runs a function on the UI goroutine
-	later func(func())                            // runs a function soon, after the event at hand
-	timer func(time.Duration, func()) *time.Timer // [time.AfterFunc]
+	now    func() time.Time
+	do     func(func())                            // runs a function on the UI goroutine
+	later  func(func())                            // runs a function soon, after the event at hand
+	timer  func(time.Duration, func()) *time.Timer // [time.AfterFunc]
+	screen func(fyne.Window) fyne.Size             // of the screen that a window is on
 	// aside does work on another goroutine, and then what it returns on that of the UI.
 	aside func(work func() (show func()))
 
@@ -59,6 +60,7 @@ type Prompter struct {
 	mu     sync.Mutex
 	queue  *queue
 	window *window // nil until it is needed
+	strip  *undoStrip
 }
 
 // reply is what came of a request.
@@ -81,7 +83,7 @@ func New(a fyne.App, o Options) *Prompter {
 	p := &Prompter{
 		app: a, options: o, now: time.Now, do: fyne.Do,
 		later: func(f func()) { f() },
-		timer: time.AfterFunc, hasRoomBeside: hasRoomBeside,
+		timer: time.AfterFunc, screen: screenOf, hasRoomBeside: hasRoomBeside,
 		queue: &queue{},
 	}
 	p.aside = func(work func() func()) { go func() { p.post(work()) }() }
@@ -181,7 +183,7 @@ func (p *Prompter) after(d time.Duration, f func()) *time.Timer {
 // ready makes the window if there is none.
 func (p *Prompter) ready() {
 	if p.window == nil {
-		p.window = newWindow(p)
+		p.window, p.strip = newWindow(p), newUndoStrip(p)
 	}
 }
 
@@ -237,11 +239,12 @@ func (p *Prompter) snooze(e *entry, d time.Duration) {
 func (p *Prompter) changed() {
 	if p.window != nil {
 		p.window.update()
+		p.strip.update()
 	}
 	p.tell()
 }
 
-// tell says that what waits may have changed, or the focus.
+// tell says that what waits may have changed, or the focus, or what can be undone.
 func (p *Prompter) tell() {
 	if p.options.Changed != nil {
 		p.options.Changed()

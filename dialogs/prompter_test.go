@@ -51,6 +51,7 @@ func newScreen(t testing.TB) *screen {
 	s.p.do = func(f func()) { f() }
 	s.p.hasRoomBeside = func(fyne.Window, float32) bool { return s.wide }
 	s.p.later = func(f func()) { s.soon = append(s.soon, f) }
+	s.p.screen = func(fyne.Window) fyne.Size { return fyne.NewSize(1280, 800) }
 	s.p.timer = func(time.Duration, func()) *time.Timer { return nil } // the test turns the clock
 	s.p.aside = func(work func() func()) { work()() }
 	return s

@@ -12,8 +12,8 @@ type prose struct {
 	height  float32
 }
 
-// proseMaxHeight is the height that a prose asks room for; with more room it shows more.
-const proseMaxHeight = 300
+// proseWidth is the width at which prose reads best.
+const proseWidth = 700
 
 // newProse is a sheet that shows content.
 func newProse(content fyne.CanvasObject) *sheet {
@@ -47,4 +47,6 @@ func (p *prose) start(int) int {
 
 func (p *prose) unseen(seenRanges) (lines, of int) { return 0, 0 }
 
-func (p *prose) wanted() float32 { return min(p.content.MinSize().Height+2, proseMaxHeight) }
+func (p *prose) wanted() float32 { return p.content.MinSize().Height + 2 }
+
+func (p *prose) natural() float32 { return proseWidth }

@@ -149,6 +149,16 @@ and ![a picture](http://tracker.example/p.png). <b>Not bold</b>, hidden: a` + "\
 <script>alert(1)</script>
 
 - [ ] **bold** task
+- [x] ~~done~~ already
+
+## Costs
+
+| store | per month | what it needs when the shop grows beyond one machine |
+|:--|--:|---|
+| Postgres | 20 € | a server, backups and somebody who looks after it every day |
+| SQLite | 0 € | ` + "`VACUUM`" + ` now and then |
+
+### Small print
 `
 
 func TestRenderedMarkdown(t *testing.T) {

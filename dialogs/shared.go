@@ -32,6 +32,10 @@ func BoldWords(s string, size fyne.ThemeSizeName, c fyne.ThemeColorName) fyne.Ca
 // in view.
 func Diff(before, after string, seen func()) fyne.CanvasObject {
 	s := newSheet(newDiff(before, after).lines(""), after)
-	s.onSeen = seen
+	s.onSeen = func() {
+		if s.read && s.unread == 0 && seen != nil {
+			seen()
+		}
+	}
 	return s
 }

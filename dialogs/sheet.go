@@ -9,7 +9,6 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs/safetext"
 )
@@ -36,8 +35,8 @@ type sheet struct {
 
 	ground       fyne.ThemeColorName // of the paper
 	paper        *canvas.Rectangle
-	state        *canvas.Text   // what has not been in view yet
-	onward, file *widget.Button // to what that is; opens an input that is too long to show
+	state        *canvas.Text // what has not been in view yet
+	onward, file *button      // to what that is; opens an input that is too long to show
 }
 
 // sheetText is what a sheet shows, and remembers by its positions: those from 0 to end have been in view, or not.
@@ -53,14 +52,19 @@ type sheetText interface {
 	top(position int) float32
 	// unseen counts the lines that have not been in view, of all; both are 0 where there are no lines.
 	unseen(seen seenRanges) (lines, of int)
-	// wanted is the height of the whole sheet that it asks for.
+	// wanted is the height of the whole sheet at which all of it is in view.
 	wanted() float32
+	// natural is the width at which no line is broken, within what can be read well.
+	natural() float32
 }
 
 const (
-	sheetMaxRows  = 13  // rows of text that a sheet asks room for; with more room it shows more
-	sheetPad      = 8   // around the text
-	sheetMinWidth = 240 // below, wrapped text is no longer readable
+	sheetPad        = 8   // around the text
+	sheetMaxColumns = 110 // of the widest line that a sheet asks room for
+	tightPad        = 3   // above and below it when there is little room
+	sheetMaxHeight  = 290 // that a sheet asks for where it stands among others
+	sheetFootAir    = 4   // under the foot
+	sheetMinWidth   = 240 // below, wrapped text is no longer readable
 	// sheetFirstWidth is assumed until the sheet has been laid out.
 	sheetFirstWidth = 560
 )
@@ -79,10 +83,9 @@ func (s *sheet) show(text sheetText, o fyne.CanvasObject) {
 	s.text, s.scroll = text, &scrollArea{container.NewVScroll(o)}
 	s.scroll.OnScrolled = func(fyne.Position) { s.scrolled() }
 	s.paper, s.state = canvas.NewRectangle(nil), canvas.NewText("", nil)
-	s.onward = widget.NewButtonWithIcon(tr("Next part"), theme.MoveDownIcon(), s.showNextPart)
-	s.file = widget.NewButtonWithIcon(tr("Open as file"), theme.DocumentIcon(), s.openAsFile)
-	for _, b := range []*widget.Button{s.onward, s.file} {
-		b.Importance = widget.LowImportance
+	s.onward, s.file = newButton(nil, tr("Next part"), s.showNextPart), newButton(nil, tr("Open as file"), s.openAsFile)
+	for _, b := range []*button{s.onward, s.file} {
+		b.look = linkButton
 		b.Hide()
 	}
 	s.extend(s, nil)
@@ -93,6 +96,7 @@ func (s *sheet) show(text sheetText, o fyne.CanvasObject) {
 // not on the screen yet.
 func (s *sheet) attach(w *window, onSeen func()) {
 	s.w, s.onSeen = w, onSeen
+	s.onward.w, s.file.w = w, w
 	if s.page != nil {
 		w.p.aside(s.colour)
 	}
@@ -141,9 +145,7 @@ func (s *sheet) noteSeen() {
 		s.state.Text = tr("{{.Lines}} of {{.All}} lines not shown", values{"Lines": s.unread, "All": all})
 	}
 	if isSeen {
-		s.onward.Disable()
-	} else {
-		s.onward.Enable()
+		s.onward.Hide()
 	}
 	s.state.Refresh()
 	if s.onSeen != nil && (s.read != wasRead || s.unread != wasUnread) {
@@ -225,7 +227,7 @@ type sheetLayout struct{ *sheet }
 
 // MinSize implements [fyne.Layout].
 func (l sheetLayout) MinSize([]fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(sheetMinWidth, l.text.wanted())
+	return fyne.NewSize(sheetMinWidth, min(l.text.wanted(), sheetMaxHeight))
 }
 
 // Layout implements [fyne.Layout].
@@ -234,24 +236,28 @@ func (l sheetLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	if l.text.wrap(size.Width - 2*l.pad) {
 		l.seen = nil
 	}
-	height, _ := l.text.extent()
-	view := size.Height - 2*l.pad
+	height, end := l.text.extent()
+	pad := l.pad
+	if size.Height < 4*l.lineHeight() {
+		pad = min(pad, tightPad)
+	}
+	view := size.Height - 2*pad
 	button := l.onward
 	if l.capped {
 		button = l.file
 	}
-	hasFoot := l.capped || height > view+1
+	hasFoot := l.capped || height > view+1 && view > l.footHeight()+2*l.lineHeight()
 	setVisible(l.state, hasFoot)
-	setVisible(button, hasFoot)
+	setVisible(button, hasFoot && (l.capped || !l.seen.covers(end)))
 	if hasFoot {
 		foot, wide := l.footHeight(), button.MinSize().Width
 		view -= foot
-		button.Resize(fyne.NewSize(wide, foot-2))
-		button.Move(fyne.NewPos(size.Width-wide-2, size.Height-foot))
+		button.Resize(fyne.NewSize(wide, foot))
+		button.Move(fyne.NewPos(size.Width-wide-sheetPad, size.Height-foot-sheetFootAir))
 		l.state.Resize(l.state.MinSize())
-		l.state.Move(fyne.NewPos(sheetPad, size.Height-foot+(foot-l.state.MinSize().Height)/2))
+		l.state.Move(fyne.NewPos(sheetPad, size.Height-foot-sheetFootAir+(foot-l.state.MinSize().Height)/2))
 	}
-	l.scroll.Move(fyne.NewPos(l.pad, l.pad))
+	l.scroll.Move(fyne.NewPos(l.pad, pad))
 	l.scroll.Resize(fyne.NewSize(size.Width-2*l.pad, max(view, 0)))
 	l.scroll.Refresh()   // its bar
 	l.scroll.scrollBy(0) // back to where there is text
@@ -273,11 +279,15 @@ type sheetRow struct {
 
 func (r sheetRow) isFirst() bool { return r.from == r.base }
 
-// unseen counts the lines of text with a row that has not been in view.
+// unseen counts the lines of text with a row that has not been in view: of what need not be read, when there is such.
 func (p *sheetPage) unseen(seen seenRanges) (lines, of int) {
-	i, counted := 0, -1
+	i, counted, first := 0, -1, 0
+	if p.sheet.must < len(p.sheet.lines) {
+		first = p.sheet.must
+	}
 	for _, r := range p.rows {
-		if style := p.sheet.lines[r.line].style; style == lineNote || style == lineRule {
+		style := p.sheet.lines[r.line].style
+		if r.line < first || style == lineNote || style == lineRule {
 			continue
 		}
 		if r.isFirst() {

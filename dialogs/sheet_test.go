@@ -90,7 +90,7 @@ func TestNextPartLeadsToTheEnd(t *testing.T) {
 	for ; s.unread > 0 && steps < 100; steps++ {
 		test.Tap(s.onward)
 	}
-	if s.unread > 0 || !s.read || !s.onward.Disabled() {
+	if s.unread > 0 || !s.read || s.onward.Visible() {
 		t.Errorf("after %d steps: read %v, %d lines unread", steps, s.read, s.unread)
 	}
 }

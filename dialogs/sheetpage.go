@@ -123,10 +123,25 @@ func (p *sheetPage) wanted() float32 {
 		p.wrap(sheetFirstWidth)
 	}
 	height := p.height
-	if most := p.face(lineText).height() * sheetMaxRows; height > most || p.sheet.capped {
-		height = most + p.sheet.footHeight()
+	if p.sheet.capped {
+		height += p.sheet.footHeight()
 	}
 	return height + 2*sheetPad
+}
+
+func (p *sheetPage) natural() float32 {
+	var widest float32
+	most := sheetMaxColumns * p.face(lineText).cell
+	for _, l := range p.sheet.lines {
+		var text float32
+		for _, s := range l.spans {
+			if text += p.face(l.style).measureUpTo(s.Text, most-text); text >= most {
+				break
+			}
+		}
+		widest = max(widest, p.leadWidth(l)+min(text, most))
+	}
+	return widest + scrollbarRoom + 2*sheetPad + 1
 }
 
 func (p *sheetPage) wrapLine(index int, l sheetLine) {
@@ -282,7 +297,7 @@ func (d *rowDrawer) changed() {
 }
 
 // How much of their colour the grounds of changed lines have, and on these the grounds of changed words.
-const changedLineTint, changedWordTint = 0x20, 0x30
+const changedLineTint, changedWordTint = 0x1c, 0x28
 
 // across is how wide the ground of a row is.
 func (d *rowDrawer) across() float32 { return d.page.width - scrollbarRoom/2 }
@@ -345,20 +360,24 @@ func (d *rowDrawer) text() {
 	d.markBlankEnds()
 }
 
+// oddTints are how much of their colour the grounds of what is hidden or suspicious have, on any line the same.
+var oddTints = map[fyne.ThemeColorName]uint8{theme.ColorNameError: 0x2c, theme.ColorNameWarning: 0x3c}
+
 // span draws text, a part of s that starts at a byte of the line. Only what is plain has the colours of its language.
 func (d *rowDrawer) span(s safetext.Span, text string, at int) {
-	name, ground := theme.ColorNameForeground, uint8(0)
+	name := theme.ColorNameForeground
 	switch {
 	case s.Kind == safetext.Hidden:
-		name, ground = theme.ColorNameError, 0x2c
+		name = theme.ColorNameError
 	case s.Kind == safetext.Suspicious:
-		name, ground = theme.ColorNameWarning, 0x3c
+		name = theme.ColorNameWarning
 	case s.Kind == safetext.Run, d.line.style == lineNote, d.line.style == lineKey:
 		name = ColorMuted
 	}
 	ink := colorOf(d.page.sheet, name)
-	if ground > 0 {
-		d.rectangle(d.x, d.face.measure(text), 3, tint(ink, ground))
+	if ground := oddTints[name]; ground > 0 {
+		paper := colorOf(d.page.sheet, d.page.sheet.ground)
+		d.rectangle(d.x, d.face.measure(text), 3, mix(paper, ink, float32(ground)/0xff))
 	}
 	if name != theme.ColorNameForeground {
 		d.run(text, ink)
@@ -378,8 +397,9 @@ func (d *rowDrawer) span(s safetext.Span, text string, at int) {
 func (d *rowDrawer) run(text string, c color.Color) {
 	for text != "" {
 		first, _ := utf8.DecodeRuneInString(text)
+		drop := d.face.drop(first)
 		end := strings.IndexFunc(text, func(r rune) bool {
-			return (r < utf8.RuneSelf) != (first < utf8.RuneSelf) || !unicode.Is(unicode.M, r) && d.face.drop(r) != d.face.drop(first)
+			return (r < utf8.RuneSelf) != (first < utf8.RuneSelf) || !unicode.Is(unicode.M, r) && d.face.drop(r) != drop
 		})
 		if end < 0 {
 			end = len(text)

@@ -66,14 +66,14 @@ var palette = map[fyne.ThemeColorName]lightAndDark{
 	theme.ColorNameOverlayBackground:   {rgb(0xffffff), rgb(0x26272e)},
 	theme.ColorNameMenuBackground:      {rgb(0xffffff), rgb(0x26272e)},
 	theme.ColorNameForeground:          {rgb(0x1d1e26), rgb(0xeceef4)},
-	theme.ColorNamePlaceHolder:         {rgb(0x686b78), rgb(0x8d91a0)},
-	theme.ColorNameDisabled:            {rgb(0x6a6d7a), rgb(0x9498a6)},
+	theme.ColorNamePlaceHolder:         {rgb(0x5f626e), rgb(0xa0a4b2)},
+	theme.ColorNameDisabled:            {rgb(0x585b67), rgb(0xa6aab8)},
 	theme.ColorNameButton:              {rgb(0xeceef3), rgb(0x31333c)},
 	theme.ColorNameDisabledButton:      {rgb(0xe7e9ef), rgb(0x2b2d35)},
 	theme.ColorNameInputBackground:     {rgb(0xf7f8fa), rgb(0x15161a)},
 	theme.ColorNameInputBorder:         {rgb(0xc6c9d4), rgb(0x454854)},
 	theme.ColorNameSeparator:           {rgb(0xe2e4ea), rgb(0x33353e)},
-	theme.ColorNamePrimary:             {rgb(0x4454cc), rgb(0x8795f7)},
+	theme.ColorNamePrimary:             {rgb(0x4454cc), rgb(0x919ef8)},
 	theme.ColorNameForegroundOnPrimary: {rgb(0xffffff), rgb(0x10121f)},
 	theme.ColorNameHyperlink:           {rgb(0x3547c0), rgb(0x9aa6fa)},
 	theme.ColorNameFocus:               {rgba(0x4454cc, 0x55), rgba(0x8795f7, 0x66)},
@@ -92,24 +92,32 @@ var palette = map[fyne.ThemeColorName]lightAndDark{
 	ColorSunken:   {rgb(0xf6f7f9), rgb(0x17181c)},
 	ColorPaper:    {rgb(0xf4f5f8), rgb(0x131418)},
 	colorHairline: {rgb(0xdfe2e9), rgb(0x33353e)},
-	ColorMuted:    {rgb(0x5d606e), rgb(0xa3a7b5)},
+	ColorMuted:    {rgb(0x50535f), rgb(0xb0b4c1)},
 	colorAccent:   {rgb(0xeef0fd), rgb(0x2a2e4a)},
 
 	colorWrite:   {rgb(0x1f5cb0), rgb(0x74aef7)},
 	colorNetwork: {rgb(0x7a3fb8), rgb(0xc29bf2)},
 
 	colorKeyword:  {rgb(0x8a1f7a), rgb(0xf0a8e4)},
-	colorName:     {rgb(0x1f4f9e), rgb(0x9cc8ff)},
+	colorName:     {rgb(0x1b4a97), rgb(0x9cc8ff)},
 	colorVariable: {rgb(0x5a3d9c), rgb(0xcfbcff)},
-	colorString:   {rgb(0x1a5c38), rgb(0x9be3b4)},
-	colorNumber:   {rgb(0x8a3a12), rgb(0xf5bd8f)},
+	colorString:   {rgb(0x165734), rgb(0x9be3b4)},
+	colorNumber:   {rgb(0x83360f), rgb(0xf5bd8f)},
 	colorComment:  {rgb(0x4c4f5c), rgb(0xc0c3ce)},
 }
+
+// The sizes that nod adds to the theme's own.
+const (
+	sizeHeading      fyne.ThemeSizeName = "nodHeading" // of a requester's text, so smaller than nod's own
+	sizeSmallHeading fyne.ThemeSizeName = "nodSmallHeading"
+)
 
 // sizes are the theme's sizes that nod changes, in Fyne's device independent pixels.
 var sizes = map[fyne.ThemeSizeName]float32{
 	theme.SizeNameText:           14,
 	theme.SizeNameSubHeadingText: 17,
+	sizeHeading:                  20,
+	sizeSmallHeading:             15,
 	theme.SizeNameCaptionText:    12,
 	theme.SizeNameInputRadius:    6,
 	theme.SizeNameButtonRadius:   7,

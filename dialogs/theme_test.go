@@ -28,44 +28,116 @@ func contrast(a, b color.Color) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// Text can be read: level AA of WCAG 2 wants a contrast of 4.5 to 1.
+// ground is what text stands on: a colour of the theme, and tints laid over it one after the other.
+type ground struct {
+	under fyne.ThemeColorName
+	tints []tinted
+}
+
+type tinted struct {
+	name  fyne.ThemeColorName
+	alpha uint8
+}
+
+func on(under fyne.ThemeColorName, tints ...tinted) ground { return ground{under, tints} }
+
+// Text can be read: level AA of WCAG 2 wants a contrast of 4.5 to 1, of each text on each ground that it can stand on.
 func TestContrast(t *testing.T) {
 	test.NewTempApp(t)
-	texts := []fyne.ThemeColorName{
+	type names = []fyne.ThemeColorName
+	texts := names{
 		theme.ColorNameForeground, theme.ColorNameDisabled, theme.ColorNamePlaceHolder, theme.ColorNameError,
-		theme.ColorNameHyperlink, ColorMuted,
+		theme.ColorNameWarning, theme.ColorNameSuccess, theme.ColorNameHyperlink, theme.ColorNamePrimary, ColorMuted,
 	}
-	grounds := []fyne.ThemeColorName{theme.ColorNameBackground, ColorSunken, ColorPaper, theme.ColorNameInputBackground}
-	badges := []fyne.ThemeColorName{
+	code := names{
+		theme.ColorNameForeground, ColorMuted, colorKeyword, colorName, colorVariable, colorString, colorNumber, colorComment,
+	}
+	badges := names{
 		colorWrite, colorNetwork,
-		theme.ColorNameSuccess, theme.ColorNameWarning, theme.ColorNameError, ColorMuted,
+		theme.ColorNameSuccess, theme.ColorNameWarning, theme.ColorNameError, ColorMuted, theme.ColorNamePrimary,
 	}
-	pairs := [][2]fyne.ThemeColorName{
-		{theme.ColorNameForegroundOnPrimary, theme.ColorNamePrimary},
-		{theme.ColorNameForegroundOnError, theme.ColorNameError},
-		{theme.ColorNameForegroundOnSuccess, theme.ColorNameSuccess},
-		{theme.ColorNameForegroundOnWarning, theme.ColorNameWarning},
-		{theme.ColorNameForeground, theme.ColorNameButton},
-		{theme.ColorNameForeground, colorAccent},
+	type surface struct {
+		on    ground
+		texts names
 	}
-	for _, a := range texts {
-		for _, b := range grounds {
-			pairs = append(pairs, [2]fyne.ThemeColorName{a, b})
+	surfaces := []surface{
+		{on(theme.ColorNamePrimary), names{theme.ColorNameForegroundOnPrimary}},
+		{on(theme.ColorNameError), names{theme.ColorNameForegroundOnError}},
+		{on(theme.ColorNameSuccess), names{theme.ColorNameForegroundOnSuccess}},
+		{on(theme.ColorNameWarning), names{theme.ColorNameForegroundOnWarning}},
+		{on(theme.ColorNameButton), names{theme.ColorNameForeground, ColorMuted, theme.ColorNameDisabled}},
+		{on(theme.ColorNameDisabledButton), names{theme.ColorNameDisabled}},
+	}
+	papers := names{
+		theme.ColorNameBackground, ColorSunken, ColorPaper, theme.ColorNameInputBackground,
+		theme.ColorNameMenuBackground, theme.ColorNameOverlayBackground,
+	}
+	for _, under := range papers {
+		surfaces = append(surfaces, surface{on(under), texts},
+			surface{on(under, tinted{theme.ColorNameSelection, 0xff}), names{theme.ColorNameForeground}},
+			surface{on(under, tinted{theme.ColorNameHover, 0xff}), texts},
+			surface{on(under, tinted{theme.ColorNameError, 0x1c}), names{theme.ColorNameError, theme.ColorNameForeground}},
+			surface{on(under, tinted{theme.ColorNameWarning, 0x1c}),
+				names{theme.ColorNameWarning, theme.ColorNameForeground, ColorMuted, theme.ColorNameDisabled}})
+		for _, b := range badges {
+			surfaces = append(surfaces, surface{on(under, tinted{b, 0x22}), names{b}})
 		}
 	}
+	surfaces = append(surfaces, surface{on(colorAccent), texts})
+
+	// What a sheet shows: plain, marked by a jump, selected, and as it comes or goes, with the words that change.
+	grounds := []ground{on(ColorPaper), on(ColorPaper, tinted{theme.ColorNamePrimary, jumpTint}),
+		on(ColorPaper, tinted{theme.ColorNameSelection, 0xff})}
+	for style, name := range changeColors {
+		line := on(ColorPaper, tinted{name, changedLineTint})
+		word := on(ColorPaper, tinted{name, changedLineTint}, tinted{name, changedWordTint})
+		grounds = append(grounds, line, word)
+		surfaces = append(surfaces, surface{line, names{changeColors[style]}}) // the number and the sign
+	}
+	for _, g := range grounds {
+		surfaces = append(surfaces, surface{g, code})
+	}
+	for name, alpha := range oddTints {
+		surfaces = append(surfaces, surface{on(ColorPaper, tinted{name, alpha}), names{name}})
+	}
+
 	for _, name := range []string{"light", "dark"} {
 		th := Theme(name)
 		at := func(n fyne.ThemeColorName) color.Color { return th.Color(n, theme.VariantLight) }
-		for _, p := range pairs {
-			if got := contrast(at(p[0]), at(p[1])); got < 4.5 {
-				t.Errorf("%s: %s on %s: %.1f to 1", name, p[0], p[1], got)
+		for _, s := range surfaces {
+			under := at(s.on.under)
+			for _, over := range s.on.tints {
+				c := color.NRGBAModel.Convert(at(over.name)).(color.NRGBA)
+				under = mix(under, c, float32(over.alpha)/0xff*float32(c.A)/0xff)
+			}
+			for _, text := range s.texts {
+				if got := contrast(at(text), under); got < 4.5 {
+					t.Errorf("%s: %s on %v: %.2f to 1", name, text, s.on, got)
+				}
 			}
 		}
-		for _, b := range badges {
-			for _, under := range []fyne.ThemeColorName{theme.ColorNameBackground, ColorSunken} {
-				ground := mix(at(under), at(b), float32(0x22)/0xff)
-				if got := contrast(at(b), ground); got < 4.5 {
-					t.Errorf("%s: badge %s on %s: %.1f to 1", name, b, under, got)
+	}
+}
+
+// What is written on buttons can be read, also while they do not work.
+func TestContrastOfButtons(t *testing.T) {
+	for _, name := range []string{"light", "dark"} {
+		test.NewTempApp(t)
+		test.ApplyTheme(t, Theme(name))
+		for _, look := range []buttonLook{plainButton, strongButton, quietButton} {
+			for _, ready := range []bool{false, true} {
+				for _, hovered := range []bool{false, true} {
+					b := &button{look: look, ready: ready}
+					b.hovered = hovered
+					fill, ink := b.colors()
+					if fill == color.Transparent {
+						continue // on its ground, like any text
+					}
+					for what, c := range map[string]color.Color{"label": ink, "hint": b.hintColor(fill, ink)} {
+						if got := contrast(c, fill); got < 4.5 {
+							t.Errorf("%s: look %d, ready %v, hovered %v: %s %.2f to 1", name, look, ready, hovered, what, got)
+						}
+					}
 				}
 			}
 		}

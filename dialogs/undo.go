@@ -1,10 +1,13 @@
 package dialogs
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -19,7 +22,7 @@ func UndoWords(u operator.Undo, now time.Time) string {
 	v := values{"What": shortText(u.Text, maxUndoText), "Time": clock(u.Until.Sub(now))}
 	switch u.Kind {
 	case operator.UndoDeny:
-		return tr("Denied, and told the agent in {{.Time}}: {{.What}}", v)
+		return tr("Denied: {{.What}} · the agent is told in {{.Time}}", v)
 	case operator.UndoKeep:
 		return tr("Saved: {{.What}}", v)
 	case operator.UndoRevoke:
@@ -49,7 +52,7 @@ type UndoBar struct {
 
 	settle Settle
 	latest operator.Undo // ID 0: there is none
-	text   *words
+	text   *widget.Label
 	undo   fyne.CanvasObject
 	send   fyne.CanvasObject // lets a denial go at once
 }
@@ -57,15 +60,17 @@ type UndoBar struct {
 // NewUndoBar returns a bar that is empty.
 func NewUndoBar(settle Settle) *UndoBar {
 	return newUndoBar(settle, func(text, hint string, do func()) fyne.CanvasObject {
-		return widget.NewButton(text+"  "+hint, do)
+		return widget.NewButton(strings.TrimSpace(text+"  "+hint), do)
 	})
 }
 
 func newUndoBar(settle Settle, button func(text, hint string, do func()) fyne.CanvasObject) *UndoBar {
-	b := &UndoBar{settle: settle, text: newWords("", theme.SizeNameCaptionText, theme.ColorNameForeground)}
+	b := &UndoBar{settle: settle, text: Lines("", theme.SizeNameCaptionText, widget.MediumImportance)}
+	b.text.Wrapping, b.text.Truncation = fyne.TextWrapOff, fyne.TextTruncateEllipsis
 	b.undo = button(tr("Undo"), commandName()+"+Z", b.TakeBack)
 	b.send = button(tr("Tell it now"), "", func() { b.end(false) })
-	line := container.NewBorder(nil, nil, container.NewCenter(b.text), Row(6, b.send, b.undo))
+	line := container.NewBorder(nil, nil, nil, Row(6, b.send, b.undo), container.NewVBox(
+		layout.NewSpacer(), Tight(b.text), layout.NewSpacer()))
 	b.Content = Column(0, Rule(), Surface(ColorSunken, Padded(5, 12, line)))
 	b.Show(nil, time.Time{})
 	return b
@@ -78,9 +83,9 @@ func (b *UndoBar) Show(list []operator.Undo, now time.Time) {
 	b.latest = operator.Undo{}
 	if len(list) > 0 {
 		b.latest = list[len(list)-1]
-		b.text.set(UndoWords(b.latest, now))
+		b.text.SetText(UndoWords(b.latest, now))
 	} else if was.ID != 0 {
-		b.text.set("")
+		b.text.SetText("")
 	}
 	setVisible(b.undo, b.latest.ID != 0)
 	setVisible(b.send, b.latest.Kind == operator.UndoDeny)
@@ -95,15 +100,15 @@ func (b *UndoBar) end(back bool) {
 		return
 	}
 	b.latest = operator.Undo{}
-	b.text.set("")
+	b.text.SetText("")
 	b.Show(nil, time.Time{})
 	b.settle(done.ID, back, func(err error) {
 		switch {
 		case b.latest.ID != 0 || !back:
 		case err != nil:
-			b.text.set(tr("Not undone: {{.Problem}}", values{"Problem": plainText(err.Error())}))
+			b.text.SetText(tr("Not undone: {{.Problem}}", values{"Problem": plainText(err.Error())}))
 		default:
-			b.text.set(UndoneWords(done))
+			b.text.SetText(UndoneWords(done))
 		}
 	})
 }
@@ -114,15 +119,20 @@ type undoRow struct {
 	*UndoBar
 	w    *window
 	list []operator.Undo
-	room bool // the prompt in the window leaves room for it
+	room bool    // the prompt in the window leaves room for it
+	tall float32 // its height while it says something
 }
 
 func newUndoRow(w *window) *undoRow {
-	return &undoRow{w: w, UndoBar: newUndoBar(w.p.settle, func(text, hint string, do func()) fyne.CanvasObject {
+	r := &undoRow{w: w, UndoBar: newUndoBar(w.p.settle, func(text, hint string, do func()) fyne.CanvasObject {
 		b := newButton(w, text, do)
 		b.hint = hint
 		return b
 	})}
+	r.Show([]operator.Undo{{ID: 1}}, time.Time{})
+	r.tall = r.Content.MinSize().Height
+	r.Show(nil, time.Time{})
+	return r
 }
 
 // set says what can be taken back now.
@@ -130,7 +140,7 @@ func (r *undoRow) set(list []operator.Undo) {
 	r.list = list
 	r.Show(list, r.w.p.now())
 	if r.w.page != nil && !r.room && len(list) > 0 {
-		r.w.root.Objects = []fyne.CanvasObject{r.w.held, r.under(r.w.page.object)}
+		r.w.put(r.w.page)
 		r.w.changed()
 	}
 }
@@ -142,7 +152,7 @@ func (r *undoRow) under(page fyne.CanvasObject) fyne.CanvasObject {
 	if !r.room {
 		return page
 	}
-	return container.NewBorder(nil, r.Content, nil, nil, page)
+	return container.New(r, page, r.Content)
 }
 
 // height is the room that it takes.
@@ -150,7 +160,20 @@ func (r *undoRow) height() float32 {
 	if !r.room {
 		return 0
 	}
-	return r.Content.MinSize().Height
+	return r.tall
+}
+
+// MinSize implements [fyne.Layout].
+func (r *undoRow) MinSize(o []fyne.CanvasObject) fyne.Size {
+	return o[0].MinSize().Add(fyne.NewSize(0, r.tall))
+}
+
+// Layout implements [fyne.Layout]: the prompt, and the bar under it.
+func (r *undoRow) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	o[0].Move(fyne.Position{})
+	o[0].Resize(fyne.NewSize(size.Width, max(size.Height-r.tall, 0)))
+	o[1].Move(fyne.NewPos(0, size.Height-r.tall))
+	o[1].Resize(fyne.NewSize(size.Width, r.tall))
 }
 
 // tick shows how much time is left.
@@ -165,14 +188,17 @@ func (p *Prompter) settle(undo int, back bool, done func(error)) {
 	p.options.Settle(undo, back, func(err error) { p.post(func() { done(err) }) })
 }
 
-// SetUndos says what the person can take back, the newest last.
+// SetUndos says what the person can take back, the newest last. What was done in the settings is not for prompts.
 func (p *Prompter) SetUndos(list []operator.Undo) {
+	list = slices.DeleteFunc(slices.Clone(list), func(u operator.Undo) bool { return !u.OfPrompt() })
 	p.post(func() {
 		if len(list) > 0 {
 			p.ready()
 		}
 		if p.window != nil {
 			p.window.undos.set(list)
+			p.strip.set(list)
+			p.tell()
 		}
 	})
 }

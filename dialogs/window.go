@@ -2,6 +2,7 @@ package dialogs
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -33,7 +34,8 @@ type window struct {
 	measuring bool      // the page is laid out only to learn its size
 	settled   time.Time // until then the window manager may still change the window
 
-	given   fyne.Size      // the size that nod gave the window last
+	given   fyne.Size      // the size that nod, or the person, gave the window last
+	byHand  fyne.Size      // the size that the person gave it last, also before nod was started; zero for none
 	placing bool           // nod itself moves the focus: that says nothing about the window's
 	left    fyne.Focusable // lost the focus just now; nobody knows yet whether the window did
 
@@ -53,13 +55,14 @@ func newWindow(p *Prompter) *window {
 	w := &window{p: p, arm: newArming(p.now)}
 	w.win = p.app.NewWindow(title)
 	w.win.SetPadded(false)
-	w.root = container.New(&watchSize{changed: w.disturb})
+	w.root = container.New(&watchSize{changed: w.resized})
+	w.byHand = savedSize(p.app)
 	w.win.SetContent(w.root)
 	w.win.SetCloseIntercept(w.dismiss)
 	w.installKeys()
 	w.held = newKeyHold(w)
-	w.undos = newUndoRow(w)
 	w.column = newQueueColumn(w)
+	w.undos = newUndoRow(w)
 	return w
 }
 
@@ -131,7 +134,7 @@ func (w *window) show(e *entry) {
 	pg.renew()
 	wasInSight := w.page != nil && isOnScreen(w.win)
 	w.page = pg
-	w.root.Objects = []fyne.CanvasObject{w.held, w.column.with(w.undos.under(pg.object))}
+	w.put(pg)
 	pg.head.setPosition(w.p.queue.position())
 	size := w.measure(pg)
 	w.column.decide(size)
@@ -151,23 +154,50 @@ func (w *window) show(e *entry) {
 	}
 }
 
-// resize makes the window as large as the next prompt wants it, unless the human or the window manager has
-// given it another size than nod.
+// put puts a page into the window, with what is around it.
+func (w *window) put(pg *page) {
+	w.root.Objects = []fyne.CanvasObject{newWheel(w), w.held, w.column.with(w.undos.under(pg.object))}
+}
+
+// resize makes the window large enough for the prompt in it, but no smaller while it is in sight, where the buttons
+// would move under the pointer. A size by the person's hand, or the window manager's, stays.
 func (w *window) resize(wanted fyne.Size) {
-	if !w.sizeIsOurs() {
+	now := w.win.Canvas().Size()
+	if !w.sizeIsOurs() || w.page.byHand != (fyne.Size{}) {
+		return
+	}
+	if wanted = wanted.Max(now); sameSize(wanted, now) {
 		return
 	}
 	w.settling()
-	w.win.Resize(wanted)
 	w.given = wanted
+	keepCorner(w.win, func() { w.win.Resize(wanted) })
+}
+
+// handTime is how long after nod has resized the window, and it has settled, no size is taken for the person's.
+const handTime = 2 * time.Second
+
+// sameSize reports whether two sizes of a window, which has whole pixels, are the same.
+func sameSize(a, b fyne.Size) bool {
+	const rounding = 2
+	return math.Abs(float64(a.Width-b.Width)) <= rounding && math.Abs(float64(a.Height-b.Height)) <= rounding
+}
+
+// resized follows a new size of the window. One that comes when nod has done nothing for a while is by the person's
+// hand: before, it may be the window manager's, or be told late.
+func (w *window) resized() {
+	w.disturb()
+	if w.page == nil || !w.inView() || w.sizeIsOurs() || w.p.now().Before(w.settled.Add(handTime)) {
+		return
+	}
+	w.given, w.byHand = w.win.Canvas().Size(), w.page.object.Size()
+	w.page.byHand = w.byHand
+	saveSize(w.p.app, w.byHand)
 }
 
 // sizeIsOurs reports whether the window is as large as nod made it.
 func (w *window) sizeIsOurs() bool {
-	const rounding = 2 // a window has whole pixels
-	now := w.win.Canvas().Size()
-	return math.Abs(float64(now.Width-w.given.Width)) <= rounding &&
-		math.Abs(float64(now.Height-w.given.Height)) <= rounding
+	return sameSize(w.win.Canvas().Size(), w.given)
 }
 
 // fit lays the prompt out again after something in it has changed its size.
@@ -184,10 +214,21 @@ func (w *window) changed() {
 	w.disturb()
 }
 
-// measure learns the size at which the page looks best.
+// measure learns the size at which the page looks best: as the person made the window while it showed this page; else
+// as the person likes it, but large enough for the page, as far as the screen goes.
 func (w *window) measure(pg *page) (size fyne.Size) {
-	w.unseen(func() { size = pg.size() })
-	size.Height += w.undos.height()
+	screen := w.p.screen(w.win)
+	if pg.byHand != (fyne.Size{}) {
+		return pg.byHand.Min(screen)
+	}
+	under := w.undos.height()
+	least, most := usualSize, screenShare(screen, under)
+	if w.byHand != (fyne.Size{}) {
+		least = w.byHand.Min(screen).Max(fyne.NewSize(minPageWidth, leastHeight))
+		most = most.Max(least)
+	}
+	w.unseen(func() { size = pg.size(least.Min(most), most) })
+	size.Height += under
 	return size
 }
 
@@ -245,6 +286,7 @@ func (w *window) takesFocus() bool { return w.p.options.Config().Appear == confi
 func (w *window) appear(size fyne.Size, focus bool) {
 	HideWindow(w.win)
 	w.settling()
+	scale := w.win.Canvas().Scale()
 	w.win.Resize(size)
 	w.given = size
 	w.win.CenterOnScreen()
@@ -252,6 +294,11 @@ func (w *window) appear(size fyne.Size, focus bool) {
 		top.RequestAlwaysOnTop()
 	}
 	showWindow(w.win, focus)
+	if w.win.Canvas().Scale() != scale { // is known only once the window has been made
+		size = w.column.widen(w.measure(w.page))
+		w.given = size
+		keepCorner(w.win, func() { w.win.Resize(size) })
+	}
 	w.settling() // again: the first time the window is made here, which takes a while
 	w.arm.setVisible(true)
 }
@@ -305,10 +352,25 @@ func (w *window) affirm() {
 	case w.menu != nil:
 		w.menu.affirm()
 	case w.page == nil:
+	default:
+		w.decide(w.page.affirm)
+	}
+}
+
+// affirmOtherwise is a press of the other affirmative, where there is one.
+func (w *window) affirmOtherwise() {
+	if w.menu == nil && w.page != nil && w.page.otherwise != nil {
+		w.decide(w.page.affirmOtherwise)
+	}
+}
+
+// decide is a press of an affirmative that works if it is armed.
+func (w *window) decide(affirm func()) {
+	switch {
 	case w.page.refusing:
 		w.refuse()
 	case w.arm.press():
-		w.page.affirm()
+		affirm()
 	default:
 		w.sayTooFast()
 		w.rearm()
@@ -371,7 +433,7 @@ func (w *window) dismiss() {
 
 // nextScope chooses the next thing that the affirmative keeps.
 func (w *window) nextScope() {
-	if w.page != nil && w.menu == nil && w.page.scope != nil {
+	if w.page != nil && w.menu == nil && w.page.scope != nil && !w.page.refusing {
 		w.page.scope()
 	}
 }
@@ -400,6 +462,9 @@ func (w *window) rearm() {
 	}
 	w.arm.hear()
 	w.page.yes.setReady(w.arm.armed(), w.note())
+	if w.page.otherwise != nil {
+		w.page.otherwise.setReady(w.arm.armed(), w.page.otherwise.hint)
+	}
 	if w.page.no != nil {
 		w.page.no.setReady(!w.arm.isQuiet(), "")
 	}
@@ -436,8 +501,8 @@ func (w *window) tick() {
 		return
 	}
 	w.page.tick(w.p.now())
-	w.undos.tick()
 	w.column.follow()
+	w.undos.tick()
 	w.tickTimer = w.p.after(time.Second, w.tick)
 }
 
@@ -555,10 +620,11 @@ func (w *window) closeMenu() {
 // openQueue lists what waits, from the prompt of current.
 func (w *window) openQueue(current *entry) {
 	var items []menuItem
-	for _, e := range w.p.queue.waiting() {
+	snoozed := w.p.queue.snoozed()
+	for _, e := range slices.Concat(slices.Concat(w.p.queue.groups()...), snoozed) {
 		items = append(items, menuItem{
 			text: summaryOf(e.request), small: w.smallPrint(e), marked: e == current,
-			do: func() { w.p.show(e) },
+			parted: len(snoozed) > 0 && e == snoozed[0], do: func() { w.p.show(e) },
 		})
 	}
 	items = append(items, menuItem{
@@ -570,8 +636,16 @@ func (w *window) openQueue(current *entry) {
 
 // smallPrint is the second line on an entry in the list.
 func (w *window) smallPrint(e *entry) string {
-	r := e.request
-	return agentOf(r.Requester) + " · " + tr("waits for {{.Time}}", values{"Time": clock(w.p.now().Sub(r.Created))})
+	risk, _ := riskOf(e)
+	return sessionName(e.request.Requester) + " · " + w.ageOf(e) + " · " + risk
+}
+
+// ageOf is how long a request has waited, or when the person is asked again.
+func (w *window) ageOf(e *entry) string {
+	if e.isSnoozed() {
+		return tr("back at {{.Time}}", values{"Time": e.request.Snoozed.Format("15:04")})
+	}
+	return clock(w.p.now().Sub(e.request.Created))
 }
 
 // denySession denies every approval of the entry's session and closes its questions unanswered.
@@ -588,7 +662,7 @@ func (w *window) denySession(e *entry) {
 
 // openMore shows the less common things to do with the prompt of e.
 func (w *window) openMore(e *entry) {
-	items := w.snoozeItems(e)
+	items := append(w.snoozeItems(e), w.otherPlaces(e)...)
 	if text := elsewhere(e.request); text != "" {
 		items = append(items, menuItem{
 			text: text, small: affirmativeHint(), parted: true, decides: true,

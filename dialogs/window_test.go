@@ -18,6 +18,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
 
 	"nod/interact"
 	"nod/policy"
@@ -316,7 +317,9 @@ func TestHeldChordAnswersOne(t *testing.T) {
 
 // Nor one that is held down while the window goes and comes back with another prompt.
 func TestChordHeldOver(t *testing.T) {
-	for name, away := range map[string]time.Duration{"it has not repeated yet": 100 * time.Millisecond, "it repeats": time.Minute} {
+	for name, away := range map[string]time.Duration{
+		"it has not repeated yet": 100 * time.Millisecond, "it repeats": time.Minute,
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScreen(t)
 			s.open(bash("1", "make"))
@@ -641,7 +644,12 @@ func TestSuggestion(t *testing.T) {
 
 // shows reports whether some text in the window has s in it.
 func (s *screen) shows(text string) bool {
-	return strings.Contains(test.RenderToMarkup(s.canvas()), text)
+	found := strings.Contains(test.RenderToMarkup(s.canvas()), text)
+	walk(s.canvas().Content(), func(o fyne.CanvasObject) { // which may be wrapped
+		l, isLabel := o.(*widget.Label)
+		found = found || isLabel && strings.Contains(l.Text, text)
+	})
+	return found
 }
 
 func TestScopesOffered(t *testing.T) {

@@ -55,3 +55,20 @@ func (x *xServer) within(a area, id xproto.Window) area {
 	left, right, top, bottom := int(frame[0]), int(frame[1]), int(frame[2]), int(frame[3])
 	return area{a.x + left, a.y + top, a.width - left - right, a.height - top - bottom}
 }
+
+// moveToCorner puts a window into the lower right corner of the screen, where X11 lets it.
+func moveToCorner(w fyne.Window) {
+	x, id := windowSystem(w)
+	if x == nil || id == 0 {
+		return
+	}
+	size, err := xproto.GetGeometry(x.conn, xproto.Drawable(id)).Reply()
+	if err != nil {
+		return // it is gone
+	}
+	free := x.workArea()
+	const margin = 16
+	left, top := max(free.width-int(size.Width)-margin, 0), max(free.height-int(size.Height)-margin, 0)
+	x.check(xproto.ConfigureWindowChecked(x.conn, id, xproto.ConfigWindowX|xproto.ConfigWindowY,
+		[]uint32{uint32(free.x + left), uint32(free.y + top)}).Check())
+}

@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver"
 	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/randr"
 	"github.com/jezek/xgb/xproto"
 )
 
@@ -76,6 +77,8 @@ type xServer struct {
 	conn  *xgb.Conn
 	root  xproto.Window
 	atoms map[string]xproto.Atom
+
+	hasMonitors bool // it tells of its monitors
 }
 
 var connectX = sync.OnceValue(func() *xServer {
@@ -110,7 +113,9 @@ func newXServer() (*xServer, error) {
 	x := &xServer{conn: conn, root: xproto.Setup(conn).DefaultScreen(conn).Root, atoms: map[string]xproto.Atom{}}
 	for _, name := range []string{
 		"WM_STATE", "_NET_WM_STATE", "_NET_WM_STATE_HIDDEN", "_NET_WM_DESKTOP", "_NET_CURRENT_DESKTOP",
-		"_NET_CLIENT_LIST", "_NET_WM_PID", "_NET_WM_USER_TIME", "_NET_WORKAREA", "_NET_FRAME_EXTENTS",
+		"_NET_CLIENT_LIST", "_NET_WM_PID", "_NET_WM_USER_TIME", "_NET_WORKAREA",
+		"_NET_CLIENT_LIST_STACKING", "_NET_ACTIVE_WINDOW", "_NET_WM_WINDOW_TYPE", "_NET_WM_WINDOW_TYPE_DESKTOP",
+		"_NET_WM_WINDOW_TYPE_DOCK", "_NET_FRAME_EXTENTS",
 	} {
 		atom, err := xproto.InternAtom(conn, false, uint16(len(name)), name).Reply()
 		if err != nil {
@@ -119,6 +124,7 @@ func newXServer() (*xServer, error) {
 		}
 		x.atoms[name] = atom.Atom
 	}
+	x.hasMonitors = randr.Init(conn) == nil
 	go func() { // what nobody reads would block the connection
 		for event, err := conn.WaitForEvent(); event != nil || err != nil; event, err = conn.WaitForEvent() {
 		}

@@ -204,18 +204,47 @@ func testClaudeCodeOther(t *testing.T, claude claudeCode) {
 func TestAgentClaudeCodePlan(t *testing.T) { eachClaudeCode(t, testClaudeCodePlan) }
 
 func testClaudeCodePlan(t *testing.T, claude claudeCode) {
-	plan := map[string]any{"plan": "# Make it\n\n1. touch **made.txt**\n2. look at it\n"}
-	script := append([]toolCall{{"ExitPlanMode", plan}}, makeIt...)
-	s := claude.inTerminal(t, settings, true, script, "--permission-mode", "plan")
-	s.prompt()
-	s.armed()
-	s.shot("claude-code-plan")
-	s.press("ctrl+Return")
-	s.noWindow()
-	s.prompt() // for what the plan wants done
-	s.affirm()
-	s.finished()
-	s.made(true)
+	const plan = "# Make it\n\n1. write **made.txt**\n2. look at it\n"
+	planned := func(t *testing.T) *claudeSession {
+		s := claude.inTerminal(t, settings, true, []toolCall{
+			{"Write", map[string]any{"file_path": planFile, "content": plan}}, {"ExitPlanMode", map[string]any{}},
+			{"Write", map[string]any{"file_path": "made.txt", "content": "made\n"}},
+		}, "--permission-mode", "plan")
+		s.prompt()
+		s.armed()
+		return s
+	}
+	t.Run("asks for each edit", func(t *testing.T) {
+		s := planned(t)
+		s.shot("claude-code-plan")
+		s.press("ctrl+Return")
+		s.noWindow()
+		s.prompt() // for what the plan wants done
+		s.affirm()
+		s.finished()
+		s.made(true)
+	})
+	t.Run("lets edits pass", func(t *testing.T) {
+		s := planned(t)
+		s.press("ctrl+shift+Return")
+		s.finished() // nobody is asked
+		s.made(true)
+		s.shows("accept edits on")
+	})
+	t.Run("feedback", func(t *testing.T) {
+		s := planned(t)
+		s.after(func() { s.press("Tab", "Tab", "Tab", "space") })
+		s.write("look first")
+		s.armed()
+		s.shot("claude-code-plan-feedback")
+		s.press("Return")
+		s.noWindow()
+		s.prompt() // still plans, so it asks for the edit
+		s.reads(s, "look first")
+		s.press("ctrl+d")
+		s.finished()
+		s.made(false)
+	})
 }
 
 // What the person picks of Claude Code's own suggestions, Claude Code keeps.

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -137,6 +139,11 @@ type model struct {
 	told map[string]int // how much of what tools said was received, by thread
 }
 
+// planFile stands in a call's input for the file that Claude Code has told the model to write its plan to.
+const planFile = "PLAN_FILE"
+
+var planPath = regexp.MustCompile(`/[^ "\\\\]+/\.claude/plans/[a-z0-9-]+\.md`)
+
 func newModel(script ...toolCall) *model {
 	m := &model{script: script, told: map[string]int{}}
 	m.Server = httptest.NewServer(m)
@@ -186,6 +193,11 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(in.Tools) > 0 && done < len(script) {
 		next := script[done]
 		input, _ := json.Marshal(next.input)
+		for _, message := range in.Messages {
+			if path := planPath.Find(message.Content); path != nil {
+				input = bytes.ReplaceAll(input, []byte(planFile), path)
+			}
+		}
 		id := fmt.Sprintf("toolu_%s%d", thread, len(results))
 		block = map[string]any{"type": "tool_use", "id": id, "name": next.tool, "input": map[string]any{}}
 		delta, stop = map[string]any{"type": "input_json_delta", "partial_json": string(input)}, "tool_use"

@@ -3,11 +3,8 @@
 package e2e
 
 import (
-	"errors"
 	"image"
-	"image/color"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -69,7 +66,7 @@ func TestTrayShowsWhatWaits(t *testing.T) {
 	n.shot("tray-waiting")
 	items, err := n.TrayMenu()
 	must(t, err)
-	if !slices.ContainsFunc(items, func(i desktop.MenuItem) bool { return strings.Contains(i.Label, "claude-code") }) {
+	if !slices.ContainsFunc(items, func(i desktop.MenuItem) bool { return i.Label == "Claude Code · shop: make all" }) {
 		t.Errorf("the menu does not list the request: %+v", items)
 	}
 	must(t, n.CloseTrayMenu(n.ctx)) // with Escape, which is not for the prompt
@@ -82,51 +79,38 @@ func TestTrayShowsWhatWaits(t *testing.T) {
 	}))
 }
 
+// TestSnoozedIsOpenedFromTheTray puts a request off by keyboard: it goes, is listed in the tray, and is answered when it
+// is opened early.
+func TestSnoozedIsOpenedFromTheTray(t *testing.T) {
+	n := start(t, settings)
+	c := n.send(bash("make all")...)
+	n.prompt()
+	n.armed()
+	n.after(func() { n.press("F10") })
+	n.shot("snooze-menu")
+	n.press("Return")
+	n.noWindow()
+	c.pending()
+	var snoozed desktop.MenuItem
+	must(t, n.Screen.Await(n.ctx, "the tray's menu to list what is snoozed", func() (bool, error) {
+		items, err := n.TrayMenu()
+		i := slices.IndexFunc(items, func(i desktop.MenuItem) bool { return i.Label == "1 snoozed" && len(i.Children) == 1 })
+		if i >= 0 {
+			snoozed = items[i].Children[0]
+		}
+		return i >= 0, err
+	}))
+	must(t, n.ActivateTrayItem(n.ctx, snoozed.Label))
+	n.prompt()
+	n.affirm()
+	c.wants("allow", 0)
+}
+
 func (n *nod) pixels(area image.Rectangle) []uint8 {
 	n.t.Helper()
 	img, err := n.Screen.ImageOf(area)
 	must(n.t, err)
 	return img.Pix
-}
-
-// TestSettingsSetAnAgentUp sets an agent up with clicks, and its hook then reaches nod.
-func TestSettingsSetAnAgentUp(t *testing.T) {
-	n := start(t, settings)
-	must(t, n.PickFromTray(n.ctx, "Settings…"))
-	w := n.window(settingsTitle)
-	n.after(func() { must(t, n.Click(w.Area.Min.Add(image.Pt(592, 22)), desktop.LeftButton)) }) // Agents
-	// The button of Claude Code, which works once the machine has been looked at.
-	setUp := w.Area.Min.Add(image.Pt(720, 156))
-	must(t, n.Screen.Await(n.ctx, "the button to set Claude Code up", func() (bool, error) {
-		at := image.Rectangle{setUp.Sub(image.Pt(30, 10)), setUp.Add(image.Pt(30, 10))}
-		_, count, err := n.Screen.Matching(at, func(c color.RGBA) bool { return c == plainButton })
-		return count >= at.Dx()*at.Dy()/2, err
-	}))
-	n.after(func() { must(t, n.Click(setUp, desktop.LeftButton)) })
-	n.awayWithThePointer()
-	n.shot("settings-agent-set-up")
-	var button image.Rectangle
-	must(t, n.Screen.Await(n.ctx, "the button that does it", func() (bool, error) {
-		left := image.Rectangle{w.Area.Min.Add(image.Pt(130, 100)), w.Area.Min.Add(image.Pt(400, w.Area.Dy()))}
-		area, count, err := n.Screen.Matching(left, func(c color.RGBA) bool { return c == accent })
-		button = area
-		return count >= buttonArea, err
-	}))
-	n.after(func() { n.click(button) })
-	n.awayWithThePointer()
-	n.shot("settings-agent-is-set-up")
-	hook := filepath.Join(bin, "nod") + " hook claude-code"
-	must(t, n.Screen.Await(n.ctx, hook+" in the agent's settings", func() (bool, error) {
-		text, err := os.ReadFile(filepath.Join(n.Home(), ".claude", "settings.json"))
-		if errors.Is(err, os.ErrNotExist) {
-			err = nil // not yet
-		}
-		return strings.Contains(string(text), hook), err
-	}))
-	out, status := n.launch(n.program("nod", "agents", "check", "claude-code")).result()
-	if status != 0 && !strings.Contains(out, "ok  nod-desktop") {
-		t.Errorf("check: status %d: %s", status, out)
-	}
 }
 
 func TestTrayMenuOpensSettings(t *testing.T) {
@@ -138,16 +122,12 @@ func TestTrayMenuOpensSettings(t *testing.T) {
 	w := n.window(settingsTitle)
 	n.awayWithThePointer()
 	n.shot("settings")
-	for _, tab := range []struct {
-		name string
-		at   image.Point // in the window
-	}{{"auto-allow", image.Pt(175, 22)}, {"answers", image.Pt(272, 22)}, {"folders", image.Pt(366, 22)},
-		{"suggestions", image.Pt(478, 22)}, {"agents", image.Pt(592, 22)}, {"about", image.Pt(684, 22)}} {
-		n.after(func() { must(t, n.Click(w.Area.Min.Add(tab.at), desktop.LeftButton)) })
-		n.awayWithThePointer()
-		n.shot("settings-" + tab.name)
-		n.picture("settings-"+tab.name, w)
+	for _, page := range []string{"allow", "answers", "folders", "try", "suggestions", "agents", "attention", "about"} {
+		n.after(func() { n.press("ctrl+Tab") })
+		n.shot("settings-" + page)
+		n.picture("settings-"+page, w)
 	}
+	n.after(func() { must(t, n.Click(w.Area.Min.Add(image.Pt(60, 27)), desktop.LeftButton)) }) // General
 }
 
 // TestTrayIconComesBackWithThePanel restarts the panel after a notification, which used to end the tray's watch for it.

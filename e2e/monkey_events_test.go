@@ -62,7 +62,7 @@ var (
 	typingKeys = strings.Split("abcxyz0129 .,-*/\"'{[(<$&", "")
 	chordKeys  = strings.Fields("ctrl+d ctrl+period ctrl+period ctrl+comma ctrl+a ctrl+z ctrl+y ctrl+s ctrl+f ctrl+w " +
 		"ctrl+Home ctrl+End Menu F10 shift+F10 ctrl+shift+Tab super+d ctrl+Page_Down shift+Down shift+End")
-	affirmKeys = []string{"ctrl+Return", "ctrl+Return", "ctrl+KP_Enter"}
+	affirmKeys = []string{"ctrl+Return", "ctrl+Return", "ctrl+KP_Enter", "ctrl+shift+Return"}
 )
 
 // monkey is a monkey at a running nod.

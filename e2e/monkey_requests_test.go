@@ -196,8 +196,7 @@ func (r *monkeyRequest) check(status int, text []byte, affirmed bool) string {
 	case r.route == "/v1/approve" && reply.ShownSHA256 != "" && reply.ShownSHA256 != r.inputSHA256():
 		return fmt.Sprintf("%s was shown another input: %s", r.token, text)
 	case r.route == "/v1/approve" && reply.Decision == "allow" && !affirmed,
-		r.route == "/v1/confirm" && reply.Confirmed && !reply.Defaulted && !affirmed,
-		(r.route == "/v1/ask" || r.route == "/v1/form") && !affirmed:
+		r.route == "/v1/confirm" && reply.Confirmed && !reply.Defaulted && !affirmed:
 		return fmt.Sprintf("nobody used the affirmative, but %s got %s", r.token, text)
 	}
 	return ""

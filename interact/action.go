@@ -24,6 +24,12 @@ const (
 	CarriesOut  Action = "carries out a plan"
 )
 
+// What an agent suggests along with a plan where it can carry it out in either way.
+const (
+	AskForEdits  = "switch to mode default · this session"
+	LetEditsPass = "switch to mode acceptEdits · this session"
+)
+
 // OpenURL is the tool as which an MCP server's wish comes to have an address opened.
 const OpenURL = "open_url"
 

@@ -88,7 +88,7 @@ func anyRequest(r *rand.Rand) Request {
 		ID: ID(text()), Created: anyTime(r), Deadline: anyTime(r), Timeout: time.Duration(r.Int64()),
 		Patience: time.Duration(r.Int64()), Until: anyTime(r), Snoozed: anyTime(r), Silence: Silence(text()),
 		IdempotencyKey: text(), Body: anyBody(r),
-		Requester: Requester{text(), text(), Subagent{text(), text()}, text(), Process{
+		Requester: Requester{Agent: text(), Session: text(), Subagent: Subagent{text(), text()}, CWD: text(), Process: Process{
 			PID: r.Int32(), UID: r.Int(), Exe: text(), CWD: text(), Started: anyTime(r),
 			Parents: several(r, func() Parent { return Parent{PID: r.Int32(), Name: text(), Exe: text()} }),
 		}},

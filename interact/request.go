@@ -85,6 +85,8 @@ type Requester struct {
 	Subagent Subagent `json:"subagent,omitzero"`
 	CWD      string   `json:"cwd,omitempty"`    // claim: absolute folder
 	Process  Process  `json:"process,omitzero"` // verified; zero when the peer could not be determined
+	// Title is what a person knows the agent of that name by. It is for windows, and set where they get a request.
+	Title string `json:"-"`
 }
 
 // Subagent is a claim of an agent about a part of itself.

@@ -14,6 +14,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"nod/policy/shell"
+	"nod/policy/shell/language"
 )
 
 // A Risk is one thing that a person should see before allowing a call.
@@ -28,15 +29,20 @@ var notable = sync.OnceValue(func() *nameList { return newNameList(notableNames)
 // was sent, the worst first. It is for the eyes alone: nothing is decided by it. It looks at what is on the disk now.
 func Risks(call Call) []Risk {
 	places := DefaultPlaces()
+	r := risks{home: filepath.ToSlash(places.Home)}
 	f := &facts{call: &call, policy: &Compiled{guard: newGuard(places), places: places}}
 	f.class = classify(call.Agent, call.Tool, call.Declared, false)
 	f.tool, f.isKnown = lookup(call.Agent, call.Tool)
 	f.input.read(&call.Input, f.tool)
-	r := risks{facts: f, home: filepath.ToSlash(places.Home)}
+	r.facts = f
 	if server, _, ok := strings.Cut(strings.TrimPrefix(call.Tool, mcpPrefix), "__"); ok && isMCP(call.Tool) {
 		r.add(shell.Note, "From the MCP server {{.What}}", server)
 	}
-	if command, ok := f.commandText(); ok {
+	if call.Input.problem != "" {
+		r.add(shell.Caution, shell.RiskUnreadable, "")
+	}
+	r.readPatch()
+	if command, ok := f.commandText(); ok && !r.isPatch {
 		r.command(command)
 	} else {
 		for _, a := range f.reach() {
@@ -44,6 +50,16 @@ func Risks(call Call) []Risk {
 		}
 	}
 	return r.done()
+}
+
+// readPatch reads a patch in a tool that nod does not know, or as a word of a command.
+func (r *risks) readPatch() {
+	for _, field := range r.call.Input.fields {
+		if field.isText && strings.HasPrefix(strings.TrimLeft(field.value, " \n"), "*** Begin Patch") {
+			r.isPatch = true
+			r.input.addPatch(field.value)
+		}
+	}
 }
 
 // commandText is what a tool gives to a shell, also one that nod does not know, or as a list of words.
@@ -74,6 +90,8 @@ type risks struct {
 	home string
 	list []Risk
 	part *shell.Part // that is looked at; nil: the call is no command
+
+	isPatch bool // the call is a patch
 }
 
 func (r *risks) add(level shell.Level, text, what string) {
@@ -189,7 +207,7 @@ func (r *risks) access(a *access) {
 		r.add(level, "Unclear where this leads: {{.What}}", what)
 	case a.kind == shell.Delete:
 		r.deletes(a, what)
-	case a.kind == shell.Write && (a.source == fromText || r.part == nil && !r.isKnown):
+	case a.kind == shell.Write && (a.source == fromText || r.part == nil && !r.isKnown && !r.isPatch):
 		r.names(a, what)
 	case a.kind == shell.Write:
 		r.writes(a, what)
@@ -241,8 +259,15 @@ func (r *risks) deletes(a *access, what string) {
 		r.add(shell.Danger, text, placed(text, what))
 		return
 	}
+	isMove := r.part != nil && len(r.part.Argv) > 0 && path.Base(r.part.Argv[0]) == "mv"
 	switch {
 	case r.changesSpecial(a, what):
+	case isMove && r.isInside(a):
+		r.add(shell.Note, "Inside the project", "")
+	case isMove && !r.isTemporary(a):
+		r.add(shell.Danger, "Moves away what is outside the project: {{.What}}", what)
+	case r.isInside(a) && r.picks(a):
+		r.add(shell.Caution, "Deletes some files in {{.What}}", what)
 	case r.isInside(a):
 		r.add(shell.Caution, "Deletes: {{.What}}", what)
 	case r.isTemporary(a):
@@ -254,9 +279,9 @@ func (r *risks) deletes(a *access, what string) {
 
 // picks reports whether only some of what lies in a folder is removed: find names the folder in which it looks.
 func (r *risks) picks(a *access) bool {
-	tests := []string{"-name", "-iname", "-path", "-ipath", "-regex", "-type", "-mtime", "-mmin", "-empty", "-size", "-newer"}
+	const tests language.Words = "-name -iname -path -ipath -regex -type -mtime -mmin -empty -size -newer"
 	return len(a.only) > 0 || r.part != nil && len(r.part.Argv) > 0 && r.part.Argv[0] == "find" &&
-		slices.ContainsFunc(tests, func(test string) bool { return slices.Contains(r.part.Argv, test) })
+		slices.ContainsFunc(r.part.Argv, tests.Has)
 }
 
 // placed is the value of a text, if it has a place for one.
@@ -278,6 +303,7 @@ func (r *risks) writes(a *access, what string) {
 	}
 	switch {
 	case r.changesSpecial(a, what):
+		return
 	case r.isInside(a):
 		r.add(shell.Note, "Inside the project", "")
 	case r.isTemporary(a):
@@ -430,7 +456,8 @@ var plainDevices = []string{
 }
 
 func isDevice(a *access) bool {
-	return isWithin(a.clean, "/dev") && !slices.ContainsFunc(plainDevices, func(d string) bool { return isWithin(a.clean, d) })
+	isPlain := func(device string) bool { return isWithin(a.clean, device) }
+	return isWithin(a.clean, "/dev") && !slices.ContainsFunc(plainDevices, isPlain)
 }
 
 // short is a path as a person writes it: from the folder that the call works in, or from the home folder.
@@ -447,7 +474,8 @@ func (r *risks) short(p string) string {
 
 // done are the risks, the worst first. What is inside the project is worth a word only where nothing is outside.
 func (r *risks) done() []Risk {
-	goesOut := slices.ContainsFunc(r.list, func(o Risk) bool { return o.Level > shell.Note && strings.Contains(o.Text, "{{") })
+	isElsewhere := func(o Risk) bool { return o.Level > shell.Note && strings.Contains(o.Text, "{{") }
+	goesOut := slices.ContainsFunc(r.list, isElsewhere)
 	list := slices.DeleteFunc(r.list, func(o Risk) bool { return goesOut && o.Text == "Inside the project" })
 	slices.SortStableFunc(list, func(a, b Risk) int { return int(b.Level) - int(a.Level) })
 	return list

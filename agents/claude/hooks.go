@@ -90,6 +90,9 @@ func (p Payload) permissionRequest(s hooks.Step, nod string) (hooks.Step, error)
 		return p.question(s, Permission)
 	}
 	a := p.Approve()
+	if p.ToolName == exitPlanMode {
+		p.Suggestions = append(slices.Clip(p.Suggestions), askForEdits, letEditsPass)
+	}
 	for _, raw := range p.Suggestions {
 		a.Suggestions = append(a.Suggestions, suggestion(raw))
 	}
@@ -106,6 +109,13 @@ func (p Payload) permissionRequest(s hooks.Step, nod string) (hooks.Step, error)
 	}
 	return s, nil
 }
+
+// The modes in which Claude Code can carry out a plan. It suggests none itself, but takes them as it takes its
+// suggestions; without one it goes back to the mode that it was in before it planned.
+var (
+	askForEdits  = json.RawMessage(`{"type":"setMode","mode":"default","destination":"session"}`)
+	letEditsPass = json.RawMessage(`{"type":"setMode","mode":"acceptEdits","destination":"session"}`)
+)
 
 // preToolUse comes before any prompt, and alone where there is none. The person is asked here only where no
 // PermissionRequest follows, or where none would help: see release.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"nod/agents/registry"
 	"nod/interact"
 	"nod/ipc/operator"
 	"nod/policy"
@@ -111,6 +112,7 @@ func (p *prompts) take(ctx context.Context, one operator.Prompt, op operator.Ope
 	defer p.mu.Unlock()
 	if one.Request != nil {
 		r := one.Times.Of(*one.Request, time.Now())
+		r.Requester.Title = registry.Title(r.Requester.Agent)
 		one.Request = &r
 	}
 	old := p.shown[one.ID]

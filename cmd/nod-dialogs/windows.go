@@ -172,7 +172,7 @@ func (w *windows) onUI(f func()) {
 
 // busy reports whether something is on screen or about to be. It runs on the UI goroutine.
 func (w *windows) busy() bool {
-	return w.prompts.live() > 0 || w.dialogs.Waiting() > 0 || w.settings.Visible()
+	return w.prompts.live() > 0 || w.dialogs.Waiting() > 0 || w.dialogs.Undoing() || w.settings.Visible()
 }
 
 func (w *windows) focus(on bool) {

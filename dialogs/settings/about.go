@@ -34,7 +34,7 @@ func newAboutPage(w *Window) *aboutPage {
 		addresses = append(addresses, factRow(lang.L("Socket"), about.Socket))
 	}
 	p.content = page(
-		container.NewBorder(nil, nil, nil, container.NewCenter(widget.NewButton(lang.L("Show the welcome"), w.ShowWelcome)),
+		container.NewBorder(nil, nil, nil, container.NewCenter(newButton(lang.L("Show the welcome"), w.ShowWelcome)),
 			head(about.Version)),
 		section(lang.L("Where agents reach nod"), "", addresses...),
 		section(lang.L("Files"), "",

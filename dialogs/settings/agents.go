@@ -54,7 +54,7 @@ type agentList struct {
 
 	looking       fyne.CanvasObject // while the machine is looked at
 	found, others *fyne.Container   // cards
-	more          *widget.Button    // shows the others and hides them
+	more          *button           // shows the others and hides them
 	open          bool              // they are shown
 }
 
@@ -84,9 +84,10 @@ func (l *agentList) arrange() {
 			others = append(others, c.content)
 		}
 	}
-	setVisible(l.looking, len(found)+len(others) < len(l.cards))
-	setVisible(l.more, len(others) > 0)
-	setVisible(l.others, l.open)
+	looking := len(found)+len(others) < len(l.cards)
+	setVisible(l.looking, looking)
+	setVisible(l.more, !looking && len(others) > 0)
+	setVisible(l.others, !looking && l.open)
 	l.more.Icon = theme.MenuExpandIcon()
 	if l.open {
 		l.more.Icon = theme.MenuDropDownIcon()
@@ -122,12 +123,12 @@ type agentCard struct {
 
 	version, contact *widget.Label
 	untested, cutOff *remark           // what the person should know of it
-	limits           *widget.Button    // shows limitsRow and hides it
+	limits           *button           // shows limitsRow and hides it
 	limitsRow        fyne.CanvasObject // what nod cannot do with it
 	title            *fyne.Container   // name and badge
 	badge            *fyne.Container
-	setUp, remove    *widget.Button
-	check            *widget.Button
+	setUp, remove    *button
+	check            *button
 	strict           *checkRow
 	strictRow        *fyne.Container // is there while the agent is set up
 	status           agent.Status
@@ -141,11 +142,11 @@ func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
 		version:  dialogs.Lines(lang.L("looking…"), theme.SizeNameCaptionText, widget.LowImportance),
 		contact:  dialogs.Lines("", theme.SizeNameCaptionText, widget.LowImportance),
 		untested: newRemark(widget.LowImportance), cutOff: newRemark(widget.WarningImportance)}
-	c.setUp = widget.NewButton(lang.L("Set up…"), func() { c.plan(false) })
-	c.remove = widget.NewButton(lang.L("Remove…"), func() {
+	c.setUp = newButton(lang.L("Set up…"), func() { c.plan(false) })
+	c.remove = newButton(lang.L("Remove…"), func() {
 		c.propose(setUpChange{verb: lang.L("Remove"), changes: c.agent.Uninstall})
 	})
-	c.check = widget.NewButton(lang.L("Check"), c.probe)
+	c.check = newButton(lang.L("Check"), c.probe)
 	c.strict = newMember(w, lang.L("Deny while nod is not running"),
 		lang.L("Otherwise the agent asks in its own way then."), a.Name,
 		func(cfg *config.Config) *[]string { return &cfg.Agents.Strict })
@@ -184,7 +185,7 @@ func (c *agentCard) refresh(s operator.State) {
 }
 
 // offer shows buttons, or takes them away.
-func offer(on bool, buttons ...*widget.Button) {
+func offer(on bool, buttons ...*button) {
 	for _, b := range buttons {
 		enable(on, b)
 		setVisible(b, on)
@@ -301,7 +302,7 @@ func (c *agentCard) stateText() (string, fyne.ThemeColorName) {
 func (c *agentCard) plan(gate bool) {
 	var extra fyne.CanvasObject
 	if c.status.CanGate {
-		only := widget.NewCheck(lang.L("Ask through nod alone: switch its own prompts off"), func(on bool) { c.plan(on) })
+		only := newCheck(lang.L("Ask through nod alone: switch its own prompts off"), func(on bool) { c.plan(on) })
 		only.Checked = gate
 		extra = dialogs.Column(2, only, muted(lang.L("Without this it goes on asking in its terminal, and nod only denies "+
 			"what your rules deny. With it each call is asked about once, by nod; but if nod's hook is killed, it goes on as "+
@@ -351,7 +352,7 @@ func (c *agentCard) planned(p setUpChange, home string, changes []agent.Change) 
 	if len(changes) == 0 {
 		rows.Add(muted(lang.L("There is nothing to change.")))
 	}
-	var do *widget.Button
+	var do *button
 	do = mainButton(p.verb, nil, func() {
 		do.Disable()
 		c.apply(changes, p.after, do.Enable)
@@ -422,7 +423,14 @@ func (c *agentCard) report(steps []agent.Step) {
 	c.open(dialogs.Column(8, rows, container.NewHBox(quietButton(lang.L("Close"), nil, c.close))))
 }
 
-func (c *agentCard) open(o fyne.CanvasObject) { c.fill(dialogs.Padded(8, 14, o)) }
+// layoutTime is how long it may take until something new has its place.
+const layoutTime = 50 * time.Millisecond
+
+// open shows something under what is known of the agent.
+func (c *agentCard) open(o fyne.CanvasObject) {
+	c.fill(dialogs.Padded(8, 14, o))
+	c.win.after(layoutTime, func() { reveal(c.body) })
+}
 
 func (c *agentCard) close() { c.fill() }
 

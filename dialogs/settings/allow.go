@@ -122,10 +122,10 @@ type ruleList struct {
 	part
 	search *fyne.Container // filter, effect and agent
 	filter *textField
-	effect *widget.Select
-	agent  *widget.Select
-	add    *widget.Button
-	take   *widget.Button // over, from agents
+	effect *selection
+	agent  *selection
+	add    *button
+	take   *button // over, from agents
 	edit   func(policy.Rule)
 
 	rules    []policy.Rule
@@ -136,14 +136,14 @@ type ruleList struct {
 
 func newRuleList(w *Window, edit func(policy.Rule), take func()) *ruleList {
 	l := &ruleList{part: newPart(w), edit: edit}
-	l.add = widget.NewButtonWithIcon(lang.L("Add rule"), theme.ContentAddIcon(), func() { edit(policy.Rule{}) })
-	l.take = widget.NewButton(lang.L("Import…"), take)
+	l.add = newIconButton(lang.L("Add rule"), theme.ContentAddIcon(), func() { edit(policy.Rule{}) })
+	l.take = newButton(lang.L("Import…"), take)
 	l.filter = newTextField(w, false)
 	l.filter.SetPlaceHolder(lang.L("Find a rule"))
 	l.filter.OnChanged = func(string) { l.find() }
 	every := append([]string{lang.L("Every effect")}, names(effects, effectName)...)
-	l.effect = widget.NewSelect(every, func(string) { l.find() })
-	l.agent = widget.NewSelect(nil, func(string) { l.find() })
+	l.effect = newSelection(every, func(string) { l.find() })
+	l.agent = newSelection(nil, func(string) { l.find() })
 	l.search = container.NewBorder(nil, nil, nil, container.NewHBox(l.effect, l.agent), l.filter)
 	l.search.Hide()
 	l.content = dialogs.Column(9,
@@ -239,7 +239,7 @@ func searchTexts(rules []policy.Rule) []string {
 }
 
 func (l *ruleList) row(r policy.Rule) fyne.CanvasObject {
-	on := widget.NewCheck("", nil)
+	on := newCheck("", nil)
 	on.SetChecked(!r.Disabled)
 	on.OnChanged = func(want bool) {
 		l.win.change(switching(r.ID, want), func(err error) {

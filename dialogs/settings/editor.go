@@ -30,11 +30,12 @@ type editor struct {
 	editable bool
 
 	effect *widget.RadioGroup
-	class  *widget.Select
+	class  *selection
 	texts  map[string]*textField // by key of the file
 	wrong  map[string]*remark    // the same
 	says   *widget.Label
-	save   *widget.Button
+	save   *button
+	foot   fyne.CanvasObject // with save
 
 	done    map[string]bool // fields that were left
 	pressed bool            // Save was, since the form changed last
@@ -146,7 +147,7 @@ func (e *editor) build(r policy.Rule) {
 	e.effect.Horizontal, e.effect.Required = true, true
 	e.effect.SetSelected(effectName(r.Effect))
 	e.effect.OnChanged = func(string) { e.changed() }
-	e.class = widget.NewSelect(append([]string{lang.L("Any")}, names(policy.Classes, className)...), nil)
+	e.class = newSelection(append([]string{lang.L("Any")}, names(policy.Classes, className)...), nil)
 	e.class.SetSelectedIndex(slices.Index(policy.Classes, r.Class) + 1)
 	e.class.OnChanged = func(string) { e.changed() }
 	e.says = dialogs.Lines("", theme.SizeNameText, widget.MediumImportance)
@@ -163,9 +164,9 @@ func (e *editor) build(r policy.Rule) {
 			form = append(form, e.line(lang.L("Class"), "class", e.class))
 		}
 	}
-	foot := dialogs.Padded(10, 20, container.New(besides{gap: 16}, dialogs.Column(2, dialogs.Tight(e.says)),
-		container.NewHBox(widget.NewButton(lang.L("Cancel"), e.closed), e.save)))
-	e.content = container.NewBorder(nil, footOf(foot), nil, nil,
+	e.foot = dialogs.Padded(10, 20, container.New(besides{gap: 16}, dialogs.Column(2, dialogs.Tight(e.says)),
+		container.NewHBox(newButton(lang.L("Cancel"), e.closed), e.save)))
+	e.content = container.NewBorder(nil, footOf(e.foot), nil, nil,
 		page(header(heading, lang.L("A rule applies to calls that match all that you fill in; what you leave empty "+
 			"matches everything.")),
 			dialogs.Column(12, form...)))
@@ -243,7 +244,7 @@ func lines(text string) []string {
 // changed follows what the person sets.
 func (e *editor) changed() {
 	e.pressed, e.anyway = false, false
-	e.save.SetText(lang.L("Save rule"))
+	e.nameSave(lang.L("Save rule"))
 	e.check()
 }
 
@@ -340,7 +341,15 @@ func (e *editor) point(missing map[string]string) {
 		e.wrong[key].say(lang.L("{{.Folder}} doesn't exist.", map[string]any{"Folder": safetext.Line(folder, quoteLimit)}))
 	}
 	e.anyway = true
-	e.save.SetText(lang.L("Save anyway"))
+	e.nameSave(lang.L("Save anyway"))
+}
+
+// nameSave gives the button that saves another name, and room for it.
+func (e *editor) nameSave(name string) {
+	if e.save.Text != name {
+		e.save.SetText(name)
+		e.foot.Refresh()
+	}
 }
 
 // submit saves the rule in the place it had, or at the end.

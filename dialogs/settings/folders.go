@@ -21,8 +21,8 @@ import (
 type foldersPage struct {
 	part
 	entry    *textField
-	add      *widget.Button
-	browse   *widget.Button
+	add      *button
+	browse   *button
 	question *fyne.Container // whether to add a folder that does not exist
 }
 
@@ -32,7 +32,7 @@ func newFoldersPage(w *Window) *foldersPage {
 	p.entry.SetPlaceHolder("~/src")
 	p.entry.OnSubmitted = func(string) { p.save() }
 	p.entry.OnChanged = func(string) { p.say(nil) }
-	p.add = widget.NewButtonWithIcon(lang.L("Add"), theme.ContentAddIcon(), p.save)
+	p.add = newIconButton(lang.L("Add"), theme.ContentAddIcon(), p.save)
 	p.browse = browseButton(w, func(folder string) {
 		p.entry.SetText(folder)
 		p.save()
@@ -112,7 +112,7 @@ func (p *foldersPage) ask(folder string) {
 	words := paragraph(lang.L("{{.Folder}} doesn't exist. Add it anyway?",
 		map[string]any{"Folder": safetext.Line(folder, quoteLimit)}), widget.WarningImportance)
 	setContent(p.question, container.New(besides{gap: 12}, words, container.NewHBox(
-		widget.NewButton(lang.L("Add anyway"), func() { p.trust(folder) }),
+		newButton(lang.L("Add anyway"), func() { p.trust(folder) }),
 		quietButton(lang.L("Cancel"), nil, func() { p.say(nil) }))))
 }
 

@@ -46,18 +46,16 @@ func newGeneralPage(w *Window) *generalPage {
 				lang.L("A prompt must be visible and unchanged this long, so that no click meant for something else allows "+
 					"anything."),
 				700*time.Millisecond, 10*time.Second, func(c *config.Config) *time.Duration { return &c.Prompt.ArmAfter }),
+			newDuration(w, lang.L("Time to undo"),
+				lang.L("How long a denial, a saved approval or a deletion can be undone. The agent hears of a denial that much "+
+					"later; 0s tells it at once."),
+				0, time.Minute, func(c *config.Config) *time.Duration { return &c.Prompt.Undo }),
 			p.onTop),
-		p.section(lang.L("Notifications"),
-			newSwitch(w, lang.L("Announce waiting prompts"),
-				lang.L("A notification when a prompt waits and you look elsewhere. It never contains an agent's words."),
-				func(c *config.Config) *bool { return &c.Notifications.Prompts }),
-			newSwitch(w, lang.L("Pass on agents' notices"), lang.L("What agents send with nod notify."),
-				func(c *config.Config) *bool { return &c.Notifications.Notices })),
 		p.section(lang.L("Appearance"),
-			newChoice(w, lang.L("Theme"), "",
+			newChoiceRow(w, lang.L("Theme"), "",
 				[]option{{"system", lang.L("System default")}, {"light", lang.L("Light")}, {"dark", lang.L("Dark")}},
 				func(c *config.Config) *string { return &c.Look.Theme }),
-			newChoice(w, lang.L("Language"), lang.L("Takes effect after a restart."),
+			newChoiceRow(w, lang.L("Language"), lang.L("Takes effect after a restart."),
 				[]option{{"system", lang.L("System default")}, {"en", "English"}, {"zh-CN", "简体中文"}},
 				func(c *config.Config) *string { return &c.Look.Language })),
 		p.section(lang.L("Start"), p.autostart,
@@ -131,7 +129,7 @@ func newMember[T comparable](w *Window, name, hint string, x T, of func(*config.
 // again what is saved.
 type checkRow struct {
 	*field
-	check *widget.Check
+	check *check
 	is    func(*config.Config) bool // what is saved; nil: it is not part of the configuration
 	on    bool                      // as shown last
 	warns bool                      // that it is on
@@ -139,7 +137,7 @@ type checkRow struct {
 
 func newCheckRow(name, hint string, set func(on bool, done func(error))) *checkRow {
 	r := &checkRow{}
-	r.check = widget.NewCheck("", func(on bool) {
+	r.check = newCheck("", func(on bool) {
 		if on == r.on {
 			return // it was set by nod, not by the person
 		}
@@ -195,15 +193,15 @@ type option struct{ value, name string }
 // choiceRow is a setting with a few values.
 type choiceRow struct {
 	*field
-	pick    *widget.Select
+	pick    *selection
 	options []option
 	of      func(*config.Config) *string
 	value   string // as shown last
 }
 
-func newChoice(w *Window, name, hint string, options []option, of func(*config.Config) *string) *choiceRow {
+func newChoiceRow(w *Window, name, hint string, options []option, of func(*config.Config) *string) *choiceRow {
 	r := &choiceRow{options: options, of: of}
-	r.pick = widget.NewSelect(names(options, func(o option) string { return o.name }), func(string) {
+	r.pick = newSelection(names(options, func(o option) string { return o.name }), func(string) {
 		if i := r.pick.SelectedIndex(); i >= 0 && options[i].value != r.value {
 			value := options[i].value
 			r.value = value
@@ -251,6 +249,7 @@ type savedEntry struct {
 func newSavedEntry(w *Window, name, hint string, get func(*config.Config) string,
 	set func(*config.Config, string) error) *savedEntry {
 	e := &savedEntry{textField: textField{win: w}, get: get, set: set}
+	e.self = e
 	e.escape = func() bool {
 		changed := e.Text != e.saved
 		e.SetText(e.saved)

@@ -20,7 +20,7 @@ import (
 // grantList is the list of the answers that hold longer than once.
 type grantList struct {
 	part
-	all    *widget.Button
+	all    *button
 	grants []policy.Grant
 	held   []policy.Grant
 	most   int  // rows
@@ -29,10 +29,10 @@ type grantList struct {
 
 func newGrantList(w *Window) *grantList {
 	l := &grantList{part: newPart(w), most: rowsShown}
-	l.all = widget.NewButton(lang.L("Revoke all"), l.revokeAll)
+	l.all = newButton(lang.L("Revoke all"), l.revokeAll)
 	l.content = dialogs.Column(9,
-		header(lang.L("Saved approvals"), lang.L("What you allowed for longer than once, for one program: one "+
-			"input in one folder; or, in one project, a command as part of any line, or changes of files."), l.all),
+		header(lang.L("Saved approvals"), lang.L("What you allowed for longer than once, for one agent in one project: "+
+			"exactly one input, commands, edits, a tool, a host, or reading in a folder."), l.all),
 		l.problem.content, l.body)
 	return l
 }
@@ -70,7 +70,7 @@ func (l *grantList) heldRows() []fyne.CanvasObject {
 	if len(l.held) == 0 {
 		return nil
 	}
-	accept := widget.NewButton(lang.L("Accept these"), func() {
+	accept := newButton(lang.L("Accept these"), func() {
 		l.win.act(l.win.opts.Operator.AcceptGrants, l.problem.complain)
 	})
 	enable(len(l.held) <= l.most, accept) // only what can be seen
@@ -84,7 +84,7 @@ func (l *grantList) heldRows() []fyne.CanvasObject {
 }
 
 func (l *grantList) row(g policy.Grant) fyne.CanvasObject {
-	revoke := widget.NewButton(lang.L("Revoke"), func() { l.revoke(g.ID) })
+	revoke := newButton(lang.L("Revoke"), func() { l.revoke(g.ID) })
 	return dialogs.Padded(9, 14, container.New(besides{gap: 12}, l.words(g), revoke))
 }
 

@@ -26,7 +26,7 @@ type importer struct {
 	rules  func() []policy.Rule // those that are there already
 	closed func()
 	folder *textField // of a project whose files are looked at, too
-	add    *widget.Button
+	add    *button
 	found  []policy.Rule
 }
 
@@ -47,11 +47,11 @@ func newImporter(w *Window, rules func() []policy.Rule, closed func()) *importer
 	i.add = mainButton(lang.L("Add these rules"), theme.ConfirmIcon(), i.save)
 	i.add.Disable()
 	foot := dialogs.Padded(10, 20, container.NewBorder(nil, nil, nil,
-		container.NewHBox(widget.NewButton(lang.L("Cancel"), closed), i.add), i.problem.content))
+		container.NewHBox(newButton(lang.L("Cancel"), closed), i.add), i.problem.content))
 	look := container.NewHBox(browseButton(w, func(folder string) {
 		i.folder.SetText(folder)
 		i.look()
-	}), widget.NewButton(lang.L("Look"), i.look))
+	}), newButton(lang.L("Look"), i.look))
 	i.content = container.NewBorder(nil, footOf(foot), nil, nil,
 		page(header(lang.L("Import rules"), lang.L("What Claude Code, Codex and Gemini CLI have in their own permission "+
 			"files. No allow gets wider and no deny narrower: what nod cannot say so is left out.")),

@@ -218,21 +218,21 @@ func effectBadge(e policy.Effect) fyne.CanvasObject {
 	return dialogs.Badge(effectName(e), dialogs.EffectColor(e))
 }
 
-// button is a button of another rank than Fyne's own. It may be without an icon.
-func button(i widget.Importance, text string, icon fyne.Resource, tapped func()) *widget.Button {
-	b := widget.NewButtonWithIcon(text, icon, tapped)
+// ranked is a button of another rank than Fyne's own. It may be without an icon.
+func ranked(i widget.Importance, text string, icon fyne.Resource, tapped func()) *button {
+	b := newIconButton(text, icon, tapped)
 	b.Importance = i
 	return b
 }
 
 // mainButton does what a page is for.
-func mainButton(text string, icon fyne.Resource, tapped func()) *widget.Button {
-	return button(widget.HighImportance, text, icon, tapped)
+func mainButton(text string, icon fyne.Resource, tapped func()) *button {
+	return ranked(widget.HighImportance, text, icon, tapped)
 }
 
 // quietButton is a button of second rank.
-func quietButton(text string, icon fyne.Resource, tapped func()) *widget.Button {
-	return button(widget.LowImportance, text, icon, tapped)
+func quietButton(text string, icon fyne.Resource, tapped func()) *button {
+	return ranked(widget.LowImportance, text, icon, tapped)
 }
 
 // emptyRow says that a list has nothing in it.

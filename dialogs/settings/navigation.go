@@ -23,15 +23,14 @@ type navigation struct {
 	onSelected func(int)
 
 	pages    []tab
-	list     *widget.List
+	list     *pageList
 	selected int
 	names    bool // are shown beside the icons
 }
 
 func newNavigation(pages []tab, onSelected func(int)) *navigation {
 	n := &navigation{pages: pages, onSelected: onSelected}
-	n.list = widget.NewList(func() int { return len(pages) }, newPageRow, n.fill)
-	n.list.HideSeparators = true
+	n.list = newPageList(func() int { return len(pages) }, newPageRow, n.fill)
 	n.list.OnSelected = n.SelectIndex
 	views := container.NewStack()
 	for i, p := range pages {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"sync"
@@ -23,6 +24,7 @@ type fakeOperator struct {
 	suggestions []policy.Suggestion
 	parts       []policy.CommandPart
 	refuse      error           // of every change
+	settled     []string        // as Settle was called
 	meanwhile   func()          // somebody else's doing, just before a change
 	answer      interact.Answer // to a test request
 
@@ -127,6 +129,15 @@ func (o *fakeOperator) SettleHeld(_ context.Context, held config.HeldChange, acc
 	o.state.Held = nil
 	o.state.Config.Policy.AskEverything = !accept
 	return nil
+}
+
+// Settle says that what was deleted is there again.
+func (o *fakeOperator) Settle(_ context.Context, undo int, back bool) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.settled = append(o.settled, fmt.Sprint(undo, " ", back))
+	o.state.Undos = nil
+	return o.refuse
 }
 
 func (o *fakeOperator) Revoke(_ context.Context, id string) error {

@@ -13,6 +13,7 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/ipc/operator"
 	"nod/policy"
 )
 
@@ -35,9 +36,9 @@ func visit(o fyne.CanvasObject, f func(fyne.CanvasObject)) {
 }
 
 // buttonsIn finds the visible buttons under o that say text.
-func buttonsIn(o fyne.CanvasObject, text string) (found []*widget.Button) {
+func buttonsIn(o fyne.CanvasObject, text string) (found []*button) {
 	visit(o, func(o fyne.CanvasObject) {
-		if b, ok := o.(*widget.Button); ok && b.Text == text {
+		if b, ok := o.(*button); ok && b.Text == text {
 			found = append(found, b)
 		}
 	})
@@ -45,7 +46,7 @@ func buttonsIn(o fyne.CanvasObject, text string) (found []*widget.Button) {
 }
 
 // buttonIn finds the first of them.
-func buttonIn(t *testing.T, o fyne.CanvasObject, text string) *widget.Button {
+func buttonIn(t *testing.T, o fyne.CanvasObject, text string) *button {
 	t.Helper()
 	found := buttonsIn(o, text)
 	if len(found) == 0 {
@@ -63,11 +64,11 @@ func shownBy(r *remark) string {
 }
 
 // checkIn finds the first visible check under o.
-func checkIn(t *testing.T, o fyne.CanvasObject) *widget.Check {
+func checkIn(t *testing.T, o fyne.CanvasObject) *check {
 	t.Helper()
-	var found *widget.Check
+	var found *check
 	visit(o, func(o fyne.CanvasObject) {
-		if c, ok := o.(*widget.Check); ok && found == nil {
+		if c, ok := o.(*check); ok && found == nil {
 			found = c
 		}
 	})
@@ -265,6 +266,45 @@ func TestGrantsAreRevoked(t *testing.T) {
 	}
 	if len(o.state.Grants) != 0 || !w.grants.all.Disabled() {
 		t.Errorf("grants %+v", o.state.Grants)
+	}
+}
+
+// What was deleted can be had back at the foot of the window; what was answered at a prompt is not its business.
+func TestWhatWasDeletedIsUndone(t *testing.T) {
+	o := somebody()
+	w := openWindow(t, o, "light")
+	foot := func(want string) {
+		t.Helper()
+		got := ""
+		visit(w.undo.content, func(o fyne.CanvasObject) {
+			if l, ok := o.(*widget.Label); ok {
+				got = l.Text
+			}
+		})
+		if (want == "") != (got == "") || !strings.Contains(got, want) {
+			t.Errorf("the foot says %q, want %q", got, want)
+		}
+	}
+	undos := func(list ...operator.Undo) {
+		o.mu.Lock()
+		o.state.Undos = list
+		o.mu.Unlock()
+		w.fetch()
+	}
+	foot("")
+	undos(operator.Undo{ID: 1, Kind: operator.UndoDeny, Text: "make"}, operator.Undo{ID: 2, Kind: operator.UndoKeep})
+	foot("")
+	undos(operator.Undo{ID: 3, Kind: operator.UndoRule, Text: "no-prod"})
+	foot("Rule deleted: no-prod")
+	w.undo.TakeBack()
+	foot("Restored.")
+	undos(operator.Undo{ID: 4, Kind: operator.UndoRevoke, Text: "go test"})
+	foot("Revoked: go test")
+	o.refuse = errors.New("too late")
+	w.undo.TakeBack()
+	foot("Not undone: too late")
+	if want := []string{"3 true", "4 true"}; !slices.Equal(o.settled, want) {
+		t.Errorf("settled %v, want %v", o.settled, want)
 	}
 }
 

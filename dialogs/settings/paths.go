@@ -12,7 +12,6 @@ import (
 	"fyne.io/fyne/v2/dialog"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 	"github.com/rymdport/portal/filechooser"
 
 	"nod/policy"
@@ -67,14 +66,14 @@ func missingIn(pattern string) string {
 		return ""
 	}
 	if errors.Is(checkFolder(folder), errMissing) {
-		return folder
+		return strings.TrimRight(folder, "/")
 	}
 	return ""
 }
 
 // browseButton chooses a folder.
-func browseButton(w *Window, chosen func(folder string)) *widget.Button {
-	return widget.NewButtonWithIcon(lang.L("Browse…"), theme.FolderOpenIcon(), func() { w.chooseFolder(chosen) })
+func browseButton(w *Window, chosen func(folder string)) *button {
+	return newIconButton(lang.L("Browse…"), theme.FolderOpenIcon(), func() { w.chooseFolder(chosen) })
 }
 
 // chooseFolder lets the person choose a folder: in the desktop's own dialog where there is one, else in Fyne's.

@@ -27,8 +27,9 @@ type review struct {
 
 func newReview(w *Window) *review {
 	r := &review{part: newPart(w)}
-	r.accept = mainButton(lang.L("Accept the change"), nil, func() { r.settle(true) })
-	undo := widget.NewButton(lang.L("Put the old file back"), func() { r.settle(false) })
+	r.accept = widget.NewButton(lang.L("Accept the change"), func() { r.settle(true) }) // which Enter does not press
+	r.accept.Importance = widget.HighImportance
+	undo := newButton(lang.L("Put the old file back"), func() { r.settle(false) })
 	top := dialogs.Column(6, bold(lang.L("Another program changed the policy file"), theme.SizeNameSubHeadingText),
 		paragraph(lang.L("If you did this in an editor, accept it. Until then nod refuses what the new text "+
 			"denies, and asks about what only the new text allows."), widget.MediumImportance))

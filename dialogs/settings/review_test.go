@@ -46,7 +46,11 @@ func TestAChangeIsSettled(t *testing.T) {
 		if w.main.Visible() || !w.review.content.Visible() {
 			t.Fatal("the change is not shown alone")
 		}
-		test.Tap(buttonIn(t, w.review.content, button))
+		if accepted {
+			test.Tap(w.review.accept)
+		} else {
+			test.Tap(buttonIn(t, w.review.content, button))
+		}
 		if o.state.Held != nil || o.config().Policy.AskEverything == accepted {
 			t.Errorf("%s: held %v", button, o.state.Held)
 		}

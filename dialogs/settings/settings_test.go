@@ -112,6 +112,7 @@ const (
 	onTry
 	onSuggestions
 	onAgentsPage
+	onAttention
 	onAbout
 )
 

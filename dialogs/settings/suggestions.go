@@ -174,7 +174,7 @@ func (c *replayCard) draw() {
 }
 
 func (c *replayCard) propose() fyne.CanvasObject {
-	look := widget.NewButtonWithIcon(c.button(), theme.SearchIcon(), c.look)
+	look := newIconButton(c.button(), theme.SearchIcon(), c.look)
 	no := quietButton(lang.L("No, thanks"), nil, c.content.Hide)
 	return card(dialogs.Padded(12, 14, dialogs.Column(8,
 		paragraph(c.offer(), widget.MediumImportance), c.problem.content, container.NewHBox(look, no))))
@@ -182,7 +182,7 @@ func (c *replayCard) propose() fyne.CanvasObject {
 
 func (c *replayCard) reading() fyne.CanvasObject {
 	return card(dialogs.Padded(12, 14, dialogs.Column(8,
-		muted(lang.L("Reading the transcripts…")), c.bar, container.NewHBox(widget.NewButton(lang.L("Stop"), c.stop)))))
+		muted(lang.L("Reading the transcripts…")), c.bar, container.NewHBox(newButton(lang.L("Stop"), c.stop)))))
 }
 
 // look reads the transcripts, which takes a while.

@@ -11,12 +11,14 @@ import (
 type textField struct {
 	widget.Entry
 	win    *Window
-	escape func() bool // what Escape does here first, if there is anything to do; may be nil
-	left   func()      // called when the person goes on to something else; may be nil
+	self   fyne.CanvasObject // the widget that this is, or is a part of
+	escape func() bool       // what Escape does here first, if there is anything to do; may be nil
+	left   func()            // called when the person goes on to something else; may be nil
 }
 
 func newTextField(w *Window, multiline bool) *textField {
 	e := &textField{win: w}
+	e.self = e
 	e.MultiLine = multiline
 	e.Wrapping = fyne.TextWrapOff
 	if multiline {
@@ -33,7 +35,7 @@ func (e *textField) TypedKey(k *fyne.KeyEvent) {
 		return
 	}
 	if e.escape == nil || !e.escape() {
-		e.win.escape()
+		passOn(e.self, k)
 	}
 }
 
@@ -47,6 +49,12 @@ func (e *textField) TypedShortcut(s fyne.Shortcut) {
 // AcceptsTab implements [fyne.Tabbable]: Tab moves on, also out of a text of several lines.
 func (e *textField) AcceptsTab() bool { return false }
 
+// FocusGained implements [fyne.Focusable].
+func (e *textField) FocusGained() {
+	e.Entry.FocusGained()
+	reveal(e.self)
+}
+
 // FocusLost implements [fyne.Focusable].
 func (e *textField) FocusLost() {
 	e.Entry.FocusLost()
@@ -58,7 +66,7 @@ func (e *textField) FocusLost() {
 // CreateRenderer implements [fyne.Widget].
 func (e *textField) CreateRenderer() fyne.WidgetRenderer {
 	r := e.Entry.CreateRenderer()
-	return &wheelRenderer{r, newWheel(e.win, e, r.Objects())}
+	return &wheelRenderer{r, newWheel(r.Objects())}
 }
 
 // selectField is a text field with a list of texts to choose from.
@@ -78,7 +86,7 @@ func newSelectField(w *Window, options ...string) *selectField {
 // TypedKey implements [fyne.Focusable].
 func (e *selectField) TypedKey(k *fyne.KeyEvent) {
 	if k.Name == fyne.KeyEscape {
-		e.win.escape()
+		passOn(e, k)
 		return
 	}
 	e.SelectEntry.TypedKey(k)
@@ -91,10 +99,16 @@ func (e *selectField) TypedShortcut(s fyne.Shortcut) {
 	}
 }
 
+// FocusGained implements [fyne.Focusable].
+func (e *selectField) FocusGained() {
+	e.SelectEntry.FocusGained()
+	reveal(e)
+}
+
 // CreateRenderer implements [fyne.Widget].
 func (e *selectField) CreateRenderer() fyne.WidgetRenderer {
 	r := e.SelectEntry.CreateRenderer()
-	return &wheelRenderer{r, newWheel(e.win, e, r.Objects())}
+	return &wheelRenderer{r, newWheel(r.Objects())}
 }
 
 // wheelRenderer is a renderer of Fyne's under something that takes the wheel.
@@ -118,13 +132,11 @@ func (r *wheelRenderer) Layout(size fyne.Size) {
 // the page that the field is on.
 type wheel struct {
 	widget.BaseWidget
-	win   *Window
-	field fyne.CanvasObject
-	text  *container.Scroll // in the field; nil: it does not scroll
+	text *container.Scroll // in the field; nil: it does not scroll
 }
 
-func newWheel(w *Window, field fyne.CanvasObject, parts []fyne.CanvasObject) *wheel {
-	l := &wheel{win: w, field: field}
+func newWheel(parts []fyne.CanvasObject) *wheel {
+	l := &wheel{}
 	for _, o := range parts {
 		if s, ok := o.(*container.Scroll); ok {
 			l.text = s
@@ -148,27 +160,8 @@ func (l *wheel) Scrolled(e *fyne.ScrollEvent) {
 			return
 		}
 	}
-	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(l.field)
-	if page := scrollAt(l.win.win.Content(), at, nil); page != nil {
+	d := fyne.CurrentApp().Driver()
+	if page := scrollAt(d.CanvasForObject(l).Content(), d.AbsolutePositionForObject(l), nil); page != nil {
 		page.Scrolled(e)
 	}
-}
-
-// scrollAt finds the innermost scrolling page at a place on the canvas. A page stands in containers only.
-func scrollAt(o fyne.CanvasObject, at fyne.Position, around *container.Scroll) *container.Scroll {
-	if !o.Visible() {
-		return around
-	}
-	switch o := o.(type) {
-	case *container.Scroll:
-		pos, size := fyne.CurrentApp().Driver().AbsolutePositionForObject(o), o.Size()
-		if at.X >= pos.X && at.X < pos.X+size.Width {
-			return o
-		}
-	case *fyne.Container:
-		for _, inside := range o.Objects {
-			around = scrollAt(inside, at, around)
-		}
-	}
-	return around
 }

@@ -95,7 +95,9 @@ func (a attempt) call() (policy.Call, error) {
 	if err != nil {
 		return policy.Call{}, err
 	}
-	return policy.Call{Agent: strings.TrimSpace(a.agent), Tool: tool, Input: policy.ReadInput(input), CWD: onDisk(strings.TrimSpace(a.cwd))}, nil
+	return policy.Call{
+		Agent: strings.TrimSpace(a.agent), Tool: tool, Input: policy.ReadInput(input), CWD: onDisk(strings.TrimSpace(a.cwd)),
+	}, nil
 }
 
 // tryInput is the JSON that a tool would be called with: what is typed when that is an object, else an object

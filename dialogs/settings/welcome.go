@@ -30,15 +30,15 @@ type welcome struct {
 	agents    *agentList
 	replay    *replayCard
 	autostart *autostartRow
-	try       *widget.Button // sends a test request
-	answer    *remark        // what came of it
+	try       *button // sends a test request
+	answer    *remark // what came of it
 	asking    context.CancelFunc
 }
 
 func newWelcome(w *Window) *welcome {
 	p := &welcome{part: newPart(w), agents: newAgentList(w), replay: newReplayCard(w, lastWeek),
-		autostart: newAutostartRow(w), answer: newRemark(widget.MediumImportance)}
-	p.try = widget.NewButton(lang.L("Send a test request"), p.ask)
+		autostart: newAutostartRow(w)}
+	p.try = newButton(lang.L("Send a test request"), p.ask)
 	p.content = container.NewBorder(nil, footOf(dialogs.Padded(10, 20, container.NewHBox(
 		quietButton(lang.L("All settings"), nil, w.Show), layout.NewSpacer(), mainButton(lang.L("Done"), nil, w.close)))),
 		nil, nil,
@@ -107,7 +107,9 @@ func weekFigures(f *replay.Report) fyne.CanvasObject {
 func (p *welcome) testRow() fyne.CanvasObject {
 	f := newField(lang.L("See what a prompt looks like"),
 		lang.L("nod asks you as an agent would. Nothing runs, whatever you answer."), p.try)
-	return dialogs.Column(0, f.content, dialogs.Padded(0, 14, p.answer.content))
+	p.answer = f.problem
+	p.answer.label.Importance = widget.MediumImportance
+	return f.content
 }
 
 // show shows the welcome, or hides it.

@@ -60,6 +60,7 @@ type Window struct {
 	greets   bool              // the welcome is in the place of the pages
 	main     fyne.CanvasObject // everything, while there is nothing to review
 	banner   *banner
+	undo     *undoLine
 	tabs     *navigation
 	pages    []tab
 	selected int // of pages
@@ -71,6 +72,7 @@ type Window struct {
 	folders     *foldersPage
 	suggestions *suggestionsPage
 	agents      *agentsPage
+	attention   *attentionPage
 	about       *aboutPage
 
 	aside func(func())                // runs what may take a moment; tests have it done at once
@@ -197,6 +199,7 @@ func (w *Window) refresh() {
 	setVisible(w.main, !reviewing && !w.greets)
 	w.greet(!reviewing && w.greets)
 	w.banner.set(w.state.Problem)
+	w.undo.refresh(w.state.Undos)
 	w.pages[w.selected].refresh(w.state)
 }
 
@@ -206,14 +209,38 @@ func (w *Window) build() {
 	w.win.Resize(fyne.NewSize(900, 600))
 	w.win.CenterOnScreen()
 	w.win.SetCloseIntercept(w.close)
+	w.win.Canvas().AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { w.undo.TakeBack() })
 	for shortcut, do := range w.chords() {
 		w.win.Canvas().AddShortcut(&shortcut, func(fyne.Shortcut) { do() })
 	}
-	w.win.Canvas().SetOnTypedKey(func(k *fyne.KeyEvent) {
-		if k.Name == fyne.KeyEscape {
-			w.escape()
-		}
-	})
+	w.win.Canvas().SetOnTypedKey(w.typedKey)
+}
+
+// typedKey is for a key that the focused control has no use for.
+func (w *Window) typedKey(k *fyne.KeyEvent) {
+	if k.Name == fyne.KeyEscape {
+		w.escape()
+		return
+	}
+	page := scrollAt(w.win.Content(), fyne.NewPos(w.win.Canvas().Size().Width/2, 0), nil)
+	if page == nil {
+		return
+	}
+	const line = 40
+	switch k.Name {
+	case fyne.KeyDown:
+		page.ScrollToOffset(page.Offset.AddXY(0, line))
+	case fyne.KeyUp:
+		page.ScrollToOffset(page.Offset.SubtractXY(0, line))
+	case fyne.KeyPageDown:
+		page.ScrollToOffset(page.Offset.AddXY(0, page.Size().Height-line))
+	case fyne.KeyPageUp:
+		page.ScrollToOffset(page.Offset.SubtractXY(0, page.Size().Height-line))
+	case fyne.KeyHome:
+		page.ScrollToTop()
+	case fyne.KeyEnd:
+		page.ScrollToBottom()
+	}
 }
 
 // chords lists what the window does on keys together with others.
@@ -262,7 +289,8 @@ func (w *Window) content() fyne.CanvasObject {
 	w.review = newReview(w)
 	w.makePages()
 	w.tabs = newNavigation(w.pages, w.selectPage)
-	w.main = container.NewBorder(w.banner.content, nil, nil, nil, w.tabs.content)
+	w.undo = newUndoLine(w)
+	w.main = container.NewBorder(w.banner.content, w.undo.content, nil, nil, w.tabs.content)
 	w.place = container.NewStack(w.main, w.review.content)
 	return w.place
 }
@@ -275,6 +303,7 @@ func (w *Window) makePages() {
 	w.suggestions = newSuggestionsPage(w)
 	w.try = newTryPage(w)
 	w.agents = newAgentsPage(w)
+	w.attention = newAttentionPage(w)
 	w.about = newAboutPage(w)
 	nothing := func() {}
 	w.pages = []tab{
@@ -286,6 +315,7 @@ func (w *Window) makePages() {
 		{lang.L("Suggestions"), theme.QuestionIcon(), w.suggestions.content, w.suggestions.refresh,
 			nothing, w.suggestions.leave},
 		{lang.L("Agents"), theme.ComputerIcon(), w.agents.content, w.agents.refresh, w.agents.look, nothing},
+		{lang.L("Attention"), theme.VolumeUpIcon(), w.attention.content, w.attention.refresh, nothing, nothing},
 		{lang.L("About"), theme.InfoIcon(), w.about.content, func(operator.State) {}, w.about.ask, nothing},
 	}
 }
@@ -334,7 +364,7 @@ type banner struct {
 	content fyne.CanvasObject
 	head    *widget.Label
 	text    *widget.Label
-	open    *widget.Button
+	open    *button
 
 	problem string // of the policy file
 	failure error  // of what the person did last
@@ -344,7 +374,7 @@ func newBanner(open func()) *banner {
 	b := &banner{
 		head: dialogs.Lines("", theme.SizeNameText, widget.DangerImportance),
 		text: dialogs.Lines("", theme.SizeNameCaptionText, widget.MediumImportance),
-		open: widget.NewButton(lang.L("Open the file"), open),
+		open: newButton(lang.L("Open the file"), open),
 	}
 	b.head.TextStyle.Bold = true
 	b.text.Selectable = true

@@ -65,3 +65,16 @@ func (d *Desktop) StopNotifications(ctx context.Context) error {
 	}
 	return d.awaitOwner(ctx, Notifications, false)
 }
+
+// ClickNotice does what a click on the newest notification does.
+func (d *Desktop) ClickNotice() error {
+	return d.notifications().Call(dunst+".NotificationAction", 0, uint32(0)).Err
+}
+
+// AwaitNoticesGone waits until no notification is on screen.
+func (d *Desktop) AwaitNoticesGone(ctx context.Context) error {
+	return d.AwaitSignal(ctx, "no notification", func() (bool, error) {
+		length, err := d.notifications().GetProperty(dunst + ".displayedLength")
+		return err == nil && length.Value() == uint32(0), err
+	}, dbus.WithMatchInterface("org.freedesktop.DBus.Properties"), dbus.WithMatchMember("PropertiesChanged"))
+}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"image"
+	"os"
 	"slices"
 
 	"github.com/jezek/xgb"
@@ -258,4 +259,22 @@ func splitZero(property []byte) func(yield func(string) bool) {
 			property = property[min(end+1, len(property)):]
 		}
 	}
+}
+
+// OpenWindow opens a window that says it is of the program that runs the desktop, and stays until that ends.
+func (s *Screen) OpenWindow(title string, area image.Rectangle) error {
+	id, err := xproto.NewWindowId(s.conn)
+	if err != nil {
+		return err
+	}
+	size := area.Size()
+	xproto.CreateWindow(s.conn, xproto.WindowClassCopyFromParent, id, s.root, int16(area.Min.X), int16(area.Min.Y),
+		uint16(size.X), uint16(size.Y), 0, xproto.WindowClassInputOutput, xproto.WindowClassCopyFromParent,
+		xproto.CwBackPixel, []uint32{0xffffff})
+	pid := make([]byte, 4)
+	xgb.Put32(pid, uint32(os.Getpid()))
+	xproto.ChangeProperty(s.conn, xproto.PropModeReplace, id, s.atoms["_NET_WM_PID"], xproto.AtomCardinal, 32, 1, pid)
+	xproto.ChangeProperty(s.conn, xproto.PropModeReplace, id, s.atoms["_NET_WM_NAME"], xproto.AtomString, 8,
+		uint32(len(title)), []byte(title))
+	return xproto.MapWindowChecked(s.conn, id).Check()
 }

@@ -5,6 +5,7 @@ import (
 	jsonv1 "encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"reflect"
 	"strconv"
 	"strings"
@@ -66,23 +67,41 @@ func decode(text []byte, into any, options ...json.Options) error {
 
 // isDeep reports whether text nests deeper than MaxDepth. Of text that is not JSON it may say anything.
 func isDeep(text []byte) bool {
-	depth, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if depth++; depth > MaxDepth {
-				return true
-			}
-		case c == '}' || c == ']':
-			depth--
+	for _, depth := range Structure(text) {
+		if depth > MaxDepth {
+			return true
 		}
 	}
 	return false
+}
+
+// Structure goes over the brackets, braces and commas of JSON, each with how deep it is. Of text that is not JSON it
+// may give anything.
+func Structure(text []byte) iter.Seq2[byte, int] {
+	return func(yield func(c byte, depth int) bool) {
+		depth, quoted := 0, false
+		for i := 0; i < len(text); i++ {
+			switch c := text[i]; {
+			case quoted && c == '\\':
+				i++
+				continue
+			case c == '"':
+				quoted = !quoted
+				continue
+			case quoted:
+				continue
+			case c == '{' || c == '[':
+				depth++
+			case c == '}' || c == ']':
+				depth--
+			case c != ',':
+				continue
+			}
+			if !yield(text[i], depth) {
+				return
+			}
+		}
+	}
 }
 
 // DecodeError says what is wrong with a text that should be JSON, in words for whoever wrote it.

@@ -92,6 +92,9 @@ type Undo struct {
 	Until time.Time // from then on it stands
 }
 
+// OfPrompt reports whether it was done at a prompt; else in the settings.
+func (u Undo) OfPrompt() bool { return u.Kind == UndoDeny || u.Kind == UndoKeep }
+
 // UndoKind says what the person did.
 type UndoKind string
 
@@ -171,7 +174,8 @@ type State struct {
 	Undos      []Undo                      // as in [Pending]
 	Contacts   map[string]interact.Contact // what came of agents' hooks, by agent
 	Autostart  Autostart
-	Restart    bool // something was set that counts only once nod is started again
+	Shortcut   string // why the shortcut that brings nod up does not work; empty: it does, or there is none
+	Restart    bool   // something was set that counts only once nod is started again
 	About      About
 }
 

@@ -48,28 +48,30 @@ func TestQuiet(t *testing.T) {
 }
 
 func TestParseHours(t *testing.T) {
-	for _, s := range []string{"", "22:00", "22:00-", "-7:00", "22:00-22:00", "24:00-7:00", "22:60-7:00", "22-7", "a-b",
-		"22:00-07:00-08:00"} {
+	for _, s := range []string{"", "22:00", "22:00-", "-7:00", "22:00-22:00", "24:00-7:00", "22:60-7:00", "22-7",
+		"a-b", "22:00-07:00-08:00"} {
 		if from, to, err := ParseHours(s); err == nil {
 			t.Errorf("%q: %v to %v, want an error", s, from, to)
 		}
 	}
-	if from, to, err := ParseHours("22:30 - 7:00"); err != nil || from != 22*time.Hour+30*time.Minute || to != 7*time.Hour {
+	from, to, err := ParseHours("22:30 - 7:00")
+	if err != nil || from != 22*time.Hour+30*time.Minute || to != 7*time.Hour {
 		t.Errorf("%v to %v, %v", from, to, err)
 	}
 }
 
 func TestParseShortcut(t *testing.T) {
 	for s, want := range map[string]string{
-		"Ctrl+Alt+N": "Ctrl+Alt+N", "ctrl + alt + n": "Ctrl+Alt+N", "super+f12": "Super+F12", "alt+shift+SPACE": "Alt+Shift+Space",
-		"Super+Ctrl+0": "Ctrl+Super+0",
+		"Ctrl+Alt+N": "Ctrl+Alt+N", "ctrl + alt + n": "Ctrl+Alt+N", "super+f12": "Super+F12",
+		"alt+shift+SPACE": "Alt+Shift+Space",
+		"Super+Ctrl+0":    "Ctrl+Super+0",
 	} {
 		if c, err := ParseShortcut(s); err != nil || c.String() != want {
 			t.Errorf("%q: %v, %v; want %s", s, c, err, want)
 		}
 	}
-	for _, s := range []string{"", "N", "Shift+N", "F5", "Ctrl", "Ctrl+", "Ctrl+Ctrl+N", "Hyper+N", "Ctrl+Enter", "Ctrl+N+M",
-		"Ctrl+ß", "+"} {
+	for _, s := range []string{"", "N", "Shift+N", "F5", "Ctrl", "Ctrl+", "Ctrl+Ctrl+N", "Hyper+N", "Ctrl+Enter",
+		"Ctrl+N+M", "Ctrl+ß", "+"} {
 		if c, err := ParseShortcut(s); err == nil {
 			t.Errorf("%q: %v, want an error", s, c)
 		}

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// sealedKeys says of every key of the file whether the seal covers it: whether a change by another program is held back.
-// Whoever adds a key decides it here. The text says something else at that key than a fresh file; of a rule it is what
-// [ruleWith] takes.
+// sealedKeys says of every key of the file whether the seal covers it: whether a change by another program is held
+// back. Whoever adds a key decides it here. The text says something else at that key than a fresh file; of a rule it is
+// what [ruleWith] makes of it.
 var sealedKeys = map[string]struct {
 	covered bool
 	text    string

@@ -38,11 +38,12 @@ const (
 // holds what nobody can see or is too long, it tells as much as it can. Nothing may be decided by what it finds.
 func Assess(command string) Analysis {
 	whole := unreadable(command) == ""
-	a := Analysis{Opaque: !whole}
+	a, isOpen := Analysis{Opaque: !whole}, false
 	for _, blank := range []bool{false, true} {
 		text, places := visible(command, blank)
 		for _, piece := range pieces(text) {
-			read := assess(piece.file, piece.text)
+			read, open := assess(piece.file, piece.text)
+			isOpen = isOpen || open
 			for i := range read.Risks {
 				read.Risks[i].At = places[read.Risks[i].At+piece.at]
 			}
@@ -61,11 +62,13 @@ func Assess(command string) Analysis {
 		a.Risks = append(a.Risks, Risk{Level: Danger, Text: RiskLong})
 	case !whole:
 		a.Risks = append(a.Risks, Risk{Level: Caution, Text: RiskUnreadable})
-	case a.Opaque && len(a.Risks) == 0:
+	case isOpen && len(a.Risks) == 0:
 		a.Risks = append(a.Risks, Risk{Level: Note, Text: RiskOpen})
 	}
 	return a
 }
+
+func callsForAttention(r Risk) bool { return r.Level > Note }
 
 // add joins what two readings tell.
 func (a *Analysis) add(b Analysis) {
@@ -116,8 +119,8 @@ type piece struct {
 }
 
 // quotes and brackets, which a line that is no valid shell may leave open.
-var unquoted = strings.NewReplacer("'", " ", `"`, " ", "`", ";", "(", ";", ")", ";", "{", " ", "}", " ", `\`, " ", "$", " ",
-	"<", " ", ">", " ", "#", " ", "&", ";", "|", ";", ";", ";", "[", " ", "]", " ", "!", " ")
+var unquoted = strings.NewReplacer("'", " ", `"`, " ", "`", ";", "(", ";", ")", ";", "{", " ", "}", " ", `\`, " ",
+	"$", " ", "<", " ", ">", " ", "#", " ", "&", ";", "|", ";", ";", ";", "[", " ", "]", " ", "!", " ")
 
 // pieces are the text as one, or its lines when it is no valid shell. Of a line that is none by itself quotes and
 // brackets are taken for blanks.
@@ -152,21 +155,26 @@ func parse(text string) *syntax.File {
 	return file
 }
 
-func assess(file *syntax.File, text string) Analysis {
+// assess reads a script, and says whether it has words that are known only when it runs.
+func assess(file *syntax.File, text string) (a Analysis, isOpen bool) {
 	w := walk{source: text, watch: &watch{made: map[string]bool{}, functions: map[string]bool{}}}
 	w.file(file)
-	return w.finish()
+	a = w.finish()
+	if a.Network && !slices.ContainsFunc(a.Risks, callsForAttention) {
+		a.Risks = append(a.Risks, Risk{Level: Caution, Text: RiskNetwork})
+	}
+	return a, w.open
 }
 
 // A watch goes along with a walk and notes the risks.
 type watch struct {
 	at        int             // where the simple command starts that the walk is at
 	line      string          // its text
-	noted     bool            // a risk of it
 	inWords   []string        // programs whose output is among its words
 	fedBy     []string        // programs whose output is fed to the brackets or the loop around
 	made      map[string]bool // files that it writes, and whether they come from another computer
 	functions map[string]bool // that it defines
+	open      bool            // a word is known only when it runs
 }
 
 // watchAt has the watch follow the walk to a simple command of the source. One in a script within a word stands where
@@ -212,19 +220,18 @@ func (w *walk) risk(level Level, text, what string) {
 	if w.watch == nil {
 		return
 	}
-	w.noted = true
 	r := Risk{Level: level, Text: text, What: what, At: w.watch.at, Line: w.line}
 	if !slices.Contains(w.Risks, r) {
 		w.Risks = append(w.Risks, r)
 	}
 }
 
-// assess notes the risks of a call, and reports whether there are any.
+// assess notes the risks of a call, and reports whether they tell what the program does.
 func (w *walk) assess(words, settings []word, in pipe) bool {
 	if w.watch == nil {
 		return false
 	}
-	w.noted = false
+	said := false
 	name, args := baseName(words[0].text), texts(words[1:])
 	for _, s := range settings {
 		if variable, _, _ := strings.Cut(s.text, "="); !harmlessSetting(variable) {
@@ -240,30 +247,37 @@ func (w *walk) assess(words, settings []word, in pipe) bool {
 	}
 	for _, rule := range risksOf(name, args) {
 		w.risk(rule.level, rule.text, "")
+		said = said || rule.name != "*"
 	}
-	w.assessFed(words, name, in)
+	said = w.assessFed(words, name, in) || said
 	if p := programs().find(name); p != nil && p.removes() && slices.ContainsFunc(words[1:], isUnknown) {
 		w.risk(Danger, RiskDeletes, "")
 	}
 	if drives(name, args) {
 		w.risk(Danger, RiskScreen, "")
+		said = true
 	}
 	for _, arg := range args {
 		if host := hostIn(arg); host != "" {
 			w.risk(Caution, RiskHost, host)
 		}
 	}
-	return w.noted
+	return said
 }
 
 // assessUnread notes that nobody knows what a part does, of which first is the place among the parts.
-func (w *walk) assessUnread(p *Part, name string, first int) {
+func (w *walk) assessUnread(p *Part, words []word, first int) {
+	name := words[0].text
+	runs := runsCode(name)
+	if sub, _ := longest(name, words[1:]); sub != nil {
+		runs = sub.traits[traitCode]
+	}
 	isRead := p.Understood || len(w.Parts) > first+1 // what it runs has been read
 	switch {
 	case w.watch == nil, isRead, w.functions[name]:
 	case !isKnown(baseName(name)):
 		w.risk(Caution, RiskUnknown, name)
-	case runsCode(name):
+	case runs:
 		w.risk(Caution, RiskOther, "")
 	}
 }
@@ -295,8 +309,9 @@ func settingLevel(variable string) Level {
 	return Note
 }
 
-// assessFed notes that a shell or an interpreter runs what another program prints or has made.
-func (w *walk) assessFed(words []word, name string, in pipe) {
+// assessFed notes that a shell or an interpreter runs what another program prints or has made, and reports whether it
+// does.
+func (w *walk) assessFed(words []word, name string, in pipe) (said bool) {
 	runs := runsText(name)
 	for i, word := range words {
 		isFetched, isMade := w.made[path.Clean(word.text)]
@@ -304,12 +319,14 @@ func (w *walk) assessFed(words []word, name string, in pipe) {
 		case !word.known || word.text == "" || !isMade || i > 0 && !runs:
 		case isFetched:
 			w.risk(Danger, RiskDownloaded, "")
+			said = true
 		default:
 			w.risk(Caution, RiskWritten, "")
+			said = true
 		}
 	}
 	if !runs {
-		return
+		return said
 	}
 	isGiven := slices.ContainsFunc(words[1:], func(word word) bool {
 		return !isFlag(word.text) && word.text != "/dev/stdin"
@@ -325,7 +342,10 @@ func (w *walk) assessFed(words []word, name string, in pipe) {
 		w.risk(Danger, RiskDecoded, "")
 	case len(fed) > 0, (in.fed || w.piped) && !isGiven:
 		w.risk(Caution, RiskPiped, "")
+	default:
+		return said
 	}
+	return true
 }
 
 // fetches reports whether a program gets what it prints from other computers.
@@ -345,6 +365,13 @@ func (w *walk) watchMade(p *Part, in pipe) {
 		return
 	}
 	isFetched := slices.ContainsFunc(in.programs, fetches) || len(p.Argv) > 0 && fetches(p.Argv[0])
+	if len(p.Argv) > 0 && isFetched {
+		for _, arg := range p.Argv[1:] {
+			if hostIn(arg) != "" { // the file's name is the address's, unless a flag gives it another
+				w.made[lastPart(arg)] = true
+			}
+		}
+	}
 	for _, a := range slices.Concat(p.Accesses, p.Output) {
 		if a.Kind == Write {
 			name := path.Clean(a.Path)

@@ -83,16 +83,17 @@ type namedRisk struct {
 }
 
 // risksOf are the rules that a call fits: of each level and text once.
-func risksOf(name string, args []string) []riskRule {
-	var found []riskRule
+func risksOf(name string, args []string) []namedRisk {
+	var found []namedRisk
 	bundles := true
 	if p := programs().find(name); p != nil {
 		bundles = !p.traits[traitDashes] && !p.traits[traitAlone]
 	}
-	for _, rule := range slices.Concat(programs().risks[name], programs().risks[unversioned(name)], programs().risks["*"]) {
-		isSame := func(r riskRule) bool { return r.text == rule.text }
+	all := programs().risks
+	for _, rule := range slices.Concat(all[name], all[unversioned(name)], all["*"]) {
+		isSame := func(r namedRisk) bool { return r.text == rule.text }
 		if alike(rule.name, name) && rule.fits(args, bundles) && !slices.ContainsFunc(found, isSame) {
-			found = append(found, rule.riskRule)
+			found = append(found, rule)
 		}
 	}
 	return found
@@ -162,9 +163,9 @@ func hasWord(args []string, want string, bundles bool) bool {
 			return true
 		case hasValue || !isFlag(want) || !isFlag(arg):
 		case isLong(want):
-			const shortest = len("--for")
 			own, _, _ := strings.Cut(arg, "=")
-			if own == want || isLong(own) && len(own) >= shortest && strings.HasPrefix(want, own) {
+			isShort := isLong(own) && 2*len(own) > len(want)+2 && strings.HasPrefix(want, own)
+			if own == want || isShort {
 				return true
 			}
 		case len(want) == 2 && bundles && !isLong(arg) && strings.Contains(arg[1:], want[1:]):

@@ -227,7 +227,7 @@ func (w *walk) call(words, settings []word, text string, at places, in pipe) out
 	first := len(w.Parts)
 	w.judge(&p, words, settings, at, in)
 	if !isAssessed {
-		w.assessUnread(&p, name.text, first)
+		w.assessUnread(&p, words, first)
 	}
 	return same(at)
 }

@@ -530,6 +530,9 @@ func (w *walk) look(from *syntax.Word, read *word, at places) {
 		return
 	}
 	w.Opaque = w.Opaque || read.doubt != ""
+	if w.watch != nil {
+		w.open = true
+	}
 	w.apart(func() {
 		w.out = nil
 		w.survive(from, at)

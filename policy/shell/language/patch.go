@@ -5,16 +5,34 @@ import (
 	"strings"
 )
 
-// The lines of a patch that say where it begins and ends, and what happens to which file.
+// The lines of a patch that say where it begins and ends.
 const (
-	patchBegin  = "*** Begin Patch"
-	patchEnd    = "*** End Patch"
-	patchAdd    = "*** Add File:"
-	patchUpdate = "*** Update File:"
-	patchDelete = "*** Delete File:"
-	patchMove   = "*** Move to:"
-	patchLast   = "*** End of File"
+	PatchBegin = "*** Begin Patch"
+	patchEnd   = "*** End Patch"
+	patchLast  = "*** End of File"
 )
+
+// PatchMark is how a line of a patch starts that says what happens to a file.
+type PatchMark string
+
+// The marks of a patch.
+const (
+	PatchAdd    PatchMark = "*** Add File:"
+	PatchUpdate PatchMark = "*** Update File:"
+	PatchDelete PatchMark = "*** Delete File:"
+	PatchMove   PatchMark = "*** Move to:" // that of the last PatchUpdate
+)
+
+// PatchFile tells what happens to which file when line says so. The path may have blanks around it.
+func PatchFile(line string) (mark PatchMark, path string, ok bool) {
+	text := strings.TrimSpace(line)
+	for _, mark := range []PatchMark{PatchAdd, PatchUpdate, PatchDelete, PatchMove} {
+		if path, ok := strings.CutPrefix(text, string(mark)); ok {
+			return mark, path, true
+		}
+	}
+	return "", "", false
+}
 
 // patchWrappers are the first lines of a here-document that stands in a word, where no shell takes it off.
 var patchWrappers = []string{"<<EOF", "<<'EOF'", `<<"EOF"`}
@@ -32,7 +50,7 @@ func Patch(text string) (Use, error) {
 	var p patch
 	var err error
 	first, last := strings.TrimSpace(lines[0]), strings.TrimSpace(lines[len(lines)-1])
-	if first == patchBegin && last == patchEnd {
+	if first == PatchBegin && last == patchEnd {
 		lines = lines[1 : len(lines)-1]
 	} else {
 		err = refusal("The patch does not begin and end as apply_patch wants it.")
@@ -51,27 +69,24 @@ func Patch(text string) (Use, error) {
 // patch is what has been read of one.
 type patch struct {
 	use  Use
-	mark string // of the file that the lines are about
+	mark PatchMark // of the file that the lines are about
 	file string
 	body bool // a line behind the marks was there
 }
 
 func (p *patch) line(line string) error {
-	text := strings.TrimSpace(line)
-	for _, mark := range []string{patchAdd, patchUpdate, patchDelete, patchMove} {
-		if path, ok := strings.CutPrefix(text, mark); ok {
-			return p.names(mark, path)
-		}
+	if mark, path, ok := PatchFile(line); ok {
+		return p.names(mark, path)
 	}
-	body := p.body
+	text, body := strings.TrimSpace(line), p.body
 	p.body = true
 	switch {
 	case text == "":
 		p.body = body
 		return nil
-	case p.mark == patchAdd && line[0] == '+':
+	case p.mark == PatchAdd && line[0] == '+':
 		return nil
-	case p.mark == patchUpdate && text != patchEnd &&
+	case p.mark == PatchUpdate && text != patchEnd &&
 		(strings.ContainsAny(line[:1], " +-") || strings.HasPrefix(text, "@@") || text == patchLast):
 		return nil
 	}
@@ -79,29 +94,29 @@ func (p *patch) line(line string) error {
 }
 
 // names takes a line that names a file.
-func (p *patch) names(mark, path string) error {
+func (p *patch) names(mark PatchMark, path string) error {
 	path, ok := strings.CutPrefix(path, " ")
 	switch {
 	case !ok || strings.TrimSpace(path) == "":
 		ok = false
-	case mark == patchMove:
-		ok = p.mark == patchUpdate && !p.body
+	case mark == PatchMove:
+		ok = p.mark == PatchUpdate && !p.body
 	}
 	paths := literalPaths(path)
 	switch mark {
-	case patchDelete:
+	case PatchDelete:
 		p.use.Removes = append(p.use.Removes, paths...)
-	case patchMove:
+	case PatchMove:
 		p.use.Removes = append(p.use.Removes, literalPaths(p.file)...)
 		p.use.Writes = append(p.use.Writes, paths...)
 	default:
 		p.use.Writes = append(p.use.Writes, paths...)
 	}
-	if p.body = mark == patchMove; !p.body {
+	if p.body = mark == PatchMove; !p.body {
 		p.mark, p.file = mark, path
 	}
 	if !ok || strings.HasPrefix(path, "file:") {
-		return refusal("nod does not understand " + Quote(mark+" "+path) + " in the patch.")
+		return refusal("nod does not understand " + Quote(string(mark)+" "+path) + " in the patch.")
 	}
 	return nil
 }

@@ -1,0 +1,180 @@
+package dialogs
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+)
+
+// brief is small print that never goes for want of room. Where it does not fit, its parts lose their middles, and a
+// press on "more" shows all of it, and puts it back.
+type brief struct {
+	object *fyne.Container
+	parts  []briefPart
+	more   *button
+	end    *button // stands at the right end; nil for none
+	most   int     // rows that it takes unasked
+	open   bool    // all of it was asked for
+	width  float32
+}
+
+// briefPart is a label of nod's own and the text that it is about.
+type briefPart struct {
+	label fyne.CanvasObject
+	line  *fyne.Container // the text in one row
+	text  *elided         // its layout
+	full  fyne.CanvasObject
+}
+
+const (
+	briefLabelGap = 6  // between a label and its text
+	briefPartGap  = 14 // between parts
+	leastBrief    = 40 // width of a text that wraps
+	leastShare    = 60 // width for each part, below which a row is not shared
+)
+
+// newBriefPart is text, which must be safe to show, behind label.
+func newBriefPart(label fyne.CanvasObject, text string, importance widget.Importance) briefPart {
+	ink := theme.ColorNameForeground
+	switch importance {
+	case widget.LowImportance:
+		ink = ColorMuted
+	case widget.DangerImportance:
+		ink = theme.ColorNameError
+	}
+	line := newElidedText(text, theme.SizeNameCaptionText, fyne.TextStyle{}, ink)
+	full := Tight(Lines(text, theme.SizeNameCaptionText, importance))
+	return briefPart{label: label, line: line, text: line.Layout.(*elided), full: full}
+}
+
+func newBrief(w *window, parts ...briefPart) *brief {
+	b := &brief{parts: parts, most: 1}
+	b.more = newButton(w, "", b.toggle)
+	b.more.look = linkButton
+	b.object = container.New(b)
+	for _, p := range parts {
+		b.object.Objects = append(b.object.Objects, p.label, p.line, p.full)
+	}
+	b.object.Objects = append(b.object.Objects, b.more)
+	b.write()
+	return b
+}
+
+func (b *brief) toggle() {
+	b.open = !b.open
+	b.write()
+	b.more.w.changed()
+}
+
+func (b *brief) write() {
+	if b.open {
+		b.more.setText(tr("less"))
+	} else {
+		b.more.setText(tr("more"))
+	}
+}
+
+// MinSize implements [fyne.Layout].
+func (b *brief) MinSize([]fyne.CanvasObject) fyne.Size {
+	return fyne.NewSize(leastBrief, b.place(max(b.width, leastBrief)))
+}
+
+// Layout implements [fyne.Layout].
+func (b *brief) Layout(_ []fyne.CanvasObject, size fyne.Size) {
+	b.width = size.Width
+	b.place(size.Width)
+}
+
+// place puts everything where it belongs and returns the height of all.
+func (b *brief) place(width float32) float32 {
+	if b.end != nil {
+		width = b.atEnd(b.end, width)
+	}
+	gaps := briefPartGap * float32(len(b.parts)-1)
+	all := b.column(width)
+	fits := labelWidth(b.parts)+textWidth(b.parts)+gaps <= width
+	folds := !fits && all > float32(b.most)*b.parts[0].line.MinSize().Height
+	setVisible(b.more, folds)
+	if folds {
+		width = b.atEnd(b.more, width)
+		all = b.column(width)
+	}
+	switch {
+	case fits:
+		return b.row(b.parts, 0, width)
+	case folds && !b.open && (width-labelWidth(b.parts)-gaps)/float32(len(b.parts)) >= leastShare:
+		return b.row(b.parts, 0, width)
+	case folds && !b.open:
+		var y float32
+		for i := range b.parts {
+			y += b.row(b.parts[i:i+1], y, width)
+		}
+		return y
+	}
+	for _, p := range b.parts {
+		setVisible(p.line, false)
+		setVisible(p.full, true)
+	}
+	return all
+}
+
+// atEnd puts a button at the right end of the first row, and returns the width that is left.
+func (b *brief) atEnd(o *button, width float32) float32 {
+	size := o.MinSize()
+	o.Resize(size)
+	o.Move(fyne.NewPos(width-size.Width, 0))
+	return width - size.Width - briefLabelGap
+}
+
+// column puts the parts under one another, with all that they say, and returns the height.
+func (b *brief) column(width float32) (height float32) {
+	for _, p := range b.parts {
+		p.put(0, height, max(width-p.label.MinSize().Width-briefLabelGap, leastBrief), p.full)
+		height += max(p.full.Size().Height, p.label.Size().Height)
+	}
+	return height
+}
+
+// row puts parts into one row and returns its height. Those that are longer than their share of it lose their middles.
+func (b *brief) row(parts []briefPart, y, width float32) (height float32) {
+	room := width - briefPartGap*float32(len(parts)-1) - labelWidth(parts)
+	var x float32
+	for i, p := range parts {
+		share := max(room/float32(len(parts)-i), room-textWidth(parts[i+1:])) // what those behind do not need
+		share = max(min(p.text.wide(), share), 0)
+		room -= share
+		height = max(height, p.line.MinSize().Height)
+		x = p.put(x, y, share, p.line) + briefPartGap
+		setVisible(p.line, true)
+		setVisible(p.full, false)
+	}
+	return height
+}
+
+// labelWidth is the width of the labels of parts.
+func labelWidth(parts []briefPart) (width float32) {
+	for _, p := range parts {
+		width += p.label.MinSize().Width + briefLabelGap
+	}
+	return width
+}
+
+// textWidth is the width of the texts of parts.
+func textWidth(parts []briefPart) (width float32) {
+	for _, p := range parts {
+		width += p.text.wide()
+	}
+	return width
+}
+
+// put places a part with its text as which, and returns where that ends.
+func (p briefPart) put(x, y, width float32, which fyne.CanvasObject) (end float32) {
+	p.label.Resize(p.label.MinSize())
+	height := resizeToWidth(which, width)
+	row := p.line.MinSize().Height
+	p.label.Move(fyne.NewPos(x, y+max((row-p.label.Size().Height)/2, 0)))
+	x += p.label.Size().Width + briefLabelGap
+	which.Move(fyne.NewPos(x, y+max((row-height)/2, 0)))
+	return x + width
+}

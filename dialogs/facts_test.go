@@ -1,0 +1,98 @@
+package dialogs
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/theme"
+
+	"nod/interact"
+	"nod/policy"
+	"nod/policy/shell"
+)
+
+// colorLevel is how much attention a colour of a prompt calls for.
+func colorLevel(c fyne.ThemeColorName) shell.Level {
+	switch c {
+	case theme.ColorNameError:
+		return shell.Danger
+	case theme.ColorNameWarning:
+		return shell.Caution
+	}
+	return shell.Note
+}
+
+// TestColorFollowsTheWorstFact holds the colour of every prompt of the policy's cases to be as alarming as its facts.
+func TestColorFollowsTheWorstFact(t *testing.T) {
+	test.NewTempApp(t)
+	file, err := os.Open("../policy/testdata/risks.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		cells := strings.Split(lines.Text(), "\t")
+		if len(cells) != 3 {
+			continue
+		}
+		input, err := json.Marshal(object{"command": cells[1]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := newInputView(interact.Approve{Tool: "Bash", Input: input}, in("/home/ada/shop"))
+		for _, class := range append(policy.Classes, "") {
+			c := riskColor(class, v.facts)
+			if colorLevel(c) < worst(v.facts) {
+				t.Errorf("%s, class %q: the prompt is %s, its facts are %v", cells[1], class, c, v.facts)
+			}
+			if worst(v.facts) > shell.Note && c == theme.ColorNameSuccess {
+				t.Errorf("%s: green", cells[1])
+			}
+		}
+	}
+}
+
+// TestKeysAreNotGreen: the Read tool only reads, but what it reads here nobody should see.
+func TestKeysAreNotGreen(t *testing.T) {
+	test.NewTempApp(t)
+	for tool, input := range map[string]object{
+		"Read": {"file_path": "/home/ada/.ssh/id_rsa"},
+		"Grep": {"pattern": "KEY", "path": "/home/ada/.aws"},
+		"Glob": {"pattern": "**/*.pem"},
+	} {
+		v := newInputView(call(t, tool, input), in("/home/ada/shop"))
+		if c := riskColor(policy.ReadOnly, v.facts); c != theme.ColorNameError {
+			t.Errorf("%s is %s: %v", tool, c, v.facts)
+		}
+	}
+	v := newInputView(call(t, "Read", object{"file_path": "main.go"}), in("/home/ada/shop"))
+	if c := riskColor(policy.ReadOnly, v.facts); c != theme.ColorNameSuccess {
+		t.Errorf("an ordinary file is %s: %v", c, v.facts)
+	}
+}
+
+// TestDangersOfAScript lists the dangerous parts of a long command by their lines.
+func TestDangersOfAScript(t *testing.T) {
+	test.NewTempApp(t)
+	script := strings.Repeat("echo one\n", 40) + "rm -rf ~/cache\nmake\n\tsudo reboot # now\n"
+	v := newInputView(call(t, "Bash", object{"command": script}), in("/home/ada/shop"))
+	var got []string
+	for _, d := range v.dangers {
+		got = append(got, d.text())
+		if !strings.HasPrefix(script[d.at:], d.command) {
+			t.Errorf("%q is not at %d", d.command, d.at)
+		}
+	}
+	if want := "Line 41: rm -rf ~/cache; Line 43: sudo reboot"; strings.Join(got, "; ") != want {
+		t.Errorf("got  %s\nwant %s", strings.Join(got, "; "), want)
+	}
+	if v := newInputView(call(t, "Bash", object{"command": "rm -rf ~/"}), in("/home/ada/shop")); len(v.dangers) > 0 {
+		t.Errorf("a short command lists %v", v.dangers)
+	}
+}

@@ -1,0 +1,113 @@
+package dialogs
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+	"github.com/yuin/goldmark/ast"
+	gfm "github.com/yuin/goldmark/extension/ast"
+)
+
+// maxColumns is how many columns of a table are shown as such: more are too narrow to be read.
+const maxColumns = 8
+
+var cellAlignments = map[gfm.Alignment]fyne.TextAlign{
+	gfm.AlignCenter: fyne.TextAlignCenter, gfm.AlignRight: fyne.TextAlignTrailing,
+}
+
+// table shows a table in columns as wide as their longest cell, if there is room.
+func (m *markdown) table(t *gfm.Table) fyne.CanvasObject {
+	if len(t.Alignments) > maxColumns {
+		return m.literal(t)
+	}
+	columns := &tableColumns{natural: make([]float32, len(t.Alignments))}
+	var rows []fyne.CanvasObject
+	for r := t.FirstChild(); r != nil; r = r.NextSibling() {
+		if m.count++; m.count > maxMarkdownBlocks {
+			if o := m.literal(r); o != nil {
+				rows = append(rows, o)
+			}
+			continue
+		}
+		_, isHeader := r.(*gfm.TableHeader)
+		var row fyne.CanvasObject = container.New(columns, m.cells(r, isHeader, columns)...)
+		if isHeader {
+			row = Surface(ColorSunken, row)
+		} else {
+			rows = append(rows, Rule())
+		}
+		rows = append(rows, row)
+	}
+	return inset(Card(theme.ColorNameBackground, Padded(1, 1, Column(0, rows...))))
+}
+
+func (m *markdown) cells(row ast.Node, isHeader bool, columns *tableColumns) []fyne.CanvasObject {
+	var cells []fyne.CanvasObject
+	for n := row.FirstChild(); n != nil && len(cells) < len(columns.natural); n = n.NextSibling() {
+		style := widget.RichTextStyleInline
+		style.TextStyle.Bold = isHeader
+		if cell, ok := n.(*gfm.TableCell); ok {
+			style.Alignment = cellAlignments[cell.Alignment]
+		}
+		text := richText(m.inlines(n, style, 0))
+		columns.note(len(cells), text)
+		cells = append(cells, text)
+	}
+	return cells
+}
+
+// tableColumns lays out the rows of a table.
+type tableColumns struct {
+	natural []float32 // width of each column at which nothing in it wraps
+}
+
+// note makes a column wide enough for text.
+func (c *tableColumns) note(column int, text *widget.RichText) {
+	text.Wrapping = fyne.TextWrapOff
+	c.natural[column] = max(c.natural[column], text.MinSize().Width)
+	text.Wrapping = fyne.TextWrapWord
+}
+
+// widths shares out the width of the table: columns that need less than their share leave the rest to the others.
+func (c *tableColumns) widths(width float32) []float32 {
+	widths := make([]float32, len(c.natural))
+	open := len(widths)
+	for again := true; again && open > 0; {
+		again = false
+		share := width / float32(open)
+		for i, n := range c.natural {
+			if widths[i] == 0 && n <= share {
+				widths[i], width, open, again = max(n, 1), width-n, open-1, true
+			}
+		}
+	}
+	for i := range widths {
+		if widths[i] == 0 {
+			widths[i] = width / float32(open)
+		}
+	}
+	return widths
+}
+
+// MinSize implements [fyne.Layout].
+func (c *tableColumns) MinSize(cells []fyne.CanvasObject) fyne.Size {
+	var size fyne.Size
+	for _, o := range cells {
+		m := o.MinSize()
+		size.Width += m.Width
+		size.Height = max(size.Height, m.Height)
+	}
+	return size
+}
+
+// Layout implements [fyne.Layout].
+func (c *tableColumns) Layout(cells []fyne.CanvasObject, size fyne.Size) {
+	x := float32(0)
+	widths := c.widths(size.Width)
+	for i, o := range cells {
+		resizeToWidth(o, widths[i])
+		o.Move(fyne.NewPos(x, 0))
+		x += widths[i]
+	}
+}

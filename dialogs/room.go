@@ -1,0 +1,132 @@
+package dialogs
+
+import (
+	"image"
+
+	"fyne.io/fyne/v2"
+	"github.com/jezek/xgb/randr"
+	"github.com/jezek/xgb/xproto"
+)
+
+// usualSize is the size of a prompt that needs no more. Its buttons stand in one row.
+var usualSize = fyne.NewSize(760, 260)
+
+// screenShare is how much of a screen a prompt takes at most: four fifths of its height, but on a small one as much as
+// the window manager leaves, and what stands under the prompt.
+func screenShare(screen fyne.Size, under float32) fyne.Size {
+	const wide, high, small, frame = 0.92, 0.8, 400, 32
+	rest := screen.Height - frame
+	return fyne.NewSize(screen.Width*wide, min(max(screen.Height*high, min(rest, small)), rest-under))
+}
+
+// assumedScreen is the size of a screen that nobody tells of.
+var assumedScreen = fyne.NewSize(1280, 720)
+
+// screenOf is the size of the screen that w is on, or will come up on.
+func screenOf(w fyne.Window) fyne.Size {
+	x, id := windowSystem(w)
+	if x == nil {
+		return assumedScreen
+	}
+	size, scale := x.monitor(id).Size(), w.Canvas().Scale()
+	return fyne.NewSize(float32(size.X)/scale, float32(size.Y)/scale)
+}
+
+// keepCorner does what resizes w, and moves it so that its lower right corner, with the buttons, stays where it is, and
+// that all of it is on the screen. Only X11 lets a program do that.
+func keepCorner(w fyne.Window, resize func()) {
+	x, id := windowSystem(w)
+	if x == nil || id == 0 {
+		resize()
+		return
+	}
+	before := x.place(id)
+	resize()
+	size, scale := w.Canvas().Size(), w.Canvas().Scale()
+	x.move(id, before.Max, image.Pt(int(size.Width*scale+0.5), int(size.Height*scale+0.5)))
+}
+
+// monitor is where the monitor is that a window is on: the first one's for a window that is not made yet.
+func (x *xServer) monitor(id xproto.Window) image.Rectangle {
+	monitors := x.monitors()
+	if id != 0 {
+		at := x.place(id)
+		middle := at.Min.Add(at.Max).Div(2)
+		for _, m := range monitors {
+			if middle.In(m) {
+				return m
+			}
+		}
+	}
+	return monitors[0]
+}
+
+// monitors are the places of all monitors, the primary one first. There is one at least.
+func (x *xServer) monitors() []image.Rectangle {
+	var all []image.Rectangle
+	if x.hasMonitors {
+		reply, err := randr.GetMonitors(x.conn, x.root, true).Reply()
+		if err != nil {
+			return []image.Rectangle{x.place(x.root)}
+		}
+		for _, m := range reply.Monitors {
+			at := image.Rect(0, 0, int(m.Width), int(m.Height)).Add(image.Pt(int(m.X), int(m.Y)))
+			if all = append(all, at); m.Primary {
+				all[0], all[len(all)-1] = at, all[0]
+			}
+		}
+	}
+	if len(all) == 0 {
+		all = append(all, x.place(x.root))
+	}
+	return all
+}
+
+// place is where a window is on the screen, without its frame.
+func (x *xServer) place(id xproto.Window) image.Rectangle {
+	size, err := xproto.GetGeometry(x.conn, xproto.Drawable(id)).Reply()
+	if err != nil {
+		return image.Rectangle{}
+	}
+	at, err := xproto.TranslateCoordinates(x.conn, id, x.root, 0, 0).Reply()
+	if err != nil {
+		return image.Rectangle{}
+	}
+	return image.Rect(0, 0, int(size.Width), int(size.Height)).Add(image.Pt(int(at.DstX), int(at.DstY)))
+}
+
+// move puts a window of that size with its lower right corner at a place, or as near to that as its frame stays on the
+// screen.
+func (x *xServer) move(id xproto.Window, corner, size image.Point) {
+	room := x.monitor(id)
+	if area := x.numbers(x.root, "_NET_WORKAREA"); len(area) >= 4 {
+		at := image.Pt(int(area[0]), int(area[1]))
+		room = room.Intersect(image.Rectangle{Min: at, Max: at.Add(image.Pt(int(area[2]), int(area[3])))})
+	}
+	if frame := x.numbers(id, "_NET_FRAME_EXTENTS"); len(frame) == 4 { // left, right, top, bottom
+		room.Min = room.Min.Add(image.Pt(int(frame[0]), int(frame[2])))
+		room.Max = room.Max.Sub(image.Pt(int(frame[1]), int(frame[3])))
+	}
+	to := corner.Sub(size)
+	to.X = max(min(to.X, room.Max.X-size.X), room.Min.X)
+	to.Y = max(min(to.Y, room.Max.Y-size.Y), room.Min.Y)
+	values := []uint32{uint32(int32(to.X)), uint32(int32(to.Y))}
+	const mask = xproto.ConfigWindowX | xproto.ConfigWindowY
+	x.check(xproto.ConfigureWindowChecked(x.conn, id, mask, values).Check())
+}
+
+// The preferences that keep the size that the person gave the window. They say no more than that, so it does not
+// matter who writes them.
+const widthKey, heightKey = "prompt.width", "prompt.height"
+
+// savedSize is the size that the person gave the window last; zero for none.
+func savedSize(a fyne.App) fyne.Size {
+	p := a.Preferences()
+	return fyne.NewSize(float32(p.Float(widthKey)), float32(p.Float(heightKey)))
+}
+
+func saveSize(a fyne.App, size fyne.Size) {
+	p := a.Preferences()
+	p.SetFloat(widthKey, float64(size.Width))
+	p.SetFloat(heightKey, float64(size.Height))
+}

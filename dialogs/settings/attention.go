@@ -1,0 +1,181 @@
+package settings
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
+
+	"nod/agents/registry"
+	"nod/dialogs"
+	"nod/dialogs/safetext"
+	"nod/ipc/operator"
+	"nod/policy/config"
+)
+
+// attentionPage says how nod draws the person's attention, and when it does not.
+type attentionPage struct {
+	content  fyne.CanvasObject
+	settings []setting
+	appear   *choiceRow
+	shortcut *savedEntry
+	hours    *savedEntry
+	days     map[string]*checkRow
+
+	win   *Window
+	muted *fyne.Container // a row for each agent
+	mutes map[string]*checkRow
+	known drawn
+}
+
+func newAttentionPage(w *Window) *attentionPage {
+	p := &attentionPage{win: w, days: map[string]*checkRow{}, mutes: map[string]*checkRow{}, muted: dialogs.Column(0)}
+	notifications := func(of func(*config.Notifications) *bool) func(*config.Config) *bool {
+		return func(c *config.Config) *bool { return of(&c.Notifications) }
+	}
+	ways := []option{
+		{config.AppearFocused, lang.L("takes the keyboard")},
+		{config.AppearUnfocused, lang.L("shows, keyboard stays")},
+		{config.AppearInTray, lang.L("waits in the tray")},
+	}
+	p.appear = newChoiceRow(w, lang.L("A new prompt"), lang.L("Allow always waits until the prompt has the keyboard."),
+		ways, func(c *config.Config) *string { return &c.Prompt.Appear })
+	p.shortcut = newSavedEntry(w, lang.L("Shortcut that brings nod up"),
+		lang.L("From any program, such as Ctrl+Alt+N. No other program gets these keys then. Empty: none."),
+		func(c *config.Config) string { return c.Prompt.Shortcut }, setShortcut)
+	p.hours = newSavedEntry(w, lang.L("Quiet hours"), lang.L("Such as 22:00-07:00. Empty: none."),
+		func(c *config.Config) string { return c.Notifications.QuietHours }, setHours)
+	p.content = page(
+		p.section(lang.L("Prompts"), "", p.appear, p.shortcut),
+		p.section(lang.L("Notifications"), "",
+			newSwitch(w, lang.L("Announce waiting prompts"), lang.L("A notification when a prompt waits and you look "+
+				"elsewhere. It names the agent and its folder, never what it wrote. A click opens the prompt."),
+				notifications(func(n *config.Notifications) *bool { return &n.Prompts })),
+			newSwitch(w, lang.L("Pass on agents' notices"), lang.L("What agents send with nod notify."),
+				notifications(func(n *config.Notifications) *bool { return &n.Notices })),
+			newSwitch(w, lang.L("Sound"), lang.L("Where your desktop plays sounds for notifications."),
+				notifications(func(n *config.Notifications) *bool { return &n.Sound }))),
+		p.section(lang.L("Do not disturb"),
+			lang.L("No notification and no sound, and prompts wait in the tray."),
+			newSwitch(w, lang.L("Do not disturb now"), lang.L("Until you switch it off."),
+				notifications(func(n *config.Notifications) *bool { return &n.DoNotDisturb })),
+			p.hours, p.newDays()),
+		dialogs.Column(9, header(lang.L("Muted agents"),
+			lang.L("To these, do not disturb always applies. Agents that have asked are listed.")),
+			dialogs.Card(dialogs.ColorSunken, p.muted)),
+	)
+	return p
+}
+
+// section is a card of settings, which are refreshed with the page.
+func (p *attentionPage) section(heading, hint string, settings ...setting) fyne.CanvasObject {
+	var rows []fyne.CanvasObject
+	for _, s := range settings {
+		rows = append(rows, s.row().content)
+	}
+	p.settings = append(p.settings, settings...)
+	return section(heading, hint, rows...)
+}
+
+// refresh shows what is saved.
+func (p *attentionPage) refresh(s operator.State) {
+	for _, one := range p.settings {
+		one.refresh(&s.Config, s.Problem == "")
+	}
+	if p.shortcut.Text == s.Config.Prompt.Shortcut {
+		p.shortcut.problem.say(s.Shortcut)
+	}
+	p.listAgents(s)
+	for _, row := range p.mutes {
+		row.refresh(&s.Config, s.Problem == "")
+	}
+}
+
+// listAgents has a row for each agent that has called nod or is muted.
+func (p *attentionPage) listAgents(s operator.State) {
+	names := slices.Clone(s.Config.Notifications.Muted)
+	for name := range s.Contacts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if !p.known.changed(names) {
+		return
+	}
+	clear(p.mutes)
+	var rows []fyne.CanvasObject
+	for i, name := range names {
+		if i > 0 {
+			rows = append(rows, dialogs.Rule())
+		}
+		row := newMember(p.win, safetext.Line(registry.Title(name), maxAgentName), "", name,
+			func(c *config.Config) *[]string { return &c.Notifications.Muted })
+		p.mutes[name] = row
+		rows = append(rows, row.content)
+	}
+	if len(rows) == 0 {
+		rows = append(rows, emptyRow(lang.L("No agent has asked yet.")))
+	}
+	setContent(p.muted, rows...)
+}
+
+// maxAgentName is how many characters of an agent's name are shown.
+const maxAgentName = 60
+
+// daysRow is a setting of some days of the week. None are all.
+type daysRow struct {
+	*field
+	rows []*checkRow
+}
+
+// newDays is the setting of the days on which the quiet hours begin.
+func (p *attentionPage) newDays() *daysRow {
+	names := [7]string{lang.L("Sun"), lang.L("Mon"), lang.L("Tue"), lang.L("Wed"), lang.L("Thu"), lang.L("Fri"),
+		lang.L("Sat")}
+	all := &daysRow{}
+	list := container.NewGridWithColumns(4)
+	for i := range config.Days {
+		day := (i + 1) % 7 // the week begins with Monday
+		row := newMember(p.win, "", "", config.Days[day],
+			func(c *config.Config) *[]string { return &c.Notifications.QuietDays })
+		row.check.Text = names[day]
+		p.days[config.Days[day]] = row
+		all.rows = append(all.rows, row)
+		list.Add(row.check)
+	}
+	all.field = newField(lang.L("Quiet days"), lang.L("On which the quiet hours begin. None: every day."), list)
+	return all
+}
+
+func (r *daysRow) refresh(c *config.Config, editable bool) {
+	for _, row := range r.rows {
+		row.refresh(c, editable)
+	}
+}
+
+func setShortcut(c *config.Config, typed string) error {
+	c.Prompt.Shortcut = ""
+	if strings.TrimSpace(typed) == "" {
+		return nil
+	}
+	keys, err := config.ParseShortcut(typed)
+	if err != nil {
+		return errors.New(lang.L("Ctrl, Alt or Super, and a letter, a digit, F1 to F12 or Space: Ctrl+Alt+N."))
+	}
+	c.Prompt.Shortcut = keys.String()
+	return nil
+}
+
+func setHours(c *config.Config, typed string) error {
+	c.Notifications.QuietHours = strings.TrimSpace(typed)
+	if c.Notifications.QuietHours == "" {
+		return nil
+	}
+	if _, _, err := config.ParseHours(typed); err != nil {
+		return errors.New(lang.L("Two times of the day, such as 22:00-07:00."))
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package dialogs
+
+import (
+	"image/color"
+	"slices"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+)
+
+// wheel takes what the mouse's wheel does where nothing scrolls by itself, and scrolls the text of the prompt with it.
+// Fyne gives that to the topmost object that scrolls at all, and to none when there is no such object.
+type wheel struct {
+	widget.BaseWidget
+	w *window
+}
+
+func newWheel(w *window) *wheel {
+	h := &wheel{w: w}
+	h.ExtendBaseWidget(h)
+	return h
+}
+
+// CreateRenderer implements [fyne.Widget].
+func (h *wheel) CreateRenderer() fyne.WidgetRenderer {
+	return widget.NewSimpleRenderer(canvas.NewRectangle(color.Transparent))
+}
+
+// Scrolled implements [fyne.Scrollable].
+func (h *wheel) Scrolled(ev *fyne.ScrollEvent) {
+	if h.w.page == nil || h.w.menu != nil {
+		return
+	}
+	if text, scrolls := h.w.page.text.(fyne.Scrollable); scrolls {
+		text.Scrolled(ev)
+	}
+}
+
+// Scrolled implements [fyne.Scrollable], for what is beside the text.
+func (s *sheet) Scrolled(ev *fyne.ScrollEvent) { s.scroll.Scrolled(ev) }
+
+// Scrolled implements [fyne.Scrollable].
+func (f *textFrame) Scrolled(ev *fyne.ScrollEvent) { f.scroll.Scrolled(ev) }
+
+// wheeledField draws a field with a [wheel] over it, unless the field has more text than it shows.
+type wheeledField struct {
+	fyne.WidgetRenderer
+	field *field
+	wheel *wheel
+}
+
+// CreateRenderer implements [fyne.Widget].
+func (f *field) CreateRenderer() fyne.WidgetRenderer {
+	return &wheeledField{f.Entry.CreateRenderer(), f, newWheel(f.w)}
+}
+
+// Objects implements [fyne.WidgetRenderer].
+func (r *wheeledField) Objects() []fyne.CanvasObject {
+	return append(slices.Clip(r.WidgetRenderer.Objects()), r.wheel)
+}
+
+// Layout implements [fyne.WidgetRenderer].
+func (r *wheeledField) Layout(size fyne.Size) {
+	r.WidgetRenderer.Layout(size)
+	r.wheel.Resize(size)
+	setVisible(r.wheel, r.field.fits(size))
+}
+
+// Refresh implements [fyne.WidgetRenderer].
+func (r *wheeledField) Refresh() {
+	r.WidgetRenderer.Refresh()
+	setVisible(r.wheel, r.field.fits(r.field.Size()))
+}
+
+// fits reports whether no more is written in the field than it shows.
+func (f *field) fits(size fyne.Size) bool {
+	if !f.MultiLine {
+		return true
+	}
+	text := Lines(f.Text, theme.SizeNameText, widget.MediumImportance)
+	return resizeToWidth(text, size.Width) <= size.Height
+}

@@ -56,7 +56,9 @@ func sentencesSaid(t *testing.T) map[string]string {
 	return said
 }
 
-func isWholeSentence(s string) bool { return strings.Contains(s, " ") && strings.HasSuffix(s, ".") }
+func isWholeSentence(s string) bool {
+	return strings.Contains(s, " ") && strings.HasSuffix(s, ".") && words.MatchString(filled.ReplaceAllString(s, ""))
+}
 
 // isPhrase reports whether a text has two words of its own, and nothing that only a program reads.
 func isPhrase(s string) bool {

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -37,6 +38,15 @@ func TestTranslationsAreComplete(t *testing.T) {
 			}
 			return true
 		})
+	}
+	for _, line := range readLines(t, "../policy/shell/programs/risks.txt") {
+		level, s, _ := strings.Cut(line, " ")
+		if !slices.Contains([]string{"note", "caution", "danger"}, level) {
+			continue
+		}
+		if used[s] = true; translated[s] == "" {
+			t.Errorf("risks.txt: %q is not translated", s)
+		}
 	}
 	for s := range translated {
 		if !used[s] {

@@ -221,7 +221,8 @@ func TestGrantsAreUndone(t *testing.T) {
 
 // A rule that was deleted comes back to its place, with its comments.
 func TestDeletionOfARuleIsUndone(t *testing.T) {
-	const text = "# mine\npolicy:\n  rules:\n    # never push\n    - {id: push, effect: deny, run: [git push]} # ever\n\n" +
+	const text = "# mine\npolicy:\n  rules:\n    # never push\n" +
+		"    - {id: push, effect: deny, run: [git push]} # ever\n\n" +
 		"    - id: build # it is fast\n      effect: allow\n      run: [make]\n"
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)

@@ -25,7 +25,7 @@ type arming struct {
 	looked                 bool // the prompt has been looked at once, so that what was in view at once is known
 
 	focusedAt time.Time // when the window last got the focus
-	lasting   bool      // once armed, only another prompt or the loss of sight or focus disarms: for the person's own answer
+	lasting   bool      // once armed, only another prompt or the loss of sight or focus disarms: for one's own answer
 	since     time.Time // since when nothing has disturbed the view
 	heard     time.Time // when the window was last heard of, while it armed
 	ready     bool      // it was heard of all the while

@@ -80,7 +80,7 @@ func TestFileColours(t *testing.T) {
 // What is drawn is the same with colours and without, and what is odd keeps its own colour.
 func TestColoursChangeNoText(t *testing.T) {
 	for _, text := range []string{
-		"rm\u202e -rf\u200b \"größe \t日本\" # 🦊\u200d💻 pаypal" + strings.Repeat(" ", 40) + "x",
+		"rm\u202e -rf\u200b \"größe \t日本\" # 🦊\u200d💻 pаypal" + strings.Repeat(" ", 40),
 		strings.Repeat("echo 'a b c' && ", 40), "echo 'not closed", "a\r\nb\r\n\n\n\n\n\n\n\nc",
 	} {
 		test.NewTempApp(t)
@@ -114,8 +114,8 @@ func drawnTexts(s *sheet) (all, odd string) {
 	return all, odd
 }
 
-// BenchmarkFile is how long a new file of 3,000 lines takes to be laid out and drawn, with colours and without. They are
-// worked out on a goroutine of their own, and drawn on the UI's.
+// BenchmarkFile is how long a new file of 3,000 lines takes to be laid out and drawn, with colours and without. They
+// are worked out on a goroutine of their own, and drawn on the UI's.
 func BenchmarkFile(b *testing.B) {
 	test.NewApp().Settings().SetTheme(Theme("light"))
 	text := strings.Repeat(goFile, 3000/strings.Count(goFile, "\n"))

@@ -706,7 +706,8 @@ func TestScopesSayWhatTheyCover(t *testing.T) {
 		"reads": {{Scope: policy.ThisSession, Cover: policy.CoverReads, Object: "~/lib\u202e", Text: "allow it"}},
 	}
 	for name, want := range map[string][]string{
-		"host": {"Once", "", "This session · docs.rs", "any page on docs.rs, for " + long[:39] + "…, wherever it redirects to",
+		"host": {"Once", "", "This session · docs.rs",
+			"any page on docs.rs, for " + long[:39] + "…, wherever it redirects to",
 			"This session · exactly this input", "",
 			"Always · docs.rs", "any page on docs.rs, for " + long[:39] + "…, wherever it redirects to"},
 		"tool": {"Once", "", "This session · this tool",

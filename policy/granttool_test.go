@@ -205,7 +205,10 @@ func TestHostsThatAreOffered(t *testing.T) {
 
 // A host that a grant may be about is the one that Go's parser finds, whatever else is in the address.
 func FuzzPageHost(f *testing.F) {
-	for _, s := range []string{"https://docs.rs/x", "HTTPS://Docs.RS:443", "https://docs.rs./", "https://a@b.c/", "https://1.2.3.4/"} {
+	for _, s := range []string{
+		"https://docs.rs/x", "HTTPS://Docs.RS:443", "https://docs.rs./", "https://a@b.c/",
+		"https://1.2.3.4/",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, address string) {
@@ -269,7 +272,9 @@ func TestReadsGrant(t *testing.T) {
 	}
 	list[0].Reads = src + "/lib"
 	p = p.WithGrants(list)
-	for _, c := range []Call{read(src + "/lib/a.go"), read(src + "/lib/sub/b"), read(src + "/lib"), grep(src + "/lib/sub")} {
+	for _, c := range []Call{
+		read(src + "/lib/a.go"), read(src + "/lib/sub/b"), read(src + "/lib"), grep(src + "/lib/sub"),
+	} {
 		if d := Decide(c, p, testNow); d.Effect != Allow || !d.Grant {
 			t.Errorf("%s %s: %+v, want the grant", c.Tool, c.Input, d)
 		}

@@ -128,8 +128,8 @@ func TestReplies(t *testing.T) {
 		{agent: "claude-code", file: "07-PermissionRequest-Bash", human: dismiss, want: "", prompts: 1},
 		{agent: "claude-code", file: "2.1.330/PermissionRequest-ExitPlanMode",
 			human: interact.Answer{Outcome: interact.Allowed, Suggestion: 2}, prompts: 1,
-			want: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{},` +
-				`"updatedPermissions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}}}`},
+			want: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow",` +
+				`"updatedInput":{},"updatedPermissions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}}}`},
 		{agent: "claude-code", file: "07-PermissionRequest-Bash",
 			human: interact.Answer{Outcome: interact.Allowed, Suggestion: 1}, prompts: 1,
 			want: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow",` +

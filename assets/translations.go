@@ -42,8 +42,12 @@ const chinese = "zh-CN"
 // of the system's locale, and under English, which Fyne falls back to where the locale says nothing ("C").
 func SetLanguage(name string) error {
 	system := lang.SystemLocale()
-	sentences, err := Sentences(languageFor(name, system))
+	language := languageFor(name, system)
+	sentences, err := Sentences(language)
 	if err != nil {
+		return err
+	}
+	if err := setReasons(language); err != nil {
 		return err
 	}
 	words, err := json.Marshal(sentences)

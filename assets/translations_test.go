@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -38,11 +39,36 @@ func TestTranslationsAreComplete(t *testing.T) {
 			return true
 		})
 	}
+	for _, s := range risks(t) {
+		if used[s] = true; translated[s] == "" {
+			t.Errorf("%q, a risk, is not translated", s)
+		}
+	}
 	for s := range translated {
 		if !used[s] {
 			t.Errorf("%q is translated, and nobody says it", s)
 		}
 	}
+}
+
+// risks are the sentences on what a call may do: they are data.
+func risks(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	for _, line := range readLines(t, "../policy/shell/programs/risks.txt") {
+		level, s, _ := strings.Cut(line, " ")
+		if slices.Contains([]string{"note", "caution", "danger"}, level) {
+			all = append(all, s)
+		}
+	}
+	for _, name := range []string{"notable", "guarded"} {
+		for _, line := range readLines(t, "../policy/names/"+name+".txt") {
+			if s, isHeading := strings.CutPrefix(line, "["); isHeading {
+				all = append(all, strings.TrimSuffix(s, "]")+": {{.What}}")
+			}
+		}
+	}
+	return all
 }
 
 // sources are the Go files of the programs.

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/assets"
 	"nod/interact"
 	"nod/policy"
 )
@@ -125,7 +126,7 @@ func (a *approvePage) bodyObject() fyne.CanvasObject {
 	if says := a.agentSays(); says != "" {
 		parts = append(parts, labelled(tr("agent says:"), says))
 	}
-	parts = append(parts, labelled(tr("Why you're asked:"), plainText(a.entry.why.Reason)))
+	parts = append(parts, labelled(tr("Why you're asked:"), plainText(assets.Reason(a.entry.why.Reason))))
 	a.words = newBrief(a.w, parts...)
 	a.words.end = a.disclosure
 	a.words.object.Add(a.disclosure)

@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/assets"
 	"nod/policy"
 )
 
@@ -231,10 +232,22 @@ func (a *approvePage) showScope() {
 	if rule == "" {
 		return
 	}
+	if a.keep.suggestion == 0 {
+		rule = inWords(rule)
+	}
 	a.ruleText = newSheet(unnumbered("", rule, lineText), rule)
 	a.ruleText.attach(a.w, a.w.rearm)
 	above := Lines(heading, theme.SizeNameCaptionText, widget.MediumImportance)
 	a.rule.Add(Column(4, Tight(above), container.New(atMost{height: maxRule}, a.ruleText)))
+}
+
+// inWords puts rules, one to a line, into the person's language.
+func inWords(rules string) string {
+	lines := strings.Split(rules, "\n")
+	for i, line := range lines {
+		lines[i] = assets.Reason(line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // chosen is what the scope button says and, for more than once, what will be saved.

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 	"github.com/google/uuid"
 
+	"nod/assets"
 	"nod/dialogs/safetext"
 	"nod/policy"
 )
@@ -111,7 +112,7 @@ func marked(s policy.PartState, text fyne.CanvasObject) fyne.CanvasObject {
 func partNote(p policy.CommandPart) string {
 	switch {
 	case p.State == policy.PartNew:
-		return plainText(p.Why)
+		return plainText(assets.Reason(p.Why))
 	case p.State != policy.PartCovered:
 		return ""
 	case uuid.Validate(p.By) == nil: // grants are named so

@@ -14,6 +14,7 @@ import (
 
 	"nod/agents/agent"
 	"nod/agents/registry"
+	"nod/assets"
 	"nod/dialogs"
 	"nod/dialogs/safetext"
 	"nod/interact"
@@ -159,7 +160,7 @@ func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
 		container.NewHBox(c.limits, c.check, c.remove, c.setUp)))
 	limits := dialogs.Column(4)
 	for _, limit := range a.Limits {
-		limits.Add(muted("· " + limit))
+		limits.Add(muted("· " + assets.Reason(limit)))
 	}
 	c.limitsRow = dialogs.Padded(8, 14, limits)
 	c.limitsRow.Hide()
@@ -414,9 +415,9 @@ func (c *agentCard) probe() {
 func (c *agentCard) report(steps []agent.Step) {
 	rows := dialogs.Column(4)
 	for _, s := range steps {
-		mark, importance, text := "✓ ", widget.MediumImportance, s.What
+		mark, importance, text := "✓ ", widget.MediumImportance, assets.Reason(s.What)
 		if s.Err != nil {
-			mark, importance, text = "✗ ", widget.DangerImportance, s.What+": "+s.Err.Error()
+			mark, importance, text = "✗ ", widget.DangerImportance, assets.Reason(s.What)+": "+assets.Reason(s.Err.Error())
 		}
 		rows.Add(dialogs.Tight(dialogs.Lines(mark+text, theme.SizeNameCaptionText, importance)))
 	}

@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/assets"
 	"nod/dialogs"
 	"nod/dialogs/safetext"
 	"nod/ipc/operator"
@@ -90,7 +91,7 @@ func (l *grantList) row(g policy.Grant) fyne.CanvasObject {
 
 func (l *grantList) words(g policy.Grant) fyne.CanvasObject {
 	return dialogs.Column(4, exact(safetext.Line(g.Shown, quoteLimit), theme.SizeNameText),
-		muted(safetext.Line(g.Text(), grantLimit)+"."), muted(about(g, time.Now())))
+		muted(safetext.Line(assets.Reason(g.Text()), grantLimit)+"."), muted(about(g, time.Now())))
 }
 
 // grantLimit is how much is shown of what a grant allows: it names a command, a folder and a program.

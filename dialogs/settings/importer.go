@@ -13,6 +13,7 @@ import (
 
 	"nod/agents/agent"
 	"nod/agents/registry"
+	"nod/assets"
 	"nod/dialogs"
 	"nod/dialogs/safetext"
 	"nod/policy"
@@ -144,7 +145,7 @@ func importedSection(one imported) fyne.CanvasObject {
 		where := fmt.Sprintf("%s:%d", safetext.Line(l.File, 80), l.Line)
 		rows = append(rows, badged(74, dialogs.Badge(lang.L("left out"), dialogs.ColorMuted),
 			dialogs.Column(4, paragraph(safetext.Line(l.Text, quoteLimit), widget.MediumImportance),
-				muted(safetext.Line(l.Reason, 2*quoteLimit)+" · "+where))))
+				muted(safetext.Line(assets.Reason(l.Reason), 2*quoteLimit)+" · "+where))))
 	}
 	note(len(one.result.Left)-rowsShown, "and {{.Count}} more")
 	if len(rows) == 0 {

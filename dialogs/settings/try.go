@@ -14,6 +14,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/assets"
 	"nod/dialogs"
 	"nod/dialogs/safetext"
 	"nod/ipc/operator"
@@ -134,7 +135,7 @@ func verdict(t operator.Trial, call policy.Call) fyne.CanvasObject {
 	d := t.Decision
 	lines := dialogs.Column(8,
 		dialogs.Row(8, effectBadge(d.Effect), dialogs.Badge(className(d.Class), dialogs.ClassColor(d.Class))),
-		paragraph(sentenceCase(d.Reason), widget.MediumImportance))
+		paragraph(sentenceCase(assets.Reason(d.Reason)), widget.MediumImportance))
 	if list := dialogs.Parts(t.Parts); list != nil {
 		lines.Add(list)
 	}
@@ -144,7 +145,7 @@ func verdict(t operator.Trial, call policy.Call) fyne.CanvasObject {
 	lines.Add(fact(lang.L("Input"), safetext.Line(call.Input.String(), quoteLimit)))
 	lines.Add(dialogs.Words(lang.L("How nod got there"), theme.SizeNameCaptionText, dialogs.ColorMuted))
 	for _, step := range t.Steps {
-		text := dialogs.Lines("· "+safetext.Line(step, 2*quoteLimit), theme.SizeNameCaptionText, widget.MediumImportance)
+		text := dialogs.Lines("· "+safetext.Line(assets.Reason(step), 2*quoteLimit), theme.SizeNameCaptionText, widget.MediumImportance)
 		lines.Add(dialogs.Tight(text))
 	}
 	return dialogs.Card(dialogs.ColorSunken, dialogs.Padded(12, 14, lines))

@@ -30,9 +30,9 @@ func (a announcement) text(markup bool) string {
 	text := wish(a.request)
 	switch {
 	case a.others == 1:
-		text += "\n" + lang.L("and one more waits for you")
+		text += "\n" + lang.L("and 1 more is waiting")
 	case a.others > 1:
-		text += "\n" + lang.L("and {{.Count}} more wait for you", map[string]any{"Count": a.others})
+		text += "\n" + lang.L("and {{.Count}} more are waiting", map[string]any{"Count": a.others})
 	}
 	return hardened(text, markup, runtime.GOOS)
 }

@@ -323,8 +323,8 @@ func (p *program) watchStore() {
 		}
 	})
 	if len(p.store.HeldGrants()) > 0 {
-		p.say(interact.Warning, lang.L("Another program changed what you always allow. None of that counts until you "+
-			"accept it in nod's settings."))
+		p.say(interact.Warning, lang.L("Another program changed your saved approvals. They don't count until "+
+			"you accept them in nod's settings."))
 		p.showSettings()
 	}
 	var broken error
@@ -356,8 +356,8 @@ func (p *program) say(level interact.Level, sentence string) {
 func (p *program) tellHeld(known config.HeldChange) config.HeldChange {
 	held, isHeld := p.store.Held()
 	if isHeld && held != known {
-		p.say(interact.Warning, lang.L("Another program changed the policy file. What it newly allows is not in "+
-			"force until you accept it in nod's settings."))
+		p.say(interact.Warning, lang.L("Another program changed the policy file. What it newly allows takes "+
+			"effect only after you accept it in nod's settings."))
 		p.showSettings()
 	}
 	return held
@@ -376,13 +376,13 @@ func (p *program) tellBroken(before error) error {
 
 // tellQuiet says that nod no longer asks for a session. It says no word of the agent's.
 func (p *program) tellQuiet() {
-	p.say(interact.Info, lang.L("Nobody answered an agent's last prompts, so nod is quiet for it. Answer any "+
-		"prompt, or use the tray's menu, to be asked again."))
+	p.say(interact.Info, lang.L("You didn't answer an agent's last prompts, so nod stopped asking for it. "+
+		"Answer any prompt, or choose “I'm back” in the tray menu."))
 }
 
 // tellFailed says that nobody can be asked because the windows die.
 func (p *program) tellFailed(why error) {
-	text := lang.L("nod's windows failed again and again, so nobody is asked for a minute. The log says why.")
+	text := lang.L("nod's windows keep failing, so nod stops asking for a minute. The log says why.")
 	if errors.Is(why, operator.ErrVersion) {
 		text = lang.L("nod was updated. Quit it, in the menu of its tray icon, and start it again to be asked.")
 	}

@@ -67,22 +67,22 @@ func (s snapshot) status(now time.Time) string {
 	switch n := len(s.Pending); n {
 	case 0:
 	case 1:
-		said = append(said, lang.L("One request waits for you"))
+		said = append(said, lang.L("1 request waiting"))
 	default:
-		said = append(said, lang.L("{{.Count}} requests wait for you", map[string]any{"Count": n}))
+		said = append(said, lang.L("{{.Count}} requests waiting", map[string]any{"Count": n}))
 	}
 	if n := len(s.Snoozed); n > 0 {
 		said = append(said, lang.L("{{.Count}} snoozed", map[string]any{"Count": n}))
 	}
 	if s.Away > 0 {
 		missed := map[string]any{"Count": s.Missed}
-		said = append(said, lang.L("Quiet: {{.Count}} requests came while nobody answered", missed))
+		said = append(said, lang.L("Away: {{.Count}} requests skipped", missed))
 	}
 	if s.Pause.On {
 		said = append(said, pausedStatus(s.Pause, now))
 	}
 	if len(said) == 0 {
-		return lang.L("Nobody waits for you")
+		return lang.L("No requests waiting")
 	}
 	return strings.Join(said, " · ")
 }
@@ -111,7 +111,7 @@ func (s snapshot) menu(do trayActions, now time.Time) []menuItem {
 		items = append(append(items, waiting...), separator)
 	}
 	if s.Away > 0 {
-		items = append(items, menuItem{Label: lang.L("I am back: ask me again"), Do: do.AskAgain}, separator)
+		items = append(items, menuItem{Label: lang.L("I'm back"), Do: do.AskAgain}, separator)
 	}
 	ask := menuItem{
 		Label: lang.L("Ask about everything"), Checked: s.AskEverything,
@@ -162,7 +162,7 @@ func (s snapshot) pauseItem(do trayActions, now time.Time) menuItem {
 	return menuItem{Label: lang.L("Pause"), Children: []menuItem{
 		{Label: lang.L("For 1 hour"), Do: func() { do.Pause(Pause{On: true, Until: time.Now().Add(time.Hour)}) }},
 		{Label: untilTomorrow, Do: func() { do.Pause(Pause{On: true, Until: tomorrow(time.Now())}) }},
-		{Label: lang.L("Until I say so"), Do: func() { do.Pause(Pause{On: true}) }},
+		{Label: lang.L("Until I resume"), Do: func() { do.Pause(Pause{On: true}) }},
 	}}
 }
 

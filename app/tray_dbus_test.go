@@ -256,11 +256,11 @@ func TestTrayMenuOnTheBus(t *testing.T) {
 		t.Errorf("showed %q, want 2", id)
 	}
 	root := h.layout(icon, -1)
-	h.click(icon, root.find(t, "Until I say so")) // in a submenu
+	h.click(icon, root.find(t, "Until I resume")) // in a submenu
 	if p := receive(t, paused); !p.On {
 		t.Error("did not pause")
 	}
-	if n := h.layout(icon, 1); len(n.Children) != len(root.Children) || n.find(t, "Until I say so") != 0 {
+	if n := h.layout(icon, 1); len(n.Children) != len(root.Children) || n.find(t, "Until I resume") != 0 {
 		t.Errorf("one level of the menu is %+v", n)
 	}
 	tray.update(snapshot{Pending: []interact.Request{pendingApproval("3", "c")}})
@@ -300,7 +300,7 @@ func TestTrayMenuIsToldOnlyWhenItChanges(t *testing.T) {
 	h.await("the menu", func() bool { return revision() == 3 }) // empty, first, changed
 	tray.update(snapshot{AskEverything: true})
 	tray.update(snapshot{AskEverything: true, Away: 1})
-	h.await("the menu", func() bool { return h.layout(icon, -1).find(t, "I am back: ask me again") != 0 })
+	h.await("the menu", func() bool { return h.layout(icon, -1).find(t, "I'm back") != 0 })
 	if r := revision(); r != 4 {
 		t.Errorf("revision %d, want 4", r)
 	}

@@ -87,7 +87,7 @@ func TestTrayMenu(t *testing.T) {
 		{"ask about everything", snapshot{AskEverything: true}, []string{
 			"(Nobody waits for you)", "--", pause, "x Ask about everything", "--", "Settings…", "--", "Quit"}},
 		{"away", snapshot{Away: 1, Missed: 3}, []string{
-			"(Quiet: 3 requests came while nobody answered)", "--", "I am back: ask me again", "--",
+			"(Quiet: 3 requests came while nobody answered)", "--", "I'm back", "--",
 			pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
 		{"broken", snapshot{Broken: true}, []string{
 			"(The policy file has an error: everything is asked about)", "--", pause, "(Ask about everything)", "--",

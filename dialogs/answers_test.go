@@ -278,7 +278,7 @@ func TestFormSaysWhatWillNotDo(t *testing.T) {
 	s.typeText("many")
 	s.submit()
 	s.wantOpen("1")
-	const complaint = "One answer will not do yet."
+	const complaint = "One answer isn't valid yet."
 	if !s.shows(complaint) || !s.shows("A whole number") {
 		t.Error("the prompt does not say what is wrong")
 	}

@@ -215,12 +215,12 @@ func labelsOf(a interact.Approve) approveLabels {
 	if isPlan(a) {
 		return approveLabels{
 			yes: tr("Approve plan"), no: tr("Keep planning"), why: tr("Keep planning with feedback…"),
-			send: tr("Keep planning with this feedback"), placeholder: tr("What to change? The agent reads this."),
+			send: tr("Keep planning with this feedback"), placeholder: tr("What to change (the agent reads it)"),
 		}
 	}
 	return approveLabels{
 		yes: tr("Allow"), no: tr("Deny"), why: tr("Deny with reason…"),
-		send: tr("Deny with this reason"), placeholder: tr("Why not? The agent reads this."),
+		send: tr("Deny with this reason"), placeholder: tr("Reason (the agent reads it)"),
 	}
 }
 

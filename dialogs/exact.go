@@ -124,7 +124,7 @@ func tooLong(lines []sheetLine) ([]sheetLine, bool) {
 		room -= lines[shown].size()
 		shown++
 	}
-	end := note(tr("Too long to show. It goes on after this; nod cannot let it be allowed unread."))
+	end := note(tr("Too long to show in full, so it can't be allowed."))
 	return append(lines[:shown:shown], end), true
 }
 

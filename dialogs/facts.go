@@ -309,7 +309,7 @@ func addressFacts(address string) []fact {
 	facts := []fact{{tr("Host {{.Host}}", values{"Host": plainText(host)}), shell.Note}}
 	facts = addIf(facts, u.Scheme != "https", tr("Not encrypted"), shell.Caution)
 	facts = addIf(facts, len(u.RawQuery)+len(u.Fragment) >= longQuery, tr("Carries data in the address"), shell.Caution)
-	facts = addIf(facts, u.User != nil, tr("A user name stands before the host"), shell.Danger)
+	facts = addIf(facts, u.User != nil, tr("A user name is in front of the host"), shell.Danger)
 	return append(facts, hostFacts(u.Hostname())...)
 }
 

@@ -106,7 +106,7 @@ func (f *formPage) submit() {
 	case missing > 0:
 		f.complain(tr("Still missing: {{.Count}} of {{.All}} answers.", values{"Count": missing, "All": len(f.questions)}))
 	default:
-		f.complain(tr("One answer will not do yet."))
+		f.complain(tr("One answer isn't valid yet."))
 	}
 	f.goTo(first)
 }

@@ -193,7 +193,7 @@ func agentOf(who interact.Requester) string {
 	case interact.Caller(who.Process).Exe != "":
 		return safetext.Line(filepath.Base(interact.Caller(who.Process).Exe), maxName)
 	}
-	return tr("Somebody")
+	return tr("Unknown program")
 }
 
 // projectOf is the name of the folder that the requester works in; "" for one that says nothing.

@@ -55,7 +55,7 @@ func newInputView(a interact.Approve, who interact.Requester) *inputView {
 	}
 	if v.block.capped {
 		v.warnings = append(v.warnings,
-			tr("This is too long to be read here. It can be denied, or opened as a file, but not allowed."))
+			tr("This is too long to read here. You can deny it or open it as a file, but not allow it."))
 	}
 	v.warnings = append(v.warnings, oddCharacters(v.lines)...)
 	return v
@@ -174,7 +174,7 @@ func urlContent(_ interact.Approve, args arguments, cwd string) (content, bool) 
 	} else {
 		c.lines = append(unnumbered("", host, lineTitle), rule(""))
 		if u.User != nil {
-			c.warnings = append(c.warnings, tr("What stands in front of the @ is a user name, not the host."))
+			c.warnings = append(c.warnings, tr("The part before the @ is a user name, not the host."))
 		}
 	}
 	c.lines = append(c.lines, unnumbered("", address, lineText)...)

@@ -42,7 +42,7 @@ func (a *approvePage) chooseScope() {
 		items, last = append(items, item), k
 	}
 	if len(items) == 1 {
-		items[0].small = tr("nothing wider is offered for this input")
+		items[0].small = tr("nothing broader is offered for this input")
 	}
 	a.w.openMenu(a.entry, a.scopes, items)
 }
@@ -62,7 +62,7 @@ func (a *approvePage) heading() fyne.CanvasObject {
 		return nil
 	}
 	const most, widest = 3, 380
-	title := tr("Remember what is new, also as a part of other commands:")
+	title := tr("Remember the new parts, in other commands too:")
 	text := Column(1, newWords(title, theme.SizeNameCaptionText, ColorMuted))
 	for _, p := range parts[:min(len(parts), most)] {
 		text.Add(newElided(safeEnds(p), theme.ColorNameForeground, widest))
@@ -256,7 +256,7 @@ func (a *approvePage) chosen() (name, heading, rule string) {
 	switch {
 	case k.suggestion > 0:
 		rule = a.body.Suggestions[k.suggestion-1]
-		return a.suggestionName(), tr("Allow will have the agent keep this rule of its own:"), rule
+		return a.suggestionName(), tr("Allow will also save this rule with the agent:"), rule
 	case k.scope == policy.Once:
 		return scopeName(k.scope), "", ""
 	}

@@ -64,7 +64,7 @@ func (h *keyHold) CreateRenderer() fyne.WidgetRenderer {
 func (h *keyHold) TypedRune(rune) { h.typed() }
 
 func (h *keyHold) typed() {
-	h.w.page.tell(tr("Not taken: you were still typing. Wait a moment."))
+	h.w.page.tell(tr("Not sent: you were still typing. Wait a moment."))
 	h.w.holdMore()
 }
 

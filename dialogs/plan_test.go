@@ -38,7 +38,7 @@ func TestPlanMustBeReadToItsEnd(t *testing.T) {
 	s.chord(fyne.KeyReturn)
 	s.wantOpen("1")
 	s.key(fyne.KeyEnd)
-	if got := s.page().text.(*sheet).state.Text; got != "Not all of it has been in view yet." {
+	if got := s.page().text.(*sheet).state.Text; got != "You haven't seen all of it yet." {
 		t.Errorf("after a jump to the end it says %q", got)
 	}
 	s.ready()

@@ -83,7 +83,7 @@ func (s *sheet) show(text sheetText, o fyne.CanvasObject) {
 	s.text, s.scroll = text, &scrollArea{container.NewVScroll(o)}
 	s.scroll.OnScrolled = func(fyne.Position) { s.scrolled() }
 	s.paper, s.state = canvas.NewRectangle(nil), canvas.NewText("", nil)
-	s.onward, s.file = newButton(nil, tr("Next part"), s.showNextPart), newButton(nil, tr("Open as file"), s.openAsFile)
+	s.onward, s.file = newButton(nil, tr("Next unread part"), s.showNextPart), newButton(nil, tr("Open as file"), s.openAsFile)
 	for _, b := range []*button{s.onward, s.file} {
 		b.look = linkButton
 		b.Hide()
@@ -138,9 +138,9 @@ func (s *sheet) noteSeen() {
 	case s.capped:
 		s.state.Text = tr("Too long to show: only the beginning is here.")
 	case isSeen:
-		s.state.Text = tr("All of it has been in view.")
+		s.state.Text = tr("You have seen all of it.")
 	case all == 0:
-		s.state.Text = tr("Not all of it has been in view yet.")
+		s.state.Text = tr("You haven't seen all of it yet.")
 	default:
 		s.state.Text = tr("{{.Lines}} of {{.All}} lines not shown", values{"Lines": s.unread, "All": all})
 	}

@@ -339,7 +339,7 @@ func (w *window) finish(pg *page, a interact.Answer) {
 	}
 	if err := pg.entry.request.Check(a); err != nil {
 		w.p.options.Log.Warn("prompt: answer refused", "id", pg.entry.request.ID, "err", err)
-		pg.complain(tr("One answer will not do yet."))
+		pg.complain(tr("One answer isn't valid yet."))
 		return
 	}
 	w.arm.block()

@@ -265,7 +265,7 @@ func (r *risks) deletes(a *access, what string) {
 	case isMove && r.isInside(a):
 		r.add(shell.Note, "Inside the project", "")
 	case isMove && !r.isTemporary(a):
-		r.add(shell.Danger, "Moves away what is outside the project: {{.What}}", what)
+		r.add(shell.Danger, "Moves files from outside the project: {{.What}}", what)
 	case r.isInside(a) && r.picks(a):
 		r.add(shell.Caution, "Deletes some files in {{.What}}", what)
 	case r.isInside(a):

@@ -34,11 +34,11 @@ type agentsPage struct {
 
 func newAgentsPage(w *Window) *agentsPage {
 	p := &agentsPage{agentList: newAgentList(w)}
-	p.askMore = newSwitch(w, lang.L("Ask in quiet modes, too"), lang.L("In modes in which an agent asks less, such as "+
-		"acceptEdits or auto, also ask about calls that no rule speaks of. What your rules ask about is asked about in "+
-		"every mode."), func(cfg *config.Config) *bool { return &cfg.Agents.AskMore })
-	p.content = page(header(lang.L("Agents"), lang.L("Which coding agents ask through nod. You see every change of "+
-		"their settings before it is made.")), p.agentList.content, card(p.askMore.content))
+	p.askMore = newSwitch(w, lang.L("Ask in quiet modes too"), lang.L("In modes in which an agent asks "+
+		"less, such as acceptEdits or auto, also ask about calls that no rule covers. What your "+
+		"rules ask about is asked about in every mode."), func(cfg *config.Config) *bool { return &cfg.Agents.AskMore })
+	p.content = page(header(lang.L("Agents"), lang.L("Coding agents that ask through nod. You see every "+
+		"change to their settings before it is made.")), p.agentList.content, card(p.askMore.content))
 	return p
 }
 
@@ -148,8 +148,8 @@ func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
 		c.propose(setUpChange{verb: lang.L("Remove"), changes: c.agent.Uninstall})
 	})
 	c.check = newButton(lang.L("Check"), c.probe)
-	c.strict = newMember(w, lang.L("Deny while nod is not running"),
-		lang.L("Otherwise the agent asks in its own way then."), a.Name,
+	c.strict = newMember(w, lang.L("Deny while nod isn't running"),
+		lang.L("Otherwise the agent then asks in its own way."), a.Name,
 		func(cfg *config.Config) *[]string { return &cfg.Agents.Strict })
 	offer(false, c.setUp, c.remove, c.check) // until the machine has been looked at
 	c.title = container.NewHBox(dialogs.BoldWords(a.Title, theme.SizeNameText, theme.ColorNameForeground), c.badge)
@@ -303,11 +303,11 @@ func (c *agentCard) stateText() (string, fyne.ThemeColorName) {
 func (c *agentCard) plan(gate bool) {
 	var extra fyne.CanvasObject
 	if c.status.CanGate {
-		only := newCheck(lang.L("Ask through nod alone: switch its own prompts off"), func(on bool) { c.plan(on) })
+		only := newCheck(lang.L("Ask only through nod: turn its own prompts off"), func(on bool) { c.plan(on) })
 		only.Checked = gate
-		extra = dialogs.Column(2, only, muted(lang.L("Without this it goes on asking in its terminal, and nod only denies "+
-			"what your rules deny. With it each call is asked about once, by nod; but if nod's hook is killed, it goes on as "+
-			"if you had allowed.")))
+		extra = dialogs.Column(2, only, muted(lang.L("Off: the agent keeps asking in its terminal, and nod "+
+			"only denies what your rules deny. On: only nod asks, once per call; but if nod's hook is "+
+			"killed, the agent goes on as if you had allowed.")))
 	}
 	c.propose(setUpChange{verb: lang.L("Set up"), after: c.agent.After, extra: extra,
 		changes: func(m agent.Machine) ([]agent.Change, error) { return c.agent.Install(m, gate) }})

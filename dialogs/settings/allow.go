@@ -34,12 +34,12 @@ type allowPage struct {
 func newAllowPage(w *Window) *allowPage {
 	p := &allowPage{part: newPart(w), classes: map[policy.Class]*checkRow{}}
 	p.rules = newRuleList(w, p.edit, p.startImport)
-	p.ask = newSwitch(w, lang.L("Ask about everything"), lang.L("Every allow becomes a question. Denials stay."),
+	p.ask = newSwitch(w, lang.L("Ask about everything"), lang.L("nod asks even where a rule allows. Denials "+
+		"stay."),
 		func(c *config.Config) *bool { return &c.Policy.AskEverything })
 	p.lists = page(
 		card(p.ask.content),
-		section(lang.L("Pass without asking"), lang.L("By what a tool does, as nod knows it. A rule of yours can still "+
-			"ask or deny."), p.classRows()...),
+		section(lang.L("Pass without asking"), lang.L("By what a tool does. Your rules can still ask or deny."), p.classRows()...),
 		p.rules.content,
 	)
 	setContent(p.body, p.lists)
@@ -82,7 +82,7 @@ func (r *checkRow) warn(on bool) {
 	r.problem.say("")
 	if on {
 		r.problem.label.Importance = widget.WarningImportance
-		r.problem.say(lang.L("These calls happen without you."))
+		r.problem.say(lang.L("These calls run without asking you."))
 	}
 }
 
@@ -189,7 +189,8 @@ func (l *ruleList) draw() {
 	}
 	switch {
 	case len(l.rules) == 0:
-		rows = append(rows, emptyRow(lang.L("No rules yet: what no class lets pass is asked about.")))
+		rows = append(rows, emptyRow(lang.L("No rules yet. nod asks about everything that isn't allowed "+
+			"automatically.")))
 	case len(found) == 0:
 		rows = append(rows, emptyRow(lang.L("No rule contains that.")))
 	case len(found) > rowsShown:

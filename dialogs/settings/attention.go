@@ -51,10 +51,10 @@ func newAttentionPage(w *Window) *attentionPage {
 	p.content = page(
 		p.section(lang.L("Prompts"), "", p.appear, p.shortcut),
 		p.section(lang.L("Notifications"), "",
-			newSwitch(w, lang.L("Announce waiting prompts"), lang.L("A notification when a prompt waits and you look "+
+			newSwitch(w, lang.L("Notify about pending prompts"), lang.L("A notification when a prompt waits and you look "+
 				"elsewhere. It names the agent and its folder, never what it wrote. A click opens the prompt."),
 				notifications(func(n *config.Notifications) *bool { return &n.Prompts })),
-			newSwitch(w, lang.L("Pass on agents' notices"), lang.L("What agents send with nod notify."),
+			newSwitch(w, lang.L("Show agents' notices"), lang.L("What agents send with nod notify."),
 				notifications(func(n *config.Notifications) *bool { return &n.Notices })),
 			newSwitch(w, lang.L("Sound"), lang.L("Where your desktop plays sounds for notifications."),
 				notifications(func(n *config.Notifications) *bool { return &n.Sound }))),
@@ -64,7 +64,7 @@ func newAttentionPage(w *Window) *attentionPage {
 				notifications(func(n *config.Notifications) *bool { return &n.DoNotDisturb })),
 			p.hours, p.newDays()),
 		dialogs.Column(9, header(lang.L("Muted agents"),
-			lang.L("To these, do not disturb always applies. Agents that have asked are listed.")),
+			lang.L("Do not disturb always applies to these. Agents that have asked are listed.")),
 			dialogs.Card(dialogs.ColorSunken, p.muted)),
 	)
 	return p

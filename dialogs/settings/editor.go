@@ -167,8 +167,8 @@ func (e *editor) build(r policy.Rule) {
 	e.foot = dialogs.Padded(10, 20, container.New(besides{gap: 16}, dialogs.Column(2, dialogs.Tight(e.says)),
 		container.NewHBox(newButton(lang.L("Cancel"), e.closed), e.save)))
 	e.content = container.NewBorder(nil, footOf(e.foot), nil, nil,
-		page(header(heading, lang.L("A rule applies to calls that match all that you fill in; what you leave empty "+
-			"matches everything.")),
+		page(header(heading, lang.L("A rule applies to calls that match everything you fill in. Empty fields "+
+			"match anything.")),
 			dialogs.Column(12, form...)))
 }
 

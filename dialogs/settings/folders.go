@@ -38,9 +38,9 @@ func newFoldersPage(w *Window) *foldersPage {
 		p.save()
 	})
 	p.content = page(dialogs.Column(9,
-		header(lang.L("Trusted folders"), lang.L("Agents may read here without asking. Git needs no trust: nod looks at "+
-			"the configuration of each repository, and asks when it names a program. Files that hold keys or passwords are "+
-			"asked about everywhere.")),
+		header(lang.L("Trusted folders"), lang.L("Agents may read in these folders without asking. Files "+
+			"with keys or passwords are asked about everywhere. Git repositories need no trust: nod "+
+			"reads their configuration and asks when it names a program.")),
 		container.NewBorder(nil, nil, nil, container.NewHBox(p.browse, p.add), p.entry),
 		p.problem.content, p.question, p.body))
 	return p
@@ -64,8 +64,8 @@ func (p *foldersPage) refresh(s operator.State) {
 		rows = append(rows, p.row(f, editable))
 	}
 	if len(folders) == 0 {
-		rows = append(rows, emptyRow(lang.L("None: agents may read everywhere but where secrets are. Add a folder to have "+
-			"everything outside asked about.")))
+		rows = append(rows, emptyRow(lang.L("None: agents may read everywhere except where secrets are. Add "+
+			"a folder, and nod asks about everything outside it.")))
 	}
 	setContent(p.body, card(rows...))
 }

@@ -35,7 +35,7 @@ type generalPage struct {
 func newGeneralPage(w *Window) *generalPage {
 	p := &generalPage{part: newPart(w), restart: newRemark(widget.WarningImportance)}
 	p.timeout = newDuration(w, lang.L("Time to answer"),
-		lang.L("How long a request waits for you when it does not say so itself. Silence never allows anything."),
+		lang.L("How long a request waits for you unless it says otherwise. No answer never means Allow."),
 		time.Second, 24*time.Hour, func(c *config.Config) *time.Duration { return &c.Prompt.Timeout })
 	p.onTop = newSwitch(w, lang.L("Keep prompts above other windows"), lang.L("Where the desktop allows it."),
 		func(c *config.Config) *bool { return &c.Prompt.OnTop })
@@ -43,12 +43,12 @@ func newGeneralPage(w *Window) *generalPage {
 	p.content = page(
 		p.section(lang.L("Asking"), p.timeout,
 			newDuration(w, lang.L("Allow button delay"),
-				lang.L("A prompt must be visible and unchanged this long, so that no click meant for something else allows "+
-					"anything."),
+				lang.L("How long a prompt must be visible and unchanged before Allow works, so that no stray "+
+					"click allows anything."),
 				700*time.Millisecond, 10*time.Second, func(c *config.Config) *time.Duration { return &c.Prompt.ArmAfter }),
 			newDuration(w, lang.L("Time to undo"),
-				lang.L("How long a denial, a saved approval or a deletion can be undone. The agent hears of a denial that much "+
-					"later; 0s tells it at once."),
+				lang.L("How long you can undo a denial, a saved approval or a deletion. The agent learns of "+
+					"a denial that much later; 0s means at once."),
 				0, time.Minute, func(c *config.Config) *time.Duration { return &c.Prompt.Undo }),
 			p.onTop),
 		p.section(lang.L("Appearance"),
@@ -173,7 +173,7 @@ type autostartRow struct {
 
 func newAutostartRow(w *Window) *autostartRow {
 	return &autostartRow{checkRow: newCheckRow(lang.L("Start at login"),
-		lang.L("So that agents find nod whenever you are logged in."), func(on bool, done func(error)) {
+		lang.L("So that nod is there whenever you are logged in."), func(on bool, done func(error)) {
 			w.act(func(ctx context.Context) error { return w.opts.Operator.SetAutostart(ctx, on) }, done)
 		})}
 }

@@ -56,7 +56,7 @@ func (l *grantList) draw() {
 	}
 	switch all := max(len(l.grants), len(l.held)); {
 	case all == 0:
-		rows = append(rows, emptyRow(lang.L("None: every answer so far was for once.")))
+		rows = append(rows, emptyRow(lang.L("None. So far you allowed everything once.")))
 	case all > l.most:
 		rows = append(rows, container.NewCenter(quietButton(lang.L("Show more"), nil, func() {
 			l.most += rowsShown
@@ -75,8 +75,8 @@ func (l *grantList) heldRows() []fyne.CanvasObject {
 		l.win.act(l.win.opts.Operator.AcceptGrants, l.problem.complain)
 	})
 	enable(len(l.held) <= l.most, accept) // only what can be seen
-	text := paragraph(lang.L("Another program wrote these answers. None of them counts until you accept them; "+
-		"revoke all to be rid of them."), widget.DangerImportance)
+	text := paragraph(lang.L("Another program wrote these approvals. They don't count until you accept them. "+
+		"Revoke all to discard them."), widget.DangerImportance)
 	rows := []fyne.CanvasObject{dialogs.Padded(9, 14, container.New(besides{gap: 12}, text, accept))}
 	for _, g := range l.held[:min(len(l.held), l.most)] {
 		rows = append(rows, dialogs.Padded(9, 14, l.words(g)))
@@ -117,7 +117,7 @@ func holds(g policy.Grant, now time.Time) string {
 	case g.Scope == policy.UntilQuit:
 		return lang.L("until nod quits")
 	case g.Rests(now):
-		return lang.L("always, but unused for 30 days: asked again")
+		return lang.L("always, but not used for 30 days: nod asks again")
 	}
 	return lang.L("always")
 }

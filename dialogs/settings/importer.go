@@ -54,8 +54,9 @@ func newImporter(w *Window, rules func() []policy.Rule, closed func()) *importer
 		i.look()
 	}), newButton(lang.L("Look"), i.look))
 	i.content = container.NewBorder(nil, footOf(foot), nil, nil,
-		page(header(lang.L("Import rules"), lang.L("What Claude Code, Codex and Gemini CLI have in their own permission "+
-			"files. No allow gets wider and no deny narrower: what nod cannot say so is left out.")),
+		page(header(lang.L("Import rules"), lang.L("Rules from the permission files of Claude Code, Codex "+
+			"and Gemini CLI. No allow gets broader and no deny narrower; what nod can't express is left "+
+			"out.")),
 			container.NewBorder(nil, nil, nil, look, i.folder), i.body))
 	i.look()
 	return i

@@ -16,7 +16,7 @@ import (
 	"nod/policy/replay"
 )
 
-const lookAtThePast = "Look at what your agents did so far"
+const lookAtThePast = "Look at what your agents did"
 
 func TestReplayLooks(t *testing.T) {
 	o := somebody()

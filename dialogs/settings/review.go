@@ -29,10 +29,10 @@ func newReview(w *Window) *review {
 	r := &review{part: newPart(w)}
 	r.accept = widget.NewButton(lang.L("Accept the change"), func() { r.settle(true) }) // which Enter does not press
 	r.accept.Importance = widget.HighImportance
-	undo := newButton(lang.L("Put the old file back"), func() { r.settle(false) })
+	undo := newButton(lang.L("Restore the old file"), func() { r.settle(false) })
 	top := dialogs.Column(6, bold(lang.L("Another program changed the policy file"), theme.SizeNameSubHeadingText),
-		paragraph(lang.L("If you did this in an editor, accept it. Until then nod refuses what the new text "+
-			"denies, and asks about what only the new text allows."), widget.MediumImportance))
+		paragraph(lang.L("If you made this change, accept it. Until then nod denies what the new text denies "+
+			"and asks about what only the new text allows."), widget.MediumImportance))
 	foot := dialogs.Column(8, r.problem.content, container.NewHBox(undo, layout.NewSpacer(), r.accept))
 	r.content = container.NewStack(dialogs.Padded(18, 20,
 		container.NewBorder(dialogs.Padded(0, 0, top), foot, nil, nil, dialogs.Padded(12, 0, r.body))))

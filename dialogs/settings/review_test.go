@@ -41,7 +41,7 @@ func TestReviewLooks(t *testing.T) {
 }
 
 func TestAChangeIsSettled(t *testing.T) {
-	for button, accepted := range map[string]bool{"Accept the change": true, "Put the old file back": false} {
+	for button, accepted := range map[string]bool{"Accept the change": true, "Restore the old file": false} {
 		w, o := tampered(t, "light", withMore)
 		if w.main.Visible() || !w.review.content.Visible() {
 			t.Fatal("the change is not shown alone")

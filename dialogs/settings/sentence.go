@@ -102,12 +102,13 @@ func className(c policy.Class) string {
 func explain(c policy.Class) string {
 	return cmp.Or(map[policy.Class]string{
 		policy.ReadOnly: lang.L("Looks at files and lists, changes nothing. Never files that hold secrets."),
-		policy.Write:    lang.L("Changes files. An agent that may write unasked can change anything you can."),
-		policy.Execute: lang.L("Runs programs. A program can do everything that you can do: on is as good as " +
-			"no nod."),
+		policy.Write: lang.L("Changes files. An agent that may write without asking can change anything " +
+			"you can."),
+		policy.Execute: lang.L("Runs programs. A program can do everything you can: with this on, nod " +
+			"protects nothing."),
 		policy.Network:     lang.L("Talks to other computers. What an agent has read can leave this machine."),
-		policy.Destructive: lang.L("Deletes or overwrites for good. There is no way back."),
-	}[c], lang.L("Tools that nod does not know. They can do anything."))
+		policy.Destructive: lang.L("Deletes or overwrites for good. There is no undo."),
+	}[c], lang.L("Tools that nod doesn't know. They can do anything."))
 }
 
 // effectName is the effect in a word.

@@ -31,8 +31,8 @@ type suggestionsPage struct {
 func newSuggestionsPage(w *Window) *suggestionsPage {
 	p := &suggestionsPage{part: newPart(w), replay: newReplayCard(w, everything)}
 	p.content = page(dialogs.Column(9,
-		header(lang.L("Suggestions"), lang.L("Rules for what you always answered the same way since nod was started. None "+
-			"is added unless you add it.")),
+		header(lang.L("Suggestions"), lang.L("Rules for what you kept answering the same way since nod "+
+			"started. None is added unless you add it.")),
 		p.problem.content, p.body), p.replay.content)
 	return p
 }
@@ -68,8 +68,8 @@ func (p *suggestionsPage) draw(found []policy.Suggestion, editable bool) {
 		rows.Add(p.row(s, editable))
 	}
 	if len(p.shown) == 0 {
-		rows.Add(card(emptyRow(lang.L("Nothing to suggest yet. When you answer like calls alike three times, the rule " +
-			"that would have spared you the question stands here."))))
+		rows.Add(card(emptyRow(lang.L("No suggestions yet. When you answer similar calls the same way three " +
+			"times, nod suggests a rule here."))))
 	}
 	setContent(p.body, rows)
 }
@@ -132,10 +132,11 @@ var everything = replayKind{
 	run: func(ctx context.Context, p policy.Policy, progress func(float64)) (*replay.Report, error) {
 		return replaySince(ctx, p, time.Time{}, progress)
 	},
-	button: func() string { return lang.L("Look at what your agents did so far") },
+	button: func() string { return lang.L("Look at what your agents did") },
 	offer: func() string {
-		return lang.L("Claude Code and Codex keep transcripts on this machine. nod can read them once, say how often it " +
-			"would have asked, and propose the few rules that would have spared most of that. Nothing is sent, run or kept.")
+		return lang.L("Claude Code and Codex keep transcripts on this machine. nod can read them once, say " +
+			"how often it would have asked, and suggest the few rules that would have spared you most of " +
+			"it. Nothing is sent, run or kept.")
 	},
 	figures: figures,
 }
@@ -260,9 +261,9 @@ func figures(f *replay.Report) fyne.CanvasObject {
 	n := map[string]any{"Files": f.Files, "Calls": f.Calls, "Asked": f.Asked, "Always": f.Always, "With": f.Rules.Asked}
 	words := dialogs.Column(4,
 		bold(lang.L("nod would have asked about {{.Asked}} of {{.Calls}} calls", n), theme.SizeNameText),
-		muted(lang.L("In {{.Files}} transcripts. A person who answers “always” where that is offered would have been "+
-			"asked {{.Always}} times.", n)))
-	effect := lang.L("No rule would have spared many of them.")
+		muted(lang.L("In {{.Files}} transcripts. With “always” where it is offered, nod would have asked "+
+			"{{.Always}} times.", n)))
+	effect := lang.L("No rule would have saved you many of them.")
 	if len(f.Rules.Rules) > 0 {
 		effect = lang.L(
 			"With all of the rules below it would have asked about {{.With}}. None is added unless you add it.", n)
@@ -289,7 +290,7 @@ func (c *replayCard) row(s replay.Rule) fyne.CanvasObject {
 	for _, example := range s.Rule.Examples.Match {
 		examples = append(examples, safetext.Line(example, maxExample))
 	}
-	why := lang.L("Spares {{.Count}} prompts", map[string]any{"Count": s.Spares})
+	why := lang.L("Saves {{.Count}} prompts", map[string]any{"Count": s.Spares})
 	return proposal(why, s.Rule, examples, c.state.Problem == "", add, drop)
 }
 

@@ -43,7 +43,7 @@ func newTryPage(w *Window) *tryPage {
 		e.OnChanged = func(string) { b.decide() }
 	}
 	b.content = page(dialogs.Column(14,
-		header(lang.L("Try a call"), lang.L("What would nod say? Nothing runs and nobody is asked.")),
+		header(lang.L("Try a call"), lang.L("See what nod would decide. Nothing runs and nobody is asked.")),
 		container.NewGridWithColumns(2, captioned(lang.L("Agent"), b.agent), captioned(lang.L("Tool"), b.tool)),
 		captioned(lang.L("Input: a command, a file, or JSON"), b.input),
 		captioned(lang.L("Works in"), b.cwd),
@@ -143,7 +143,7 @@ func verdict(t operator.Trial, call policy.Call) fyne.CanvasObject {
 		lines.Add(fact(lang.L("Decided by"), d.Rule))
 	}
 	lines.Add(fact(lang.L("Input"), safetext.Line(call.Input.String(), quoteLimit)))
-	lines.Add(dialogs.Words(lang.L("How nod got there"), theme.SizeNameCaptionText, dialogs.ColorMuted))
+	lines.Add(dialogs.Words(lang.L("How nod decided"), theme.SizeNameCaptionText, dialogs.ColorMuted))
 	for _, step := range t.Steps {
 		text := dialogs.Lines("· "+safetext.Line(assets.Reason(step), 2*quoteLimit), theme.SizeNameCaptionText, widget.MediumImportance)
 		lines.Add(dialogs.Tight(text))

@@ -45,8 +45,8 @@ func newWelcome(w *Window) *welcome {
 		page(
 			header(lang.L("Agents ask. You nod."), lang.L("nod stands between your coding agents and your computer.")),
 			picture(),
-			dialogs.Column(9, header(lang.L("Your agents"), lang.L("Choose which ones ask through nod. You see every change "+
-				"of their settings before it is made.")), p.agents.content),
+			dialogs.Column(9, header(lang.L("Your agents"), lang.L("Choose which ones ask through nod. You "+
+				"see every change to their settings before it is made.")), p.agents.content),
 			dialogs.Column(9, header(lang.L("How often nod would ask"), ""), p.replay.content),
 			dialogs.Column(9, header(lang.L("Your first request"), ""), card(p.testRow())),
 			card(p.autostart.content),

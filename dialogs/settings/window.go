@@ -403,11 +403,11 @@ func (b *banner) draw() {
 	setVisible(b.open, b.problem != "")
 	switch {
 	case b.problem != "":
-		b.head.SetText(lang.L("The policy file has an error, so nod asks about everything. " +
-			"Nothing can be changed here until it is mended."))
+		b.head.SetText(lang.L("The policy file has an error, so nod asks about everything. Fix the file to " +
+			"change settings here."))
 		b.text.SetText(b.problem)
 	case b.failure != nil:
-		b.head.SetText(lang.L("That did not work."))
+		b.head.SetText(lang.L("That didn't work."))
 		b.text.SetText(b.failure.Error())
 	}
 }

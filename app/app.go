@@ -139,8 +139,8 @@ func newProgram(
 	}
 	p.journal = interact.NewMemoryJournal(journalSize, journalBytes)
 	p.broker = interact.NewBroker(interact.BrokerConfig{
-		Policy: keeper{p.store, p.windows}, Prompter: p.presence, Notify: p.notifier.Notify, Journal: p.journal, Timeout: p.store.Timeout,
-		Processes: peer.Table{}, Log: p.log,
+		Policy: keeper{p.store, p.windows}, Prompter: p.presence, Notify: p.notifier.Notify, Journal: p.journal,
+		Timeout: p.store.Timeout, Processes: peer.Table{}, Log: p.log,
 	})
 	nod, err := operator.Program("nod")
 	if err != nil {

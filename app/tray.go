@@ -75,8 +75,7 @@ func (s snapshot) status(now time.Time) string {
 		said = append(said, lang.L("{{.Count}} snoozed", map[string]any{"Count": n}))
 	}
 	if s.Away > 0 {
-		missed := map[string]any{"Count": s.Missed}
-		said = append(said, lang.L("Away: {{.Count}} requests skipped", missed))
+		said = append(said, awayStatus(s.Missed))
 	}
 	if s.Pause.On {
 		said = append(said, pausedStatus(s.Pause, now))
@@ -85,6 +84,13 @@ func (s snapshot) status(now time.Time) string {
 		return lang.L("No requests waiting")
 	}
 	return strings.Join(said, " · ")
+}
+
+func awayStatus(missed int) string {
+	if missed == 1 {
+		return lang.L("Away: 1 request skipped")
+	}
+	return lang.L("Away: {{.Count}} requests skipped", map[string]any{"Count": missed})
 }
 
 func pausedStatus(p Pause, now time.Time) string {

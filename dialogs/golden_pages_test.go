@@ -125,7 +125,11 @@ func TestGoldenStates(t *testing.T) {
 
 		{"parts-short", bash("1", "cd web && go test ./... | tail -3"), func(s *screen) { s.ready() }},
 		{"parts-menu", bash("1", someLine), func(s *screen) { s.ready(); s.tapText("Once") }},
-		{"parts-rules", bash("1", someLine), func(s *screen) { s.ready(); s.tapText("Once"); s.tapText("Always · these commands") }},
+		{"parts-rules", bash("1", someLine), func(s *screen) {
+			s.ready()
+			s.tapText("Once")
+			s.tapText("Always · these commands")
+		}},
 		{"parts-many", bash("1", strings.Repeat(someLine+" && ", 5)+"cat end"), func(s *screen) { s.ready() }},
 		{"parts-small", bash("1", someLine), func(s *screen) { s.p.window.win.Resize(small); s.ready() }},
 		{"edits-menu", anEdit, func(s *screen) { s.ready(); s.tapText("Once") }},

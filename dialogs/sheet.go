@@ -83,7 +83,8 @@ func (s *sheet) show(text sheetText, o fyne.CanvasObject) {
 	s.text, s.scroll = text, &scrollArea{container.NewVScroll(o)}
 	s.scroll.OnScrolled = func(fyne.Position) { s.scrolled() }
 	s.paper, s.state = canvas.NewRectangle(nil), canvas.NewText("", nil)
-	s.onward, s.file = newButton(nil, tr("Next unread part"), s.showNextPart), newButton(nil, tr("Open as file"), s.openAsFile)
+	s.onward = newButton(nil, tr("Next unread part"), s.showNextPart)
+	s.file = newButton(nil, tr("Open as file"), s.openAsFile)
 	for _, b := range []*button{s.onward, s.file} {
 		b.look = linkButton
 		b.Hide()

@@ -79,8 +79,8 @@ func TestTrayShowsWhatWaits(t *testing.T) {
 	}))
 }
 
-// TestSnoozedIsOpenedFromTheTray puts a request off by keyboard: it goes, is listed in the tray, and is answered when it
-// is opened early.
+// TestSnoozedIsOpenedFromTheTray puts a request off by keyboard: it goes, is listed in the tray, and is answered when
+// it is opened early.
 func TestSnoozedIsOpenedFromTheTray(t *testing.T) {
 	n := start(t, settings)
 	c := n.send(bash("make all")...)

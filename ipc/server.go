@@ -131,8 +131,8 @@ func Listen(cfg Config) (*Server, error) {
 // newServer returns a server that listens nowhere yet and believes that it is at e.
 func newServer(cfg Config, e endpoint.Endpoint) *Server {
 	s := &Server{
-		broker: cfg.Broker, hooks: cfg.Hooks, log: cfg.Log, endpoint: e, called: cfg.Called, raise: cfg.Raise, paused: cfg.Paused,
-		token: sha256.Sum256([]byte(e.Token)), hosts: hostsOf(e.URL), uid: os.Geteuid(),
+		broker: cfg.Broker, hooks: cfg.Hooks, log: cfg.Log, endpoint: e, called: cfg.Called, raise: cfg.Raise,
+		paused: cfg.Paused, token: sha256.Sum256([]byte(e.Token)), hosts: hostsOf(e.URL), uid: os.Geteuid(),
 	}
 	if s.called == nil {
 		s.called = func() {}

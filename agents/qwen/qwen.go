@@ -22,8 +22,8 @@ var Agent = agent.Agent{
 	Limits: []string{
 		"In yolo nod denies what your rules deny and asks about what they ask about; all else runs, as you chose.",
 		"Run with -p it hides its shell and its edits from the model, whatever nod would say.",
-		"While nod isn't running, or when its hook is killed or takes longer than its settings say, its own mode decides: in " +
-			"yolo the call runs.",
+		"While nod isn't running, or when its hook is killed or takes longer than its settings say, its own mode decides: " +
+			"in yolo the call runs.",
 		"The model reads what you answered to ask_user_question as a denial that says it is none.",
 	},
 }

@@ -61,7 +61,8 @@ func (c *console) approve() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approve --tool NAME --input JSON",
 		Short: "Request approval for a tool call and print allow or deny",
-		Long: `Request approval for a tool call. Prints allow or deny and, from the second line on, the reason if there is one.
+		Long: `Request approval for a tool call. Prints allow or deny and, from the second line on, the reason if there
+is one.
 
 Only exit status 0 means that the call may happen. 1 is a person's or a rule's denial. Deny is also printed when
 nobody answered (3: not in time, or nod is paused or has no screen) and when the prompt was closed (4), but then
@@ -101,8 +102,8 @@ func (c *console) evaluate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "evaluate --tool NAME --input JSON",
 		Short: "Print what the rules decide about a tool call, without asking anyone",
-		Long: `Print allow, ask or deny and, from the second line on, why. Nobody is asked. The exit status is 0 for allow and 1 for
-the others.`,
+		Long: `Print allow, ask or deny and, from the second line on, why. Nobody is asked. The exit status is 0
+for allow and 1 for the others.`,
 		Example: `  nod evaluate --tool Read --input '{"file_path":"README.md"}'`,
 		Args:    noArgs,
 	}

@@ -42,8 +42,8 @@ func (c *console) policyCheck() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Check config.yaml",
-		Long: `Read config.yaml (or FILE) as nod-desktop does, and print ok, or what is wrong and on which line. The exit status is 1
-when something is wrong; nod-desktop asks about everything then.`,
+		Long: `Read config.yaml (or FILE) as nod-desktop does, and print ok, or what is wrong and on which line. The exit
+status is 1 when something is wrong; nod-desktop asks about everything then.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: c.runs(func(_ context.Context, args []string) error {
 			path, err := configPath(args)
@@ -75,8 +75,8 @@ func (c *console) policyTest() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "test [FILE]",
 		Short: "Try the examples that the rules in config.yaml give",
-		Long: `Try every example of every rule in config.yaml (or FILE) and print the results. The exit status is 1 when one fails;
-nod-desktop refuses such a file.`,
+		Long: `Try every example of every rule in config.yaml (or FILE) and print the results. The exit status is 1 when
+one fails; nod-desktop refuses such a file.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: c.runs(func(_ context.Context, args []string) error {
 			path, err := configPath(args)
@@ -147,8 +147,8 @@ func (c *console) policyExplain() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain --tool NAME --input JSON",
 		Short: "Print what the rules decide about a tool call, step by step",
-		Long: `Print what the rules decide about a tool call, step by step. This reads the same files as nod-desktop, which need not
-run. It knows no requesting program, and only saved approvals that last for ever. The exit status is 0 for allow and 1
+		Long: `Print what the rules decide about a tool call, step by step. This reads the same files as nod-desktop, which
+need not run. It knows no requesting program, and only saved approvals that last for ever. The exit status is 0 for allow and 1
 for the others.`,
 		Example: `  nod policy explain --agent claude-code --tool Bash --input '{"command":"git status"}'`,
 		Args:    noArgs,

@@ -32,9 +32,9 @@ func (c *console) start() *cobra.Command {
 	cmd := c.withJSON(&cobra.Command{
 		Use:   "start",
 		Short: "Start nod-desktop and wait until it is ready",
-		Long: `Start nod-desktop from the folder that nod is in, else from PATH. It keeps running when this terminal closes. It starts
-without a display, too; until there is one, requests that need a person end as unavailable. Starting it twice does
-nothing. The exit status is 0 when it runs and 5 when it could not be started.`,
+		Long: `Start nod-desktop from the folder that nod is in, else from PATH. It keeps running when this terminal
+closes. It starts without a display, too; until there is one, requests that need a person end as unavailable. Starting
+it twice does nothing. The exit status is 0 when it runs and 5 when it could not be started.`,
 		Args: noArgs,
 		RunE: c.runs(func(ctx context.Context, _ []string) error {
 			s, err := ensureRunning(ctx, timeout)

@@ -22,8 +22,8 @@ func (c *console) stop() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "stop",
 		Short: "Stop nod-desktop",
-		Long: `Stop nod-desktop and wait until it has ended. Pending requests end without a decision. If it isn't running, that is
-fine, too.`,
+		Long: `Stop nod-desktop and wait until it has ended. Pending requests end without a decision. If it isn't running,
+that is fine, too.`,
 		Args: noArgs,
 		RunE: c.runs(func(ctx context.Context, _ []string) error { return c.stopDesktop(ctx) }),
 	}, "print JSON")

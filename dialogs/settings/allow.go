@@ -39,7 +39,8 @@ func newAllowPage(w *Window) *allowPage {
 		func(c *config.Config) *bool { return &c.Policy.AskEverything })
 	p.lists = page(
 		card(p.ask.content),
-		section(lang.L("Pass without asking"), lang.L("By what a tool does. Your rules can still ask or deny."), p.classRows()...),
+		section(lang.L("Allow automatically"), lang.L("By what a tool does. Your rules can still ask or deny."),
+			p.classRows()...),
 		p.rules.content,
 	)
 	setContent(p.body, p.lists)

@@ -145,8 +145,8 @@ func verdict(t operator.Trial, call policy.Call) fyne.CanvasObject {
 	lines.Add(fact(lang.L("Input"), safetext.Line(call.Input.String(), quoteLimit)))
 	lines.Add(dialogs.Words(lang.L("How nod decided"), theme.SizeNameCaptionText, dialogs.ColorMuted))
 	for _, step := range t.Steps {
-		text := dialogs.Lines("· "+safetext.Line(assets.Reason(step), 2*quoteLimit), theme.SizeNameCaptionText, widget.MediumImportance)
-		lines.Add(dialogs.Tight(text))
+		said := "· " + safetext.Line(assets.Reason(step), 2*quoteLimit)
+		lines.Add(dialogs.Tight(dialogs.Lines(said, theme.SizeNameCaptionText, widget.MediumImportance)))
 	}
 	return dialogs.Card(dialogs.ColorSunken, dialogs.Padded(12, 14, lines))
 }

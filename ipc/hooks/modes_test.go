@@ -305,8 +305,8 @@ func TestOtherwiseGivesWayToRules(t *testing.T) {
 	}
 }
 
-// In a mode that lets everything pass, and in one that nod does not know, a request that the person leaves undecided, or
-// that cannot be put to them, is denied: silence would let it run.
+// In a mode that lets everything pass, and in one that nod does not know, a request that the person leaves undecided,
+// or that cannot be put to them, is denied: silence would let it run.
 func TestNobodysDecisionIsNoLeaveInQuietModes(t *testing.T) {
 	bypass := map[string]any{"permission_mode": "bypassPermissions"}
 	for name, human := range map[string]interact.Answer{

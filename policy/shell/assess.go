@@ -418,7 +418,8 @@ func hostIn(word string) string {
 	return host[strings.LastIndexByte(host, '@')+1:]
 }
 
-// watchFed has the commands in brackets or a loop know what is fed to them, until the function that it returns is called.
+// watchFed has the commands in brackets or a loop know what is fed to them, until the function that it returns is
+// called.
 func (w *walk) watchFed(programs []string) func() {
 	if w.watch == nil {
 		return func() {}

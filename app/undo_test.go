@@ -55,12 +55,12 @@ func TestDenialIsHeld(t *testing.T) {
 		if left := d.w.unanswered([]interact.Request{{ID: "a"}, {ID: "b"}}); len(left) != 1 || left[0].ID != "b" {
 			t.Errorf("waits for the person: %+v", left)
 		}
-		time.Sleep(10*time.Second - 1)
+		time.Sleep(10*time.Second - time.Nanosecond)
 		d.wantPending(a)
 		if err := d.answer(a, allowed()); !errors.Is(err, operator.ErrGone) {
 			t.Errorf("a second answer: %v", err)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		<-a.done
 		if a.answer.Outcome != interact.Denied || a.answer.Reason != "no" || len(d.undos()) != 0 {
 			t.Errorf("%+v, to undo: %+v", a.answer, d.undos())

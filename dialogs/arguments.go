@@ -70,12 +70,6 @@ func (as arguments) find(key string) (argument, bool) {
 	return as[i], true
 }
 
-// has reports whether there is a field with that key.
-func (as arguments) has(key string) bool {
-	_, ok := as.find(key)
-	return ok
-}
-
 // list returns the value of key when it is a non-empty array of strings.
 func (as arguments) list(key string) ([]string, bool) {
 	var items []*string

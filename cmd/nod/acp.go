@@ -30,7 +30,8 @@ func (c *console) acp() *cobra.Command {
 		Long: `Run an agent that speaks the Agent Client Protocol, for an editor that takes nod for the agent. Everything
 passes through unchanged except the agent's permission requests: nod's rules, or a person in nod's window, answer
 them. What nod does not decide (nod-desktop isn't running, nobody answers, the window is closed) the editor asks about,
-unless the agent is listed under agents.strict in the configuration: then it is rejected when nod-desktop cannot be asked.
+unless the agent is listed under agents.strict in the configuration: then it is rejected when nod-desktop cannot be
+asked.
 
 The exit status is the agent's own, signals are passed on to it, and it is ended when the editor goes.`,
 		Example: `  nod acp -- gemini --acp

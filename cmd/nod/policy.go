@@ -148,8 +148,8 @@ func (c *console) policyExplain() *cobra.Command {
 		Use:   "explain --tool NAME --input JSON",
 		Short: "Print what the rules decide about a tool call, step by step",
 		Long: `Print what the rules decide about a tool call, step by step. This reads the same files as nod-desktop, which
-need not run. It knows no requesting program, and only saved approvals that last for ever. The exit status is 0 for allow and 1
-for the others.`,
+need not run. It knows no requesting program, and only saved approvals that last for ever. The exit status is 0 for
+allow and 1 for the others.`,
 		Example: `  nod policy explain --agent claude-code --tool Bash --input '{"command":"git status"}'`,
 		Args:    noArgs,
 	}

@@ -6,7 +6,7 @@
 set -eu
 cd "$(dirname "$0")"
 for weight in Regular Bold; do
-	cat ../../../assets/translations/zh-CN.json ../../*_test.go | LC_ALL=C tr -d '\000-\037\041-\177' |
+	cat ../../../assets/translations/zh-CN*.json ../../*_test.go | LC_ALL=C tr -d '\000-\037\041-\177' |
 		pyftsubset "/usr/share/fonts/opentype/noto/NotoSansCJK-$weight.ttc" --font-number=2 \
 			--text-file=/dev/stdin --unicodes-file=/dev/null --output-file="NotoSansSC-$weight.otf" \
 			--layout-features= --no-hinting --desubroutinize

@@ -119,7 +119,7 @@ func TestContent(t *testing.T) {
 			"Host example.com", ""},
 		{"user name", "WebFetch", `{"url":"https://github.com@evil.example/"}`,
 			"evil.example\n()\nhttps://github.com@evil.example/\n",
-			"A user name stands before the host; Host evil.example", "not the host"},
+			"A user name is in front of the host; Host evil.example", "not the host"},
 		{"backslash", "WebFetch", `{"url":"https://evil.example\\@good.example/"}`, "https://evil.example\\@good.example/\n",
 			"Unclear which host", "disagree"},
 		{"without slashes", "WebFetch", `{"url":"http:evil.example"}`, "http:evil.example\n", "Unclear which host",

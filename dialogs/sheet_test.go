@@ -152,7 +152,7 @@ func TestTooLongIsNeverSeen(t *testing.T) {
 		{"file_path": "new.txt", "content": long + "\r\n"}, {"patch": "*** Begin Patch\n" + long + "\r\n"},
 	} {
 		v := newInputView(call(t, "Write", input), in("/"))
-		if !v.block.capped || !strings.Contains(strings.Join(v.warnings, ""), "not allowed") {
+		if !v.block.capped || !strings.Contains(strings.Join(v.warnings, ""), "not allow it") {
 			t.Errorf("capped: %v, warnings: %q", v.block.capped, v.warnings)
 		}
 	}

@@ -39,6 +39,7 @@ const (
 func Assess(command string) Analysis {
 	whole := unreadable(command) == ""
 	a, isOpen := Analysis{Opaque: !whole}, false
+	known := map[any]bool{}
 	for _, blank := range []bool{false, true} {
 		text, places := visible(command, blank)
 		for _, piece := range pieces(text) {
@@ -51,7 +52,7 @@ func Assess(command string) Analysis {
 				read.Parts[i].At = places[read.Parts[i].At+piece.at]
 			}
 			whole = whole && piece.whole
-			a.add(read)
+			a.add(read, known)
 		}
 		if len(text) == len(command) { // nothing to leave out
 			break
@@ -70,23 +71,28 @@ func Assess(command string) Analysis {
 
 func callsForAttention(r Risk) bool { return r.Level > Note }
 
-// add joins what two readings tell.
-func (a *Analysis) add(b Analysis) {
+// add joins what two readings tell. known has what was added before: there may be many thousands of each.
+func (a *Analysis) add(b Analysis, known map[any]bool) {
 	for _, r := range b.Risks {
-		if !slices.ContainsFunc(a.Risks, func(o Risk) bool { return o.Text == r.Text && o.What == r.What && o.At == r.At }) {
+		key := Risk{Text: r.Text, What: r.What, At: r.At}
+		if !known[key] {
+			known[key] = true
 			a.Risks = append(a.Risks, r)
 		}
 	}
 	a.Parts = append(a.Parts, b.Parts...)
 	for _, name := range b.Programs {
-		a.Programs = appendNew(a.Programs, name)
+		if !known[name] {
+			known[name] = true
+			a.Programs = append(a.Programs, name)
+		}
 	}
 	a.Deletes, a.Network, a.screen = a.Deletes || b.Deletes, a.Network || b.Network, a.screen || b.screen
 	a.Opaque, a.Unreadable = a.Opaque || b.Opaque, a.Unreadable || b.Unreadable
 }
 
 // maxAssessed is how many bytes of a command are assessed.
-const maxAssessed = 256 << 10
+const maxAssessed = 64 << 10
 
 // visible is a command without what nobody can see, or with blanks in its place, and where each of its bytes stands in
 // the command.
@@ -221,9 +227,12 @@ func (w *walk) risk(level Level, text, what string) {
 		return
 	}
 	r := Risk{Level: level, Text: text, What: what, At: w.watch.at, Line: w.line}
-	if !slices.Contains(w.Risks, r) {
-		w.Risks = append(w.Risks, r)
+	for i := len(w.Risks) - 1; i >= 0 && w.Risks[i].At == r.At; i-- { // those of the same command
+		if w.Risks[i] == r {
+			return
+		}
 	}
+	w.Risks = append(w.Risks, r)
 }
 
 // assess notes the risks of a call, and reports whether they tell what the program does.

@@ -263,8 +263,9 @@ func TestLongInputMustBeSeen(t *testing.T) {
 	short := n.send(bash("make all")...)
 	n.prompt()
 	n.armed()
-	next := n.send(bash(long, "--timeout", "6s")...)
-	n.send("status").result()
+	next := n.send(bash(long, "--timeout", "8s")...)
+	n.disarmed() // the column comes, and the wait starts again
+	n.armed()
 	n.after(func() { n.press("ctrl+Return") })
 	short.wants("allow", 0)
 	n.shot("long-input-next")

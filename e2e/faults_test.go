@@ -238,7 +238,7 @@ func TestKilledWindowsComeBack(t *testing.T) {
 	first.pending()
 	n.armed()
 	n.shot("windows-killed")
-	n.press("ctrl+Return")
+	n.after(func() { n.press("ctrl+Return") })
 	first.wants("allow", 0)
 	n.armed()
 	n.after(func() { n.press("2") })

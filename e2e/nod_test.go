@@ -343,6 +343,15 @@ func (n *nod) armed() (button image.Rectangle) {
 	return button
 }
 
+// disarmed waits until the affirmative of the prompt does not work.
+func (n *nod) disarmed() {
+	n.t.Helper()
+	must(n.t, n.Screen.Await(n.ctx, "the affirmative not to work", func() (bool, error) {
+		_, works, err := n.affirmative()
+		return !works, err
+	}))
+}
+
 // affirm waits until the affirmative works, and presses its chord.
 func (n *nod) affirm() {
 	n.t.Helper()

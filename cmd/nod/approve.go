@@ -65,7 +65,7 @@ func (c *console) approve() *cobra.Command {
 is one.
 
 Only exit status 0 means that the call may happen. 1 is a person's or a rule's denial. Deny is also printed when
-nobody answered (3: not in time, or nod is paused or has no screen) and when the prompt was closed (4), but then
+nobody answered (3: not in time, or nod is paused) and when the prompt was closed (4), but then
 nobody has refused.
 
 Without --agent the tool is taken for Claude Code's of that name.`,
@@ -82,8 +82,8 @@ Without --agent the tool is taken for Claude Code's of that name.`,
 			return err
 		}
 		err := request(ctx, c, f, &call.request, (*client.Client).Approve)
-		if p, ok := errors.AsType[*client.Problem](err); ok && p.Outcome == api.Unavailable && !c.json {
-			return c.give(answer{text: withReason(api.Deny, p.Detail), status: exitUnanswered})
+		if v, ok := errors.AsType[*verdict](err); ok && v.status == exitUnanswered && v.cause != "" && !c.json {
+			return c.give(answer{text: withReason(api.Deny, v.cause), status: v.status})
 		}
 		return err
 	})

@@ -133,7 +133,7 @@ func explain(err error) (string, status) {
 // What came of a request decides how nod ends …
 var statusOfOutcome = map[api.Outcome]status{
 	api.Denied: exitNo, api.TimedOut: exitUnanswered, api.Dismissed: exitDismissed, api.Cancelled: exitDismissed,
-	api.Withdrawn: exitDismissed, api.Unavailable: exitUnanswered,
+	api.Withdrawn: exitDismissed, api.Unavailable: exitOther,
 }
 
 // … and where it never came to be, the refusal.

@@ -146,10 +146,24 @@ func (c *console) unanswered(err error, detach bool) error {
 	if p, ok := errors.AsType[*client.Pending](err); ok {
 		return c.later(p, detach)
 	}
-	if p, ok := errors.AsType[*client.Problem](err); ok && c.json {
+	p, isProblem := errors.AsType[*client.Problem](err)
+	if isProblem && p.Outcome == api.Unavailable && isPaused() {
+		err = &verdict{exitUnanswered, explainProblem(p)}
+	}
+	if isProblem && c.json {
 		return errors.Join(err, c.printReply(p.Problem))
 	}
 	return err
+}
+
+// isPaused reports whether the person has paused nod, which is why nobody could be asked.
+func isPaused() bool {
+	cl, err := client.Discover()
+	if err != nil {
+		return false
+	}
+	h, err := health(context.Background(), cl)
+	return err == nil && h.Status == "paused"
 }
 
 // later prints how to come back for the answer.

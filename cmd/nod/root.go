@@ -13,7 +13,7 @@ Exit status:
   0  allowed, yes, answered, sent
   1  denied, no, not sent
   2  wrong usage, or nod-desktop refused a parameter
-  3  nobody answered: not in time, or nod is paused or has no screen
+  3  nobody answered: not in time, or nod is paused
   4  the human closed the prompt, or the request was cancelled
   5  nod-desktop isn't running
   6  anything else`

@@ -177,7 +177,7 @@ func readLimits(t *testing.T, said map[string]string) {
 	}
 }
 
-// readPrograms takes note of why the flags of programs are never harmless.
+// readPrograms takes note of why programs, and flags of programs, are not harmless.
 func readPrograms(t *testing.T, said map[string]string) {
 	t.Helper()
 	names, err := filepath.Glob("../policy/shell/programs/*.txt")
@@ -187,7 +187,11 @@ func readPrograms(t *testing.T, said map[string]string) {
 	for _, name := range names {
 		for i, line := range readLines(t, name) {
 			keyword, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-			if _, reason, ok := strings.Cut(rest, ": "); ok && keyword == "never" {
+			_, reason, ok := strings.Cut(rest, ": ")
+			if keyword == "why" {
+				reason, ok = rest, true
+			}
+			if ok && (keyword == "why" || keyword == "never") {
 				said[reason] = fmt.Sprintf("%s:%d", name, i+1)
 			}
 		}

@@ -206,3 +206,25 @@ func readLines(t *testing.T, name string) []string {
 	}
 	return strings.Split(string(text), "\n")
 }
+
+func TestReason(t *testing.T) {
+	t.Cleanup(func() { reasons.Store(nil) })
+	const english = `no rule matches, and the command is not read-only: "rm" removes files`
+	if got := Reason(english); got != english {
+		t.Errorf("in English: %q", got)
+	}
+	if err := setReasons(chinese); err != nil {
+		t.Fatal(err)
+	}
+	for in, want := range map[string]string{
+		english:                              `没有匹配的规则，而且命令不是只读的："rm" 会删除文件`,
+		"It reaches the network.":            "它会访问网络。",
+		"it deletes what you like.":          "it deletes what you like.",
+		`{{.Secret}}`:                        `{{.Secret}}`,
+		`"It writes a file." removes files.`: `"It writes a file." 会删除文件。`,
+	} {
+		if got := Reason(in); got != want {
+			t.Errorf("Reason(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

@@ -68,8 +68,8 @@ func TestAnnounce(t *testing.T) {
 	claude, codex, gemini := question("1", "claude-code"), question("2", "codex"), question("3", "gemini-cli")
 	const (
 		one   = "Claude Code · shop has a question"
-		two   = "Codex · shop has a question\nand one more waits for you"
-		three = "Gemini CLI · shop has a question\nand 2 more wait for you"
+		two   = "Codex · shop has a question\nand 1 more is waiting"
+		three = "Gemini CLI · shop has a question\nand 2 more are waiting"
 	)
 	tests := map[string]func(a *announced){
 		"one, two and none": func(a *announced) {
@@ -81,7 +81,7 @@ func TestAnnounce(t *testing.T) {
 			if a.followed != gemini.ID {
 				a.t.Errorf("leads to %q", a.followed)
 			}
-			a.step("the first is answered", "Gemini CLI · shop has a question\nand one more waits for you", 0, codex, gemini)
+			a.step("the first is answered", "Gemini CLI · shop has a question\nand 1 more is waiting", 0, codex, gemini)
 			a.step("the one it names is answered", "Codex · shop has a question", 0, codex)
 			a.step("all are", "gone", 0)
 			a.step("none", "", announceAfter)

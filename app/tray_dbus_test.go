@@ -231,7 +231,7 @@ func TestTrayShowsTheLatestSnapshot(t *testing.T) {
 	})
 	var tip tooltip
 	err := icon.StoreProperty(itemInterface+".ToolTip", &tip)
-	if err != nil || tip.Title != "nod: One request waits for you" {
+	if err != nil || tip.Title != "nod: 1 request waiting" {
 		t.Errorf("tool tip %+v, %v", tip, err)
 	}
 }

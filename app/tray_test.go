@@ -64,20 +64,20 @@ var fakeActions = trayActions{AskAgain: func() {}, Raise: func() {}, Settings: f
 
 func TestTrayMenu(t *testing.T) {
 	now := time.Date(2026, 3, 2, 14, 0, 0, 0, time.Local)
-	const pause = "Pause > For 1 hour | Until tomorrow, 08:00 | Until I say so"
+	const pause = "Pause > For 1 hour | Until tomorrow, 08:00 | Until I resume"
 	tests := []struct {
 		name string
 		s    snapshot
 		want []string
 	}{
 		{"idle", snapshot{}, []string{
-			"(Nobody waits for you)", "--", pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
+			"(No requests waiting)", "--", pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
 		{"waiting", snapshot{Pending: []interact.Request{
 			pendingApproval("1", "claude-code"),
 			{Requester: interact.Requester{Process: interact.Process{Exe: "/usr/bin/codex"}},
 				Body: interact.Ask{Question: "rm -rf?"}},
 		}}, []string{
-			"(2 requests wait for you)", "--", "Claude Code · my__shop: npm test‹newline›&& x", "codex: rm -rf?", "--",
+			"(2 requests waiting)", "--", "Claude Code · my__shop: npm test‹newline›&& x", "codex: rm -rf?", "--",
 			pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
 		{"snoozed", snapshot{Snoozed: []interact.Request{pendingApproval("1", "a"), pendingApproval("2", "b")}}, []string{
 			"(2 snoozed)", "--", "2 snoozed > a · my__shop: npm test‹newline›&& x | b · my__shop: npm test‹newline›&& x", "--",
@@ -85,9 +85,9 @@ func TestTrayMenu(t *testing.T) {
 		{"paused", snapshot{Pause: Pause{On: true, Until: now.Add(time.Hour)}}, []string{
 			"(Paused until 15:00)", "--", "Resume", "Ask about everything", "--", "Settings…", "--", "Quit"}},
 		{"ask about everything", snapshot{AskEverything: true}, []string{
-			"(Nobody waits for you)", "--", pause, "x Ask about everything", "--", "Settings…", "--", "Quit"}},
+			"(No requests waiting)", "--", pause, "x Ask about everything", "--", "Settings…", "--", "Quit"}},
 		{"away", snapshot{Away: 1, Missed: 3}, []string{
-			"(Quiet: 3 requests came while nobody answered)", "--", "I'm back", "--",
+			"(Away: 3 requests skipped)", "--", "I'm back", "--",
 			pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
 		{"broken", snapshot{Broken: true}, []string{
 			"(The policy file has an error: everything is asked about)", "--", pause, "(Ask about everything)", "--",

@@ -1,10 +1,6 @@
 package app
 
 import (
-	"os"
-	"path/filepath"
-	"strings"
-
 	"fyne.io/fyne/v2/lang"
 
 	"nod/agents/registry"
@@ -20,8 +16,8 @@ const (
 // whoAsks names the agent and its project, to tell requests apart: "Claude Code · shop". Both are the agent's claims.
 func whoAsks(who interact.Requester) string {
 	name := agentName(who)
-	if project := projectOf(who); project != "" {
-		name += " · " + project
+	if project := who.Project(); project != "" {
+		name += " · " + safetext.Line(project, nameLimit)
 	}
 	return name
 }
@@ -38,28 +34,13 @@ func agentName(who interact.Requester) string {
 	return name
 }
 
-// projectOf is the name of the folder that an agent works in: nothing for one that says nothing, such as the root.
-func projectOf(who interact.Requester) string {
-	folder := filepath.Clean(who.Folder())
-	home, err := os.UserHomeDir()
-	switch name := filepath.Base(folder); {
-	case name == "." || name == string(filepath.Separator):
-		return ""
-	case err == nil && folder == filepath.Clean(home):
-		return "~"
-	default:
-		return safetext.Line(name, nameLimit)
-	}
-}
-
 // verified names the program that asks, as nod found out itself.
 func verified(who interact.Requester) string {
-	name := interact.Caller(who.Process).Exe
+	name := who.Program()
 	if name == "" {
 		return lang.L("an unknown program")
 	}
-	name = strings.TrimSuffix(name, " (deleted)") // Linux says so of a program that was replaced while it runs
-	return safetext.Line(filepath.Base(name), nameLimit)
+	return safetext.Line(name, nameLimit)
 }
 
 // wish says who wants what, and no word of what the request holds.

@@ -190,20 +190,14 @@ func agentOf(who interact.Requester) string {
 	switch {
 	case who.Agent != "":
 		return safetext.Line(cmp.Or(who.Title, who.Agent), maxName)
-	case interact.Caller(who.Process).Exe != "":
-		return safetext.Line(filepath.Base(interact.Caller(who.Process).Exe), maxName)
+	case who.Program() != "":
+		return safetext.Line(who.Program(), maxName)
 	}
 	return tr("Unknown program")
 }
 
 // projectOf is the name of the folder that the requester works in; "" for one that says nothing.
-func projectOf(who interact.Requester) string {
-	folder := home(filepath.Clean(who.Folder()))
-	if name := filepath.Base(folder); name != "." && name != string(filepath.Separator) {
-		return safetext.Line(name, maxName)
-	}
-	return ""
-}
+func projectOf(who interact.Requester) string { return safetext.Line(who.Project(), maxName) }
 
 // action is what a prompt says of what a tool call is about to do.
 type action struct {

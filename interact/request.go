@@ -10,8 +10,10 @@ package interact
 import (
 	"cmp"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"nod/ipc/api"
@@ -98,6 +100,29 @@ type Subagent struct {
 // Folder is the one that relative paths in a request start from: the one that the requester names, else the
 // one that its process works in.
 func (r Requester) Folder() string { return cmp.Or(r.CWD, r.Process.CWD) }
+
+// Project is the name of that folder: "~" for the person's home, and "" for one whose name says nothing, such as the
+// root. A caller may have chosen it.
+func (r Requester) Project() string {
+	folder := filepath.Clean(r.Folder())
+	name := filepath.Base(folder)
+	if name == "." || name == string(filepath.Separator) {
+		return ""
+	}
+	if home, err := os.UserHomeDir(); err == nil && folder == filepath.Clean(home) {
+		return "~"
+	}
+	return name
+}
+
+// Program is the name of the program that asks, as the operating system says it; "" when that is unknown.
+func (r Requester) Program() string {
+	exe := Caller(r.Process).Exe
+	if exe == "" {
+		return ""
+	}
+	return filepath.Base(strings.TrimSuffix(exe, " (deleted)")) // Linux says so of one that was replaced while it runs
+}
 
 // Process is what the operating system says of the process on the other end, Parent of an ancestor of it.
 type (

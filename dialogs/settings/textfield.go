@@ -1,6 +1,8 @@
 package settings
 
 import (
+	"slices"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
@@ -119,7 +121,7 @@ type wheelRenderer struct {
 
 // Objects implements [fyne.WidgetRenderer].
 func (r *wheelRenderer) Objects() []fyne.CanvasObject {
-	return append(r.WidgetRenderer.Objects(), r.wheel)
+	return append(slices.Clip(r.WidgetRenderer.Objects()), r.wheel)
 }
 
 // Layout implements [fyne.WidgetRenderer].

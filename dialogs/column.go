@@ -396,8 +396,7 @@ func (r *columnRow) smallPrint() string {
 func riskOf(e *entry) (string, fyne.ThemeColorName) {
 	switch b := e.request.Body.(type) {
 	case interact.Approve:
-		who := e.request.Requester
-		facts := worstFirst(append(riskFacts(risksOf(b.Call(who))), newContent(b, who.Folder()).facts...))
+		facts := assessed(b, e.request.Requester).facts
 		if worst(facts) == shell.Note {
 			return className(e.why.Class), riskColor(e.why.Class, facts)
 		}

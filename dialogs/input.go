@@ -36,21 +36,15 @@ type content struct {
 
 // newInputView shows the input of a, which came from who.
 func newInputView(a interact.Approve, who interact.Requester) *inputView {
-	c := newContent(a, who.Folder())
-	risks := risksOf(a.Call(who))
-	c.facts = worstFirst(append(riskFacts(risks), c.facts...))
-	if c.isCommand {
-		c.dangers = dangersOf(c.original, risks)
-	}
-	v := &inputView{content: c}
-	if c.plan != nil {
-		v.block = newProse(c.plan)
+	v := &inputView{content: assessed(a, who)}
+	if v.plan != nil {
+		v.block = newProse(v.plan)
 	} else {
 		v.block = newSheet(v.lines, v.original)
 		v.lines = v.block.lines
-		if c.must > 0 && !v.block.capped {
-			v.block.must = c.must
-			v.facts = worstFirst(append(v.facts, oddFacts(v.lines[c.must:])...))
+		if v.must > 0 && !v.block.capped {
+			v.block.must = v.must
+			v.facts = worstFirst(append(v.facts, oddFacts(v.lines[v.must:])...))
 		}
 	}
 	if v.block.capped {
@@ -75,6 +69,17 @@ func (v *inputView) hasHidden() bool {
 // is not what would happen, and a new view must take its place.
 func (v *inputView) stale() bool {
 	return slices.ContainsFunc(v.bases, (*baseFile).changed)
+}
+
+// assessed is the input of a, which came from who, with its risks among the facts, the worst first.
+func assessed(a interact.Approve, who interact.Requester) content {
+	c := newContent(a, who.Folder())
+	risks := risksOf(a.Call(who))
+	c.facts = worstFirst(append(riskFacts(risks), c.facts...))
+	if c.isCommand {
+		c.dangers = dangersOf(c.original, risks)
+	}
+	return c
 }
 
 // newContent picks the way to show an input by what is in it.

@@ -110,7 +110,12 @@ func (x *xServer) move(id xproto.Window, corner, size image.Point) {
 	to := corner.Sub(size)
 	to.X = max(min(to.X, room.Max.X-size.X), room.Min.X)
 	to.Y = max(min(to.Y, room.Max.Y-size.Y), room.Min.Y)
-	values := []uint32{uint32(int32(to.X)), uint32(int32(to.Y))}
+	x.put(id, to)
+}
+
+// put puts a window with its upper left corner at a place.
+func (x *xServer) put(id xproto.Window, at image.Point) {
+	values := []uint32{uint32(int32(at.X)), uint32(int32(at.Y))}
 	const mask = xproto.ConfigWindowX | xproto.ConfigWindowY
 	x.check(xproto.ConfigureWindowChecked(x.conn, id, mask, values).Check())
 }

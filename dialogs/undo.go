@@ -99,8 +99,6 @@ func (b *UndoBar) end(back bool) {
 	if done.ID == 0 {
 		return
 	}
-	b.latest = operator.Undo{}
-	b.text.SetText("")
 	b.Show(nil, time.Time{})
 	b.settle(done.ID, back, func(err error) {
 		switch {

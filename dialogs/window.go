@@ -104,7 +104,6 @@ func (w *window) update() {
 	} else {
 		w.show(e)
 	}
-	w.column.follow()
 	if w.page.head.setPosition(w.p.queue.position()) {
 		w.page.object.Refresh()
 	}

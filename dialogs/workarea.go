@@ -1,6 +1,8 @@
 package dialogs
 
 import (
+	"image"
+
 	"fyne.io/fyne/v2"
 	"github.com/jezek/xgb/xinerama"
 	"github.com/jezek/xgb/xproto"
@@ -20,9 +22,8 @@ func FitScreen(w fyne.Window) {
 		return
 	}
 	w.Resize(fits)
-	x.check(xproto.ConfigureWindowChecked(x.conn, id, xproto.ConfigWindowX|xproto.ConfigWindowY, []uint32{
-		uint32(free.x + (free.width-int(fits.Width*scale))/2), uint32(free.y + (free.height-int(fits.Height*scale))/2),
-	}).Check())
+	left, top := (free.width-int(fits.Width*scale))/2, (free.height-int(fits.Height*scale))/2
+	x.put(id, image.Pt(free.x+left, free.y+top))
 }
 
 // area is a part of the screen, in pixels.
@@ -69,6 +70,5 @@ func moveToCorner(w fyne.Window) {
 	free := x.workArea()
 	const margin = 16
 	left, top := max(free.width-int(size.Width)-margin, 0), max(free.height-int(size.Height)-margin, 0)
-	x.check(xproto.ConfigureWindowChecked(x.conn, id, xproto.ConfigWindowX|xproto.ConfigWindowY,
-		[]uint32{uint32(free.x + left), uint32(free.y + top)}).Check())
+	x.put(id, image.Pt(free.x+left, free.y+top))
 }

@@ -2,11 +2,10 @@ package assets
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 )
 
@@ -21,8 +20,15 @@ type pattern struct {
 	weight     int // letters of its own: the more, the surer the sentence is this one
 }
 
-// reasons are the sentences of the language that nod speaks; nil for English.
-var reasons atomic.Pointer[reasonBook]
+// reasons has the sentences of the language that nod speaks; nil for English.
+var reasons atomic.Pointer[func() *reasonBook]
+
+// chineseReasons are read when a person first reads one: the tray shows none. The file is part of the program, and
+// tested to hold no mistake.
+var chineseReasons = sync.OnceValue(func() *reasonBook {
+	sentences, _ := readReasons(chinese)
+	return newReasonBook(sentences)
+})
 
 type reasonBook struct {
 	whole    map[string]string
@@ -31,29 +37,16 @@ type reasonBook struct {
 
 // readReasons returns the reasons in a language by their English text.
 func readReasons(language string) (map[string]string, error) {
-	text, err := translations.ReadFile("translations/" + language + ".reasons.json")
-	if err != nil {
-		return nil, fmt.Errorf("language %q: %w", language, err)
-	}
-	sentences := map[string]string{}
-	if err := json.Unmarshal(text, &sentences); err != nil {
-		return nil, fmt.Errorf("language %q: %w", language, err)
-	}
-	return sentences, nil
+	return readSentences(language, language+".reasons.json")
 }
 
 // setReasons makes [Reason] speak the language.
-func setReasons(language string) error {
-	if language != chinese {
+func setReasons(language string) {
+	if language == chinese {
+		reasons.Store(&chineseReasons)
+	} else {
 		reasons.Store(nil)
-		return nil
 	}
-	sentences, err := readReasons(language)
-	if err != nil {
-		return err
-	}
-	reasons.Store(newReasonBook(sentences))
-	return nil
 }
 
 var filled = regexp.MustCompile(`\{\{\.[A-Z]\}\}`)
@@ -87,7 +80,7 @@ func Reason(english string) string {
 	if book == nil {
 		return english
 	}
-	return book.translate(english)
+	return (*book)().translate(english)
 }
 
 func (b *reasonBook) translate(english string) string {

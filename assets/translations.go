@@ -17,18 +17,27 @@ var translations embed.FS
 
 // Sentences returns nod's sentences in a language, by their English text.
 func Sentences(language string) (map[string]string, error) {
-	text, err := translations.ReadFile("translations/" + chinese + ".json")
+	sentences, err := readSentences(language, chinese+".json")
+	if err != nil {
+		return nil, err
+	}
+	if language != chinese {
+		for english := range sentences {
+			sentences[english] = english
+		}
+	}
+	return sentences, nil
+}
+
+// readSentences reads a file of sentences by their English text, for a language.
+func readSentences(language, file string) (map[string]string, error) {
+	text, err := translations.ReadFile("translations/" + file)
 	if err != nil {
 		return nil, fmt.Errorf("language %q: %w", language, err)
 	}
 	sentences := map[string]string{}
 	if err := json.Unmarshal(text, &sentences); err != nil {
 		return nil, fmt.Errorf("language %q: %w", language, err)
-	}
-	if language != chinese {
-		for english := range sentences {
-			sentences[english] = english
-		}
 	}
 	return sentences, nil
 }
@@ -47,9 +56,7 @@ func SetLanguage(name string) error {
 	if err != nil {
 		return err
 	}
-	if err := setReasons(language); err != nil {
-		return err
-	}
+	setReasons(language)
 	words, err := json.Marshal(sentences)
 	if err != nil {
 		return fmt.Errorf("language %q: %w", name, err)

@@ -55,7 +55,7 @@ func Risks(call Call) []Risk {
 // readPatch reads a patch in a tool that nod does not know, or as a word of a command.
 func (r *risks) readPatch() {
 	for _, field := range r.call.Input.fields {
-		if field.isText && strings.HasPrefix(strings.TrimLeft(field.value, " \n"), "*** Begin Patch") {
+		if field.isText && strings.HasPrefix(strings.TrimLeft(field.value, " \n"), language.PatchBegin) {
 			r.isPatch = true
 			r.input.addPatch(field.value)
 		}

@@ -190,9 +190,14 @@ func (w *walk) watchAt(c *syntax.CallExpr, inWords []string) {
 		return
 	}
 	w.inWords = inWords
+	w.standAt(c)
+}
+
+// standAt has the watch stand at a place in the source, unless the walk is inside a word. There has to be a watch.
+func (w *walk) standAt(n syntax.Node) {
 	if w.nested == 0 {
-		w.watch.at = int(c.Pos().Offset())
-		w.line = w.source[w.watch.at:min(int(c.End().Offset()), len(w.source))]
+		w.watch.at = int(n.Pos().Offset())
+		w.line = w.source[w.watch.at:min(int(n.End().Offset()), len(w.source))]
 	}
 }
 
@@ -214,10 +219,7 @@ func (w *walk) watchStatement(s *syntax.Stmt, p *Part) {
 	if w.watch == nil {
 		return
 	}
-	if w.nested == 0 {
-		w.watch.at = int(s.Pos().Offset())
-		w.line = w.source[w.watch.at:min(int(s.End().Offset()), len(w.source))]
-	}
+	w.standAt(s)
 	p.At = w.watch.at
 }
 

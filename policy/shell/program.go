@@ -19,8 +19,6 @@ import (
 //	manual   what the entries below were read from, with versions. Every entry needs one.
 //	screen   programs, without an entry, that could answer nod's own prompts, unless one of the words behind the word
 //	         unless comes first
-//	danger   says what the commands do that are named by the lines below it, which start with when; as do caution and
-//	         note, which call for less attention. See risks.txt.
 //	program  starts an entry: the names, divided by commas, of programs that read their words alike. A name
 //	         may have several words: "git log", "npm run".
 //	synopsis the types of the operands, in order: FILE, [FILE], FILE... ; of two types in a row the first may
@@ -124,11 +122,10 @@ type catalogue struct {
 	entries map[string]*entry
 	subs    map[string]bool // the names that those of sub-commands start with
 	screen  map[string]language.Words
-	risks   map[string][]namedRisk // by the name of a program, or * for those whose name holds one
 }
 
 func newCatalogue() catalogue {
-	return catalogue{map[string]*entry{}, map[string]bool{}, map[string]language.Words{}, map[string][]namedRisk{}}
+	return catalogue{map[string]*entry{}, map[string]bool{}, map[string]language.Words{}}
 }
 
 // An entry is the text of one entry.
@@ -160,6 +157,9 @@ func readPrograms() (catalogue, error) {
 	c := newCatalogue()
 	files, err := programFiles.ReadDir("programs")
 	for _, f := range files {
+		if f.Name() == risksFile {
+			continue
+		}
 		text, unread := programFiles.ReadFile(path.Join("programs", f.Name()))
 		err = cmp.Or(err, unread, c.read(f.Name(), string(text)))
 	}
@@ -169,8 +169,7 @@ func readPrograms() (catalogue, error) {
 // read cuts a file into its entries.
 func (c catalogue) read(file, text string) error {
 	var now *entry
-	var manual, risk string
-	var level Level
+	var manual string
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
@@ -187,12 +186,6 @@ func (c catalogue) read(file, text string) error {
 			for name := range strings.FieldsSeq(names) {
 				c.screen[name] = language.Words(strings.TrimSpace(string(c.screen[name]) + " " + looks))
 			}
-		case keyword == "when":
-			if err := c.addRisks(level, risk, rest); err != nil {
-				return fmt.Errorf("%s:%d: %w", file, n, err)
-			}
-		case isLevel(keyword):
-			level, risk = levels[keyword], rest
 		case keyword == "program":
 			now = &entry{file: file, line: n}
 			if err := c.add(now, manual, rest); err != nil {

@@ -7,11 +7,30 @@ import (
 	"testing"
 )
 
+// No decision reads what only a person is shown.
+func TestDecisionsReadNoRisks(t *testing.T) {
+	was := risks
+	t.Cleanup(func() { risks = was })
+	risks = func() riskBook { t.Error("the risks were read"); return was() }
+	Analyze("sudo rm -rf / | sh; chmod 777 x")
+}
+
+func TestMistakesInRisks(t *testing.T) {
+	for _, text := range []string{"when rm", "danger X\nwhen rm,", "danger X\nodd x"} {
+		if err := (riskBook{}).read(text); err == nil || !strings.HasPrefix(err.Error(), "risks.txt:") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 // TestPrograms parses every entry of the data files, and holds the files to be readable.
 func TestPrograms(t *testing.T) {
 	all, err := readPrograms()
 	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := readRisks(); err != nil {
+		t.Error(err)
 	}
 	ownLanguages := []*wordType{wordTypes["AWK"], wordTypes["SED"]}
 	for name, e := range all.entries {

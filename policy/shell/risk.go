@@ -1,9 +1,13 @@
 package shell
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
+	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A Level says how much attention something calls for.
@@ -21,11 +25,6 @@ func (l Level) String() string { return [...]string{"note", "caution", "danger"}
 
 // levels are the levels by name.
 var levels = map[string]Level{Note.String(): Note, Caution.String(): Caution, Danger.String(): Danger}
-
-func isLevel(word string) bool {
-	_, ok := levels[word]
-	return ok
-}
 
 // A Risk is one thing that a person should see before allowing a command. Nothing is decided by it.
 type Risk struct {
@@ -48,8 +47,54 @@ type riskRule struct {
 	unless []string   // and of these none
 }
 
-// addRisks files the rules of a line that starts with when.
-func (c catalogue) addRisks(level Level, text, rest string) error {
+// risksFile is among those of the programs, and says how to read it.
+const risksFile = "risks.txt"
+
+// A riskBook has rules by the name of a program, or by * those whose name holds one.
+type riskBook map[string][]namedRisk
+
+// risks holds all rules. They are read when a person is first to see what a command does: no decision needs them. The
+// file is part of the program, and tested to hold no mistake.
+var risks = sync.OnceValue(func() riskBook {
+	b, _ := readRisks()
+	return b
+})
+
+func readRisks() (riskBook, error) {
+	b := riskBook{}
+	text, err := programFiles.ReadFile(path.Join("programs", risksFile))
+	return b, cmp.Or(err, b.read(string(text)))
+}
+
+func (b riskBook) read(text string) error {
+	var level Level
+	var risk string
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		keyword, rest, _ := strings.Cut(line, " ")
+		var err error
+		switch l, isLevel := levels[keyword]; {
+		case isLevel:
+			level, risk = l, rest
+		case keyword == "when":
+			err = b.add(level, risk, rest)
+		default:
+			err = fmt.Errorf("%s: want danger, caution, note or when", keyword)
+		}
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", risksFile, n, err)
+		}
+	}
+	return nil
+}
+
+// add files the rules of a line that starts with when.
+func (b riskBook) add(level Level, text, rest string) error {
 	if text == "" {
 		return errors.New("when: want a line that starts with danger, caution or note before it")
 	}
@@ -66,11 +111,11 @@ func (c catalogue) addRisks(level Level, text, rest string) error {
 		}
 		for name := range strings.SplitSeq(words[0], "|") {
 			if strings.Contains(name, "*") && name != "*" {
-				c.risks["*"] = append(c.risks["*"], namedRisk{name, rule})
+				b["*"] = append(b["*"], namedRisk{name, rule})
 				continue
 			}
 			name = strings.ToLower(name)
-			c.risks[name] = append(c.risks[name], namedRisk{name, rule})
+			b[name] = append(b[name], namedRisk{name, rule})
 		}
 	}
 	return nil
@@ -89,7 +134,7 @@ func risksOf(name string, args []string) []namedRisk {
 	if p := programs().find(name); p != nil {
 		bundles = !p.traits[traitDashes] && !p.traits[traitAlone]
 	}
-	all := programs().risks
+	all := risks()
 	for _, rule := range slices.Concat(all[name], all[unversioned(name)], all["*"]) {
 		isSame := func(r namedRisk) bool { return r.text == rule.text }
 		if alike(rule.name, name) && rule.fits(args, bundles) && !slices.ContainsFunc(found, isSame) {

@@ -98,7 +98,7 @@ type program struct {
 	broker    *interact.Broker
 	hooks     *hooks.Hooks
 	server    *ipc.Server
-	journal   interact.Journal
+	journal   *interact.MemoryJournal
 	windows   *windows
 	presence  *presence
 	notifier  *notifier

@@ -62,6 +62,7 @@ type Answer struct {
 	Values      map[string]Value `json:"values,omitempty"`       // form: by question id
 	Sent        bool             `json:"sent,omitempty"`         // notify: the desktop took it
 	ShownSHA256 string           `json:"shown_sha256,omitempty"` // approve: of the input's bytes that were judged or shown
+	Shown       Shown            `json:"shown,omitzero"`         // what the person saw; for the journal
 	At          time.Time        `json:"at,omitzero"`
 }
 

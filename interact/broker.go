@@ -255,7 +255,7 @@ func (b *Broker) unkey(e *entry) {
 
 // opened writes the request to the journal, also when the caller has gone. What cannot be journaled is not allowed.
 func (b *Broker) opened(ctx context.Context, e *entry, a Answer) Answer {
-	err := b.cfg.Journal.Open(context.WithoutCancel(ctx), e.req)
+	err := b.cfg.Journal.Open(context.WithoutCancel(ctx), e.record(Answer{}))
 	if err == nil {
 		return a
 	}
@@ -480,8 +480,8 @@ func (b *Broker) settle(e *entry, a Answer) {
 func (b *Broker) record(e *entry, a Answer) Answer {
 	a.At = time.Now()
 	a.ShownSHA256 = e.call.Input.SHA256
-	if err := b.cfg.Journal.Close(context.Background(), e.req.ID, a); err != nil {
-		b.cfg.Log.Error("journal: close", "id", e.req.ID, "err", err)
+	if err := b.cfg.Journal.Settle(context.Background(), e.record(a)); err != nil {
+		b.cfg.Log.Error("journal: settle", "id", e.req.ID, "err", err)
 		if a.Outcome == Allowed {
 			a = unavailable("nod could not write its journal, so it allows nothing")
 		}

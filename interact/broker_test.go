@@ -549,8 +549,8 @@ func TestPendingRequestsHoldOnlySoMuch(t *testing.T) {
 // What cannot be written down is not allowed.
 func TestBrokenJournalAllowsNothing(t *testing.T) {
 	for name, j := range map[string]interact.Journal{
-		"open":  brokenJournal{open: errors.New("disk full")},
-		"close": brokenJournal{close: errors.New("disk full")},
+		"open":   brokenJournal{open: errors.New("disk full")},
+		"settle": brokenJournal{settle: errors.New("disk full")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pol := &interacttest.Policy{}
@@ -569,13 +569,11 @@ func TestBrokenJournalAllowsNothing(t *testing.T) {
 	}
 }
 
-type brokenJournal struct{ open, close error }
+type brokenJournal struct{ open, settle error }
 
-func (j brokenJournal) Open(context.Context, interact.Request) error { return j.open }
-func (j brokenJournal) Close(context.Context, interact.ID, interact.Answer) error {
-	return j.close
-}
-func (brokenJournal) Recent(context.Context, int) ([]interact.Record, error) { return nil, nil }
+func (j brokenJournal) Open(context.Context, interact.Record) error   { return j.open }
+func (j brokenJournal) Update(context.Context, interact.Record) error { return j.open }
+func (j brokenJournal) Settle(context.Context, interact.Record) error { return j.settle }
 
 func TestFinishedRequestsAreForgottenInTheEnd(t *testing.T) {
 	pol := &interacttest.Policy{}
@@ -634,26 +632,6 @@ func TestWhatIsDecidedAtOnceSignalsNothing(t *testing.T) {
 	}
 }
 
-func TestMemoryJournal(t *testing.T) {
-	j := interact.NewMemoryJournal(2, 1<<20)
-	for _, id := range []interact.ID{"1", "2", "3"} {
-		if err := j.Open(t.Context(), interact.Request{ID: id}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := j.Close(t.Context(), "3", allowed); err != nil {
-		t.Fatal(err)
-	}
-	if err := j.Close(t.Context(), "3", allowed); !errors.Is(err, interact.ErrNotFound) {
-		t.Errorf("closed twice: %v", err)
-	}
-	recent, _ := j.Recent(t.Context(), 5)
-	if len(recent) != 2 || recent[0].Request.ID != "3" || recent[0].Answer.Outcome != interact.Allowed ||
-		recent[1].Answer.Outcome != "" {
-		t.Errorf("recent = %+v", recent)
-	}
-}
-
 func BenchmarkBrokerAutoAllow(b *testing.B) {
 	pol := &interacttest.Policy{}
 	pol.Set("Read", policy.Allow)
@@ -674,9 +652,9 @@ type closing struct {
 	until chan struct{}
 }
 
-func (j closing) Close(ctx context.Context, id interact.ID, a interact.Answer) error {
+func (j closing) Settle(ctx context.Context, r interact.Record) error {
 	<-j.until
-	return j.Journal.Close(ctx, id, a)
+	return j.Journal.Settle(ctx, r)
 }
 
 func brokerWith(j interact.Journal, p interact.Prompter) *interact.Broker {
@@ -804,7 +782,7 @@ func TestUsesAreCalls(t *testing.T) {
 
 func TestAnAllowThatIsNotJournaledUsesNothing(t *testing.T) {
 	for name, j := range map[string]brokenJournal{
-		"open": {open: errors.New("full")}, "close": {close: errors.New("full")},
+		"open": {open: errors.New("full")}, "settle": {settle: errors.New("full")},
 	} {
 		pol := &interacttest.Policy{}
 		pol.Set("Read", policy.Allow)
@@ -916,25 +894,5 @@ func TestLargeRequestsAreForgotten(t *testing.T) {
 	a, ok := again.Answer()
 	if !ok || a.Outcome != interact.Denied || again.Request().Body.Kind() != interact.KindApprove {
 		t.Errorf("looked up: %+v", a)
-	}
-}
-
-// What the journal has forgotten while it was pending still ends well, and counts for nothing.
-func TestMemoryJournalForgetsThePending(t *testing.T) {
-	j := interact.NewMemoryJournal(10, 3000)
-	big := func(id interact.ID) interact.Request {
-		return interact.Request{ID: id, Body: interact.Ask{Question: strings.Repeat("?", 2000)}}
-	}
-	for _, id := range []interact.ID{"1", "2"} {
-		if err := j.Open(t.Context(), big(id)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	long := interact.Answer{Outcome: interact.Answered, Text: strings.Repeat("!", 5000)}
-	if err := j.Close(t.Context(), "1", long); err != nil {
-		t.Error(err)
-	}
-	if recent, _ := j.Recent(t.Context(), 10); len(recent) != 1 || recent[0].Request.ID != "2" {
-		t.Errorf("%d records", len(recent))
 	}
 }

@@ -45,6 +45,11 @@ func (e *entry) current() Request {
 	return r
 }
 
+// record is what the journal keeps of e.
+func (e *entry) record(a Answer) Record {
+	return Record{Request: e.req, Why: e.decision(), Answer: a}
+}
+
 // wind sets the clock to what comes next. The caller holds Broker.mu.
 func (e *entry) wind(now time.Time) {
 	next := e.deadline

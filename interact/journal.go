@@ -3,20 +3,38 @@ package interact
 import (
 	"context"
 	"sync"
+	"time"
+
+	"nod/policy"
 )
 
-// Journal remembers every request and its outcome. Open comes first, Close exactly once after it.
+// Journal is where the broker notes every request and what comes of it. What a method has returned nil for survives
+// the death of the process.
 type Journal interface {
-	Open(ctx context.Context, r Request) error
-	Close(ctx context.Context, id ID, a Answer) error
-	// Recent returns the last n requests, newest first, with those still pending.
-	Recent(ctx context.Context, n int) ([]Record, error)
+	// Open notes a request before anybody is asked about it.
+	Open(ctx context.Context, r Record) error
+	// Update notes what has changed of an open request: its times, and whether it outlives its caller.
+	Update(ctx context.Context, r Record) error
+	// Settle notes what came of a request, once; it may never have been open.
+	Settle(ctx context.Context, r Record) error
 }
 
 // Record is one request in the journal. Its Answer has no Outcome while the request is pending.
 type Record struct {
-	Request Request
-	Answer  Answer
+	Request  Request         `json:"request"`
+	Why      policy.Decision `json:"why,omitzero"`      // what the policy made of an approval
+	Detached bool            `json:"detached,omitzero"` // it outlives its caller, who looks its answer up
+	Answer   Answer          `json:"answer,omitzero"`
+}
+
+// Shown is what a person saw of a request before they decided, and how they did.
+type Shown struct {
+	At      time.Time     `json:"at,omitzero"`       // when the prompt was first on screen
+	Armed   time.Duration `json:"armed,omitempty"`   // … how long after that Allow first worked; 0: it never did
+	Decided time.Duration `json:"decided,omitempty"` // … and how long after it the person decided
+	With    string        `json:"with,omitempty"`    // "keys" or "mouse"
+	Facts   []string      `json:"facts,omitempty"`   // in the words of the prompt
+	Diff    string        `json:"diff,omitempty"`    // of a file that would change, as lines of a unified diff
 }
 
 // MemoryJournal is a [Journal] that forgets when the program ends. It is safe for concurrent use.
@@ -43,29 +61,47 @@ func NewMemoryJournal(maxRecords, maxBytes int) *MemoryJournal {
 }
 
 // Open implements [Journal].
-func (j *MemoryJournal) Open(_ context.Context, r Request) error {
-	rec := &memoryRecord{Record: Record{Request: r}, size: r.size()}
+func (j *MemoryJournal) Open(_ context.Context, r Record) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.open[r.ID] = rec
-	j.records = append(j.records, rec)
-	j.bytes += rec.size
-	j.trim()
+	j.add(r)
 	return nil
 }
 
-// Close implements [Journal]. It returns [ErrNotFound] for a request that is not open.
-func (j *MemoryJournal) Close(_ context.Context, id ID, a Answer) error {
+// add enters an open request. The caller holds j.mu.
+func (j *MemoryJournal) add(r Record) *memoryRecord {
+	rec := &memoryRecord{Record: r, size: r.Request.size()}
+	j.open[r.Request.ID] = rec
+	j.records = append(j.records, rec)
+	j.bytes += rec.size
+	j.trim()
+	return rec
+}
+
+// Update implements [Journal]. It returns [ErrNotFound] for a request that is not open.
+func (j *MemoryJournal) Update(_ context.Context, r Record) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	rec := j.open[id]
+	rec := j.open[r.Request.ID]
 	if rec == nil {
 		return ErrNotFound
 	}
-	delete(j.open, id)
-	rec.Answer = a
+	rec.Record = r
+	return nil
+}
+
+// Settle implements [Journal].
+func (j *MemoryJournal) Settle(_ context.Context, r Record) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	rec := j.open[r.Request.ID]
+	if rec == nil {
+		rec = j.add(r)
+	}
+	delete(j.open, r.Request.ID)
+	rec.Record = r
 	if !rec.isForgotten {
-		size := a.size()
+		size := r.Answer.size()
 		rec.size += size
 		j.bytes += size
 		j.trim()
@@ -84,7 +120,7 @@ func (j *MemoryJournal) trim() {
 	}
 }
 
-// Recent implements [Journal].
+// Recent returns the last n requests, newest first, with those still pending.
 func (j *MemoryJournal) Recent(_ context.Context, n int) ([]Record, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -103,7 +103,7 @@ func anyAnswer(r *rand.Rand) Answer {
 	coin := func() bool { return r.IntN(2) == 0 }
 	a := Answer{
 		Outcome(text()), By(text()), text(), text(), policy.Scope(text()), policy.Cover(text()), r.IntN(3), text(),
-		coin(), coin(), nil, coin(), text(), anyTime(r),
+		coin(), coin(), nil, coin(), text(), anyShown(r), anyTime(r),
 	}
 	for range r.IntN(3) {
 		if a.Values == nil {
@@ -112,6 +112,13 @@ func anyAnswer(r *rand.Rand) Answer {
 		a.Values[text()] = anyValue(r)
 	}
 	return a
+}
+
+func anyShown(r *rand.Rand) Shown {
+	text := func() string { return pick(r, texts) }
+	return Shown{
+		anyTime(r), time.Duration(r.Int64()), time.Duration(r.Int64()), text(), several(r, text), text(),
+	}
 }
 
 // The windows are another process: what crosses to them and back must arrive as it was sent.

@@ -1,0 +1,113 @@
+// Package history is what a person can ask of the journal: queries, and what they find. The journal itself is in
+// package journal; windows and the command line need no database to speak of it.
+package history
+
+import (
+	"time"
+
+	"nod/interact"
+	"nod/policy"
+)
+
+// Query picks entries of the journal. What is zero picks all.
+type Query struct {
+	Text    string // words; an entry has for each a word that begins with it
+	Agent   string
+	Project string // folder
+	Session string
+	Tool    string
+	Rule    string // id of the rule or grant that decided
+	Kind    interact.Kind
+	Outcome interact.Outcome
+	By      interact.By
+	Since   time.Time // not before it
+	Until   time.Time // before it
+	Before  int64     // entries with a lower number: the next page
+	Limit   int       // how many at most; 0: [PageSize]
+}
+
+// PageSize is how many entries a page has.
+const PageSize = 100
+
+// Page is what a query finds, newest first.
+type Page struct {
+	Lines []Line
+	More  bool // there are others, before the last of Lines
+}
+
+// Line is an entry in a list.
+type Line struct {
+	Seq     int64 // its number: entries count up from 1, without a gap
+	ID      interact.ID
+	Kind    interact.Kind
+	Created time.Time
+	Settled time.Time
+	Agent   string
+	Session string
+	Project string // folder
+	Tool    string
+	Class   policy.Class
+	Gist    string // what it was about, in one line, in nobody's safe words
+	Outcome interact.Outcome
+	By      interact.By
+	Rule    string
+}
+
+// Entry is one entry, whole.
+type Entry struct {
+	Line
+	Record interact.Record
+	// Withheld says why Record has not the exact input: [Secret], [NotKept] or [Expired]; empty: it has.
+	Withheld Withheld
+	Hash     string // hex SHA-256 of the entry and the hash of the one before it
+}
+
+// Withheld says why the journal has not all of an entry.
+type Withheld string
+
+// The reasons.
+const (
+	Secret  Withheld = "secret"   // values in it looked like secrets: their digests stand in their place
+	NotKept Withheld = "not kept" // inputs are not kept
+	Expired Withheld = "expired"  // it was older than inputs are kept
+)
+
+// Head is the last entry of the chain: whoever notes it elsewhere can tell later that nothing before it has changed.
+type Head struct {
+	Seq  int64
+	Hash string
+}
+
+// Facets are the values that a person can choose from to filter, the most frequent first.
+type Facets struct {
+	Agents, Projects, Tools []string
+}
+
+// Count is how often something was decided in one way.
+type Count struct {
+	Day      time.Time // local midnight
+	Agent    string
+	Project  string
+	Tool     string
+	Asked    int           // decided by the person
+	Passed   int           // allowed by the policy
+	Denied   int           // by the person or the policy
+	Missed   int           // timed out, or nobody decided
+	Answered time.Duration // in all, from prompt to answer, of those that the person decided
+}
+
+// Insights are sums over a time.
+type Insights struct {
+	Days     []Count // oldest first; only Day and the sums
+	Agents   []Count // most first; only Agent and the sums
+	Projects []Count
+	Tools    []Count
+	Rules    []RuleCount // most first
+}
+
+// RuleCount is how many prompts a rule or a grant has saved.
+type RuleCount struct {
+	Rule  string
+	Saved int
+	Last  time.Time
+}

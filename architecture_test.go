@@ -35,6 +35,8 @@ var mayImport = map[string][]string{
 	"nod/ipc/mcp":               {"nod/interact", "nod/ipc/api"},
 	"nod/ipc/operator":          {"nod/interact", "nod/policy/config"},
 	"nod/interact":              {"nod/ipc/api", "nod/policy"},
+	"nod/interact/history":      {"nod/interact"},
+	"nod/interact/journal":      {"nod/interact/history"},
 	"nod/interact/interacttest": {"nod/interact"},
 	"nod/policy": {
 		"nod/agents", "nod/ownfile", "nod/policy/git", "nod/policy/invisible", "nod/policy/shell",

@@ -36,6 +36,7 @@ var mayImport = map[string][]string{
 	"nod/ipc/operator":          {"nod/interact/history", "nod/policy/config"},
 	"nod/interact":              {"nod/ipc/api", "nod/policy"},
 	"nod/interact/history":      {"nod/interact"},
+	"nod/interact/journal":      {"nod/interact/history", "nod/policy/config"},
 	"nod/interact/interacttest": {"nod/interact"},
 	"nod/policy": {
 		"nod/agents", "nod/ownfile", "nod/policy/git", "nod/policy/invisible", "nod/policy/shell",

@@ -502,6 +502,7 @@ func (b *Broker) confirmed(e *entry, a Answer) Answer {
 	}
 	if now := b.cfg.Policy.Decide(e.call); now.Effect == policy.Deny {
 		denied, _ := decided(now)
+		denied.Shown = a.Shown
 		return denied
 	}
 	a.Scope = cmp.Or(a.Scope, policy.Once)

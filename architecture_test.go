@@ -36,6 +36,7 @@ var mayImport = map[string][]string{
 	"nod/ipc/operator":          {"nod/interact/history", "nod/policy/config"},
 	"nod/interact":              {"nod/ipc/api", "nod/policy"},
 	"nod/interact/history":      {"nod/interact"},
+	"nod/interact/journal":      {"nod/interact/history", "nod/policy/config"},
 	"nod/interact/interacttest": {"nod/interact"},
 	"nod/policy": {
 		"nod/agents", "nod/ownfile", "nod/policy/git", "nod/policy/invisible", "nod/policy/shell",
@@ -53,9 +54,8 @@ var mayImport = map[string][]string{
 		"nod/agents/registry", "nod/ipc/client", "nod/assets", "nod/dialogs/safetext", "nod/ipc", "nod/ipc/operator",
 		"nod/policy/store",
 	},
-	"nod/dialogs/settings": {
-		"nod/agents/registry", "nod/dialogs", "nod/ipc/operator",
-	},
+	"nod/dialogs/controls": {"nod/dialogs"},
+	"nod/dialogs/settings": {"nod/agents/registry", "nod/dialogs/controls"},
 	"nod/cmd/nod": {
 		"nod/agents/registry", "nod/ipc/acp", "nod/ipc/client", "nod/ipc/mcp", "nod/policy/store",
 	},
@@ -71,7 +71,7 @@ const anyAgent = "nod/agents/..."
 
 // mayDraw are the packages that may link what draws: Fyne's driver and widgets. Everything else runs without cgo and
 // without a screen.
-var mayDraw = []string{"nod/cmd/nod-dialogs", "nod/dialogs", "nod/dialogs/settings"}
+var mayDraw = []string{"nod/cmd/nod-dialogs", "nod/dialogs", "nod/dialogs/controls", "nod/dialogs/settings"}
 
 func TestArrowsPointDown(t *testing.T) {
 	packages := listPackages(t)

@@ -66,14 +66,15 @@ func openFile(path string) (_ *file, err error) {
 		}
 	}()
 	f.conn.SetBusyTimeout(busyTime)
-	if err := f.prepare(); err != nil {
-		return nil, err
+	err = f.prepare()
+	if err == nil {
+		f.seq, f.hash, err = readHead(f.conn)
 	}
-	f.log, _ = os.Stat(path + "-wal")
-	if f.seq, f.hash, err = readHead(f.conn); err != nil {
-		return nil, err
+	if sqlite.ErrCode(err) == sqlite.ResultError { // a table is missing, or what is in it is none of nod's
+		return nil, fmt.Errorf("%w: %w", errForeign, err)
 	}
-	return f, nil
+	f.log, _ = os.Stat(path + "-wal") // there is none when another process has just emptied it
+	return f, err
 }
 
 // create makes the file, for its owner only, when there is none. SQLite gives the files beside it the same mode. It
@@ -104,37 +105,29 @@ func create(path string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// prepare sets up the connection and migrates the database.
+// prepare sets up the connection and migrates the database, which is as it was when it is not nod's.
 func (f *file) prepare() error {
+	if err := recognize(f.conn); err != nil {
+		return err
+	}
 	for _, pragma := range pragmas {
 		if err := sqlitex.ExecuteTransient(f.conn, pragma, nil); err != nil {
 			return fmt.Errorf("%s: %w", pragma, err)
 		}
-	}
-	if err := recognize(f.conn); err != nil {
-		return err
 	}
 	return sqlitemigration.Migrate(context.Background(), f.conn, schema)
 }
 
 // recognize returns an [errForeign] for a database that this version of nod does not know.
 func recognize(conn *sqlite.Conn) error {
-	version, err := sqlitex.ResultInt(conn.Prep("PRAGMA user_version"))
-	if err != nil {
-		return err
-	}
-	app, err := sqlitex.ResultInt(conn.Prep("PRAGMA application_id"))
-	if err != nil {
-		return err
-	}
-	tables, err := sqlitex.ResultInt(conn.Prep("SELECT count(*) FROM sqlite_schema"))
-	if err != nil {
-		return err
-	}
-	if version > len(schema.Migrations) || tables > 0 && int32(app) != schema.AppID {
-		return errForeign
-	}
-	return nil
+	return query(conn, `SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_user_version, pragma_application_id`, func(s *sqlite.Stmt) error {
+		isEmpty := s.ColumnInt(2) == 0
+		if s.ColumnInt(0) > len(schema.Migrations) || !isEmpty && s.ColumnInt32(1) != schema.AppID {
+			return errForeign
+		}
+		return nil
+	})
 }
 
 // errForeign says that a file is another program's or a newer nod's.

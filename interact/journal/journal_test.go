@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -183,5 +184,16 @@ func TestClosed(t *testing.T) {
 	}
 	if _, err := j.Head(context.Background()); !errors.Is(err, journal.ErrClosed) {
 		t.Errorf("got %v, want ErrClosed", err)
+	}
+}
+
+const onWindows = runtime.GOOS == "windows"
+
+// awaitHealth waits, in a bubble, until the journal has found out by itself that it can be written again.
+func awaitHealth(tb testing.TB, j *journal.Journal) {
+	tb.Helper()
+	time.Sleep(time.Minute)
+	if err := j.Problem(); err != nil {
+		tb.Fatal(err)
 	}
 }

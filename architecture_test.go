@@ -33,10 +33,10 @@ var mayImport = map[string][]string{
 	"nod/ipc/endpoint":          {"nod/ownfile"},
 	"nod/ipc/hooks":             {"nod/interact"},
 	"nod/ipc/mcp":               {"nod/interact", "nod/ipc/api"},
-	"nod/ipc/operator":          {"nod/interact", "nod/policy/config"},
+	"nod/ipc/operator":          {"nod/interact/history", "nod/policy/config"},
 	"nod/interact":              {"nod/ipc/api", "nod/policy"},
 	"nod/interact/history":      {"nod/interact"},
-	"nod/interact/journal":      {"nod/interact/history"},
+	"nod/interact/journal":      {"nod/interact/history", "nod/policy/config"},
 	"nod/interact/interacttest": {"nod/interact"},
 	"nod/policy": {
 		"nod/agents", "nod/ownfile", "nod/policy/git", "nod/policy/invisible", "nod/policy/shell",

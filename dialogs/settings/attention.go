@@ -19,7 +19,7 @@ import (
 // attentionPage says how nod draws the person's attention, and when it does not.
 type attentionPage struct {
 	content  fyne.CanvasObject
-	settings []setting
+	settings settingList
 	appear   *choiceRow
 	shortcut *savedEntry
 	hours    *savedEntry
@@ -49,8 +49,8 @@ func newAttentionPage(w *Window) *attentionPage {
 	p.hours = newSavedEntry(w, lang.L("Quiet hours"), lang.L("Such as 22:00-07:00. Empty: none."),
 		func(c *config.Config) string { return c.Notifications.QuietHours }, setHours)
 	p.content = page(
-		p.section(lang.L("Prompts"), "", p.appear, p.shortcut),
-		p.section(lang.L("Notifications"), "",
+		p.settings.section(lang.L("Prompts"), "", p.appear, p.shortcut),
+		p.settings.section(lang.L("Notifications"), "",
 			newSwitch(w, lang.L("Notify about pending prompts"), lang.L("A notification when a prompt waits and you look "+
 				"elsewhere. It names the agent and its folder, never what it wrote. A click opens the prompt."),
 				notifications(func(n *config.Notifications) *bool { return &n.Prompts })),
@@ -58,7 +58,7 @@ func newAttentionPage(w *Window) *attentionPage {
 				notifications(func(n *config.Notifications) *bool { return &n.Notices })),
 			newSwitch(w, lang.L("Sound"), lang.L("Where your desktop plays sounds for notifications."),
 				notifications(func(n *config.Notifications) *bool { return &n.Sound }))),
-		p.section(lang.L("Do not disturb"),
+		p.settings.section(lang.L("Do not disturb"),
 			lang.L("No notification and no sound, and prompts wait in the tray."),
 			newSwitch(w, lang.L("Do not disturb now"), lang.L("Until you switch it off."),
 				notifications(func(n *config.Notifications) *bool { return &n.DoNotDisturb })),
@@ -70,21 +70,9 @@ func newAttentionPage(w *Window) *attentionPage {
 	return p
 }
 
-// section is a card of settings, which are refreshed with the page.
-func (p *attentionPage) section(heading, hint string, settings ...setting) fyne.CanvasObject {
-	var rows []fyne.CanvasObject
-	for _, s := range settings {
-		rows = append(rows, s.row().content)
-	}
-	p.settings = append(p.settings, settings...)
-	return section(heading, hint, rows...)
-}
-
 // refresh shows what is saved.
 func (p *attentionPage) refresh(s operator.State) {
-	for _, one := range p.settings {
-		one.refresh(&s.Config, s.Problem == "")
-	}
+	p.settings.refresh(s)
 	if p.shortcut.Text == s.Config.Prompt.Shortcut {
 		p.shortcut.problem.say(s.Shortcut)
 	}

@@ -22,10 +22,30 @@ type setting interface {
 	refresh(c *config.Config, editable bool) // shows what is saved
 }
 
+// settingList are the settings of a page, which are refreshed together.
+type settingList []setting
+
+// section is a card of further settings.
+func (l *settingList) section(heading, hint string, settings ...setting) fyne.CanvasObject {
+	var rows []fyne.CanvasObject
+	for _, s := range settings {
+		rows = append(rows, s.row().content)
+	}
+	*l = append(*l, settings...)
+	return section(heading, hint, rows...)
+}
+
+// refresh shows what is saved.
+func (l settingList) refresh(s operator.State) {
+	for _, one := range l {
+		one.refresh(&s.Config, s.Problem == "")
+	}
+}
+
 // generalPage says how nod asks, looks and starts.
 type generalPage struct {
 	part
-	settings  []setting
+	settings  settingList
 	timeout   *savedEntry
 	onTop     *checkRow
 	autostart *autostartRow
@@ -41,7 +61,11 @@ func newGeneralPage(w *Window) *generalPage {
 		func(c *config.Config) *bool { return &c.Prompt.OnTop })
 	p.autostart = newAutostartRow(w)
 	p.content = page(
-		p.section(lang.L("Asking"), p.timeout,
+		p.settings.section(lang.L("Asking"), "", p.timeout,
+			newChoiceRow(w, lang.L("While the screen is locked"),
+				lang.L("An agent that cannot wait that long is answered when its own time is over."),
+				[]option{{config.LockedCount, lang.L("the time goes by")}, {config.LockedWait, lang.L("the time stands still")}},
+				func(c *config.Config) *string { return &c.Prompt.Locked }),
 			newDuration(w, lang.L("Allow button delay"),
 				lang.L("How long a prompt must be visible and unchanged before Allow works, so that no stray "+
 					"click allows anything."),
@@ -51,14 +75,14 @@ func newGeneralPage(w *Window) *generalPage {
 					"a denial that much later; 0s means at once."),
 				0, time.Minute, func(c *config.Config) *time.Duration { return &c.Prompt.Undo }),
 			p.onTop),
-		p.section(lang.L("Appearance"),
+		p.settings.section(lang.L("Appearance"), "",
 			newChoiceRow(w, lang.L("Theme"), "",
 				[]option{{"system", lang.L("System default")}, {"light", lang.L("Light")}, {"dark", lang.L("Dark")}},
 				func(c *config.Config) *string { return &c.Look.Theme }),
 			newChoiceRow(w, lang.L("Language"), lang.L("Takes effect after a restart."),
 				[]option{{"system", lang.L("System default")}, {"en", "English"}, {"zh-CN", "简体中文"}},
 				func(c *config.Config) *string { return &c.Look.Language })),
-		p.section(lang.L("Start"), p.autostart,
+		p.settings.section(lang.L("Start"), "", p.autostart,
 			newSavedEntry(w, lang.L("Port"),
 				lang.L("Where agents on this machine reach nod. 0 picks a free port at each start. Takes effect after a restart."),
 				portOf, setPort)),
@@ -67,21 +91,9 @@ func newGeneralPage(w *Window) *generalPage {
 	return p
 }
 
-// section is a card of settings, which are refreshed with the page.
-func (p *generalPage) section(heading string, settings ...setting) fyne.CanvasObject {
-	var rows []fyne.CanvasObject
-	for _, s := range settings {
-		rows = append(rows, s.row().content)
-	}
-	p.settings = append(p.settings, settings...)
-	return section(heading, "", rows...)
-}
-
 // refresh shows what is saved.
 func (p *generalPage) refresh(s operator.State) {
-	for _, one := range p.settings {
-		one.refresh(&s.Config, s.Problem == "")
-	}
+	p.settings.refresh(s)
 	p.autostart.follow(s.Autostart)
 	p.restart.say("")
 	if s.Restart {
@@ -93,9 +105,9 @@ func (p *generalPage) refresh(s operator.State) {
 func newDuration(w *Window, name, hint string, least, most time.Duration,
 	of func(*config.Config) *time.Duration) *savedEntry {
 	set := func(c *config.Config, typed string) error {
-		d, err := time.ParseDuration(typed)
+		d, err := config.ParseDuration(typed)
 		if err != nil {
-			return errors.New(lang.L("Write a time such as 700ms, 90s, 5m or 1h30m."))
+			return errors.New(lang.L("Write a time such as 700ms, 5m, 1h30m or 90d."))
 		}
 		if d < least || d > most {
 			return errors.New(lang.L("Between {{.Least}} and {{.Most}}.",

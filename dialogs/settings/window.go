@@ -73,6 +73,7 @@ type Window struct {
 	suggestions *suggestionsPage
 	agents      *agentsPage
 	attention   *attentionPage
+	history     *historyPage
 	about       *aboutPage
 
 	aside func(func())                // runs what may take a moment; tests have it done at once
@@ -304,6 +305,7 @@ func (w *Window) makePages() {
 	w.try = newTryPage(w)
 	w.agents = newAgentsPage(w)
 	w.attention = newAttentionPage(w)
+	w.history = newHistoryPage(w)
 	w.about = newAboutPage(w)
 	nothing := func() {}
 	w.pages = []tab{
@@ -316,6 +318,7 @@ func (w *Window) makePages() {
 			nothing, w.suggestions.leave},
 		{lang.L("Agents"), theme.ComputerIcon(), w.agents.content, w.agents.refresh, w.agents.look, nothing},
 		{lang.L("Attention"), theme.VolumeUpIcon(), w.attention.content, w.attention.refresh, nothing, nothing},
+		{lang.L("History"), theme.StorageIcon(), w.history.content, w.history.refresh, nothing, nothing},
 		{lang.L("About"), theme.InfoIcon(), w.about.content, func(operator.State) {}, w.about.ask, nothing},
 	}
 }

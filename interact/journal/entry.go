@@ -61,7 +61,7 @@ type encoded struct {
 }
 
 // encode makes an entry of what came of a request.
-func encode(r interact.Record, l Limits) (encoded, error) {
+func encode(r interact.Record, keepInputs bool) (encoded, error) {
 	rest, said := split(r)
 	h := head{Record: rest}
 	body, err := json.Marshal(said)
@@ -69,10 +69,10 @@ func encode(r interact.Record, l Limits) (encoded, error) {
 		return encoded{}, fmt.Errorf("encode request %s: %w", r.Request.ID, err)
 	}
 	h.Body = interact.Digest(body)
-	if l.DropInputs {
-		body, h.Withheld = nil, history.NotKept
-	} else {
+	if keepInputs {
 		h.Gist = gist(r.Request)
+	} else {
+		body, h.Withheld = nil, history.NotKept
 	}
 	text, err := json.Marshal(h)
 	if err != nil {

@@ -21,12 +21,12 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
-	"time"
 
 	"github.com/adrg/xdg"
 	"zombiezen.com/go/sqlite"
 
 	"nod/interact"
+	"nod/policy/config"
 )
 
 // DefaultPath is where the journal is: nod.db in the user's data folder.
@@ -40,18 +40,11 @@ func DefaultPath() (string, error) {
 // Options are what a [Journal] works with.
 type Options struct {
 	Log *slog.Logger // required
-	// Limits says what is kept, each time that it matters. nil: the zero Limits.
-	Limits func() Limits
+	// Config says what is kept, each time that it matters. nil: what a fresh installation keeps.
+	Config func() config.History
 	// Changed is called when [Journal.Problem] says something else than before. It must return soon, and not call the
 	// journal to write. nil: nobody is told.
 	Changed func()
-}
-
-// Limits say what of the journal is kept.
-type Limits struct {
-	Age        time.Duration // entries that are older are deleted; 0: none
-	Size       int64         // bytes that the file may have: the oldest bodies go first, then entries; 0: no limit
-	DropInputs bool          // what agent and person said is not kept
 }
 
 // Journal is an [interact.Journal] in a file. It is safe for concurrent use. Whatever is wrong with the file, nod goes
@@ -79,8 +72,8 @@ var ErrSettled = errors.New("the journal has an outcome of this request already"
 
 // Open opens the journal at path and makes it when there is none. It does not fail: see [Journal.Problem].
 func Open(path string, o Options) *Journal {
-	if o.Limits == nil {
-		o.Limits = func() Limits { return Limits{} }
+	if o.Config == nil {
+		o.Config = func() config.History { return config.Default().History }
 	}
 	if o.Changed == nil {
 		o.Changed = func() {}
@@ -159,7 +152,7 @@ func (j *Journal) set(ctx context.Context, id interact.ID, query string, value [
 
 // Settle implements [interact.Journal]. The error wraps [ErrSettled] when the request has an outcome already.
 func (j *Journal) Settle(ctx context.Context, r interact.Record) error {
-	e, err := encode(r, j.opts.Limits())
+	e, err := encode(r, j.opts.Config().KeepInputs)
 	if err != nil {
 		return fmt.Errorf("journal request %s: %w", r.Request.ID, err)
 	}

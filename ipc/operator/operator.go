@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"nod/interact"
+	"nod/interact/history"
 	"nod/policy"
 	"nod/policy/config"
 )
@@ -174,9 +175,19 @@ type State struct {
 	Undos      []Undo                      // as in [Pending]
 	Contacts   map[string]interact.Contact // what came of agents' hooks, by agent
 	Autostart  Autostart
+	Journal    Journal
 	Shortcut   string // why the shortcut that brings nod up does not work; empty: it does, or there is none
 	Restart    bool   // something was set that counts only once nod is started again
 	About      About
+}
+
+// Journal is what nod has kept of what was asked.
+type Journal struct {
+	Path    string // of its file; empty: nothing is known
+	Entries int64
+	Bytes   int64        // on the disk
+	Head    history.Head // the last entry
+	Problem string       // why nothing can be kept now; empty: it can
 }
 
 // Autostart says whether nod starts with the session.

@@ -57,6 +57,10 @@ type Journal struct {
 	closing chan struct{}
 	ended   chan struct{} // closed once run has returned
 
+	index     *indexer
+	stopIndex context.CancelFunc
+	indexed   sync.WaitGroup // of the indexer
+
 	mu      sync.Mutex // guards all below
 	closed  bool
 	problem error
@@ -82,9 +86,13 @@ func Open(path string, o Options) *Journal {
 		Reader: newReader(path), opts: o,
 		writes: make(chan *write), closing: make(chan struct{}), ended: make(chan struct{}),
 	}
+	j.index = newIndexer(j.Reader, o.Log)
 	w := &writer{j: j, path: path}
 	w.note(w.open())
 	go w.run()
+	var ctx context.Context
+	ctx, j.stopIndex = context.WithCancel(context.Background())
+	j.indexed.Go(func() { j.index.run(ctx) })
 	return j
 }
 
@@ -98,6 +106,8 @@ func (j *Journal) Close() error {
 		close(j.closing)
 	}
 	<-j.ended
+	j.stopIndex()
+	j.indexed.Wait()
 	return j.Reader.Close()
 }
 

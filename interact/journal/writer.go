@@ -72,6 +72,7 @@ func (w *writer) group(first *write) {
 	}
 	err := w.commit(group)
 	w.note(err)
+	w.j.index.wake()
 	for _, next := range group {
 		next.done <- err
 	}

@@ -40,3 +40,6 @@ func (j *Journal) Indexed(tb testing.TB) int64 {
 	}
 	return at
 }
+
+// Path is where r's journal is.
+func (r *Reader) Path() string { return r.path }

@@ -180,12 +180,12 @@ func (f filter) query(
 		":rule": f.Rule, ":kind": string(f.Kind), ":outcome": string(f.Outcome), ":by": string(f.By),
 		":since": since.UnixMicro(), ":until": until.UnixMicro(),
 	}
-	from := fromEntries
+	from, by := fromEntries, "seq "
 	if match != "" {
-		from = fromIndex
+		from, by = fromIndex, "w.rowid " // SQLite would sort by the other
 		named[":match"] = match
 	}
-	return sqlitex.Execute(conn, "SELECT "+columns+", hash, head, body "+from+filters+"seq "+string(o),
+	return sqlitex.Execute(conn, "SELECT "+columns+", hash, head, body "+from+filters+by+string(o),
 		&sqlitex.ExecOptions{Named: named, ResultFunc: found})
 }
 

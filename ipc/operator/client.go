@@ -90,7 +90,9 @@ func (c *Client) Prompts(ctx context.Context, known map[interact.ID]int) (Pendin
 }
 
 // Answer implements [Operator].
-func (c *Client) Answer(ctx context.Context, a Answer) error { return c.do(ctx, methodAnswer, a) }
+func (c *Client) Answer(ctx context.Context, a Answer) error {
+	return c.do(ctx, methodAnswer, a.sent(time.Now()))
+}
 
 // Snooze implements [Operator].
 func (c *Client) Snooze(ctx context.Context, id interact.ID, d time.Duration) error {

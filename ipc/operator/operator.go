@@ -164,6 +164,27 @@ type Answer struct {
 	Failure string // why the prompt could not be shown; then there is no answer
 }
 
+// sentAnswer is an [Answer] on its way to the other process, which may read another clock.
+type sentAnswer struct {
+	Answer
+	Seen time.Duration // since the prompt was first on screen, in the place of that time; 0: it never was
+}
+
+func (a Answer) sent(now time.Time) sentAnswer {
+	s := sentAnswer{Answer: a}
+	if at := a.Answer.Shown.At; !at.IsZero() {
+		s.Seen, s.Answer.Answer.Shown.At = max(now.Sub(at), 1), time.Time{}
+	}
+	return s
+}
+
+func (s sentAnswer) received(now time.Time) Answer {
+	if s.Seen > 0 {
+		s.Answer.Answer.Shown.At = now.Add(-s.Seen)
+	}
+	return s.Answer
+}
+
 // Screen is what is on screen in the windows process.
 type Screen struct {
 	Focused bool // one of nod's windows has the focus

@@ -99,8 +99,10 @@ func Serve(r io.ReadCloser, w io.WriteCloser, op Operator, version string, log *
 // methods are everything that the operator API offers.
 func methods(op Operator) handler.Map {
 	table := handler.Map{
-		methodPrompts:      handler.NewPos(op.Prompts, "known"),
-		methodAnswer:       handler.NewPos(op.Answer, "answer"),
+		methodPrompts: handler.NewPos(op.Prompts, "known"),
+		methodAnswer: handler.NewPos(func(ctx context.Context, a sentAnswer) error {
+			return op.Answer(ctx, a.received(time.Now()))
+		}, "answer"),
 		methodSnooze:       handler.NewPos(op.Snooze, "id", "for"),
 		methodReport:       handler.NewPos(op.Report, "screen"),
 		methodState:        handler.New(op.State),

@@ -5,32 +5,58 @@ import (
 	"strings"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
 
 	"nod/interact"
 )
 
 // Past shows what was asked, exactly, as a prompt does, and what was answered. What a file would have become it shows
-// as it was shown then: what is on the disk now has nothing to do with it. Aside does work on another goroutine, and
-// then what it returns on that of the UI.
-func Past(r interact.Record, aside func(work func() (show func()))) fyne.CanvasObject {
+// as it was shown then: what is on the disk now has nothing to do with it. Where it does not scroll, the page that it
+// is on does. Aside does work on another goroutine, and then what it returns on that of the UI.
+func Past(r interact.Record, page fyne.Scrollable, aside func(work func() (show func()))) fyne.CanvasObject {
 	c := pastContent(r)
 	if c.plan != nil {
-		s := newProse(c.plan)
-		s.past = true
-		return s
+		return newPast(newProse(c.plan), page)
 	}
 	s := newSheet(c.lines, c.original)
-	s.past = true
 	aside(s.colour)
-	return s
+	return newPast(s, page)
 }
 
 // PastInput shows the whole input of a tool call that was asked about, as JSON.
-func PastInput(input []byte, aside func(work func() (show func()))) fyne.CanvasObject {
+func PastInput(input []byte, page fyne.Scrollable, aside func(work func() (show func()))) fyne.CanvasObject {
 	s := newRawView(input)
-	s.past = true
 	aside(s.colour)
-	return s
+	return newPast(s, page)
+}
+
+func newPast(s *sheet, page fyne.Scrollable) fyne.CanvasObject {
+	s.past = true
+	h := &pastWheel{sheet: s, page: page}
+	h.ExtendBaseWidget(h)
+	return container.NewStack(s, h)
+}
+
+// pastWheel lies over a sheet and takes nothing but the wheel: it scrolls the sheet, then the page around it.
+type pastWheel struct {
+	widget.BaseWidget
+	sheet *sheet
+	page  fyne.Scrollable
+}
+
+// CreateRenderer implements [fyne.Widget].
+func (h *pastWheel) CreateRenderer() fyne.WidgetRenderer {
+	return widget.NewSimpleRenderer(container.NewWithoutLayout())
+}
+
+// Scrolled implements [fyne.Scrollable].
+func (h *pastWheel) Scrolled(ev *fyne.ScrollEvent) {
+	was := h.sheet.scroll.Offset
+	h.sheet.Scrolled(ev)
+	if h.sheet.scroll.Offset == was {
+		h.page.Scrolled(ev)
+	}
 }
 
 func pastContent(r interact.Record) content {

@@ -32,6 +32,12 @@ const (
 	methodAcceptGrants = "grants.accept"
 	methodTry          = "try"
 	methodSuggest      = "suggest"
+	methodHistory      = "history"
+	methodEntry        = "history.entry"
+	methodFacets       = "history.facets"
+	methodInsights     = "history.insights"
+	methodAway         = "history.away"
+	methodExport       = "history.export"
 	methodAutostart    = "autostart"
 	methodDesktop      = "desktop"
 	methodTestRequest  = "test.request"
@@ -109,6 +115,12 @@ func methods(op Operator) handler.Map {
 		methodAcceptGrants: handler.New(op.AcceptGrants),
 		methodTry:          handler.NewPos(op.Try, "call"),
 		methodSuggest:      handler.New(op.Suggest),
+		methodHistory:      handler.NewPos(op.History, "query"),
+		methodEntry:        handler.NewPos(op.Entry, "seq"),
+		methodFacets:       handler.New(op.Facets),
+		methodInsights:     handler.NewPos(op.Insights, "since"),
+		methodAway:         handler.New(op.Away),
+		methodExport:       handler.NewPos(op.Export, "query", "path", "format"),
 		methodAutostart:    handler.NewPos(op.SetAutostart, "on"),
 		methodDesktop:      handler.New(op.Desktop),
 		methodTestRequest:  handler.New(op.TestRequest),

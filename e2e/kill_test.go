@@ -6,6 +6,8 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"log/slog"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -17,6 +19,7 @@ import (
 	"time"
 
 	"nod/interact"
+	"nod/interact/journal"
 	"nod/ipc/client"
 )
 
@@ -203,10 +206,23 @@ func (k *killing) end() {
 	}
 }
 
-// records are the outcomes that the journal has.
-func (k *killing) records() (all []interact.Record) {
-	return logRecords(k.n.logPath())
+// records are the outcomes that the journal has. It must be whole, and nothing in it may be open.
+func (k *killing) records() []interact.Record {
+	k.t.Helper()
+	j := journal.Open(k.n.journalPath(), journal.Options{Log: slog.New(slog.DiscardHandler)})
+	defer j.Close()
+	must(k.t, j.Problem())
+	must(k.t, j.Verify(k.t.Context()))
+	open, settled, err := j.Restore(k.t.Context(), math.MaxInt32)
+	must(k.t, err)
+	for _, r := range open {
+		k.t.Errorf("seed %d: the journal has request %s open, though nod has ended: %+v", k.seed, r.Request.ID, r.Request.Body)
+	}
+	return settled
 }
+
+// journalPath is where nod's journal is.
+func (n *nod) journalPath() string { return filepath.Join(n.Home(), ".local", "share", "nod", "nod.db") }
 
 // upTo is a random time below most.
 func upTo(r *rand.Rand, most time.Duration) time.Duration {

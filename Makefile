@@ -113,8 +113,8 @@ bench: setup-test ## run the benchmarks, those beside other libraries, too (benc
 	$(WITHOUT_C) -run '^$$' -bench . -benchmem $(CORE) $(WINDOWS)
 	go -C bench test -run '^$$' -bench . -benchmem .
 
-figures: setup-test build ## measure start, first window, memory, processor and size on a virtual desktop
-	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 10m -run Figures ./e2e -figures -v
+figures: setup-test build ## measure start, windows, journal, memory, processor and size on a virtual desktop
+	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 30m -run Figures ./e2e -figures -v
 
 pictures: e2e ## copy the pictures of the README from the screenshots of the tests
 	@mkdir -p assets/screenshots

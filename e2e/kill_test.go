@@ -222,7 +222,9 @@ func (k *killing) records() []interact.Record {
 }
 
 // journalPath is where nod's journal is.
-func (n *nod) journalPath() string { return filepath.Join(n.Home(), ".local", "share", "nod", "nod.db") }
+func (n *nod) journalPath() string {
+	return filepath.Join(n.Home(), ".local", "share", "nod", "nod.db")
+}
 
 // upTo is a random time below most.
 func upTo(r *rand.Rand, most time.Duration) time.Duration {

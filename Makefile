@@ -16,7 +16,7 @@ WITHOUT_C := CGO_ENABLED=0 go test -tags ci
 # The version comes from LDFLAGS: without this, go build fails in a clone that another user owns.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false -trimpath)
 
-.PHONY: build run demo screenshot stop test test-agents test-mcp unit e2e monkey kill lint fuzz sandbox bench figures pictures update-golden clean help need-go
+.PHONY: build run demo screenshot stop test test-agents test-mcp unit e2e monkey kill soak lint fuzz sandbox bench figures pictures update-golden clean help need-go
 
 build: setup-build bin/nod bin/nod-desktop bin/nod-dialogs ## build the programs into bin/ (what make alone does)
 
@@ -48,13 +48,17 @@ unit: setup-test ## run the tests that need no screen
 e2e: setup-test build ## test the built programs on virtual desktops, with real keys and clicks
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 15m ./e2e/...
 
-# How long make monkey drives nod. REPLAY is the file of a failure.
+# How long make monkey drives nod, and make soak (by itself an hour). REPLAY is the file of a failure.
 MINUTES   ?= 10
 REPLAY    ?=
 
 monkey: setup-test build ## drive nod at random for MINUTES, from SEED on; or run the REPLAY of a failure again
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 0 -v -run TestMonkey ./e2e -args -monkey $(MINUTES)m \
 		-monkey-seed $(SEED) -monkey-replay "$(abspath $(REPLAY))"
+
+soak: MINUTES = 60
+soak: setup-test build ## have nod work for MINUTES, and see that nothing grows
+	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 0 -v -run TestSoak ./e2e -args -soak $(MINUTES)m
 
 # How often make kill kills a process of nod's.
 KILLS     ?= 3000

@@ -78,7 +78,7 @@ func TestKill(t *testing.T) {
 	k.end()
 	notes, err := readNotes(k.notes)
 	must(t, err)
-	a := newAudit(k.stories, k.records(), notes)
+	a := newAudit(k.stories, k.n.settled(), notes)
 	a.check()
 	t.Logf("seed %d: killed nod-desktop %d times, nod-dialogs %d times, ended nod-desktop %d times in %v\n%s",
 		seed, k.trays, k.windows, k.ends, time.Since(begin).Round(time.Second), a.summary())
@@ -206,17 +206,17 @@ func (k *killing) end() {
 	}
 }
 
-// records are the outcomes that the journal has. It must be whole, and nothing in it may be open.
-func (k *killing) records() []interact.Record {
-	k.t.Helper()
-	j := journal.Open(k.n.journalPath(), journal.Options{Log: slog.New(slog.DiscardHandler)})
+// settled are the outcomes that the journal has, now that nod has ended. It must be whole, and nothing in it open.
+func (n *nod) settled() []interact.Record {
+	n.t.Helper()
+	j := journal.Open(n.journalPath(), journal.Options{Log: slog.New(slog.DiscardHandler)})
 	defer j.Close()
-	must(k.t, j.Problem())
-	must(k.t, j.Verify(k.t.Context()))
-	open, settled, err := j.Restore(k.t.Context(), math.MaxInt32)
-	must(k.t, err)
+	must(n.t, j.Problem())
+	must(n.t, j.Verify(n.t.Context()))
+	open, settled, err := j.Restore(n.t.Context(), math.MaxInt32)
+	must(n.t, err)
 	for _, r := range open {
-		k.t.Errorf("seed %d: the journal has request %s open, though nod has ended: %+v", k.seed, r.Request.ID, r.Request.Body)
+		n.t.Errorf("the journal has request %s open, though nod has ended: %+v", r.Request.ID, r.Request.Body)
 	}
 	return settled
 }

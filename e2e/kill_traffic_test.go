@@ -130,9 +130,10 @@ func (s *story) input() (tool, input string) {
 
 // traffic is callers that ask all at once.
 type traffic struct {
-	n    *nod
-	dir  string // of the programs
-	seed uint64
+	n     *nod
+	dir   string // of the programs
+	seed  uint64
+	pause time.Duration // of a caller between two requests, at most; 0: none
 
 	mu      sync.Mutex // guards all below
 	stories []*story
@@ -154,6 +155,9 @@ func (t *traffic) drive(ctx context.Context, callers int) {
 		all.Go(func() {
 			for ctx.Err() == nil {
 				t.live(t.next())
+				if t.pause > 0 {
+					time.Sleep(rand.N(t.pause))
+				}
 			}
 		})
 	}

@@ -104,7 +104,7 @@ type killing struct {
 func newKilling(t *testing.T, seed uint64) *killing {
 	n := startDesktop(t)
 	k := &killing{
-		traffic: traffic{n: n, dir: filepath.Join(n.Home(), "bin"), seed: seed},
+		traffic: traffic{n: n, dir: filepath.Join(n.Home(), "bin"), seed: seed, easy: 20},
 		t:       t, random: rand.New(rand.NewPCG(seed, 0)), notes: filepath.Join(n.Home(), "notes"),
 	}
 	n.writeConfig(trafficConfig)

@@ -83,8 +83,8 @@ func (r reply) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s by %s %s", r.id, r.outcome, r.by, r.value))
 }
 
-// newStory makes a request from its number and the seed, and from nothing else.
-func newStory(seed uint64, number int) *story {
+// newStory makes a request from its number and the seed, and from nothing else. So many of a hundred are for the policy.
+func newStory(seed uint64, number, easy int) *story {
 	random := rand.New(rand.NewPCG(seed, uint64(number)))
 	s := &story{number: number, token: fmt.Sprintf("tok%06d", number), manner: pick(random, manners)}
 	s.kind = pick(random, []interact.Kind{
@@ -93,8 +93,9 @@ func newStory(seed uint64, number int) *story {
 	if s.manner == hook {
 		s.kind = interact.KindApprove
 	}
-	if s.kind == interact.KindApprove {
-		s.policy = pick(random, []interact.Outcome{interact.Allowed, interact.Denied, "", "", ""})
+	if random.IntN(100) < easy {
+		s.kind = interact.KindApprove
+		s.policy = pick(random, []interact.Outcome{interact.Allowed, interact.Allowed, interact.Denied})
 	}
 	if s.manner == keyed || s.manner == twins {
 		s.key = "key-" + s.token
@@ -133,6 +134,7 @@ type traffic struct {
 	n     *nod
 	dir   string // of the programs
 	seed  uint64
+	easy  int           // how many requests of a hundred are for the policy
 	pause time.Duration // of a caller between two requests, at most; 0: none
 
 	mu      sync.Mutex // guards all below
@@ -143,7 +145,7 @@ type traffic struct {
 func (t *traffic) next() *story {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := newStory(t.seed, len(t.stories))
+	s := newStory(t.seed, len(t.stories), t.easy)
 	t.stories = append(t.stories, s)
 	return s
 }

@@ -23,7 +23,7 @@ var soakTime = flag.Duration("soak", 2*time.Minute, "how long TestSoak has nod w
 
 const (
 	soakCallers = 8
-	soakPause   = 400 * time.Millisecond // between two requests of a caller, at most
+	soakPause   = 300 * time.Millisecond // between two requests of a caller, at most
 )
 
 // What nod may have at the end of a soak beyond what it had when it was fresh. A leak has more within minutes.
@@ -53,7 +53,7 @@ func TestSoak(t *testing.T) {
 	fresh := table.add(n, 0, 0)
 	soaked, stop := context.WithTimeout(ctx, *soakTime)
 	defer stop()
-	traffic := &traffic{n: n, dir: bin, seed: uint64(begin.Unix()), pause: soakPause}
+	traffic := &traffic{n: n, dir: bin, seed: uint64(begin.Unix()), easy: 90, pause: soakPause}
 	var all sync.WaitGroup
 	all.Go(func() { traffic.drive(soaked, soakCallers) })
 	asked := make(chan struct{})

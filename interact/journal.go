@@ -44,10 +44,16 @@ type Shown struct {
 	At      time.Time     `json:"at,omitzero"`       // when the prompt was first on screen
 	Armed   time.Duration `json:"armed,omitempty"`   // … how long after that Allow first worked; 0: it never did
 	Decided time.Duration `json:"decided,omitempty"` // … and how long after it the person decided
-	With    string        `json:"with,omitempty"`    // "keys" or "mouse"
+	With    string        `json:"with,omitempty"`    // one of [WithKeys] and [WithMouse]
 	Facts   []string      `json:"facts,omitempty"`   // in the words of the prompt
 	Diff    string        `json:"diff,omitempty"`    // of a file that would change, as lines of a unified diff
 }
+
+// How a person decided.
+const (
+	WithKeys  = "keys"
+	WithMouse = "mouse"
+)
 
 // MemoryJournal is a [Journal] that forgets when the program ends. It is safe for concurrent use.
 type MemoryJournal struct {

@@ -108,7 +108,9 @@ func (b *Broker) confirmed(e *entry, a Answer) Answer {
 		return a
 	}
 	if now := b.cfg.Policy.Decide(e.call); now.Effect == policy.Deny {
-		return decided(now)
+		denied := decided(now)
+		denied.Shown = a.Shown
+		return denied
 	}
 	a.Scope = cmp.Or(a.Scope, policy.Once)
 	if a.Scope == policy.Once {

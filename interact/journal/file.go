@@ -1,0 +1,255 @@
+package journal
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitemigration"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// schema has what changes a file of each version into one of the next.
+var schema = func() sqlitemigration.Schema {
+	s := sqlitemigration.Schema{AppID: 0x6e6f6400} // "nod"
+	for {
+		text, err := migrations.ReadFile(fmt.Sprintf("migrations/%d.sql", len(s.Migrations)+1))
+		if err != nil {
+			return s
+		}
+		s.Migrations = append(s.Migrations, string(text))
+	}
+}()
+
+// pragmas set up a connection that writes. Pages that are deleted are overwritten with zeros; checkpoints are left to
+// the keeper.
+var pragmas = []string{
+	"PRAGMA auto_vacuum = incremental", "PRAGMA journal_mode = wal", "PRAGMA synchronous = normal",
+	"PRAGMA wal_autocheckpoint = 0", "PRAGMA journal_size_limit = 1048576", "PRAGMA secure_delete = on",
+	"PRAGMA cache_size = -1024", "PRAGMA cell_size_check = on", "PRAGMA trusted_schema = off",
+}
+
+// file is a database that is open to write.
+type file struct {
+	path string
+	conn *sqlite.Conn
+	info fs.FileInfo // of the file as it was opened
+	log  fs.FileInfo // of its write-ahead log; nil: there was none
+	seq  int64       // of the last entry
+	hash digest      // … and its hash
+
+	size      int64 // bytes that it had when it was looked at last
+	mayShrink bool  // nod makes it smaller itself
+}
+
+// openFile opens the database at path, makes it when there is none, and brings it up to date.
+func openFile(path string) (_ *file, err error) {
+	f := &file{path: path}
+	if f.info, err = create(path); err != nil {
+		return nil, err
+	}
+	if f.conn, err = sqlite.OpenConn(path, sqlite.OpenReadWrite); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.conn.Close())
+		}
+	}()
+	f.conn.SetBusyTimeout(busyTime)
+	err = f.prepare()
+	if err == nil {
+		f.seq, f.hash, err = readHead(f.conn)
+	}
+	if sqlite.ErrCode(err) == sqlite.ResultError { // a table is missing, or what is in it is none of nod's
+		return nil, fmt.Errorf("%w: %w", errForeign, err)
+	}
+	f.log, _ = os.Stat(path + "-wal") // there is none when another process has just emptied it
+	return f, err
+}
+
+// create makes the file, for its owner only, when there is none. SQLite gives the files beside it the same mode. It
+// must not be called while the file is open: to close a file ends SQLite's locks on it.
+func create(path string) (fs.FileInfo, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	empty, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		err = empty.Close()
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("this is not a plain file: move it away")
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		if err := os.Chmod(path, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	return info, nil
+}
+
+// prepare sets up the connection and migrates the database, which is as it was when it is not nod's.
+func (f *file) prepare() error {
+	if err := recognize(f.conn); err != nil {
+		return err
+	}
+	for _, pragma := range pragmas {
+		if err := sqlitex.ExecuteTransient(f.conn, pragma, nil); err != nil {
+			return fmt.Errorf("%s: %w", pragma, err)
+		}
+	}
+	return sqlitemigration.Migrate(context.Background(), f.conn, schema)
+}
+
+// recognize returns an [errForeign] for a database that this version of nod does not know.
+func recognize(conn *sqlite.Conn) error {
+	return query(conn, `SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_user_version, pragma_application_id`, func(s *sqlite.Stmt) error {
+		isEmpty := s.ColumnInt(2) == 0
+		if s.ColumnInt(0) > len(schema.Migrations) || !isEmpty && s.ColumnInt32(1) != schema.AppID {
+			return errForeign
+		}
+		return nil
+	})
+}
+
+// errForeign says that a file is another program's or a newer nod's.
+var errForeign = errors.New("a newer nod or another program has written it")
+
+// isDamage reports whether a file is of no use.
+func isDamage(err error) bool {
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultCorrupt, sqlite.ResultNotADB:
+		return true
+	}
+	return errors.Is(err, errForeign) || errors.Is(err, errTruncated)
+}
+
+var errTruncated = errors.New("it has become shorter")
+
+// isTruncated reports whether somebody else has made the file shorter than it was.
+func (f *file) isTruncated(size int64) bool {
+	if size < f.size && !f.mayShrink {
+		return true
+	}
+	f.size = size
+	return false
+}
+
+// shrunk says that nod has ended to make the file smaller.
+func (f *file) shrunk() { f.mayShrink, f.size = false, 0 }
+
+// open opens the file, and another when it is of no use.
+func (w *writer) open() error {
+	f, err := openFile(w.path)
+	if isDamage(err) {
+		if err = w.setAside(err); err == nil {
+			f, err = openFile(w.path)
+		}
+	}
+	if err != nil {
+		w.tried, w.reason = time.Now(), err
+		return err
+	}
+	w.file, w.seq, w.hash = f, f.seq, f.hash
+	return nil
+}
+
+// close closes the file.
+func (w *writer) close() {
+	if w.file == nil {
+		return
+	}
+	if err := w.file.conn.Close(); err != nil {
+		w.j.opts.Log.Error("journal: close", "err", err)
+	}
+	w.file = nil
+}
+
+// ready opens the file unless it is open and still the one at its path.
+func (w *writer) ready() error {
+	if w.file == nil {
+		if time.Since(w.tried) < reopenTime {
+			return w.reason
+		}
+		return w.open()
+	}
+	info, err := os.Lstat(w.path)
+	switch {
+	case err == nil && os.SameFile(info, w.file.info):
+		if w.file.isTruncated(info.Size()) {
+			return w.replace(errTruncated)
+		}
+		return nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	w.leave()
+	return w.open()
+}
+
+// leave gives up a file that is no longer at its path.
+func (w *writer) leave() {
+	w.j.files.Lock()
+	defer w.j.files.Unlock()
+	old := w.file
+	w.closeReaders()
+	w.close()
+	if info, err := os.Stat(w.path + "-wal"); err == nil && old.log != nil && os.SameFile(info, old.log) {
+		// It is of the file that is gone: SQLite would play it into the one that came.
+		os.Remove(w.path + "-wal")
+		os.Remove(w.path + "-shm")
+	}
+	w.j.report(func(p *problems) { p.file = &ProblemError{Trouble: Gone, Path: w.path} })
+}
+
+// closeReaders has whoever reads next open the file that is there then.
+func (w *writer) closeReaders() {
+	if err := w.j.Reader.reset(); err != nil {
+		w.j.opts.Log.Error("journal: close what reads", "err", err)
+	}
+}
+
+// replace sets a damaged file aside and begins another.
+func (w *writer) replace(damage error) error {
+	w.close()
+	if err := w.setAside(damage); err != nil {
+		w.tried, w.reason = time.Now(), err
+		return err
+	}
+	return w.open()
+}
+
+// setAside renames the file, which is not open.
+func (w *writer) setAside(damage error) error {
+	w.j.files.Lock()
+	defer w.j.files.Unlock()
+	w.closeReaders()
+	aside := w.path + time.Now().Format(".2006-01-02T15-04-05.000000")
+	for _, end := range []string{"-wal", ""} { // the log first: without it the file is a whole one of earlier
+		err := os.Rename(w.path+end, aside+end)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w: set it aside: %w", damage, err)
+		}
+	}
+	os.Remove(w.path + "-shm")
+	w.j.report(func(p *problems) { p.file = &ProblemError{Trouble: SetAside, Path: aside, Err: damage} })
+	return nil
+}

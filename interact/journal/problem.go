@@ -1,0 +1,125 @@
+package journal
+
+import (
+	"fmt"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// Trouble is what kind of thing is wrong with the file.
+type Trouble string
+
+// What can be wrong.
+const (
+	Full       Trouble = "full"       // the disk is
+	Locked     Trouble = "locked"     // another program works on it
+	Unwritable Trouble = "unwritable" // it is read-only, or the disk fails
+	SetAside   Trouble = "set aside"  // it was damaged, or not nod's: Path is where it is now, and another was begun
+	Gone       Trouble = "gone"       // it was taken away or replaced while nod ran
+	// NotForwarded is about another file than the journal's, or the system's log: Lost outcomes have not arrived there.
+	NotForwarded Trouble = "not forwarded"
+)
+
+// ProblemError says what is wrong with the journal's file.
+type ProblemError struct {
+	Trouble Trouble
+	Path    string
+	Lost    int
+	Err     error // nil: there is no more to say
+}
+
+func (e *ProblemError) Unwrap() error { return e.Err }
+
+// Error is a sentence or two for a person.
+func (e *ProblemError) Error() string {
+	switch e.Trouble {
+	case Full:
+		return fmt.Sprintf("the disk is full: nod cannot write its history %s and allows nothing unasked", e.Path)
+	case Locked:
+		return fmt.Sprintf("another program holds nod's history %s: until it lets go nothing is allowed unasked", e.Path)
+	case SetAside:
+		return fmt.Sprintf("nod's history could not be read (%v): a new one has begun, the old one is %s", e.Err, e.Path)
+	case Gone:
+		return fmt.Sprintf("nod's history %s was moved or replaced while nod ran", e.Path)
+	case NotForwarded:
+		return fmt.Sprintf("%d outcomes have not been forwarded to %s: %v", e.Lost, e.Path, e.Err)
+	}
+	return fmt.Sprintf("nod cannot write its history %s and allows nothing unasked: %v", e.Path, e.Err)
+}
+
+// problems are what is wrong now, and what has been lost since nod started.
+type problems struct {
+	write   error // nothing can be written
+	file    error // another file was begun
+	forward error // outcomes were not forwarded
+}
+
+func (p problems) worst() error {
+	for _, err := range []error{p.write, p.file, p.forward} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Problem says what is wrong with the journal, for a person: a [*ProblemError]. What keeps nod from writing is gone once
+// that works again; what was lost is said until nod starts again. nil: all is well.
+func (j *Journal) Problem() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.problems.worst()
+}
+
+// isFailing reports whether nothing can be written.
+func (j *Journal) isFailing() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.problems.write != nil
+}
+
+// report changes what is wrong, and tells whoever wants to know.
+func (j *Journal) report(change func(*problems)) {
+	j.mu.Lock()
+	old := j.problems.worst()
+	change(&j.problems)
+	problem := j.problems.worst()
+	j.mu.Unlock()
+	if text(old) == text(problem) {
+		return
+	}
+	if problem != nil {
+		j.opts.Log.Error("journal", "problem", problem)
+	}
+	j.opts.Changed()
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// failed reports what came of an attempt to write.
+func (j *Journal) failed(err error) {
+	if err != nil {
+		err = &ProblemError{Trouble: troubleOf(err), Path: j.path, Err: err}
+	}
+	j.report(func(p *problems) { p.write = err })
+}
+
+func troubleOf(err error) Trouble {
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultFull:
+		return Full
+	case sqlite.ResultBusy, sqlite.ResultLocked:
+		return Locked
+	}
+	return Unwritable
+}
+
+// notForwarded reports how many outcomes have not arrived.
+func (j *Journal) notForwarded(to string, lost int, err error) {
+	j.report(func(p *problems) { p.forward = &ProblemError{Trouble: NotForwarded, Path: to, Lost: lost, Err: err} })
+}

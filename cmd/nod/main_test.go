@@ -188,7 +188,7 @@ func startDesktop(dir string, words []string) (_ *human, stop func(), _ error) {
 	broker := interact.NewBroker(interact.BrokerConfig{
 		Policy: rules, Prompter: h,
 		Notify:  func(context.Context, interact.Request) bool { return !slices.Contains(words, "undelivered") },
-		Journal: interact.NewMemoryJournal(100, 1<<20), Timeout: func() time.Duration { return time.Minute },
+		Journal: new(interacttest.Journal), Timeout: func() time.Duration { return time.Minute },
 		Log: slog.New(slog.DiscardHandler),
 	})
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"nod/agents/registry"
 	"nod/dialogs"
+	"nod/dialogs/controls"
 	"nod/dialogs/safetext"
 	"nod/ipc/operator"
 	"nod/policy/config"
@@ -28,7 +29,7 @@ type attentionPage struct {
 	win   *Window
 	muted *fyne.Container // a row for each agent
 	mutes map[string]*checkRow
-	known drawn
+	known controls.Drawn
 }
 
 func newAttentionPage(w *Window) *attentionPage {
@@ -48,7 +49,7 @@ func newAttentionPage(w *Window) *attentionPage {
 		func(c *config.Config) string { return c.Prompt.Shortcut }, setShortcut)
 	p.hours = newSavedEntry(w, lang.L("Quiet hours"), lang.L("Such as 22:00-07:00. Empty: none."),
 		func(c *config.Config) string { return c.Notifications.QuietHours }, setHours)
-	p.content = page(
+	p.content = controls.Page(
 		p.settings.section(lang.L("Prompts"), "", p.appear, p.shortcut),
 		p.settings.section(lang.L("Notifications"), "",
 			newSwitch(w, lang.L("Notify about pending prompts"), lang.L("A notification when a prompt waits and you look "+
@@ -63,7 +64,7 @@ func newAttentionPage(w *Window) *attentionPage {
 			newSwitch(w, lang.L("Do not disturb now"), lang.L("Until you switch it off."),
 				notifications(func(n *config.Notifications) *bool { return &n.DoNotDisturb })),
 			p.hours, p.newDays()),
-		dialogs.Column(9, header(lang.L("Muted agents"),
+		dialogs.Column(9, controls.Header(lang.L("Muted agents"),
 			lang.L("Do not disturb always applies to these. Agents that have asked are listed.")),
 			dialogs.Card(dialogs.ColorSunken, p.muted)),
 	)
@@ -74,7 +75,7 @@ func newAttentionPage(w *Window) *attentionPage {
 func (p *attentionPage) refresh(s operator.State) {
 	p.settings.refresh(s)
 	if p.shortcut.Text == s.Config.Prompt.Shortcut {
-		p.shortcut.problem.say(s.Shortcut)
+		p.shortcut.Problem.Say(s.Shortcut)
 	}
 	p.listAgents(s)
 	for _, row := range p.mutes {
@@ -90,7 +91,7 @@ func (p *attentionPage) listAgents(s operator.State) {
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	if !p.known.changed(names) {
+	if !p.known.Changed(names) {
 		return
 	}
 	clear(p.mutes)
@@ -102,12 +103,12 @@ func (p *attentionPage) listAgents(s operator.State) {
 		row := newMember(p.win, safetext.Line(registry.Title(name), maxAgentName), "", name,
 			func(c *config.Config) *[]string { return &c.Notifications.Muted })
 		p.mutes[name] = row
-		rows = append(rows, row.content)
+		rows = append(rows, row.Content)
 	}
 	if len(rows) == 0 {
-		rows = append(rows, emptyRow(lang.L("No agent has asked yet.")))
+		rows = append(rows, controls.EmptyRow(lang.L("No agent has asked yet.")))
 	}
-	setContent(p.muted, rows...)
+	controls.SetContent(p.muted, rows...)
 }
 
 // maxAgentName is how many characters of an agent's name are shown.
@@ -115,7 +116,7 @@ const maxAgentName = 60
 
 // daysRow is a setting of some days of the week. None are all.
 type daysRow struct {
-	*field
+	*controls.Setting
 	rows []*checkRow
 }
 
@@ -134,7 +135,8 @@ func (p *attentionPage) newDays() *daysRow {
 		all.rows = append(all.rows, row)
 		list.Add(row.check)
 	}
-	all.field = newField(lang.L("Quiet days"), lang.L("On which the quiet hours begin. None: every day."), list)
+	all.Setting = controls.NewSetting(lang.L("Quiet days"), lang.L("On which the quiet hours begin. None: every day."),
+		list)
 	return all
 }
 

@@ -13,6 +13,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs"
+	"nod/dialogs/controls"
 	"nod/ipc/operator"
 	"nod/policy/config"
 )
@@ -33,7 +34,7 @@ func newHistoryPage(w *Window) *historyPage {
 	p.forward = newSavedEntry(w, lang.L("Send outcomes to"),
 		lang.L("The path of a file, or syslog: each outcome is a line of JSON. Empty: nowhere."),
 		func(c *config.Config) string { return c.History.Forward }, setForward)
-	p.content = page(
+	p.content = controls.Page(
 		p.settings.section(lang.L("What is kept"),
 			lang.L("Every request and what came of it, on this computer. What looks like a secret is never kept."),
 			newDuration(w, lang.L("For how long"), lang.L("Such as 90d."), day, 36500*day,
@@ -51,8 +52,8 @@ func newHistoryPage(w *Window) *historyPage {
 // refresh shows what is saved, and how much is kept.
 func (p *historyPage) refresh(s operator.State) {
 	p.settings.refresh(s)
-	if p.drawn.changed(s.Journal) {
-		setContent(p.body, p.kept(s.Journal)...)
+	if p.drawn.Changed(s.Journal) {
+		controls.SetContent(p.body, p.kept(s.Journal)...)
 	}
 }
 
@@ -70,10 +71,11 @@ func (p *historyPage) kept(j operator.Journal) []fyne.CanvasObject {
 		rows = append(rows, factRow(lang.L("Last entry"), fmt.Sprintf("%d %s", j.Head.Seq, j.Head.Hash)))
 	}
 	if j.Problem != "" {
-		rows = append([]fyne.CanvasObject{dialogs.Padded(10, 14, paragraph(j.Problem, widget.DangerImportance))}, rows...)
+		problem := dialogs.Padded(10, 14, controls.Paragraph(j.Problem, widget.DangerImportance))
+		rows = append([]fyne.CanvasObject{problem}, rows...)
 	}
-	return []fyne.CanvasObject{section(lang.L("Kept now"), lang.L("Each entry seals those before it. Note the last one "+
-		"elsewhere: it no longer fits if anybody changes what was before."), rows...)}
+	return []fyne.CanvasObject{controls.Section(lang.L("Kept now"), lang.L("Each entry seals those before it. Note "+
+		"the last one elsewhere: it no longer fits if anybody changes what was before."), rows...)}
 }
 
 func setMaxSize(c *config.Config, typed string) error {

@@ -25,7 +25,7 @@ func TestHistoryIsSaved(t *testing.T) {
 	} {
 		tt.entry.SetText(tt.typed)
 		tt.entry.OnSubmitted(tt.typed)
-		if says := shownBy(tt.entry.problem); (says == "") != tt.takes {
+		if says := shownBy(tt.entry.Problem); (says == "") != tt.takes {
 			t.Errorf("%q: says %q", tt.typed, says)
 		}
 		tt.entry.SetText(tt.entry.saved)

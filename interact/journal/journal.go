@@ -54,16 +54,16 @@ type Journal struct {
 	opts Options
 
 	writes  chan *write
+	wrote   chan struct{} // holds a signal after something was written, or could not be
 	closing chan struct{}
-	ended   chan struct{} // closed once run has returned
+	runs    sync.WaitGroup
+	forward *forwarder
+	index   *indexer
+	files   sync.Mutex // held by the keeper while it has the file open, and to rename or remove it
 
-	index     *indexer
-	stopIndex context.CancelFunc
-	indexed   sync.WaitGroup // of the indexer
-
-	mu      sync.Mutex // guards all below
-	closed  bool
-	problem error
+	mu       sync.Mutex // guards all below
+	closed   bool
+	problems problems
 }
 
 var _ interact.Journal = (*Journal)(nil)
@@ -84,15 +84,16 @@ func Open(path string, o Options) *Journal {
 	}
 	j := &Journal{
 		Reader: newReader(path), opts: o,
-		writes: make(chan *write), closing: make(chan struct{}), ended: make(chan struct{}),
+		writes: make(chan *write), wrote: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
+	j.forward = newForwarder(o.Config, j.notForwarded)
 	j.index = newIndexer(j.Reader, o.Log)
 	w := &writer{j: j, path: path}
-	w.note(w.open())
-	go w.run()
-	var ctx context.Context
-	ctx, j.stopIndex = context.WithCancel(context.Background())
-	j.indexed.Go(func() { j.index.run(ctx) })
+	j.failed(w.open())
+	j.runs.Go(w.run)
+	j.runs.Go(j.keep)
+	go j.forward.run()
+	go j.index.run()
 	return j
 }
 
@@ -104,19 +105,11 @@ func (j *Journal) Close() error {
 	j.mu.Unlock()
 	if isFirst {
 		close(j.closing)
+		j.runs.Wait()
+		j.forward.close()
+		j.index.stop()
 	}
-	<-j.ended
-	j.stopIndex()
-	j.indexed.Wait()
 	return j.Reader.Close()
-}
-
-// Problem says what is wrong with the journal, in a sentence for a person, who finds the file by it: that nothing can be
-// written now, or else that another file was begun since nod started. nil: all is well.
-func (j *Journal) Problem() error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.problem
 }
 
 // Open implements [interact.Journal].

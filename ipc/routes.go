@@ -223,9 +223,12 @@ func ask[T any](parts func(T) (interact.Body, api.Common)) func(*Server, *http.R
 		if err := checkTimes(o); err != nil {
 			return reply{}, err
 		}
+		key, err := keyOf(r, o.IdempotencyKey)
+		if err != nil {
+			return reply{}, err
+		}
 		ticket, err := s.broker.Begin(r.Context(), interact.Request{
-			Requester: requester(r, o), Timeout: duration(o.Timeout), IdempotencyKey: o.IdempotencyKey, Silence: o.Silence,
-			Body: body,
+			Requester: requester(r, o), Timeout: duration(o.Timeout), IdempotencyKey: key, Silence: o.Silence, Body: body,
 		})
 		if err != nil {
 			return reply{}, err

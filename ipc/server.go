@@ -140,7 +140,7 @@ func newServer(cfg Config, e endpoint.Endpoint) *Server {
 	if s.paused == nil {
 		s.paused = func() (bool, time.Time) { return false, time.Time{} }
 	}
-	s.mcp = mcp.Handler(cfg.Broker, mcpRequester, cfg.Version, cfg.Log)
+	s.mcp = mcp.Handler(cfg.Broker, mcpCaller, cfg.Version, cfg.Log)
 	s.http = &http.Server{
 		Handler:                      s.handler(),
 		ReadHeaderTimeout:            headerTimeout,

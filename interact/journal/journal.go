@@ -58,6 +58,7 @@ type Journal struct {
 	closing chan struct{}
 	runs    sync.WaitGroup
 	forward *forwarder
+	index   *indexer
 	files   sync.Mutex // held by the keeper while it has the file open, and to rename or remove it
 
 	mu       sync.Mutex // guards all below
@@ -86,11 +87,13 @@ func Open(path string, o Options) *Journal {
 		writes: make(chan *write), wrote: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
 	j.forward = newForwarder(o.Config, j.notForwarded)
+	j.index = newIndexer(j.Reader, o.Log)
 	w := &writer{j: j, path: path}
 	j.failed(w.open())
 	j.runs.Go(w.run)
 	j.runs.Go(j.keep)
 	go j.forward.run()
+	go j.index.run()
 	return j
 }
 
@@ -104,6 +107,7 @@ func (j *Journal) Close() error {
 		close(j.closing)
 		j.runs.Wait()
 		j.forward.close()
+		j.index.stop()
 	}
 	return j.Reader.Close()
 }

@@ -173,8 +173,9 @@ func (p *program) openDesktop() (err error) {
 		reachable: func(ctx context.Context) error { _, err := displayEnv(ctx); return err },
 		quiet:     func(r interact.Request) bool { return waitsInTray(p.store.Config(), r) },
 		changed:   p.screenChanged, failed: p.tellFailed,
-		present: func() { p.presence.back() },
-		undoFor: func() time.Duration { return p.store.Config().Prompt.Undo },
+		present:   func() { p.presence.back() },
+		undoFor:   func() time.Duration { return p.store.Config().Prompt.Undo },
+		saveDraft: p.saveDraft,
 	})
 	p.notifier = newNotifier(beeepMessenger{p.sound}, p.wantsNotice, p.log)
 	p.presence = newPresence(p.windows, p.refresh, p.tellQuiet)

@@ -32,7 +32,7 @@ func newFormPage(w *window, e *entry, h *head, b interact.Form) *page {
 	for i, q := range b.Questions {
 		v := newQuestionView(w, q, len(b.Questions) == 1)
 		v.changed, v.next = f.touchedBy(v), func() { f.next(i) }
-		f.questions = append(f.questions, v)
+		f.questions, f.inputs[q.ID] = append(f.questions, v), v.answerInput
 	}
 	f.addRows(b.Title)
 	f.page.first, f.page.affirm = f.questions[0].focus, f.submit
@@ -130,6 +130,7 @@ func (f *formPage) goTo(v *questionView) {
 
 // questionView is one question with what it is answered by.
 type questionView struct {
+	answerInput
 	question interact.Question
 	hint     *widget.Label     // what an answer must be
 	problem  *widget.Label     // why the answer is none yet, in place of the hint
@@ -182,7 +183,7 @@ func (v *questionView) widget(w *window) fyne.CanvasObject {
 	p.preselect(v.question.Default.Items)
 	p.changed, p.next = func() { v.changed() }, func() { v.next() }
 	v.answer = func() interact.Value { return interact.ListValue(p.answers()...) }
-	v.focus = p.focusFirst
+	v.focus, v.answerInput = p.focusFirst, p
 	return p.object
 }
 
@@ -192,7 +193,7 @@ func (v *questionView) textInput(w *window) fyne.CanvasObject {
 	f.OnChanged = func(string) { v.changed() }
 	f.onEnter(func() { v.next() })
 	v.answer = func() interact.Value { return interact.TextValue(f.Text) }
-	v.focus = func() fyne.Focusable { return f }
+	v.focus, v.answerInput = func() fyne.Focusable { return f }, f
 	return f
 }
 

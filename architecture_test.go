@@ -29,12 +29,15 @@ var mayImport = map[string][]string{
 	"nod/ipc/peer":              {"nod/ipc/api"},
 	"nod/ipc/acp":               {"nod/ipc/api"},
 	"nod/ipc":                   {"nod/ipc/api", "nod/ipc/peer", "nod/ipc/endpoint", "nod/ipc/hooks", "nod/ipc/mcp"},
-	"nod/ipc/client":            {"nod/ipc/api", "nod/ipc/endpoint", "nod/ipc/peer"},
+	"nod/ipc/client":            {"nod/ipc/api", "nod/ipc/endpoint", "nod/ipc/interrupt", "nod/ipc/peer"},
+	"nod/ipc/interrupt":         {"nod/ipc/api"},
 	"nod/ipc/endpoint":          {"nod/ownfile"},
 	"nod/ipc/hooks":             {"nod/interact"},
 	"nod/ipc/mcp":               {"nod/interact", "nod/ipc/api"},
-	"nod/ipc/operator":          {"nod/interact", "nod/policy/config"},
+	"nod/ipc/operator":          {"nod/interact/history", "nod/policy/config"},
 	"nod/interact":              {"nod/ipc/api", "nod/policy"},
+	"nod/interact/history":      {"nod/interact"},
+	"nod/interact/journal":      {"nod/interact/history", "nod/policy/config"},
 	"nod/interact/interacttest": {"nod/interact"},
 	"nod/policy": {
 		"nod/agents", "nod/ownfile", "nod/policy/git", "nod/policy/invisible", "nod/policy/shell",
@@ -52,17 +55,17 @@ var mayImport = map[string][]string{
 		"nod/agents/registry", "nod/ipc/client", "nod/assets", "nod/dialogs/safetext", "nod/ipc", "nod/ipc/operator",
 		"nod/policy/store",
 	},
-	"nod/dialogs/settings": {
-		"nod/agents/registry", "nod/dialogs", "nod/ipc/operator",
-	},
+	"nod/dialogs/controls": {"nod/dialogs"},
+	"nod/dialogs/settings": {"nod/agents/registry", "nod/dialogs/controls"},
 	"nod/cmd/nod": {
 		"nod/agents/registry", "nod/ipc/acp", "nod/ipc/client", "nod/ipc/mcp", "nod/policy/store",
 	},
-	"nod/ownfile":     {},
-	"nod/e2e":         {},
-	"nod/e2e/desktop": {},
-	"nod/e2e/table":   {"nod/agents/registry"},
-	"nod/e2e/virtual": {"nod/e2e/desktop"},
+	"nod/ownfile":       {},
+	"nod/e2e":           {},
+	"nod/examples/loop": {"nod/ipc/client"},
+	"nod/e2e/desktop":   {},
+	"nod/e2e/table":     {"nod/agents/registry"},
+	"nod/e2e/virtual":   {"nod/e2e/desktop"},
 }
 
 // anyAgent is the package of an agent that has no rule of its own: a new one needs none.
@@ -70,7 +73,7 @@ const anyAgent = "nod/agents/..."
 
 // mayDraw are the packages that may link what draws: Fyne's driver and widgets. Everything else runs without cgo and
 // without a screen.
-var mayDraw = []string{"nod/cmd/nod-dialogs", "nod/dialogs", "nod/dialogs/settings"}
+var mayDraw = []string{"nod/cmd/nod-dialogs", "nod/dialogs", "nod/dialogs/controls", "nod/dialogs/settings"}
 
 func TestArrowsPointDown(t *testing.T) {
 	packages := listPackages(t)

@@ -21,6 +21,7 @@ import (
 	"nod/agents/registry"
 	"nod/assets"
 	"nod/interact"
+	"nod/interact/history"
 	"nod/ipc"
 	"nod/ipc/endpoint"
 	"nod/ipc/hooks"
@@ -99,6 +100,8 @@ type program struct {
 	hooks     *hooks.Hooks
 	server    *ipc.Server
 	journal   *interact.MemoryJournal
+	archive   archive
+	absence   *absence
 	windows   *windows
 	presence  *presence
 	notifier  *notifier
@@ -138,6 +141,7 @@ func newProgram(
 		return nil, err
 	}
 	p.journal = interact.NewMemoryJournal(journalSize, journalBytes)
+	p.archive = noArchive{}
 	p.broker = interact.NewBroker(interact.BrokerConfig{
 		Policy: keeper{p.store, p.windows}, Prompter: p.presence, Notify: p.notifier.Notify, Journal: p.journal,
 		Timeout: p.store.Timeout, Processes: peer.Table{}, Log: p.log,
@@ -174,6 +178,10 @@ func (p *program) openDesktop() (err error) {
 	})
 	p.notifier = newNotifier(beeepMessenger{p.sound}, p.wantsNotice, p.log)
 	p.presence = newPresence(p.windows, p.refresh, p.tellQuiet)
+	p.absence = &absence{ctx: p.ctx, changed: p.refresh, log: p.log,
+		count: func(ctx context.Context, from, to time.Time) (history.Away, error) {
+			return lastAway{p.archive, p.broker.Pending()}.count(ctx, from, to)
+		}}
 	p.announcer = newAnnouncer(announcerConfig{
 		ctx: p.ctx, post: newBoard(p.ctx, p.notifier), sound: p.sound, looking: p.windows.focused,
 		wanted: p.wantsAnnouncement, hidden: p.windows.quiet,
@@ -185,6 +193,8 @@ func (p *program) openDesktop() (err error) {
 		Show:          func(id interact.ID) { p.windows.show(operator.View{Request: id}) },
 		Raise:         func() { p.windows.show(operator.View{}) },
 		Settings:      p.showSettings,
+		History:       func() { p.windows.show(operator.View{History: operator.HistoryEntries}) },
+		WhileAway:     func() { p.windows.show(operator.View{History: operator.HistoryAway}) },
 		Pause:         p.presence.setPause,
 		AskEverything: p.askEverything,
 		AskAgain:      p.presence.back,
@@ -271,6 +281,7 @@ func (p *program) snapshot() snapshot {
 		Pause:         p.presence.paused(),
 		Away:          away,
 		Missed:        missed,
+		News:          p.absence.news(),
 		Broken:        p.store.Err() != nil,
 		Held:          held,
 		AskEverything: p.store.Config().Policy.AskEverything,
@@ -283,7 +294,16 @@ func (p *program) pending() (waiting, snoozed []interact.Request) {
 }
 
 // refresh brings the tray up to date. It does not block.
-func (p *program) refresh() { p.tray.update(p.snapshot()) }
+func (p *program) refresh() {
+	p.absence.look(p.isAway())
+	p.tray.update(p.snapshot())
+}
+
+// isAway reports whether nobody can be expected to look at a prompt now.
+func (p *program) isAway() bool {
+	sessions, _ := p.presence.away()
+	return sessions > 0 || p.presence.paused().On || p.store.Config().Notifications.Quiet(time.Now())
+}
 
 // watchRequests keeps the tray in step with what is pending, and announces it.
 func (p *program) watchRequests() {

@@ -13,6 +13,7 @@ import (
 	"nod/assets"
 	"nod/dialogs/safetext"
 	"nod/interact"
+	"nod/interact/history"
 	"nod/ipc/operator"
 )
 
@@ -29,6 +30,7 @@ type snapshot struct {
 	Broken        bool // the policy file cannot be read
 	Held          bool // another program changed it
 	AskEverything bool
+	News          history.Away // what happened while the person was away, and they have not read
 }
 
 // trayActions is what the menu can do. Each call has a goroutine of its own.
@@ -39,6 +41,8 @@ type trayActions struct {
 	AskEverything func(bool)
 	AskAgain      func() // the person is back after prompts went unanswered
 	Settings      func()
+	History       func()
+	WhileAway     func() // what happened meanwhile
 	Quit          func()
 }
 
@@ -93,6 +97,21 @@ func awayStatus(missed int) string {
 	return lang.L("Away: {{.Count}} requests skipped", map[string]any{"Count": missed})
 }
 
+// awayNews says in one line what happened while the person was away.
+func awayNews(a history.Away) string {
+	var parts []string
+	add := func(n int, text string) {
+		if n > 0 {
+			parts = append(parts, lang.L(text, map[string]any{"Count": n}))
+		}
+	}
+	add(a.Waited.Count, "{{.Count}} waited")
+	add(a.Missed.Count, "{{.Count}} timed out")
+	add(a.Passed.Count, "{{.Count}} passed")
+	add(a.Denied.Count, "{{.Count}} denied")
+	return lang.L("While you were away: {{.What}}", map[string]any{"What": strings.Join(parts, ", ")})
+}
+
 func pausedStatus(p Pause, now time.Time) string {
 	if p.Until.IsZero() {
 		return lang.L("Paused")
@@ -119,6 +138,9 @@ func (s snapshot) menu(do trayActions, now time.Time) []menuItem {
 	if s.Away > 0 {
 		items = append(items, menuItem{Label: lang.L("I'm back"), Do: do.AskAgain}, separator)
 	}
+	if !s.News.Nothing() {
+		items = append(items, menuItem{Label: awayNews(s.News), Do: do.WhileAway}, separator)
+	}
 	ask := menuItem{
 		Label: lang.L("Ask about everything"), Checked: s.AskEverything,
 		Do: func() { do.AskEverything(!s.AskEverything) },
@@ -130,6 +152,7 @@ func (s snapshot) menu(do trayActions, now time.Time) []menuItem {
 		s.pauseItem(do, now),
 		ask,
 		separator,
+		menuItem{Label: lang.L("History…"), Do: do.History},
 		menuItem{Label: lang.L("Settings…"), Do: do.Settings},
 		separator,
 		menuItem{Label: lang.L("Quit"), Do: do.Quit})

@@ -7,6 +7,7 @@ import (
 
 	"nod/assets"
 	"nod/interact"
+	"nod/interact/history"
 )
 
 func pendingApproval(id interact.ID, agent string) interact.Request {
@@ -60,7 +61,9 @@ func outline(items []menuItem) string {
 }
 
 // fakeActions are actions that all exist.
-var fakeActions = trayActions{AskAgain: func() {}, Raise: func() {}, Settings: func() {}, Quit: func() {}}
+var fakeActions = trayActions{
+	AskAgain: func() {}, Raise: func() {}, Settings: func() {}, History: func() {}, WhileAway: func() {}, Quit: func() {},
+}
 
 func TestTrayMenu(t *testing.T) {
 	now := time.Date(2026, 3, 2, 14, 0, 0, 0, time.Local)
@@ -71,27 +74,31 @@ func TestTrayMenu(t *testing.T) {
 		want []string
 	}{
 		{"idle", snapshot{}, []string{
-			"(No requests waiting)", "--", pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
+			"(No requests waiting)", "--", pause, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"waiting", snapshot{Pending: []interact.Request{
 			pendingApproval("1", "claude-code"),
 			{Requester: interact.Requester{Process: interact.Process{Exe: "/usr/bin/codex"}},
 				Body: interact.Ask{Question: "rm -rf?"}},
 		}}, []string{
 			"(2 requests waiting)", "--", "Claude Code · my__shop: npm test‹newline›&& x", "codex: rm -rf?", "--",
-			pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
+			pause, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"snoozed", snapshot{Snoozed: []interact.Request{pendingApproval("1", "a"), pendingApproval("2", "b")}}, []string{
 			"(2 snoozed)", "--", "2 snoozed > a · my__shop: npm test‹newline›&& x | b · my__shop: npm test‹newline›&& x", "--",
-			pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
+			pause, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"paused", snapshot{Pause: Pause{On: true, Until: now.Add(time.Hour)}}, []string{
-			"(Paused until 15:00)", "--", "Resume", "Ask about everything", "--", "Settings…", "--", "Quit"}},
+			"(Paused until 15:00)", "--", "Resume", "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"ask about everything", snapshot{AskEverything: true}, []string{
-			"(No requests waiting)", "--", pause, "x Ask about everything", "--", "Settings…", "--", "Quit"}},
+			"(No requests waiting)", "--", pause, "x Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"away", snapshot{Away: 1, Missed: 3}, []string{
 			"(Away: 3 requests skipped)", "--", "I'm back", "--",
-			pause, "Ask about everything", "--", "Settings…", "--", "Quit"}},
+			pause, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
+		{"back", snapshot{News: history.Away{Waited: history.Found{Count: 3}, Missed: history.Found{Count: 1},
+			Passed: history.Found{Count: 12}, Denied: history.Found{Count: 2}}}, []string{
+			"(No requests waiting)", "--", "While you were away: 3 waited, 1 timed out, 12 passed, 2 denied", "--",
+			pause, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"broken", snapshot{Broken: true}, []string{
 			"(The policy file has an error: everything is asked about)", "--", pause, "(Ask about everything)", "--",
-			"Settings…", "--", "Quit"}},
+			"History…", "Settings…", "--", "Quit"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

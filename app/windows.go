@@ -336,7 +336,7 @@ func (w *windows) focused() bool {
 
 // show brings a window to the front. Who wants to see a prompt sees all that wait in the tray.
 func (w *windows) show(v operator.View) {
-	if !v.Settings {
+	if !v.Settings && v.History == "" {
 		w.release(func(*prompt) bool { return true })
 	}
 	w.mu.Lock()

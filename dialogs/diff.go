@@ -18,6 +18,7 @@ const diffContext = 3 // unchanged lines around a change
 type diff struct {
 	old, new []string // with their line breaks
 	signs    string   // of each line: ' ' for one in both texts, '-' in the old one only, '+' in the new one only
+	hunks    string   // of a unified diff
 }
 
 // newDiff compares two texts. It takes little longer than reading them, whatever is in them, and in return not always
@@ -33,18 +34,60 @@ func newDiff(before, after string) diff {
 		}
 	}
 	const head = 3 // lines that name the texts
-	lines := strings.SplitAfter(string(godiff.Diff("", []byte(before), "", []byte(after))), "\n")
-	for _, line := range lines[min(head, len(lines)-1):] {
+	d.hunks = string(godiff.Diff("", []byte(before), "", []byte(after)))
+	for range head {
+		_, d.hunks, _ = strings.Cut(d.hunks, "\n")
+	}
+	for line := range strings.Lines(d.hunks) {
 		switch {
 		case strings.HasPrefix(line, "@"):
 			add(" ", hunkStart(line)-done)
-		case line != "" && strings.Contains(" -+", line[:1]):
+		case strings.Contains(" -+", line[:1]):
 			add(line[:1], 1)
 		}
 	}
 	add(" ", len(d.old)-done)
 	d.signs = signs.String()
 	return d
+}
+
+// unified is what becomes of the file at path, as a unified diff.
+func (d diff) unified(path string) string { return unifiedDiff(path, d.hunks) }
+
+// unifiedDiff is a unified diff of the file at path, as far as it is kept.
+func unifiedDiff(path, hunks string) string {
+	name := plainText(path)
+	return keptLines("--- " + name + "\n+++ " + name + "\n" + hunks)
+}
+
+// maxKept is how much of a diff is kept, in bytes.
+const maxKept = 64 << 10
+
+// keptLines is text up to the last line that is kept, and how many more there are.
+func keptLines(text string) string {
+	if len(text) <= maxKept {
+		return text
+	}
+	end := strings.LastIndexByte(text[:maxKept], '\n') + 1
+	return fmt.Sprintf("%s\\ and %d more lines\n", text[:end], strings.Count(text[end:], "\n"))
+}
+
+// fragment is the whole of d as a hunk whose line numbers nobody knows.
+func (d diff) fragment() string {
+	var hunk strings.Builder
+	hunk.WriteString("@@\n")
+	old, fresh := newSide("", d.old), newSide("", d.new)
+	for _, sign := range d.signs {
+		var line string
+		if sign != '+' {
+			line, _ = old.next()
+		}
+		if sign != '-' {
+			line, _ = fresh.next()
+		}
+		hunk.WriteString(string(sign) + strings.TrimSuffix(line, "\n") + "\n")
+	}
+	return hunk.String()
 }
 
 // counts are the numbers of lines that come and go.

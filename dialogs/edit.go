@@ -97,7 +97,7 @@ func notCompared(problem string) string {
 // writeContent shows a file that gets a whole new text.
 func writeContent(path, text, cwd string) content {
 	c, b := newFileContent(path, cwd)
-	c.original = text
+	c.original, c.diff = text, newDiff("", text).unified(path)
 	switch {
 	case b.problem != "":
 		c.lines = append(c.lines, fileText(path, text)...)
@@ -108,10 +108,10 @@ func writeContent(path, text, cwd string) content {
 	case b.text == text:
 		c.lines = append(c.lines, note(tr("The file already has exactly this content:")))
 		c.lines = append(c.lines, fileText(path, text)...)
-		c.facts = append(c.facts, fact{tr("Changes nothing"), shell.Note})
+		c.facts, c.diff = append(c.facts, fact{tr("Changes nothing"), shell.Note}), ""
 	default:
 		d := newDiff(b.text, text)
-		c.lines = append(c.lines, d.lines(path)...)
+		c.lines, c.diff = append(c.lines, d.lines(path)...), d.unified(path)
 		c.facts = append(c.facts, replaceFact(text), changeFact(d.counts()))
 	}
 	return c
@@ -175,7 +175,7 @@ func editsContent(path string, edits []edit, cwd string) content {
 			tr("The text to replace is not in the file exactly once now, so the lines have no numbers."))
 		return c.withFragments(path, edits)
 	case !b.exists:
-		c.lines = append(c.lines, fileText(path, after)...)
+		c.lines, c.diff = append(c.lines, fileText(path, after)...), newDiff("", after).unified(path)
 		c.facts = append(c.facts, fact{tr("Creates a new file"), shell.Note}, sizeFact(after))
 		return c
 	}
@@ -185,7 +185,7 @@ func editsContent(path string, edits []edit, cwd string) content {
 		c.warnings = append(c.warnings, tr("The file has the line ends of Windows; they are left out of the comparison."))
 	}
 	d := newDiff(before, after)
-	c.lines = append(c.lines, d.lines(path)...)
+	c.lines, c.diff = append(c.lines, d.lines(path)...), d.unified(path)
 	if strings.TrimSpace(after) == "" && strings.TrimSpace(before) != "" {
 		c.facts = append(c.facts, replaceFact(after))
 	}
@@ -196,10 +196,14 @@ func editsContent(path string, edits []edit, cwd string) content {
 // withFragments shows the replacements by themselves.
 func (c content) withFragments(path string, edits []edit) content {
 	added, removed, full := 0, 0, false
+	var hunks strings.Builder
 	for i, e := range edits {
 		d := newDiff(e.old, e.new)
 		comes, goes := d.counts()
 		added, removed = added+comes, removed+goes
+		if hunks.Len() < maxKept {
+			hunks.WriteString(d.fragment())
+		}
 		if e.all {
 			c.facts = appendNew(c.facts, fact{tr("Wherever it occurs"), shell.Caution})
 		}
@@ -212,6 +216,7 @@ func (c content) withFragments(path string, edits []edit) content {
 		c.lines, full = cut(append(c.lines, d.whole(path)...))
 	}
 	c.facts = append(c.facts, changeFact(added, removed))
+	c.diff = unifiedDiff(path, hunks.String())
 	return c
 }
 
@@ -252,7 +257,7 @@ func patchContent(args arguments, cwd string) (content, bool) {
 		}
 		key, text = "command", words[1]
 	}
-	c := content{original: text}
+	c := content{original: text, diff: keptLines(text)}
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, "*** ") && strings.Contains(line, ":") { // names a file
 			c.lines = append(c.lines, unnumbered("", line, lineKey)...)

@@ -143,10 +143,7 @@ const maxDangers = 4
 
 // showFacts shows what is dangerous about the input, as badges and as a list of the parts that are.
 func (a *approvePage) showFacts() {
-	class := fact{className(a.entry.why.Class), classLevel(a.entry.why.Class)}
-	if a.input.isCommand && a.entry.why.Class == policy.Unknown {
-		class.Text = className(policy.Execute)
-	}
+	class := a.class()
 	color := ClassColor(a.entry.why.Class)
 	if worst(a.input.facts) > class.Level { // green beside red would say that all is well
 		color = ColorMuted
@@ -172,6 +169,15 @@ func (a *approvePage) showFacts() {
 	a.facts.Add(container.NewHBox(a.others))
 	a.foldJumps()
 	a.facts.Refresh()
+}
+
+// class is what the call can do, as a fact.
+func (a *approvePage) class() fact {
+	class := fact{className(a.entry.why.Class), classLevel(a.entry.why.Class)}
+	if a.input.isCommand && a.entry.why.Class == policy.Unknown {
+		class.Text = className(policy.Execute)
+	}
+	return class
 }
 
 // foldJumps leaves out the dangerous parts for which there is no room, and says how many.

@@ -30,6 +30,7 @@ type content struct {
 	isCommand bool              // the original is a command line
 	dangers   []danger          // its dangerous parts, when it is long
 	warnings  []string          // sentences of nod's own to show above the input
+	diff      string            // what becomes of a file, as a unified diff
 	bases     []*baseFile       // the files that lines were worked out from
 	agentSays string            // the agent's own description, which is no part of what will happen: not among lines
 }

@@ -88,8 +88,9 @@ func (w *window) pressing(do func()) func() {
 	return func() {
 		switch {
 		case w.pressed:
-			w.pressed = false
+			w.pressed, w.byKeys = false, true
 			do()
+			w.byKeys = false
 		case w.page != nil && w.arm.isQuiet():
 			w.sayTooFast()
 		}

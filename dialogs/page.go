@@ -40,7 +40,10 @@ type page struct {
 	column  *lazyColumn // the body in rows, when it scrolls as a whole; else nil
 	scroll  *scrollArea // that of column
 
-	own      bool // the answer is the person's own: no allow, no yes
+	own     bool      // the answer is the person's own: no allow, no yes
+	shownAt time.Time // when it was first on screen; zero: it never was
+	armedAt time.Time // when the affirmative first worked; zero: it never did
+
 	asked    bool // whether to discard the answer: the next Escape does
 	refusing bool // the person writes why not: nothing affirms meanwhile
 
@@ -57,6 +60,8 @@ type page struct {
 	look        func()                // takes note of what of it is in view now
 	read        func() bool           // what must be read of it before the affirmative works has been in view
 	unread      func() int            // lines that have not been in view
+	// said is what the journal keeps of what it says: facts, and the change of a file as a unified diff.
+	said func() (facts []string, diff string)
 }
 
 func newPage(e *entry, w *window, head *head) *page {
@@ -70,6 +75,7 @@ func newPage(e *entry, w *window, head *head) *page {
 		look:   func() {},
 		read:   func() bool { return true },
 		unread: func() int { return 0 },
+		said:   func() ([]string, string) { return nil, "" },
 	}
 }
 

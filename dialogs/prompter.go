@@ -219,6 +219,7 @@ func (p *Prompter) answer(e *entry, a interact.Answer) {
 	if p.queue.drop(e.request.ID) == nil { // ended already
 		return
 	}
+	a.Shown = p.shown(e)
 	e.answered <- reply{answer: a}
 	p.changed()
 }

@@ -42,6 +42,7 @@ type window struct {
 	lastKey   fyne.KeyName   // went down last
 	lastDown  time.Time      // when it did
 	pressed   bool           // a key went down whose press has decided nothing yet
+	byKeys    bool           // what a key does is under way
 	pressedOn fyne.Focusable // had the focus when a key last went down
 	typed     time.Time      // when a key last came to a field or a choice
 	cutShort  time.Time      // when a prompt last ended by itself while the person was typing
@@ -151,6 +152,7 @@ func (w *window) show(e *entry) {
 	if w.p.now().Sub(w.cutShort) < recently {
 		w.hold()
 	}
+	pg.noteShown(w.p.now())
 }
 
 // put puts a page into the window, with what is around it.
@@ -460,6 +462,7 @@ func (w *window) rearm() {
 		w.arm.look(w.page.read())
 	}
 	w.arm.hear()
+	w.page.noteArmed(w.p.now(), w.arm.armed())
 	w.page.yes.setReady(w.arm.armed(), w.note())
 	if w.page.otherwise != nil {
 		w.page.otherwise.setReady(w.arm.armed(), w.page.otherwise.hint)
@@ -650,7 +653,8 @@ func (w *window) ageOf(e *entry) string {
 // denySession denies every approval of the entry's session and closes its questions unanswered.
 func (w *window) denySession(e *entry) {
 	w.arm.block()
-	for _, x := range w.p.queue.ofSession(e) {
+	others := slices.DeleteFunc(w.p.queue.ofSession(e), func(x *entry) bool { return x == e })
+	for _, x := range append(others, e) { // which is in the window, so that none of the others gets there
 		a := human(interact.Dismissed, "the person closed every prompt of this session")
 		if x.request.Body.Kind() == interact.KindApprove {
 			a = human(interact.Denied, "the person denied everything that this session was waiting for")

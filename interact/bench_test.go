@@ -32,7 +32,7 @@ func BenchmarkAutoAllowed(b *testing.B) {
 	}
 	broker := interact.NewBroker(interact.BrokerConfig{
 		Policy: s, Prompter: &interacttest.Prompter{}, Notify: interacttest.Notify,
-		Journal: interact.NewMemoryJournal(1000, 16<<20), Log: slog.New(slog.DiscardHandler),
+		Journal: new(interacttest.Journal), Log: slog.New(slog.DiscardHandler),
 		Timeout: s.Timeout,
 	})
 	defer broker.Close()

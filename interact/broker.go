@@ -19,7 +19,8 @@ import (
 
 // Prompter shows a request to the human and returns the answer. It returns as soon as ctx ends, and takes
 // the prompt off the screen when it does. The error wraps [ErrUnavailable] when nothing can be shown; its
-// text is then the reason that the agent reads.
+// text is then the reason that the agent reads. When ctx ends with [ErrClosing], a denial that was given before is an
+// answer all the same.
 type Prompter interface {
 	Prompt(ctx context.Context, r Request, why policy.Decision) (Answer, error)
 }
@@ -39,8 +40,7 @@ const (
 	MaxPending             = 512      // requests that wait for the human, in all
 	MaxPendingPerRequester = 64       // the same for one requester
 	maxPendingBytes        = 32 << 20 // … and how much they may hold: each is in memory several times
-	keptFinished           = 1024     // finished requests whose answer can still be fetched …
-	keptBytes              = 32 << 20 // … and how much they may hold in all
+	maxJoined              = 64       // idempotency keys, beside its own, by which one request is known
 )
 
 var (
@@ -87,8 +87,8 @@ type Broker struct {
 	mu       sync.Mutex // guards all below, and the fields of every entry that say so
 	entries  map[ID]*entry
 	pending  []*entry           // oldest first
-	finished []*entry           // oldest first, at most keptFinished and keptBytes; see [entry.finish]
-	kept     int                // bytes that finished holds
+	answered finished           // by the human, or by nobody
+	passed   finished           // decided by the policy
 	keyed    map[joinKey]*entry // by idempotency key
 	same     map[joinKey]*entry // pending ones, by content
 	watchers map[chan struct{}]struct{}
@@ -108,11 +108,12 @@ func NewBroker(cfg BrokerConfig) *Broker {
 
 // The causes with which a pending request's context ends.
 var (
-	// ErrTimedOut is the one that a [Prompter] can tell from the others: nobody was there.
+	// ErrTimedOut is one that a [Prompter] can tell from the others: nobody was there.
 	ErrTimedOut   = errors.New("timed out")
 	errCallerGone = errors.New("caller went away")
 	errWithdrawn  = errors.New("withdrawn")
-	errClosing    = errors.New("nod is shutting down")
+	// ErrClosing is another: nod ends, and with it every prompt.
+	ErrClosing = errors.New("nod is shutting down")
 )
 
 // Do asks and waits. When ctx ends first the request is withdrawn and the error is ctx's.
@@ -135,8 +136,7 @@ func (b *Broker) Begin(ctx context.Context, r Request) (*Ticket, error) {
 		return nil, err
 	}
 	if r.IdempotencyKey != "" {
-		e.content = e.contentKey()
-		e.callers = b.callersOf(r)
+		e.content, e.callers = e.contentKey(), b.callersOf(r)
 		b.mu.Lock()
 		t, err := b.joinKeyed(e)
 		b.mu.Unlock()
@@ -144,21 +144,29 @@ func (b *Broker) Begin(ctx context.Context, r Request) (*Ticket, error) {
 			return t, err
 		}
 	}
-	if b.ctx.Err() != nil {
-		return b.finishAtOnce(ctx, e, e.ended(errClosing)), nil
+	a := unavailable(ErrClosing.Error())
+	if b.ctx.Err() == nil {
+		a = b.judge(e)
 	}
-	if e.kind() == KindApprove {
-		e.why = b.cfg.Policy.Decide(e.call)
-	}
-	if a, ok := decided(e.why); ok {
-		return b.finishAtOnce(ctx, e, a), nil
+	if a.Outcome != "" && b.settle(e, a) {
+		return &Ticket{b: b, e: e, isCaller: true}, nil
 	}
 	return b.wait(e)
 }
 
+// judge asks the policy about an approval, and returns the answer that its decision amounts to, if it is one.
+func (b *Broker) judge(e *entry) Answer {
+	if e.kind() != KindApprove {
+		return Answer{}
+	}
+	e.why = b.cfg.Policy.Decide(e.call)
+	return decided(e.why)
+}
+
 // Judge has the policy alone decide about an approval. Of what it decides only the given effects are for the
-// caller: they are journaled as answers. Everything else is the zero Answer, and leaves no trace. The errors are those
-// of Begin.
+// caller: they are journaled as answers. Everything else is the zero Answer, and leaves no trace: an allow that cannot
+// be journaled, too. What carries a known idempotency key has the answer of the first request, if there is one yet.
+// The errors are those of Begin.
 func (b *Broker) Judge(
 	ctx context.Context, r Request, effects ...policy.Effect,
 ) (Answer, policy.Decision, error) {
@@ -166,12 +174,17 @@ func (b *Broker) Judge(
 	if err != nil || e.kind() != KindApprove || b.ctx.Err() != nil {
 		return Answer{}, policy.Decision{}, err
 	}
-	e.why = b.cfg.Policy.Decide(e.call)
-	a, ok := decided(e.why)
-	if !ok || !slices.Contains(effects, e.why.Effect) {
+	if r.IdempotencyKey != "" {
+		e.content = e.contentKey()
+		if a, why, known, err := b.recall(e); known || err != nil {
+			return a, why, err
+		}
+	}
+	a := b.judge(e)
+	if a.Outcome == "" || !slices.Contains(effects, e.why.Effect) || !b.settle(e, a) {
 		return Answer{}, e.why, nil
 	}
-	return b.record(e, b.opened(ctx, e, a)), e.why, nil
+	return e.answer, e.why, nil
 }
 
 // take checks a request and makes its entry: the input of an approval is read here, and nowhere else.
@@ -215,28 +228,27 @@ func check(r *Request) (policy.Call, error) {
 	return call, nil
 }
 
-// decided returns the answer that a decision amounts to, unless it is for the human to give.
-func decided(d policy.Decision) (Answer, bool) {
+// decided returns the answer that a decision amounts to; without an Outcome when it is for the human to give.
+func decided(d policy.Decision) Answer {
+	a := Answer{By: ByPolicy, Rule: d.Rule, Reason: d.Reason}
 	switch d.Effect {
 	case policy.Allow:
-		return Answer{Outcome: Allowed, By: ByPolicy, Rule: d.Rule, Reason: d.Reason}, true
+		a.Outcome = Allowed
 	case policy.Deny:
-		return Answer{Outcome: Denied, By: ByPolicy, Rule: d.Rule, Reason: d.Reason}, true
+		a.Outcome = Denied
+	default:
+		return Answer{}
 	}
-	return Answer{}, false
+	return a
 }
 
-// finishAtOnce answers a request that needs nobody. The caller is the only one who knows e yet.
-func (b *Broker) finishAtOnce(ctx context.Context, e *entry, a Answer) *Ticket {
-	b.settle(e, b.opened(ctx, e, a))
-	return &Ticket{b: b, e: e}
-}
-
-// enter makes e known by its id and its idempotency key. The caller holds b.mu.
+// enter makes e known by its id and its idempotency keys. The caller holds b.mu.
 func (b *Broker) enter(e *entry) {
 	b.entries[e.req.ID] = e
-	if e.req.IdempotencyKey != "" && !e.isAbandoned {
-		b.keyed[keyOf(e.req)] = e
+	if !e.isAbandoned {
+		for _, k := range e.keys() {
+			b.keyed[k] = e
+		}
 	}
 }
 
@@ -246,21 +258,13 @@ func (b *Broker) forget(e *entry) {
 	b.unkey(e)
 }
 
-// unkey has the next request with e's idempotency key asked anew. The caller holds b.mu.
+// unkey has the next request with one of e's idempotency keys asked anew. The caller holds b.mu.
 func (b *Broker) unkey(e *entry) {
-	if k := keyOf(e.req); b.keyed[k] == e {
-		delete(b.keyed, k)
+	for _, k := range e.keys() {
+		if b.keyed[k] == e {
+			delete(b.keyed, k)
+		}
 	}
-}
-
-// opened writes the request to the journal, also when the caller has gone. What cannot be journaled is not allowed.
-func (b *Broker) opened(ctx context.Context, e *entry, a Answer) Answer {
-	err := b.cfg.Journal.Open(context.WithoutCancel(ctx), e.record(Answer{}))
-	if err == nil {
-		return a
-	}
-	b.cfg.Log.Error("journal: open", "id", e.req.ID, "err", err)
-	return unavailable("nod could not write its journal, so it decides nothing")
 }
 
 // wait enters e among the pending, or joins the one that asks the same.
@@ -278,20 +282,35 @@ func (b *Broker) wait(e *entry) (*Ticket, error) {
 		return t, err
 	}
 	if old := b.same[e.content]; old != nil && old.isOpen(e.req.Created) {
+		b.joined(old, e.req.IdempotencyKey)
 		return b.hold(old, e.callers), nil
 	}
 	if err := b.full(e); err != nil {
 		return nil, err
 	}
+	b.start(e)
+	return b.hold(e, e.callers), nil
+}
+
+// joined has old known by the idempotency key, too, of a request that asks the same. The caller holds b.mu.
+func (b *Broker) joined(old *entry, key string) {
+	if key != "" && len(old.joined) < maxJoined {
+		old.joined = append(old.joined, key)
+		b.enter(old)
+	}
+}
+
+// start puts e before the human. The caller holds b.mu, and gives it a ticket.
+func (b *Broker) start(e *entry) {
 	e.ctx, e.cancel = context.WithCancelCause(b.ctx)
 	e.tickets = map[*Ticket]struct{}{}
-	e.clock = time.AfterFunc(time.Until(e.deadline), func() { b.tick(e) })
+	e.reconsider = make(chan struct{}, 1)
+	e.clock = time.AfterFunc(time.Until(e.next()), func() { b.tick(e) })
 	b.enter(e)
 	b.pending = append(b.pending, e)
 	b.same[e.content] = e
 	b.signal()
 	b.runs.Go(func() { b.run(e) })
-	return b.hold(e, e.callers), nil
 }
 
 // callersOf lists the processes without which nobody waits for the answer to r.
@@ -304,7 +323,7 @@ func (b *Broker) callersOf(r Request) []Parent {
 
 // hold returns a ticket that keeps e open until it is released or one of the callers has ended. The caller holds b.mu.
 func (b *Broker) hold(e *entry, callers []Parent) *Ticket {
-	t := &Ticket{b: b, e: e}
+	t := &Ticket{b: b, e: e, isCaller: true}
 	if e.tickets != nil { // else it has its answer
 		e.tickets[t] = struct{}{}
 		b.watch(t, callers)
@@ -350,22 +369,51 @@ func (b *Broker) full(e *entry) error {
 // request cancels its context with the cause, so exactly one answer can win. The broker owns the time: a
 // prompter that does not return keeps nobody waiting.
 func (b *Broker) run(e *entry) {
-	ctx := e.ctx
 	defer e.clock.Stop()
+	b.update(e)
+	got, why := make(chan Answer, 1), e.why
+	go func() { got <- b.prompt(e.ctx, e, why) }()
+	defer func() { <-got }()
 	defer e.cancel(nil)
-	if a := b.opened(ctx, e, Answer{}); a.Outcome != "" {
-		b.settle(e, a)
-		return
+	for {
+		select {
+		case a := <-got:
+			got <- a // for who waits until the prompt is off the screen
+			b.settle(e, b.unlessDeserted(e, a))
+			return
+		case <-e.reconsider:
+			if b.overrule(e) {
+				return
+			}
+		case <-e.ctx.Done():
+			if cause := context.Cause(e.ctx); cause != ErrClosing {
+				b.settle(e, b.unlessDeserted(e, e.ended(cause)))
+			} else {
+				b.suspend(e, got)
+			}
+			return
+		}
 	}
-	got := make(chan Answer, 1)
-	go func() { got <- b.prompt(ctx, e) }()
-	select {
-	case a := <-got:
-		b.settle(e, b.unlessDeserted(e, a))
-	case <-ctx.Done():
-		b.settle(e, b.unlessDeserted(e, e.ended(context.Cause(ctx))))
-		<-got
+}
+
+// overrule ends e when the policy decides it by now.
+func (b *Broker) overrule(e *entry) bool {
+	d := b.cfg.Policy.Decide(e.call)
+	a := decided(d)
+	if a.Outcome == "" {
+		return false
 	}
+	b.mu.Lock()
+	asked := e.why
+	e.why = d
+	b.mu.Unlock()
+	if b.settle(e, b.unlessDeserted(e, a)) {
+		return true
+	}
+	b.mu.Lock()
+	e.why = asked
+	b.mu.Unlock()
+	return false
 }
 
 // tick ends e when its time is over, and asks the person again when they wanted that.
@@ -381,18 +429,28 @@ func (b *Broker) tick(e *entry) {
 		e.snoozed = time.Time{}
 		b.signal()
 	}
-	e.wind(now)
+	e.clock.Reset(e.next().Sub(now))
 }
 
 // Snooze puts a pending request off for a while, and its deadline by as much, as far as its caller waits. Nothing ends
 // that early but Snooze with 0. The error wraps [ErrNotFound] or [ErrImpatient].
 func (b *Broker) Snooze(id ID, d time.Duration) error {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	e := b.entries[id]
+	b.mu.Unlock()
 	if e == nil || e.ctx == nil || e.ctx.Err() != nil {
 		return ErrNotFound
 	}
+	if err := b.putOff(e, d); err != nil {
+		return err
+	}
+	b.update(e)
+	return nil
+}
+
+func (b *Broker) putOff(e *entry, d time.Duration) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	now := time.Now()
 	if !now.Add(d).Before(e.req.Until) {
 		return fmt.Errorf("snooze for %s: %w", d, ErrImpatient)
@@ -401,7 +459,7 @@ func (b *Broker) Snooze(id ID, d time.Duration) error {
 	if d > 0 {
 		e.snoozed, e.deadline = now.Add(d), earlier(e.deadline.Add(d), e.req.Until)
 	}
-	e.wind(now)
+	e.clock.Reset(e.next().Sub(now))
 	b.signal()
 	return nil
 }
@@ -424,7 +482,7 @@ func (b *Broker) unlessDeserted(e *entry, a Answer) Answer {
 }
 
 // prompt asks the human, or the desktop for a notice. Whatever goes wrong there is "nobody decided".
-func (b *Broker) prompt(ctx context.Context, e *entry) (a Answer) {
+func (b *Broker) prompt(ctx context.Context, e *entry, why policy.Decision) (a Answer) {
 	defer func() {
 		if p := recover(); p != nil {
 			b.cfg.Log.Error("prompt: panic", "id", e.req.ID, "panic", p)
@@ -434,8 +492,10 @@ func (b *Broker) prompt(ctx context.Context, e *entry) (a Answer) {
 	if e.kind() == KindNotify {
 		return Answer{Outcome: Answered, Sent: b.cfg.Notify(ctx, e.req)}
 	}
-	a, err := b.cfg.Prompter.Prompt(ctx, e.req, e.why)
+	a, err := b.cfg.Prompter.Prompt(ctx, e.req, why)
 	switch {
+	case err == nil && a.Outcome == Denied && context.Cause(ctx) == ErrClosing: // it could have been taken back
+		return b.accept(e, a)
 	case ctx.Err() != nil: // the end came first, whatever the window says now
 		return e.ended(context.Cause(ctx))
 	case errors.Is(err, ErrUnavailable):
@@ -466,100 +526,15 @@ func (b *Broker) accept(e *entry, a Answer) Answer {
 
 func unavailable(reason string) Answer { return Answer{Outcome: Unavailable, Reason: reason} }
 
-// settle gives e its answer: a grant is kept, then the journal closed, then everyone told, in this order,
-// so that no reply leaves before the journal has it.
-func (b *Broker) settle(e *entry, a Answer) {
-	a = b.record(e, b.confirmed(e, a))
-	b.publish(e, a)
-	if a.Scope != "" && a.Scope != policy.Once {
-		b.Reconsider()
-	}
-}
-
-// record writes e's answer to the journal, and returns what is left of it: what cannot be journaled is not allowed.
-func (b *Broker) record(e *entry, a Answer) Answer {
-	a.At = time.Now()
-	a.ShownSHA256 = e.call.Input.SHA256
-	if err := b.cfg.Journal.Settle(context.Background(), e.record(a)); err != nil {
-		b.cfg.Log.Error("journal: settle", "id", e.req.ID, "err", err)
-		if a.Outcome == Allowed {
-			a = unavailable("nod could not write its journal, so it allows nothing")
-		}
-	}
-	if a.Outcome == Allowed && a.By == ByPolicy {
-		b.cfg.Policy.Used(e.decision())
-	}
-	b.cfg.Log.LogAttrs(context.Background(), slog.LevelInfo, "settled",
-		slog.String("id", string(e.req.ID)), slog.String("kind", string(e.kind())),
-		slog.String("outcome", string(a.Outcome)), slog.String("by", string(a.By)), slog.String("rule", a.Rule))
-	return a
-}
-
-// confirmed holds a human's allow against the policy as it is now, and keeps the grant it carries.
-func (b *Broker) confirmed(e *entry, a Answer) Answer {
-	if a.Outcome != Allowed || a.By != ByHuman {
-		return a
-	}
-	if now := b.cfg.Policy.Decide(e.call); now.Effect == policy.Deny {
-		denied, _ := decided(now)
-		return denied
-	}
-	a.Scope = cmp.Or(a.Scope, policy.Once)
-	if a.Scope == policy.Once {
-		return a
-	}
-	a.Covers = cmp.Or(a.Covers, policy.CoverInput)
-	if err := b.cfg.Policy.Grant(e.call, a.Scope, a.Covers); err != nil {
-		b.cfg.Log.Error("grant", "id", e.req.ID, "scope", a.Scope, "covers", a.Covers, "err", err)
-		a.Scope, a.Covers = policy.Once, ""
-		a.Reason = "allowed once: the wider grant could not be saved"
-	}
-	return a
-}
-
-// publish gives the answer to everyone who waits for it, and keeps it for those who will ask.
-func (b *Broker) publish(e *entry, a Answer) {
-	kept := e.finish(a)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	kept.deadline = e.deadline
-	e.answer = a
-	close(e.done)
-	if i := slices.Index(b.pending, e); i >= 0 {
-		b.pending = slices.Delete(b.pending, i, i+1)
-		b.signal()
-	}
-	if b.same[e.content] == e {
-		delete(b.same, e.content)
-	}
-	kept.isAbandoned = e.isAbandoned
-	b.unkey(e)
-	b.keep(kept)
-}
-
-// keep remembers a finished entry, and forgets the oldest when there are too many. The caller holds b.mu.
-func (b *Broker) keep(e *entry) {
-	b.enter(e)
-	b.finished = append(b.finished, e)
-	b.kept += e.size
-	for len(b.finished) > keptFinished || b.kept > keptBytes && len(b.finished) > 1 {
-		old := b.finished[0]
-		b.finished[0] = nil
-		b.finished = b.finished[1:]
-		b.kept -= old.size
-		b.forget(old)
-	}
-}
-
 // Reconsider asks the policy again about every pending approval: a rule or a grant that came meanwhile
 // settles those it decides.
 func (b *Broker) Reconsider() {
 	for _, e := range b.waiting() {
-		if e.kind() != KindApprove {
-			continue
-		}
-		if d := b.cfg.Policy.Decide(e.call); d.Effect != policy.Ask {
-			e.cancel(&overruled{d})
+		if e.kind() == KindApprove {
+			select {
+			case e.reconsider <- struct{}{}:
+			default: // it is about to
+			}
 		}
 	}
 }
@@ -666,11 +641,11 @@ func (b *Broker) signal() {
 	}
 }
 
-// Close ends everything that is pending as unavailable and waits for the prompts to leave the screen.
-// What begins afterwards ends at once, the same way.
+// Close ends everything that is pending as unavailable and waits for the prompts to leave the screen. What outlives its
+// caller stays open in the journal, for [Broker.Restore]. What begins afterwards ends at once, as unavailable.
 func (b *Broker) Close() {
 	b.mu.Lock() // so that no prompt starts once Wait has begun
-	b.close(errClosing)
+	b.close(ErrClosing)
 	b.mu.Unlock()
 	b.runs.Wait()
 }

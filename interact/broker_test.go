@@ -81,7 +81,7 @@ func TestNotifyReportsWhatTheDesktopDid(t *testing.T) {
 		b := interact.NewBroker(interact.BrokerConfig{
 			Policy: &interacttest.Policy{}, Prompter: &interacttest.Prompter{},
 			Notify:  func(context.Context, interact.Request) bool { return takes },
-			Journal: interact.NewMemoryJournal(10, 1<<20), Timeout: func() time.Duration { return time.Minute },
+			Journal: new(interacttest.Journal), Timeout: func() time.Duration { return time.Minute },
 			Log: slog.New(slog.DiscardHandler),
 		})
 		a := do(t, b, interact.Request{Body: interact.Notify{Message: "done"}})
@@ -546,34 +546,59 @@ func TestPendingRequestsHoldOnlySoMuch(t *testing.T) {
 	t.Error("40 requests of a mebibyte are pending")
 }
 
-// What cannot be written down is not allowed.
-func TestBrokenJournalAllowsNothing(t *testing.T) {
-	for name, j := range map[string]interact.Journal{
-		"open":   brokenJournal{open: errors.New("disk full")},
-		"settle": brokenJournal{settle: errors.New("disk full")},
-	} {
-		t.Run(name, func(t *testing.T) {
-			pol := &interacttest.Policy{}
-			pol.Set("Read", policy.Allow)
-			b := interact.NewBroker(interact.BrokerConfig{
-				Policy: pol, Prompter: &interacttest.Prompter{Answer: interacttest.Always(allowed)}, Notify: interacttest.Notify,
-				Journal: j, Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slog.DiscardHandler),
-			})
-			defer b.Close()
-			for _, tool := range []string{"Read", "Bash"} {
-				if a := do(t, b, approve(tool)); a.Outcome != interact.Unavailable {
-					t.Errorf("%s: %+v", tool, a)
-				}
+// What cannot be written down does not pass unasked. The person is asked all the same, and what they say counts.
+func TestBrokenJournal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		journal, pol, human := new(interacttest.Journal), &interacttest.Policy{}, says(allowed)
+		pol.Set("Read", policy.Allow)
+		pol.Set("Rm", policy.Deny)
+		b := interacttest.Broker(human, pol, func(c *interact.BrokerConfig) { c.Journal = journal })
+		defer b.Close()
+		journal.Fail(errors.New("disk full"))
+		for tool, want := range map[string]interact.By{
+			"Read": interact.ByHuman, "Bash": interact.ByHuman, "Rm": interact.ByPolicy,
+		} {
+			if a := do(t, b, approve(tool)); a.By != want || (a.Outcome == interact.Allowed) != (want == interact.ByHuman) {
+				t.Errorf("%s: %+v", tool, a)
 			}
-		})
-	}
+		}
+		for effect, want := range map[string]interact.Outcome{"Read": "", "Rm": interact.Denied} {
+			a, d, err := b.Judge(t.Context(), approve(effect), policy.Allow, policy.Deny)
+			if a.Outcome != want || d.Insists() || err != nil {
+				t.Errorf("judged %s: %+v, %+v, %v", effect, a, d, err)
+			}
+		}
+		if n := len(pol.Uses()); n != 0 {
+			t.Errorf("%d uses of what did not pass", n)
+		}
+		journal.Fail(nil)
+		if a := do(t, b, approve("Read")); a.By != interact.ByPolicy || len(human.Shown()) != 2 {
+			t.Errorf("the disk has room again: %+v", a)
+		}
+	})
 }
 
-type brokenJournal struct{ open, settle error }
-
-func (j brokenJournal) Open(context.Context, interact.Record) error   { return j.open }
-func (j brokenJournal) Update(context.Context, interact.Record) error { return j.open }
-func (j brokenJournal) Settle(context.Context, interact.Record) error { return j.settle }
+// A rule that comes while a prompt waits passes nothing that cannot be written down: the prompt stays.
+func TestBrokenJournalKeepsThePrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		journal, pol, human := new(interacttest.Journal), &interacttest.Policy{}, &interacttest.Prompter{}
+		b := interacttest.Broker(human, pol, func(c *interact.BrokerConfig) { c.Journal = journal })
+		defer b.Close()
+		_, came := asked(t, b, approve("Bash"))
+		pol.Set("Bash", policy.Allow)
+		journal.Fail(errors.New("disk full"))
+		b.Reconsider()
+		synctest.Wait()
+		if len(b.Pending()) != 1 || len(human.Closed()) != 0 || len(pol.Uses()) != 0 {
+			t.Fatalf("pending %d, prompts closed %d, uses %d", len(b.Pending()), len(human.Closed()), len(pol.Uses()))
+		}
+		journal.Fail(nil)
+		b.Reconsider()
+		if a := <-came; a.Outcome != interact.Allowed || a.By != interact.ByPolicy || len(pol.Uses()) != 1 {
+			t.Errorf("%+v, uses %v", a, pol.Uses())
+		}
+	})
+}
 
 func TestFinishedRequestsAreForgottenInTheEnd(t *testing.T) {
 	pol := &interacttest.Policy{}
@@ -679,7 +704,7 @@ func TestWhatIsEndingIsNotJoined(t *testing.T) {
 			}
 			t.Run(name+key, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					journal := closing{interact.NewMemoryJournal(10, 1<<20), make(chan struct{})}
+					journal := closing{new(interacttest.Journal), make(chan struct{})}
 					b := brokerWith(journal, &interacttest.Prompter{})
 					defer b.Close()
 					r := ask("same")
@@ -780,35 +805,13 @@ func TestUsesAreCalls(t *testing.T) {
 	})
 }
 
-func TestAnAllowThatIsNotJournaledUsesNothing(t *testing.T) {
-	for name, j := range map[string]brokenJournal{
-		"open": {open: errors.New("full")}, "settle": {settle: errors.New("full")},
-	} {
-		pol := &interacttest.Policy{}
-		pol.Set("Read", policy.Allow)
-		b := interact.NewBroker(interact.BrokerConfig{
-			Policy: pol, Prompter: &interacttest.Prompter{}, Notify: interacttest.Notify, Journal: j,
-			Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slog.DiscardHandler),
-		})
-		judged, _, err := b.Judge(t.Context(), approve("Read"), policy.Allow)
-		a := do(t, b, approve("Read"))
-		if a.Outcome != interact.Unavailable || judged.Outcome != interact.Unavailable || err != nil {
-			t.Errorf("%s: %+v, judged %+v", name, a, judged)
-		}
-		if n := len(pol.Uses()); n != 0 {
-			t.Errorf("%s: %d uses", name, n)
-		}
-		b.Close()
-	}
-}
-
 // What the policy alone decides is in the journal, and nothing else of what it was asked.
 func TestJudge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pol := &interacttest.Policy{}
 		pol.Set("Read", policy.Allow)
 		pol.Set("Rm", policy.Deny)
-		journal := interact.NewMemoryJournal(10, 1<<20)
+		journal := new(interacttest.Journal)
 		b := interact.NewBroker(interact.BrokerConfig{
 			Policy: pol, Prompter: &interacttest.Prompter{}, Notify: interacttest.Notify, Journal: journal,
 			Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slog.DiscardHandler),
@@ -823,8 +826,8 @@ func TestJudge(t *testing.T) {
 		if !errors.As(err, &wrong) {
 			t.Errorf("no input: %v", err)
 		}
-		if recent, _ := journal.Recent(t.Context(), 10); len(recent) != 2 || len(b.Pending()) != 0 {
-			t.Errorf("journal: %+v", recent)
+		if records := journal.Records(); len(records) != 2 || len(b.Pending()) != 0 {
+			t.Errorf("journal: %+v", records)
 		}
 		b.Close()
 		if a, _, err := b.Judge(t.Context(), approve("Read"), policy.Allow); err != nil || a.Outcome != "" {
@@ -851,16 +854,12 @@ func TestWithdrawWhereHoldsNoLock(t *testing.T) {
 	<-ticket.Done()
 }
 
-// Many large approvals, ended or not in the journal any longer, hold no more memory than they may.
+// Many large approvals that have ended hold no more memory than they may.
 func TestLargeRequestsAreForgotten(t *testing.T) {
-	const limit = 8 << 20
+	const limit = 1 << 20
 	pol := &interacttest.Policy{}
 	pol.Set("Big", policy.Deny)
-	journal := interact.NewMemoryJournal(1000, limit)
-	b := interact.NewBroker(interact.BrokerConfig{
-		Policy: pol, Prompter: &interacttest.Prompter{}, Notify: interacttest.Notify, Journal: journal,
-		Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slog.DiscardHandler),
-	})
+	b := interacttest.Broker(&interacttest.Prompter{}, pol)
 	defer b.Close()
 	var last *interact.Ticket
 	for i := range 30 {
@@ -873,19 +872,12 @@ func TestLargeRequestsAreForgotten(t *testing.T) {
 		}
 		last = ticket
 	}
-	recent, _ := journal.Recent(t.Context(), 1000)
 	held := 0
-	for _, rec := range recent {
-		held += len(rec.Request.Body.(interact.Approve).Input)
-	}
-	if held > limit || len(recent) == 0 || recent[0].Request.ID != last.ID() {
-		t.Errorf("the journal holds %d bytes in %d requests", held, len(recent))
-	}
 	for _, rec := range b.Own(approve("Big").Requester) {
 		held += len(rec.Request.Body.(interact.Approve).Input)
 	}
 	if held > limit {
-		t.Errorf("the broker and the journal hold %d bytes", held)
+		t.Errorf("the broker holds %d bytes", held)
 	}
 	again, err := b.Lookup(approve("Big").Requester, last.ID())
 	if err != nil {

@@ -127,21 +127,21 @@ func TestCallers(t *testing.T) {
 }
 
 // watchful is a broker whose callers are watched, with its journal.
-func watchful(p interact.Prompter, table *processes) (*interact.Broker, *interact.MemoryJournal, *interacttest.Policy) {
-	journal, rules := interact.NewMemoryJournal(100, 1<<20), &interacttest.Policy{}
+func watchful(p interact.Prompter, table *processes) (*interact.Broker, *interacttest.Journal, *interacttest.Policy) {
+	journal, rules := new(interacttest.Journal), &interacttest.Policy{}
 	return interacttest.Broker(p, rules, func(c *interact.BrokerConfig) {
 		c.Journal, c.Processes = journal, table
 	}), journal, rules
 }
 
 // journaled is the outcome of the last request in the journal.
-func journaled(t *testing.T, j *interact.MemoryJournal) interact.Outcome {
+func journaled(t *testing.T, j *interacttest.Journal) interact.Outcome {
 	t.Helper()
-	records, err := j.Recent(t.Context(), 1)
-	if err != nil || len(records) == 0 {
-		t.Fatalf("nothing in the journal, %v", err)
+	records := j.Records()
+	if len(records) == 0 {
+		t.Fatal("nothing in the journal")
 	}
-	return records[0].Answer.Outcome
+	return records[len(records)-1].Answer.Outcome
 }
 
 func begin(t *testing.T, b *interact.Broker, r interact.Request, p interact.Process) *interact.Ticket {

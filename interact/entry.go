@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 
 	"nod/policy"
@@ -21,14 +22,19 @@ type entry struct {
 	callers []Parent                // the processes without which nobody waits for the answer, as far as that was asked
 	size    int                     // bytes of memory that it holds, while it is pending and once it has ended
 
-	clock *time.Timer // calls [Broker.tick]; nil when there was nothing to wait for
+	clock      *time.Timer   // calls [Broker.tick]; nil when there was nothing to wait for
+	reconsider chan struct{} // cap 1: the policy may decide it by now; nil, too
 
-	// Guarded by Broker.mu.
+	noting sync.Mutex // held while the journal is told of it, and guards what that has
+	noted  Record     // without a body
+
+	// Guarded by Broker.mu, as is why once it is pending.
+	joined      []string             // idempotency keys of others that ask the same
 	deadline    time.Time            // when nobody is waited for any longer
 	snoozed     time.Time            // when the person wants to be asked again; zero: they were not put off
 	tickets     map[*Ticket]struct{} // those that keep it open; nil when there was nothing to wait for
 	isAbandoned bool                 // the last caller has gone: nobody may join any longer
-	answer      Answer               // set before done is closed, never changed after
+	answer      Answer               // set before done is closed, never changed after; none when nod ended first
 }
 
 func (e *entry) kind() Kind { return e.req.Body.Kind() }
@@ -45,35 +51,41 @@ func (e *entry) current() Request {
 	return r
 }
 
-// record is what the journal keeps of e.
+// record is what the journal keeps of e. The caller holds Broker.mu.
 func (e *entry) record(a Answer) Record {
-	return Record{Request: e.req, Why: e.decision(), Answer: a}
-}
-
-// wind sets the clock to what comes next. The caller holds Broker.mu.
-func (e *entry) wind(now time.Time) {
-	next := e.deadline
-	if !e.snoozed.IsZero() {
-		next = e.snoozed
-	}
-	e.clock.Reset(next.Sub(now))
-}
-
-// decision is the one that counts: of the policy as it was when the request came, or of the one that has overruled
-// it meanwhile.
-func (e *entry) decision() policy.Decision {
-	if e.ctx != nil {
-		if o, ok := context.Cause(e.ctx).(*overruled); ok {
-			return o.Decision
+	r := Record{Request: e.current(), Why: e.why, Content: e.content.key, Joined: e.joined, Answer: a}
+	for t := range e.tickets {
+		if t.isDetached {
+			r.Postponed = len(t.callers) > 0 && (r.Postponed || !r.Detached)
+			r.Detached = true
 		}
 	}
-	return e.why
+	return r
+}
+
+// keys are all under which e is known.
+func (e *entry) keys() []joinKey {
+	var keys []joinKey
+	for _, key := range append([]string{e.req.IdempotencyKey}, e.joined...) {
+		if key != "" {
+			keys = append(keys, joinKey{owner: ownerOf(e.req.Requester), key: key})
+		}
+	}
+	return keys
+}
+
+// next is when [Broker.tick] has something to do. The caller holds Broker.mu.
+func (e *entry) next() time.Time {
+	if !e.snoozed.IsZero() {
+		return e.snoozed
+	}
+	return e.deadline
 }
 
 // finish returns what is kept of e for those who ask for its answer later: not the input of an approval, which
 // the journal has.
 func (e *entry) finish(a Answer) *entry {
-	kept := &entry{req: e.req, content: e.content, done: e.done, answer: a}
+	kept := &entry{req: e.req, why: e.why, content: e.content, joined: e.joined, done: e.done, answer: a}
 	if approve, ok := e.req.Body.(Approve); ok {
 		kept.req.Body = Approve{Tool: approve.Tool, Class: approve.Class, ToolUseID: approve.ToolUseID}
 	}
@@ -83,13 +95,9 @@ func (e *entry) finish(a Answer) *entry {
 
 // ended is the answer of a request whose context ended before the human answered.
 func (e *entry) ended(cause error) Answer {
-	if o, ok := cause.(*overruled); ok {
-		a, _ := decided(o.Decision)
-		return a
-	}
 	switch cause {
 	case ErrTimedOut:
-		after := time.Since(e.req.Created).Round(time.Second)
+		after := max(0, time.Since(e.req.Created)).Round(time.Second)
 		reason := fmt.Sprintf("nobody answered within %s: the person is away and has not refused", after)
 		a := Answer{Outcome: TimedOut, By: ByTimeout, Reason: reason}
 		if c, ok := e.req.Body.(Confirm); ok {
@@ -107,15 +115,12 @@ func (e *entry) ended(cause error) Answer {
 // reasonGone is why a request ends that nobody waits for any longer.
 const reasonGone = "the caller went away before anybody answered"
 
-// overruled is the cause of the end of a request that the policy decides after all.
-type overruled struct{ policy.Decision }
-
-func (*overruled) Error() string { return "decided by the policy" }
-
 // Ticket is a caller's hold on a request.
 type Ticket struct {
 	b *Broker
 	e *entry
+
+	isCaller bool // it has made the request, or joined it, and not looked it up
 
 	// Guarded by Broker.mu.
 	isDetached bool               // it keeps the request open when it is released, too
@@ -136,51 +141,53 @@ func (t *Ticket) Request() Request {
 // Done is closed once the request has its answer.
 func (t *Ticket) Done() <-chan struct{} { return t.e.done }
 
-// Answer returns the answer, if there is one already.
+// Answer returns the answer, if there is one already. When nod ends before somebody answers a request that outlives its
+// caller, who has looked it up has no answer, though it is done.
 func (t *Ticket) Answer() (Answer, bool) {
 	select {
 	case <-t.e.done:
-		return t.e.answer, true
 	default:
 		return Answer{}, false
 	}
+	if t.e.answer.Outcome == "" && t.isCaller {
+		return t.e.ended(ErrClosing), true
+	}
+	return t.e.answer, t.e.answer.Outcome != ""
 }
 
-// Wait returns the answer. The error is ctx's, when it ends first; the request is still there then. An
-// answer that is there already is returned whatever ctx says.
+// Wait returns the answer. The error is ctx's, when it ends first, or [ErrClosing] where there is none; the request is
+// still there then. An answer that is there already is returned whatever ctx says.
 func (t *Ticket) Wait(ctx context.Context) (Answer, error) {
+	err := ErrClosing
 	select {
 	case <-t.e.done:
 	case <-ctx.Done():
-		if a, ok := t.Answer(); ok {
-			return a, nil
-		}
-		return Answer{}, ctx.Err()
+		err = ctx.Err()
 	}
-	return t.e.answer, nil
+	if a, ok := t.Answer(); ok {
+		return a, nil
+	}
+	return Answer{}, err
 }
 
-// Detach lets the request outlive its callers: its answer waits to be looked up.
+// Detach lets the request outlive its callers, and nod: its answer waits to be looked up.
 func (t *Ticket) Detach() { t.keep(nil) }
 
 // Postpone lets the request outlive the call but not the program that asked: its answer waits to be looked up for as
 // long as that runs.
-func (t *Ticket) Postpone() {
-	who := Caller(t.e.req.Requester.Process)
-	if t.b.cfg.Processes == nil || who.PID == 0 || policy.IsGoBetween(who.Exe) || adopts(who) {
-		t.Detach()
-		return
-	}
-	t.keep([]Parent{who})
-}
+func (t *Ticket) Postpone() { t.keep(t.b.keepersOf(t.e.req)) }
 
 // keep has the ticket keep the request open until one of the callers has ended.
 func (t *Ticket) keep(callers []Parent) {
 	t.b.mu.Lock()
-	defer t.b.mu.Unlock()
-	if _, holds := t.e.tickets[t]; holds {
+	_, holds := t.e.tickets[t]
+	if holds {
 		t.isDetached = true
 		t.b.watch(t, callers)
+	}
+	t.b.mu.Unlock()
+	if holds {
+		t.b.update(t.e)
 	}
 }
 
@@ -242,10 +249,6 @@ func owns(who, maker Requester) bool {
 	return who.Process.UID == maker.Process.UID && who.Process.Exe == maker.Process.Exe
 }
 
-func keyOf(r Request) joinKey {
-	return joinKey{owner: ownerOf(r.Requester), key: r.IdempotencyKey}
-}
-
 // contentKey is the same for requests that one answer can serve: those that a person reads as the same, and that
 // carry the same bytes of input.
 func (e *entry) contentKey() joinKey {
@@ -257,22 +260,47 @@ func (e *entry) contentKey() joinKey {
 	if err != nil { // a body that came through Validate always encodes
 		panic(fmt.Sprintf("interact: encode %s: %v", e.kind(), err))
 	}
+	return e.contentOf(Digest(text))
+}
+
+// contentOf is the content key of a request with that digest.
+func (e *entry) contentOf(digest string) joinKey {
 	r := e.req.Requester
 	return joinKey{
 		owner: ownerOf(r), folder: r.Folder(), sess: r.Session, part: r.Subagent.ID,
-		kind: e.kind(), key: Digest(text),
+		kind: e.kind(), key: digest,
 	}
 }
 
-// joinKeyed joins the request that carries the same idempotency key. A key that comes again with something
-// else in it is refused: an answer must never count for a request that nobody saw. The caller holds b.mu.
-func (b *Broker) joinKeyed(e *entry) (*Ticket, error) {
-	old := b.keyed[keyOf(e.req)]
+// known returns the request that carries the same idempotency key; nil when there is none. A key that comes again with
+// something else in it is refused: an answer must never count for a request that nobody saw. The caller holds b.mu.
+func (b *Broker) known(e *entry) (*entry, error) {
+	old := b.keyed[joinKey{owner: ownerOf(e.req.Requester), key: e.req.IdempotencyKey}]
 	if old == nil || e.req.IdempotencyKey == "" {
 		return nil, nil
 	}
 	if old.content != e.content {
 		return nil, &ParamError{Param: "idempotency_key", Problem: "was used for a different request; use a new key"}
 	}
+	return old, nil
+}
+
+// joinKeyed joins the request that carries the same idempotency key; nil when there is none. The caller holds b.mu.
+func (b *Broker) joinKeyed(e *entry) (*Ticket, error) {
+	old, err := b.known(e)
+	if old == nil || err != nil {
+		return nil, err
+	}
 	return b.hold(old, e.callers), nil
+}
+
+// recall looks up the answer of the request that carries the same idempotency key, and what the policy made of it.
+func (b *Broker) recall(e *entry) (a Answer, why policy.Decision, isKnown bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	old, err := b.known(e)
+	if old == nil || err != nil {
+		return Answer{}, policy.Decision{}, false, err
+	}
+	return old.answer, old.why, true, nil
 }

@@ -23,8 +23,20 @@ type Journal interface {
 type Record struct {
 	Request  Request         `json:"request"`
 	Why      policy.Decision `json:"why,omitzero"`      // what the policy made of an approval
-	Detached bool            `json:"detached,omitzero"` // it outlives its caller, who looks its answer up
-	Answer   Answer          `json:"answer,omitzero"`
+	Detached bool            `json:"detached,omitzero"` // it outlives its caller, who looks its answer up …
+	// … as long as the program runs that asked.
+	Postponed bool `json:"postponed,omitzero"`
+	// Content is the digest of what was asked, if it was pending or has an idempotency key: what comes again with that
+	// key must have the same.
+	Content string   `json:"content,omitzero"`
+	Joined  []string `json:"joined,omitzero"` // idempotency keys of others that asked the same and have its answer
+	Answer  Answer   `json:"answer,omitzero"`
+}
+
+// isLike reports whether nothing has changed that can while a request is open.
+func (r Record) isLike(other Record) bool {
+	return r.Request.ID == other.Request.ID && r.Detached == other.Detached && r.Postponed == other.Postponed &&
+		r.Request.Deadline.Equal(other.Request.Deadline) && r.Request.Snoozed.Equal(other.Request.Snoozed)
 }
 
 // Shown is what a person saw of a request before they decided, and how they did.
@@ -32,10 +44,16 @@ type Shown struct {
 	At      time.Time     `json:"at,omitzero"`       // when the prompt was first on screen
 	Armed   time.Duration `json:"armed,omitempty"`   // … how long after that Allow first worked; 0: it never did
 	Decided time.Duration `json:"decided,omitempty"` // … and how long after it the person decided
-	With    string        `json:"with,omitempty"`    // "keys" or "mouse"
+	With    string        `json:"with,omitempty"`    // one of [WithKeys] and [WithMouse]
 	Facts   []string      `json:"facts,omitempty"`   // in the words of the prompt
 	Diff    string        `json:"diff,omitempty"`    // of a file that would change, as lines of a unified diff
 }
+
+// How a person decided.
+const (
+	WithKeys  = "keys"
+	WithMouse = "mouse"
+)
 
 // MemoryJournal is a [Journal] that forgets when the program ends. It is safe for concurrent use.
 type MemoryJournal struct {

@@ -103,6 +103,11 @@ type (
 	hookReply   map[string]any
 )
 
+// keyParam is the header that every request that asks may carry.
+type keyParam struct {
+	Key string `header:"Idempotency-Key" description:"the same as idempotency_key in a body, in quotes or without"`
+}
+
 // What stands in the URLs of some routes.
 type (
 	idParam struct {
@@ -165,6 +170,9 @@ func addOperation(r *openapi31.Reflector, route route) error {
 	}
 	if about.params != nil {
 		op.AddReqStructure(about.params)
+	}
+	if route.effect == effectAsk {
+		op.AddReqStructure(keyParam{})
 	}
 	op.AddRespStructure(about.reply)
 	if about.later {

@@ -253,6 +253,42 @@ func (c replyCase) check(t *testing.T, s schemas, g got) {
 	}
 }
 
+// What the person saw and how they decided is the journal's alone: no reply has it, nor the log.
+func TestWhatWasShownStaysHere(t *testing.T) {
+	const canary = "canary 4711"
+	answers := map[interact.Kind]interact.Answer{
+		interact.KindAsk: {Outcome: interact.Answered, Text: "SQLite"}, interact.KindConfirm: {Outcome: interact.Answered},
+		interact.KindForm: {Outcome: interact.Answered,
+			Values: map[string]interact.Value{"db": interact.ListValue("pg"), "name": interact.TextValue("")}},
+		interact.KindApprove: {Outcome: interact.Allowed},
+	}
+	for path, at := range map[string]string{
+		"/v1/ask": "/v1/ask", "/v1/confirm": "/v1/confirm", "/v1/form": "/v1/form", "/v1/approve": "/v1/approve",
+		"/v1/hooks/{agent}/{event}": "/v1/hooks/claude-code/PermissionRequest",
+	} {
+		t.Run(path, func(t *testing.T) {
+			d := open(t)
+			d.human.Answer = func(r interact.Request, _ policy.Decision) (interact.Answer, error) {
+				a := answers[r.Body.Kind()]
+				a.Shown = interact.Shown{At: time.Now(), Armed: 1, Decided: 2, With: canary, Facts: []string{canary}, Diff: canary}
+				return a, nil
+			}
+			g := d.post(at, samples[path])
+			if g.status != http.StatusOK || len(d.human.Shown()) != 1 {
+				t.Fatalf("%d after %d prompts: %s", g.status, len(d.human.Shown()), g.text)
+			}
+			later := d.get("/v1/requests/" + string(d.human.Shown()[0].ID))
+			list := d.get("/v1/requests")
+			for name, text := range map[string]string{"reply": g.text, "fetched": later.text, "list": list.text,
+				"header": fmt.Sprint(g.header, later.header, list.header), "log": d.log.String()} {
+				if strings.Contains(text, canary) {
+					t.Errorf("%s: %s", name, text)
+				}
+			}
+		})
+	}
+}
+
 func TestDetachThenFetch(t *testing.T) {
 	d := open(t)
 	answer := make(chan interact.Answer)

@@ -13,6 +13,7 @@ import (
 
 	"nod/assets"
 	"nod/dialogs"
+	"nod/dialogs/controls"
 	"nod/ipc/operator"
 )
 
@@ -33,16 +34,16 @@ func newAboutPage(w *Window) *aboutPage {
 	if about.Socket != "" {
 		addresses = append(addresses, factRow(lang.L("Socket"), about.Socket))
 	}
-	p.content = page(
-		container.NewBorder(nil, nil, nil, container.NewCenter(newButton(lang.L("Show the welcome"), w.ShowWelcome)),
+	p.content = controls.Page(
+		container.NewBorder(nil, nil, nil, container.NewCenter(controls.NewButton(lang.L("Show the welcome"), w.ShowWelcome)),
 			head(about.Version)),
-		section(lang.L("Where agents reach nod"), "", addresses...),
-		section(lang.L("Files"), "",
+		controls.Section(lang.L("Where agents reach nod"), "", addresses...),
+		controls.Section(lang.L("Files"), "",
 			factRow(lang.L("Rules and settings"), about.Config, folderButton(about.Config, w.open)),
 			factRow(lang.L("Log"), about.Log, folderButton(about.Log, w.open))),
-		section(lang.L("This desktop"), "",
+		controls.Section(lang.L("This desktop"), "",
 			labelled(lang.L("Tray icons"), p.tray), labelled(lang.L("Notifications"), p.notifications)),
-		p.problem.content,
+		p.problem.Content,
 	)
 	return p
 }
@@ -58,10 +59,10 @@ func head(version string) fyne.CanvasObject {
 }
 
 // ask asks the desktop what it shows.
-func (p *aboutPage) ask() { fetch(&p.work, p.win.opts.Operator.Desktop, p.show) }
+func (p *aboutPage) ask() { controls.Fetch(&p.work, p.win.opts.Operator.Desktop, p.show) }
 
 func (p *aboutPage) show(d operator.Desktop, err error) {
-	p.problem.complain(err)
+	p.problem.Complain(err)
 	if err != nil {
 		return
 	}
@@ -84,9 +85,10 @@ func factRow(name, value string, behind ...fyne.CanvasObject) fyne.CanvasObject 
 	text.TextStyle.Monospace = true
 	text.Wrapping = fyne.TextWrapBreak
 	text.Selectable = true
-	copied := quietButton("", theme.ContentCopyIcon(), func() { fyne.CurrentApp().Clipboard().SetContent(value) })
+	copied := controls.QuietButton("", theme.ContentCopyIcon(), func() { fyne.CurrentApp().Clipboard().SetContent(value) })
 	words := dialogs.Column(3, dialogs.Words(name, theme.SizeNameText, theme.ColorNameForeground), dialogs.Tight(text))
-	return dialogs.Padded(8, 14, container.New(besides{gap: 12}, words, container.NewHBox(append(behind, copied)...)))
+	buttons := container.NewHBox(append(behind, copied)...)
+	return dialogs.Padded(8, 14, container.New(controls.Besides{Gap: 12}, words, buttons))
 }
 
 func labelled(name string, text *widget.Label) fyne.CanvasObject {
@@ -95,7 +97,7 @@ func labelled(name string, text *widget.Label) fyne.CanvasObject {
 }
 
 func folderButton(file string, open func(string)) fyne.CanvasObject {
-	return quietButton(lang.L("Open folder"), theme.FolderOpenIcon(), func() { open(filepath.Dir(file)) })
+	return controls.QuietButton(lang.L("Open folder"), theme.FolderOpenIcon(), func() { open(filepath.Dir(file)) })
 }
 
 // fileURL is the address of a local file.

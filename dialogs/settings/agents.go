@@ -16,6 +16,7 @@ import (
 	"nod/agents/registry"
 	"nod/assets"
 	"nod/dialogs"
+	"nod/dialogs/controls"
 	"nod/dialogs/safetext"
 	"nod/interact"
 	"nod/ipc/operator"
@@ -37,8 +38,8 @@ func newAgentsPage(w *Window) *agentsPage {
 	p.askMore = newSwitch(w, lang.L("Ask in quiet modes too"), lang.L("In modes in which an agent asks "+
 		"less, such as acceptEdits or auto, also ask about calls that no rule covers. What your "+
 		"rules ask about is asked about in every mode."), func(cfg *config.Config) *bool { return &cfg.Agents.AskMore })
-	p.content = page(header(lang.L("Agents"), lang.L("Coding agents that ask through nod. You see every "+
-		"change to their settings before it is made.")), p.agentList.content, card(p.askMore.content))
+	p.content = controls.Page(controls.Header(lang.L("Agents"), lang.L("Coding agents that ask through nod. You see "+
+		"every change to their settings before it is made.")), p.agentList.content, controls.Card(p.askMore.Content))
 	return p
 }
 
@@ -55,13 +56,13 @@ type agentList struct {
 
 	looking       fyne.CanvasObject // while the machine is looked at
 	found, others *fyne.Container   // cards
-	more          *button           // shows the others and hides them
+	more          *controls.Button  // shows the others and hides them
 	open          bool              // they are shown
 }
 
 func newAgentList(w *Window) *agentList {
-	l := &agentList{found: dialogs.Column(14), others: dialogs.Column(14), looking: muted(lang.L("looking…"))}
-	l.more = quietButton("", theme.MenuExpandIcon(), func() {
+	l := &agentList{found: dialogs.Column(14), others: dialogs.Column(14), looking: controls.Muted(lang.L("looking…"))}
+	l.more = controls.QuietButton("", theme.MenuExpandIcon(), func() {
 		l.open = !l.open
 		l.arrange()
 	})
@@ -86,19 +87,20 @@ func (l *agentList) arrange() {
 		}
 	}
 	looking := len(found)+len(others) < len(l.cards)
-	setVisible(l.looking, looking)
-	setVisible(l.more, !looking && len(others) > 0)
-	setVisible(l.others, !looking && l.open)
+	controls.SetVisible(l.looking, looking)
+	controls.SetVisible(l.more, !looking && len(others) > 0)
+	controls.SetVisible(l.others, !looking && l.open)
 	l.more.Icon = theme.MenuExpandIcon()
 	if l.open {
 		l.more.Icon = theme.MenuDropDownIcon()
 	}
 	l.more.SetText(lang.L("Other agents nod knows ({{.Count}})", map[string]any{"Count": len(others)}))
 	if len(others) == len(l.cards) {
-		found = append(found, card(emptyRow(lang.L("No agent that nod knows was found in this session's PATH."))))
+		none := lang.L("No agent that nod knows was found in this session's PATH.")
+		found = append(found, controls.Card(controls.EmptyRow(none)))
 	}
-	setContent(l.found, found...)
-	setContent(l.others, others...)
+	controls.SetContent(l.found, found...)
+	controls.SetContent(l.others, others...)
 	l.content.Refresh()
 }
 
@@ -120,16 +122,16 @@ func (l *agentList) look() {
 type agentCard struct {
 	part    // its work is to look at the machine, its body what is about to change, or what a check found
 	agent   agent.Agent
-	working worker // at the body
+	working controls.Worker // at the body
 
 	version, contact *widget.Label
-	untested, cutOff *remark           // what the person should know of it
-	limits           *button           // shows limitsRow and hides it
+	untested, cutOff *controls.Remark  // what the person should know of it
+	limits           *controls.Button  // shows limitsRow and hides it
 	limitsRow        fyne.CanvasObject // what nod cannot do with it
 	title            *fyne.Container   // name and badge
 	badge            *fyne.Container
-	setUp, remove    *button
-	check            *button
+	setUp, remove    *controls.Button
+	check            *controls.Button
 	strict           *checkRow
 	strictRow        *fyne.Container // is there while the agent is set up
 	status           agent.Status
@@ -138,42 +140,42 @@ type agentCard struct {
 }
 
 func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
-	c := &agentCard{part: newPart(w), agent: a, changed: changed, working: worker{aside: w.aside},
+	c := &agentCard{part: newPart(w), agent: a, changed: changed, working: controls.Worker{Aside: w.aside},
 		badge:    container.NewStack(),
 		version:  dialogs.Lines(lang.L("looking…"), theme.SizeNameCaptionText, widget.LowImportance),
 		contact:  dialogs.Lines("", theme.SizeNameCaptionText, widget.LowImportance),
-		untested: newRemark(widget.LowImportance), cutOff: newRemark(widget.WarningImportance)}
-	c.setUp = newButton(lang.L("Set up…"), func() { c.plan(false) })
-	c.remove = newButton(lang.L("Remove…"), func() {
+		untested: controls.NewRemark(widget.LowImportance), cutOff: controls.NewRemark(widget.WarningImportance)}
+	c.setUp = controls.NewButton(lang.L("Set up…"), func() { c.plan(false) })
+	c.remove = controls.NewButton(lang.L("Remove…"), func() {
 		c.propose(setUpChange{verb: lang.L("Remove"), changes: c.agent.Uninstall})
 	})
-	c.check = newButton(lang.L("Check"), c.probe)
+	c.check = controls.NewButton(lang.L("Check"), c.probe)
 	c.strict = newMember(w, lang.L("Deny while nod isn't running"),
 		lang.L("Otherwise the agent then asks in its own way."), a.Name,
 		func(cfg *config.Config) *[]string { return &cfg.Agents.Strict })
 	offer(false, c.setUp, c.remove, c.check) // until the machine has been looked at
 	c.title = container.NewHBox(dialogs.BoldWords(a.Title, theme.SizeNameText, theme.ColorNameForeground), c.badge)
 	name := dialogs.Column(3, c.title, dialogs.Tight(c.version), dialogs.Tight(c.contact),
-		c.untested.content, c.cutOff.content)
-	c.limits = quietButton(lang.L("Limits"), theme.MenuExpandIcon(), c.toggleLimits)
-	head := dialogs.Padded(10, 14, container.New(besides{gap: 12}, name,
+		c.untested.Content, c.cutOff.Content)
+	c.limits = controls.QuietButton(lang.L("Limits"), theme.MenuExpandIcon(), c.toggleLimits)
+	head := dialogs.Padded(10, 14, container.New(controls.Besides{Gap: 12}, name,
 		container.NewHBox(c.limits, c.check, c.remove, c.setUp)))
 	limits := dialogs.Column(4)
 	for _, limit := range a.Limits {
-		limits.Add(muted("· " + assets.Reason(limit)))
+		limits.Add(controls.Muted("· " + assets.Reason(limit)))
 	}
 	c.limitsRow = dialogs.Padded(8, 14, limits)
 	c.limitsRow.Hide()
-	c.strictRow = dialogs.Column(0, dialogs.Rule(), c.strict.content)
+	c.strictRow = dialogs.Column(0, dialogs.Rule(), c.strict.Content)
 	c.strictRow.Hide()
 	c.content = dialogs.Card(dialogs.ColorSunken,
-		dialogs.Column(0, head, dialogs.Padded(0, 14, c.problem.content), c.limitsRow, c.body, c.strictRow))
+		dialogs.Column(0, head, dialogs.Padded(0, 14, c.problem.Content), c.limitsRow, c.body, c.strictRow))
 	return c
 }
 
 // isHere reports whether the agent is on this machine, or was, or nobody can tell.
 func (c *agentCard) isHere() bool {
-	return c.status.Program != "" || c.isSetUp() || c.problem.content.Visible()
+	return c.status.Program != "" || c.isSetUp() || c.problem.Content.Visible()
 }
 
 // isSetUp reports whether the agent knows of nod.
@@ -186,15 +188,15 @@ func (c *agentCard) refresh(s operator.State) {
 }
 
 // offer shows buttons, or takes them away.
-func offer(on bool, buttons ...*button) {
+func offer(on bool, buttons ...*controls.Button) {
 	for _, b := range buttons {
-		enable(on, b)
-		setVisible(b, on)
+		controls.Enable(on, b)
+		controls.SetVisible(b, on)
 	}
 }
 
 func (c *agentCard) toggleLimits() {
-	setVisible(c.limitsRow, !c.limitsRow.Visible())
+	controls.SetVisible(c.limitsRow, !c.limitsRow.Visible())
 	c.limits.SetIcon(theme.MenuExpandIcon())
 	if c.limitsRow.Visible() {
 		c.limits.SetIcon(theme.MenuDropDownIcon())
@@ -248,7 +250,7 @@ func ago(t, now time.Time) string {
 // look asks the machine about the agent.
 func (c *agentCard) look() {
 	machine := c.machine()
-	fetch(&c.work, func(context.Context) (agent.Status, error) {
+	controls.Fetch(&c.work, func(context.Context) (agent.Status, error) {
 		m, err := machine()
 		if err != nil {
 			return agent.Status{}, err
@@ -259,14 +261,14 @@ func (c *agentCard) look() {
 
 func (c *agentCard) show(s agent.Status, err error) {
 	c.status = s
-	c.problem.complain(err)
+	c.problem.Complain(err)
 	c.version.SetText(c.foundText())
-	c.untested.say(safetext.Line(s.Untested, quoteLimit))
-	c.cutOff.complain(s.CutOff)
+	c.untested.Say(safetext.Line(s.Untested, controls.QuoteLimit))
+	c.cutOff.Complain(s.CutOff)
 	text, color := c.stateText()
-	setContent(c.badge, container.NewCenter(dialogs.Badge(text, color)))
+	controls.SetContent(c.badge, container.NewCenter(dialogs.Badge(text, color)))
 	c.title.Refresh()
-	setVisible(c.strictRow, c.isSetUp())
+	controls.SetVisible(c.strictRow, c.isSetUp())
 	offer(err == nil && c.isSetUp(), c.remove, c.check)
 	// Also when it is not found: a session's PATH is not that of a shell.
 	more := s.CanGate && !s.Gate || s.CutOff != nil // to switch on, or to put right
@@ -277,7 +279,7 @@ func (c *agentCard) show(s agent.Status, err error) {
 }
 
 func (c *agentCard) foundText() string {
-	program, version := safetext.Line(c.status.Program, quoteLimit), safetext.Line(c.status.Version, 40)
+	program, version := safetext.Line(c.status.Program, controls.QuoteLimit), safetext.Line(c.status.Version, 40)
 	switch {
 	case program == "":
 		return lang.L("Not found in this session's PATH; it can be set up all the same")
@@ -303,9 +305,9 @@ func (c *agentCard) stateText() (string, fyne.ThemeColorName) {
 func (c *agentCard) plan(gate bool) {
 	var extra fyne.CanvasObject
 	if c.status.CanGate {
-		only := newCheck(lang.L("Ask only through nod: turn its own prompts off"), func(on bool) { c.plan(on) })
+		only := controls.NewCheck(lang.L("Ask only through nod: turn its own prompts off"), func(on bool) { c.plan(on) })
 		only.Checked = gate
-		extra = dialogs.Column(2, only, muted(lang.L("Off: the agent keeps asking in its terminal, and nod "+
+		extra = dialogs.Column(2, only, controls.Muted(lang.L("Off: the agent keeps asking in its terminal, and nod "+
 			"only denies what your rules deny. On: only nod asks, once per call; but if nod's hook is "+
 			"killed, the agent goes on as if you had allowed.")))
 	}
@@ -323,14 +325,14 @@ type setUpChange struct {
 
 // propose shows changes, and makes them when the person says so.
 func (c *agentCard) propose(p setUpChange) {
-	c.working.do(func(context.Context) func() {
+	c.working.Do(func(context.Context) func() {
 		m, err := c.win.opts.Machine()
 		var changes []agent.Change
 		if err == nil {
 			changes, err = p.changes(m)
 		}
 		return func() {
-			c.problem.complain(err)
+			c.problem.Complain(err)
 			if err != nil {
 				c.close()
 				return
@@ -347,19 +349,19 @@ func (c *agentCard) planned(p setUpChange, home string, changes []agent.Change) 
 		rows.Add(p.extra)
 	}
 	for _, ch := range changes {
-		rows.Add(dialogs.Column(4, muted(safetext.Line(fromHome(ch.Path, home), quoteLimit)),
-			container.New(sized{Height: diffHeight}, dialogs.Diff(string(ch.Before), string(ch.After), nil))))
+		rows.Add(dialogs.Column(4, controls.Muted(safetext.Line(fromHome(ch.Path, home), controls.QuoteLimit)),
+			container.New(controls.Sized{Height: diffHeight}, dialogs.Diff(string(ch.Before), string(ch.After), nil))))
 	}
 	if len(changes) == 0 {
-		rows.Add(muted(lang.L("There is nothing to change.")))
+		rows.Add(controls.Muted(lang.L("There is nothing to change.")))
 	}
-	var do *button
-	do = mainButton(p.verb, nil, func() {
+	var do *controls.Button
+	do = controls.MainButton(p.verb, nil, func() {
 		do.Disable()
 		c.apply(changes, p.after, do.Enable)
 	})
-	enable(len(changes) > 0, do)
-	rows.Add(container.NewHBox(do, quietButton(lang.L("Cancel"), nil, c.close)))
+	controls.Enable(len(changes) > 0, do)
+	rows.Add(container.NewHBox(do, controls.QuietButton(lang.L("Cancel"), nil, c.close)))
 	return rows
 }
 
@@ -382,14 +384,14 @@ func (c *agentCard) apply(changes []agent.Change, after string, failed func()) {
 			err = changes[i].Apply()
 		}
 		fyne.Do(func() {
-			c.problem.complain(err)
+			c.problem.Complain(err)
 			if err != nil {
 				failed()
 				return
 			}
 			c.close()
 			if after != "" {
-				c.open(muted(after))
+				c.open(controls.Muted(after))
 			}
 			c.look()
 		})
@@ -398,9 +400,9 @@ func (c *agentCard) apply(changes []agent.Change, after string, failed func()) {
 
 // probe checks each step of the way from the agent to nod.
 func (c *agentCard) probe() {
-	c.open(muted(lang.L("looking…")))
+	c.open(controls.Muted(lang.L("looking…")))
 	machine := c.machine()
-	c.working.do(func(ctx context.Context) func() {
+	c.working.Do(func(ctx context.Context) func() {
 		ctx, cancel := context.WithTimeout(ctx, checkPatience)
 		defer cancel()
 		m, err := machine()
@@ -421,7 +423,7 @@ func (c *agentCard) report(steps []agent.Step) {
 		}
 		rows.Add(dialogs.Tight(dialogs.Lines(mark+text, theme.SizeNameCaptionText, importance)))
 	}
-	c.open(dialogs.Column(8, rows, container.NewHBox(quietButton(lang.L("Close"), nil, c.close))))
+	c.open(dialogs.Column(8, rows, container.NewHBox(controls.QuietButton(lang.L("Close"), nil, c.close))))
 }
 
 // layoutTime is how long it may take until something new has its place.
@@ -430,12 +432,12 @@ const layoutTime = 50 * time.Millisecond
 // open shows something under what is known of the agent.
 func (c *agentCard) open(o fyne.CanvasObject) {
 	c.fill(dialogs.Padded(8, 14, o))
-	c.win.after(layoutTime, func() { reveal(c.body) })
+	c.win.after(layoutTime, func() { controls.Reveal(c.body) })
 }
 
 func (c *agentCard) close() { c.fill() }
 
 func (c *agentCard) fill(objects ...fyne.CanvasObject) {
-	setContent(c.body, objects...)
+	controls.SetContent(c.body, objects...)
 	c.content.Refresh()
 }

@@ -84,7 +84,7 @@ func TestAnAgreedSetUpIsNotForgotten(t *testing.T) {
 	test.Tap(c.setUp)
 	agree := buttonIn(t, c.body, "Set up")
 	var jobs []func()
-	c.working.aside = func(f func()) { jobs = append(jobs, f) } // slow
+	c.working.Aside = func(f func()) { jobs = append(jobs, f) } // slow
 	test.Tap(c.setUp)
 	test.Tap(agree)
 	test.Tap(c.setUp)
@@ -126,8 +126,8 @@ func TestSettingsThatCannotBeReadAreSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	test.Tap(c.setUp)
-	if !c.problem.content.Visible() || !strings.Contains(c.problem.label.Text, "settings.json") {
-		t.Errorf("problem %q", c.problem.label.Text)
+	if !c.problem.Content.Visible() || !strings.Contains(c.problem.Label.Text, "settings.json") {
+		t.Errorf("problem %q", c.problem.Label.Text)
 	}
 	if text, _ := os.ReadFile(path); string(text) != "{" {
 		t.Errorf("the file is now %q", text)
@@ -137,10 +137,10 @@ func TestSettingsThatCannotBeReadAreSaid(t *testing.T) {
 // A version that nod was not tested with, and settings that cut nod off, are said; what nod cannot do is a press away.
 func TestAnAgentsRemarks(t *testing.T) {
 	w, c, home := onAgents(t, somebody(), "light", "gemini-cli")
-	if text := c.untested.label.Text; !c.untested.content.Visible() || !strings.Contains(text, "99.0.0 is newer") {
+	if text := c.untested.Label.Text; !c.untested.Content.Visible() || !strings.Contains(text, "99.0.0 is newer") {
 		t.Errorf("untested: %q", text)
 	}
-	if claude := w.cardOf(t, "claude-code"); claude.untested.content.Visible() || claude.cutOff.content.Visible() {
+	if claude := w.cardOf(t, "claude-code"); claude.untested.Content.Visible() || claude.cutOff.Content.Visible() {
 		t.Error("Claude Code is tested, and not cut off")
 	}
 	if c.limitsRow.Visible() {
@@ -159,7 +159,7 @@ func TestAnAgentsRemarks(t *testing.T) {
 	checkIn(t, c.body).SetChecked(true)
 	test.Tap(buttonIn(t, c.body, "Set up"))
 	text, err := os.ReadFile(path)
-	if err != nil || c.cutOff.content.Visible() || !c.setUp.Disabled() {
+	if err != nil || c.cutOff.Content.Visible() || !c.setUp.Disabled() {
 		t.Fatalf("set up: %v, %+v", err, c.status)
 	}
 	short := strings.ReplaceAll(string(text), "600000", "60000")
@@ -167,12 +167,12 @@ func TestAnAgentsRemarks(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.look()
-	if text := c.cutOff.label.Text; !c.cutOff.content.Visible() || !strings.Contains(text, "off after 60 s") {
+	if text := c.cutOff.Label.Text; !c.cutOff.Content.Visible() || !strings.Contains(text, "off after 60 s") {
 		t.Errorf("cut off: %q", text)
 	}
 	test.Tap(c.setUp) // puts it right
 	test.Tap(buttonIn(t, c.body, "Set up"))
-	if c.cutOff.content.Visible() || !c.setUp.Disabled() {
+	if c.cutOff.Content.Visible() || !c.setUp.Disabled() {
 		t.Errorf("still cut off: %+v", c.status)
 	}
 }

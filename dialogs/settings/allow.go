@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs"
+	"nod/dialogs/controls"
 	"nod/dialogs/safetext"
 	"nod/ipc/operator"
 	"nod/policy"
@@ -37,13 +38,13 @@ func newAllowPage(w *Window) *allowPage {
 	p.ask = newSwitch(w, lang.L("Ask about everything"), lang.L("nod asks even where a rule allows. Denials "+
 		"stay."),
 		func(c *config.Config) *bool { return &c.Policy.AskEverything })
-	p.lists = page(
-		card(p.ask.content),
-		section(lang.L("Allow automatically"), lang.L("By what a tool does. Your rules can still ask or deny."),
+	p.lists = controls.Page(
+		controls.Card(p.ask.Content),
+		controls.Section(lang.L("Allow automatically"), lang.L("By what a tool does. Your rules can still ask or deny."),
 			p.classRows()...),
 		p.rules.content,
 	)
-	setContent(p.body, p.lists)
+	controls.SetContent(p.body, p.lists)
 	p.content = p.body
 	return p
 }
@@ -51,10 +52,10 @@ func newAllowPage(w *Window) *allowPage {
 func (p *allowPage) classRows() []fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, c := range policy.Classes {
-		r := newMember(p.win, className(c), explain(c), c,
+		r := newMember(p.win, controls.ClassName(c), controls.Explain(c), c,
 			func(cfg *config.Config) *[]policy.Class { return &cfg.Policy.AutoAllow })
 		p.classes[c] = r
-		rows = append(rows, r.content)
+		rows = append(rows, r.Content)
 	}
 	return rows
 }
@@ -80,24 +81,24 @@ func (r *checkRow) warn(on bool) {
 		return // what could not be saved stays in view
 	}
 	r.warns = on
-	r.problem.say("")
+	r.Problem.Say("")
 	if on {
-		r.problem.label.Importance = widget.WarningImportance
-		r.problem.say(lang.L("These calls run without asking you."))
+		r.Problem.Label.Importance = widget.WarningImportance
+		r.Problem.Say(lang.L("These calls run without asking you."))
 	}
 }
 
 // edit opens the editor for a rule, or for a new one when r has no id.
 func (p *allowPage) edit(r policy.Rule) {
 	p.editor = newEditor(p.win, r, p.cfg.Rules, p.back)
-	setContent(p.body, p.editor.content)
+	controls.SetContent(p.body, p.editor.content)
 	p.editor.focus()
 }
 
 // startImport shows what agents' own rules come to.
 func (p *allowPage) startImport() {
 	p.imports = newImporter(p.win, func() []policy.Rule { return p.cfg.Rules }, p.back)
-	setContent(p.body, p.imports.content)
+	controls.SetContent(p.body, p.imports.content)
 }
 
 // back closes the editor or the import without saving.
@@ -109,7 +110,7 @@ func (p *allowPage) escape() bool {
 		return false
 	}
 	p.editor, p.imports = nil, nil
-	setContent(p.body, p.lists)
+	controls.SetContent(p.body, p.lists)
 	return true
 }
 
@@ -122,11 +123,11 @@ const (
 type ruleList struct {
 	part
 	search *fyne.Container // filter, effect and agent
-	filter *textField
-	effect *selection
-	agent  *selection
-	add    *button
-	take   *button // over, from agents
+	filter *controls.TextField
+	effect *controls.Select
+	agent  *controls.Select
+	add    *controls.Button
+	take   *controls.Button // over, from agents
 	edit   func(policy.Rule)
 
 	rules    []policy.Rule
@@ -137,18 +138,19 @@ type ruleList struct {
 
 func newRuleList(w *Window, edit func(policy.Rule), take func()) *ruleList {
 	l := &ruleList{part: newPart(w), edit: edit}
-	l.add = newIconButton(lang.L("Add rule"), theme.ContentAddIcon(), func() { edit(policy.Rule{}) })
-	l.take = newButton(lang.L("Import…"), take)
-	l.filter = newTextField(w, false)
+	l.add = controls.NewIconButton(lang.L("Add rule"), theme.ContentAddIcon(), func() { edit(policy.Rule{}) })
+	l.take = controls.NewButton(lang.L("Import…"), take)
+	l.filter = controls.NewTextField(w.typedShortcut, false)
 	l.filter.SetPlaceHolder(lang.L("Find a rule"))
 	l.filter.OnChanged = func(string) { l.find() }
-	every := append([]string{lang.L("Every effect")}, names(effects, effectName)...)
-	l.effect = newSelection(every, func(string) { l.find() })
-	l.agent = newSelection(nil, func(string) { l.find() })
+	every := append([]string{lang.L("Every effect")}, names(effects, controls.EffectName)...)
+	l.effect = controls.NewSelect(every, func(string) { l.find() })
+	l.agent = controls.NewSelect(nil, func(string) { l.find() })
 	l.search = container.NewBorder(nil, nil, nil, container.NewHBox(l.effect, l.agent), l.filter)
 	l.search.Hide()
 	l.content = dialogs.Column(9,
-		header(lang.L("Your rules"), lang.L("The strictest rule that matches decides, whatever the order."), l.take, l.add),
+		controls.Header(lang.L("Your rules"), lang.L("The strictest rule that matches decides, whatever the order."),
+			l.take, l.add),
 		l.search, l.body)
 	l.offerAgents(nil)
 	l.effect.SetSelectedIndex(0)
@@ -157,12 +159,12 @@ func newRuleList(w *Window, edit func(policy.Rule), take func()) *ruleList {
 
 // show shows rules. When they have not changed it leaves the rows, and the focus among them, alone.
 func (l *ruleList) show(rules []policy.Rule, editable bool) {
-	if !l.drawn.changed(rules, editable) {
+	if !l.drawn.Changed(rules, editable) {
 		return
 	}
 	l.rules, l.texts, l.editable = rules, nil, editable
-	enable(editable, l.add, l.take)
-	setVisible(l.search, len(rules) >= rulesFilter)
+	controls.Enable(editable, l.add, l.take)
+	controls.SetVisible(l.search, len(rules) >= rulesFilter)
 	l.offerAgents(rules)
 	l.find()
 }
@@ -190,15 +192,15 @@ func (l *ruleList) draw() {
 	}
 	switch {
 	case len(l.rules) == 0:
-		rows = append(rows, emptyRow(lang.L("No rules yet. nod asks about everything that isn't allowed "+
+		rows = append(rows, controls.EmptyRow(lang.L("No rules yet. nod asks about everything that isn't allowed "+
 			"automatically.")))
 	case len(found) == 0:
-		rows = append(rows, emptyRow(lang.L("No rule contains that.")))
+		rows = append(rows, controls.EmptyRow(lang.L("No rule contains that.")))
 	case len(found) > rowsShown:
-		rows = append(rows, emptyRow(lang.L("{{.Shown}} of {{.All}} rules. Type above to find others.",
+		rows = append(rows, controls.EmptyRow(lang.L("{{.Shown}} of {{.All}} rules. Type above to find others.",
 			map[string]any{"Shown": rowsShown, "All": len(found)})))
 	}
-	setContent(l.body, card(rows...))
+	controls.SetContent(l.body, controls.Card(rows...))
 }
 
 // find shows the rules that contain what the person looks for.
@@ -211,7 +213,7 @@ func (l *ruleList) find() {
 	if l.agent.SelectedIndex() > 0 {
 		agent = l.agent.Selected
 	}
-	l.work.do(func(context.Context) func() {
+	l.work.Do(func(context.Context) func() {
 		if want != "" && texts == nil {
 			texts = searchTexts(rules)
 		}
@@ -235,29 +237,29 @@ func (l *ruleList) find() {
 func searchTexts(rules []policy.Rule) []string {
 	texts := make([]string, len(rules))
 	for i, r := range rules {
-		texts[i] = strings.ToLower(r.ID + " " + sentence(r) + " " + r.Note)
+		texts[i] = strings.ToLower(r.ID + " " + controls.Sentence(r) + " " + r.Note)
 	}
 	return texts
 }
 
 func (l *ruleList) row(r policy.Rule) fyne.CanvasObject {
-	on := newCheck("", nil)
+	on := controls.NewCheck("", nil)
 	on.SetChecked(!r.Disabled)
 	on.OnChanged = func(want bool) {
 		l.win.change(switching(r.ID, want), func(err error) {
-			l.win.banner.fail(err)
+			l.win.banner.Fail(err)
 			if err != nil {
 				on.Checked = !want
 				on.Refresh()
 			}
 		})
 	}
-	edit := quietButton("", theme.DocumentCreateIcon(), func() { l.edit(r) })
-	remove := quietButton("", theme.DeleteIcon(), func() { l.win.change(without(r.ID), l.win.banner.fail) })
-	enable(l.editable, on, edit, remove)
+	edit := controls.QuietButton("", theme.DocumentCreateIcon(), func() { l.edit(r) })
+	remove := controls.QuietButton("", theme.DeleteIcon(), func() { l.win.change(without(r.ID), l.win.banner.Fail) })
+	controls.Enable(l.editable, on, edit, remove)
 
-	return badged(effectWidth, effectBadge(r.Effect),
-		container.New(besides{gap: 8}, ruleWords(r), container.NewHBox(on, edit, remove)))
+	return controls.Badged(effectWidth, controls.EffectBadge(r.Effect),
+		container.New(controls.Besides{Gap: 8}, ruleWords(r), container.NewHBox(on, edit, remove)))
 }
 
 // effectWidth is the width of the column with a rule's effect.
@@ -269,7 +271,7 @@ func ruleWords(r policy.Rule) fyne.CanvasObject {
 	if r.Disabled {
 		importance = widget.LowImportance
 	}
-	return dialogs.Column(4, paragraph(sentence(r), importance), muted(footnote(r)))
+	return dialogs.Column(4, controls.Paragraph(controls.Sentence(r), importance), controls.Muted(footnote(r)))
 }
 
 // footnote is what stands in small letters under a rule.
@@ -279,7 +281,7 @@ func footnote(r policy.Rule) string {
 		parts = append(parts, lang.L("switched off"))
 	}
 	if r.Note != "" {
-		parts = append(parts, safetext.Line(r.Note, quoteLimit))
+		parts = append(parts, safetext.Line(r.Note, controls.QuoteLimit))
 	}
 	return strings.Join(parts, " · ")
 }

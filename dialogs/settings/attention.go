@@ -11,6 +11,7 @@ import (
 
 	"nod/agents/registry"
 	"nod/dialogs"
+	"nod/dialogs/controls"
 	"nod/dialogs/safetext"
 	"nod/ipc/operator"
 	"nod/policy/config"
@@ -19,7 +20,7 @@ import (
 // attentionPage says how nod draws the person's attention, and when it does not.
 type attentionPage struct {
 	content  fyne.CanvasObject
-	settings []setting
+	settings settingList
 	appear   *choiceRow
 	shortcut *savedEntry
 	hours    *savedEntry
@@ -28,7 +29,7 @@ type attentionPage struct {
 	win   *Window
 	muted *fyne.Container // a row for each agent
 	mutes map[string]*checkRow
-	known drawn
+	known controls.Drawn
 }
 
 func newAttentionPage(w *Window) *attentionPage {
@@ -48,9 +49,9 @@ func newAttentionPage(w *Window) *attentionPage {
 		func(c *config.Config) string { return c.Prompt.Shortcut }, setShortcut)
 	p.hours = newSavedEntry(w, lang.L("Quiet hours"), lang.L("Such as 22:00-07:00. Empty: none."),
 		func(c *config.Config) string { return c.Notifications.QuietHours }, setHours)
-	p.content = page(
-		p.section(lang.L("Prompts"), "", p.appear, p.shortcut),
-		p.section(lang.L("Notifications"), "",
+	p.content = controls.Page(
+		p.settings.section(lang.L("Prompts"), "", p.appear, p.shortcut),
+		p.settings.section(lang.L("Notifications"), "",
 			newSwitch(w, lang.L("Notify about pending prompts"), lang.L("A notification when a prompt waits and you look "+
 				"elsewhere. It names the agent and its folder, never what it wrote. A click opens the prompt."),
 				notifications(func(n *config.Notifications) *bool { return &n.Prompts })),
@@ -58,35 +59,23 @@ func newAttentionPage(w *Window) *attentionPage {
 				notifications(func(n *config.Notifications) *bool { return &n.Notices })),
 			newSwitch(w, lang.L("Sound"), lang.L("Where your desktop plays sounds for notifications."),
 				notifications(func(n *config.Notifications) *bool { return &n.Sound }))),
-		p.section(lang.L("Do not disturb"),
+		p.settings.section(lang.L("Do not disturb"),
 			lang.L("No notification and no sound, and prompts wait in the tray."),
 			newSwitch(w, lang.L("Do not disturb now"), lang.L("Until you switch it off."),
 				notifications(func(n *config.Notifications) *bool { return &n.DoNotDisturb })),
 			p.hours, p.newDays()),
-		dialogs.Column(9, header(lang.L("Muted agents"),
+		dialogs.Column(9, controls.Header(lang.L("Muted agents"),
 			lang.L("Do not disturb always applies to these. Agents that have asked are listed.")),
 			dialogs.Card(dialogs.ColorSunken, p.muted)),
 	)
 	return p
 }
 
-// section is a card of settings, which are refreshed with the page.
-func (p *attentionPage) section(heading, hint string, settings ...setting) fyne.CanvasObject {
-	var rows []fyne.CanvasObject
-	for _, s := range settings {
-		rows = append(rows, s.row().content)
-	}
-	p.settings = append(p.settings, settings...)
-	return section(heading, hint, rows...)
-}
-
 // refresh shows what is saved.
 func (p *attentionPage) refresh(s operator.State) {
-	for _, one := range p.settings {
-		one.refresh(&s.Config, s.Problem == "")
-	}
+	p.settings.refresh(s)
 	if p.shortcut.Text == s.Config.Prompt.Shortcut {
-		p.shortcut.problem.say(s.Shortcut)
+		p.shortcut.Problem.Say(s.Shortcut)
 	}
 	p.listAgents(s)
 	for _, row := range p.mutes {
@@ -102,7 +91,7 @@ func (p *attentionPage) listAgents(s operator.State) {
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	if !p.known.changed(names) {
+	if !p.known.Changed(names) {
 		return
 	}
 	clear(p.mutes)
@@ -114,12 +103,12 @@ func (p *attentionPage) listAgents(s operator.State) {
 		row := newMember(p.win, safetext.Line(registry.Title(name), maxAgentName), "", name,
 			func(c *config.Config) *[]string { return &c.Notifications.Muted })
 		p.mutes[name] = row
-		rows = append(rows, row.content)
+		rows = append(rows, row.Content)
 	}
 	if len(rows) == 0 {
-		rows = append(rows, emptyRow(lang.L("No agent has asked yet.")))
+		rows = append(rows, controls.EmptyRow(lang.L("No agent has asked yet.")))
 	}
-	setContent(p.muted, rows...)
+	controls.SetContent(p.muted, rows...)
 }
 
 // maxAgentName is how many characters of an agent's name are shown.
@@ -127,7 +116,7 @@ const maxAgentName = 60
 
 // daysRow is a setting of some days of the week. None are all.
 type daysRow struct {
-	*field
+	*controls.Setting
 	rows []*checkRow
 }
 
@@ -146,7 +135,8 @@ func (p *attentionPage) newDays() *daysRow {
 		all.rows = append(all.rows, row)
 		list.Add(row.check)
 	}
-	all.field = newField(lang.L("Quiet days"), lang.L("On which the quiet hours begin. None: every day."), list)
+	all.Setting = controls.NewSetting(lang.L("Quiet days"), lang.L("On which the quiet hours begin. None: every day."),
+		list)
 	return all
 }
 

@@ -34,7 +34,7 @@ func TestAttentionIsSaved(t *testing.T) {
 	for entry, typed := range map[*savedEntry]string{p.shortcut: "Shift+N", p.hours: "22:00"} {
 		entry.SetText(typed)
 		entry.OnSubmitted(typed)
-		if shownBy(entry.problem) == "" {
+		if shownBy(entry.Problem) == "" {
 			t.Errorf("%q: nothing is said to be wrong", typed)
 		}
 	}
@@ -53,7 +53,7 @@ func TestAShortcutThatIsTakenIsSaid(t *testing.T) {
 	w, o := few(t)
 	o.state.Shortcut = "taken"
 	w.tabs.SelectIndex(onAttention)
-	if got := shownBy(w.attention.shortcut.problem); got != "taken" {
+	if got := shownBy(w.attention.shortcut.Problem); got != "taken" {
 		t.Errorf("says %q", got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/dialogs/controls"
 	"nod/policy"
 )
 
@@ -31,20 +32,20 @@ func TestASwitchThatCannotBeSavedGoesBack(t *testing.T) {
 	o.refuse = errors.New("disk on fire")
 	r := w.allow.classes[policy.Network]
 	test.Tap(r.check)
-	if r.check.Checked || shownBy(r.problem) != "disk on fire" {
-		t.Errorf("on %v, says %q", r.check.Checked, shownBy(r.problem))
+	if r.check.Checked || shownBy(r.Problem) != "disk on fire" {
+		t.Errorf("on %v, says %q", r.check.Checked, shownBy(r.Problem))
 	}
-	if w.banner.content.Visible() {
+	if w.banner.Content.Visible() {
 		t.Error("it is said twice")
 	}
 	o.refuse = nil
 	test.Tap(r.check)
-	if !r.check.Checked || w.banner.content.Visible() {
-		t.Errorf("on %v, banner %v", r.check.Checked, w.banner.content.Visible())
+	if !r.check.Checked || w.banner.Content.Visible() {
+		t.Errorf("on %v, banner %v", r.check.Checked, w.banner.Content.Visible())
 	}
 	w.tabs.SelectIndex(onGeneral)
 	test.Tap(w.general.autostart.check)
-	if w.general.autostart.check.Checked || shownBy(w.general.autostart.problem) == "" {
+	if w.general.autostart.check.Checked || shownBy(w.general.autostart.Problem) == "" {
 		t.Error("nothing says that nod cannot start with the session")
 	}
 }
@@ -66,7 +67,7 @@ func TestARuleIsAdded(t *testing.T) {
 	w.allow.refresh(w.state)
 	w.allow.edit(policy.Rule{})
 	e := w.allow.editor
-	e.effect.SetSelected(effectName(policy.Allow))
+	e.effect.SetSelected(controls.EffectName(policy.Allow))
 	e.texts["tool"].SetText("Bash")
 	e.texts["command"].SetText("make test ")
 	e.texts["id"].SetText("tests")
@@ -256,7 +257,7 @@ func TestABrokenFile(t *testing.T) {
 	}
 	o.state.Problem = ""
 	w.fetch()
-	if w.banner.content.Visible() || buttonIn(t, w.suggestions.body, "Add rule").Disabled() {
+	if w.banner.Content.Visible() || buttonIn(t, w.suggestions.body, "Add rule").Disabled() {
 		t.Error("it stays broken after it was mended")
 	}
 }
@@ -266,15 +267,15 @@ func TestGeneralIsCheckedAndSaved(t *testing.T) {
 	e := w.general.timeout
 	e.SetText("soon")
 	e.commit()
-	if shownBy(e.problem) == "" {
+	if shownBy(e.Problem) == "" {
 		t.Error("nothing is said")
 	}
 	o.isAs(t, fewRules())
 	o.refuse = errors.New("disk on fire")
 	e.SetText("2m")
 	e.commit()
-	if e.Text != "2m" || shownBy(e.problem) != "disk on fire" {
-		t.Errorf("shows %q, says %q", e.Text, shownBy(e.problem))
+	if e.Text != "2m" || shownBy(e.Problem) != "disk on fire" {
+		t.Errorf("shows %q, says %q", e.Text, shownBy(e.Problem))
 	}
 	o.refuse = nil
 	e.commit() // once more
@@ -286,12 +287,12 @@ func TestGeneralIsCheckedAndSaved(t *testing.T) {
 // What counts only after a restart says so.
 func TestARestartIsAskedFor(t *testing.T) {
 	w, o := few(t)
-	if w.general.restart.content.Visible() {
+	if w.general.restart.Content.Visible() {
 		t.Error("asked for at once")
 	}
 	o.state.Restart = true
 	test.Tap(w.general.onTop.check)
-	if !w.general.restart.content.Visible() {
+	if !w.general.restart.Content.Visible() {
 		t.Error("not asked for")
 	}
 }

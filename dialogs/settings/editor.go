@@ -14,6 +14,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs"
+	"nod/dialogs/controls"
 	"nod/dialogs/safetext"
 	"nod/policy"
 	"nod/policy/config"
@@ -30,11 +31,11 @@ type editor struct {
 	editable bool
 
 	effect *widget.RadioGroup
-	class  *selection
-	texts  map[string]*textField // by key of the file
-	wrong  map[string]*remark    // the same
+	class  *controls.Select
+	texts  map[string]*controls.TextField // by key of the file
+	wrong  map[string]*controls.Remark    // the same
 	says   *widget.Label
-	save   *button
+	save   *controls.Button
 	foot   fyne.CanvasObject // with save
 
 	done    map[string]bool // fields that were left
@@ -120,7 +121,8 @@ func (l formLine) set(typed string) {
 // newEditor makes the form for r, which is new when it has no id. Closed is called when the person is done.
 func newEditor(w *Window, r policy.Rule, rules []policy.Rule, closed func()) *editor {
 	e := &editor{part: newPart(w), was: r.ID, base: r, closed: closed, editable: true,
-		taken: map[string]bool{}, texts: map[string]*textField{}, wrong: map[string]*remark{}, done: map[string]bool{}}
+		taken: map[string]bool{}, done: map[string]bool{},
+		texts: map[string]*controls.TextField{}, wrong: map[string]*controls.Remark{}}
 	for _, other := range rules {
 		e.taken[other.ID] = other.ID != r.ID
 	}
@@ -143,15 +145,15 @@ func freeID(taken map[string]bool) string {
 
 // build makes the form, which says what r does.
 func (e *editor) build(r policy.Rule) {
-	e.effect = widget.NewRadioGroup(names(effects, effectName), nil)
+	e.effect = widget.NewRadioGroup(names(effects, controls.EffectName), nil)
 	e.effect.Horizontal, e.effect.Required = true, true
-	e.effect.SetSelected(effectName(r.Effect))
+	e.effect.SetSelected(controls.EffectName(r.Effect))
 	e.effect.OnChanged = func(string) { e.changed() }
-	e.class = newSelection(append([]string{lang.L("Any")}, names(policy.Classes, className)...), nil)
+	e.class = controls.NewSelect(append([]string{lang.L("Any")}, names(policy.Classes, controls.ClassName)...), nil)
 	e.class.SetSelectedIndex(slices.Index(policy.Classes, r.Class) + 1)
 	e.class.OnChanged = func(string) { e.changed() }
 	e.says = dialogs.Lines("", theme.SizeNameText, widget.MediumImportance)
-	e.save = mainButton(lang.L("Save rule"), theme.ConfirmIcon(), e.press)
+	e.save = controls.MainButton(lang.L("Save rule"), theme.ConfirmIcon(), e.press)
 
 	heading := lang.L("New rule")
 	if e.was != "" {
@@ -164,24 +166,24 @@ func (e *editor) build(r policy.Rule) {
 			form = append(form, e.line(lang.L("Class"), "class", e.class))
 		}
 	}
-	e.foot = dialogs.Padded(10, 20, container.New(besides{gap: 16}, dialogs.Column(2, dialogs.Tight(e.says)),
-		container.NewHBox(newButton(lang.L("Cancel"), e.closed), e.save)))
-	e.content = container.NewBorder(nil, footOf(e.foot), nil, nil,
-		page(header(heading, lang.L("A rule applies to calls that match everything you fill in. Empty fields "+
-			"match anything.")),
+	e.foot = dialogs.Padded(10, 20, container.New(controls.Besides{Gap: 16}, dialogs.Column(2, dialogs.Tight(e.says)),
+		container.NewHBox(controls.NewButton(lang.L("Cancel"), e.closed), e.save)))
+	e.content = container.NewBorder(nil, controls.FootOf(e.foot), nil, nil,
+		controls.Page(controls.Header(heading, lang.L("A rule applies to calls that match everything you fill in. "+
+			"Empty fields match anything.")),
 			dialogs.Column(12, form...)))
 }
 
 // textLine is a line of the form with a text to type.
 func (e *editor) textLine(l formLine) fyne.CanvasObject {
-	t := newTextField(e.win, l.text == nil || l.verbatim())
+	t := controls.NewTextField(e.win.typedShortcut, l.text == nil || l.verbatim())
 	t.SetPlaceHolder(l.hint)
 	if t.MultiLine {
 		t.SetMinRowsVisible(2)
 	}
 	t.SetText(l.get())
 	t.OnChanged = func(string) { e.changed() }
-	t.left = func() {
+	t.Left = func() {
 		e.done[l.key] = true
 		e.check()
 	}
@@ -190,10 +192,10 @@ func (e *editor) textLine(l formLine) fyne.CanvasObject {
 }
 
 func (e *editor) line(name, key string, input fyne.CanvasObject) fyne.CanvasObject {
-	e.wrong[key] = newRemark(widget.DangerImportance)
+	e.wrong[key] = controls.NewRemark(widget.DangerImportance)
 	label := dialogs.Padded(9, 0, dialogs.Words(name, theme.SizeNameText, theme.ColorNameForeground))
-	return container.NewBorder(nil, nil, topLeft(92, label), nil,
-		dialogs.Column(2, input, e.wrong[key].content))
+	return container.NewBorder(nil, nil, controls.TopLeft(92, label), nil,
+		dialogs.Column(2, input, e.wrong[key].Content))
 }
 
 // rule is what the form says.
@@ -251,7 +253,7 @@ func (e *editor) changed() {
 // check shows what is wrong with the form, or what the rule will do.
 func (e *editor) check() {
 	r := e.rule()
-	e.work.do(func(context.Context) func() {
+	e.work.Do(func(context.Context) func() {
 		err := e.validate(r)
 		return func() { e.show(r, err) }
 	})
@@ -260,11 +262,11 @@ func (e *editor) check() {
 // show shows what came of checking r, as far as the person wants to know it now.
 func (e *editor) show(r policy.Rule, err error) {
 	for _, l := range e.wrong {
-		l.say("")
+		l.Say("")
 	}
-	enable(e.editable, e.save)
+	controls.Enable(e.editable, e.save)
 	if err == nil {
-		e.say(sentence(r)+".", widget.MediumImportance)
+		e.say(controls.Sentence(r)+".", widget.MediumImportance)
 		return
 	}
 	at, isField := errors.AsType[*policy.FieldError](err)
@@ -278,7 +280,7 @@ func (e *editor) show(r policy.Rule, err error) {
 	case !e.pressed && !e.done[key]:
 		e.say(lang.L("Fill in what the rule is for."), widget.LowImportance)
 	case line != nil:
-		line.say(at.Problem)
+		line.Say(at.Problem)
 		e.say("", widget.LowImportance)
 	default:
 		e.say(err.Error(), widget.DangerImportance)
@@ -305,7 +307,7 @@ func (e *editor) say(s string, i widget.Importance) {
 func (e *editor) press() {
 	r := e.rule()
 	e.pressed = true
-	e.work.do(func(context.Context) func() {
+	e.work.Do(func(context.Context) func() {
 		err := e.validate(r)
 		var missing map[string]string
 		if err == nil && !e.anyway {
@@ -338,7 +340,8 @@ func missingOf(r policy.Rule) map[string]string {
 // point says at their fields what does not exist. Save then saves all the same.
 func (e *editor) point(missing map[string]string) {
 	for key, folder := range missing {
-		e.wrong[key].say(lang.L("{{.Folder}} doesn't exist.", map[string]any{"Folder": safetext.Line(folder, quoteLimit)}))
+		e.wrong[key].Say(lang.L("{{.Folder}} doesn't exist.",
+			map[string]any{"Folder": safetext.Line(folder, controls.QuoteLimit)}))
 	}
 	e.anyway = true
 	e.nameSave(lang.L("Save anyway"))

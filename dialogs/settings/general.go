@@ -12,36 +12,61 @@ import (
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/dialogs/controls"
 	"nod/ipc/operator"
 	"nod/policy/config"
 )
 
 // setting is a row with a part of the configuration.
 type setting interface {
-	row() *field
+	Row() *controls.Setting
 	refresh(c *config.Config, editable bool) // shows what is saved
+}
+
+// settingList are the settings of a page, which are refreshed together.
+type settingList []setting
+
+// section is a card of further settings.
+func (l *settingList) section(heading, hint string, settings ...setting) fyne.CanvasObject {
+	var rows []fyne.CanvasObject
+	for _, s := range settings {
+		rows = append(rows, s.Row().Content)
+	}
+	*l = append(*l, settings...)
+	return controls.Section(heading, hint, rows...)
+}
+
+// refresh shows what is saved.
+func (l settingList) refresh(s operator.State) {
+	for _, one := range l {
+		one.refresh(&s.Config, s.Problem == "")
+	}
 }
 
 // generalPage says how nod asks, looks and starts.
 type generalPage struct {
 	part
-	settings  []setting
+	settings  settingList
 	timeout   *savedEntry
 	onTop     *checkRow
 	autostart *autostartRow
-	restart   *remark
+	restart   *controls.Remark
 }
 
 func newGeneralPage(w *Window) *generalPage {
-	p := &generalPage{part: newPart(w), restart: newRemark(widget.WarningImportance)}
+	p := &generalPage{part: newPart(w), restart: controls.NewRemark(widget.WarningImportance)}
 	p.timeout = newDuration(w, lang.L("Time to answer"),
 		lang.L("How long a request waits for you unless it says otherwise. No answer never means Allow."),
 		time.Second, 24*time.Hour, func(c *config.Config) *time.Duration { return &c.Prompt.Timeout })
 	p.onTop = newSwitch(w, lang.L("Keep prompts above other windows"), lang.L("Where the desktop allows it."),
 		func(c *config.Config) *bool { return &c.Prompt.OnTop })
 	p.autostart = newAutostartRow(w)
-	p.content = page(
-		p.section(lang.L("Asking"), p.timeout,
+	p.content = controls.Page(
+		p.settings.section(lang.L("Asking"), "", p.timeout,
+			newChoiceRow(w, lang.L("While the screen is locked"),
+				lang.L("An agent that cannot wait that long is answered when its own time is over."),
+				[]option{{config.LockedCount, lang.L("the time goes by")}, {config.LockedWait, lang.L("the time stands still")}},
+				func(c *config.Config) *string { return &c.Prompt.Locked }),
 			newDuration(w, lang.L("Allow button delay"),
 				lang.L("How long a prompt must be visible and unchanged before Allow works, so that no stray "+
 					"click allows anything."),
@@ -51,41 +76,29 @@ func newGeneralPage(w *Window) *generalPage {
 					"a denial that much later; 0s means at once."),
 				0, time.Minute, func(c *config.Config) *time.Duration { return &c.Prompt.Undo }),
 			p.onTop),
-		p.section(lang.L("Appearance"),
+		p.settings.section(lang.L("Appearance"), "",
 			newChoiceRow(w, lang.L("Theme"), "",
 				[]option{{"system", lang.L("System default")}, {"light", lang.L("Light")}, {"dark", lang.L("Dark")}},
 				func(c *config.Config) *string { return &c.Look.Theme }),
 			newChoiceRow(w, lang.L("Language"), lang.L("Takes effect after a restart."),
 				[]option{{"system", lang.L("System default")}, {"en", "English"}, {"zh-CN", "简体中文"}},
 				func(c *config.Config) *string { return &c.Look.Language })),
-		p.section(lang.L("Start"), p.autostart,
+		p.settings.section(lang.L("Start"), "", p.autostart,
 			newSavedEntry(w, lang.L("Port"),
 				lang.L("Where agents on this machine reach nod. 0 picks a free port at each start. Takes effect after a restart."),
 				portOf, setPort)),
-		p.restart.content,
+		p.restart.Content,
 	)
 	return p
 }
 
-// section is a card of settings, which are refreshed with the page.
-func (p *generalPage) section(heading string, settings ...setting) fyne.CanvasObject {
-	var rows []fyne.CanvasObject
-	for _, s := range settings {
-		rows = append(rows, s.row().content)
-	}
-	p.settings = append(p.settings, settings...)
-	return section(heading, "", rows...)
-}
-
 // refresh shows what is saved.
 func (p *generalPage) refresh(s operator.State) {
-	for _, one := range p.settings {
-		one.refresh(&s.Config, s.Problem == "")
-	}
+	p.settings.refresh(s)
 	p.autostart.follow(s.Autostart)
-	p.restart.say("")
+	p.restart.Say("")
 	if s.Restart {
-		p.restart.say(lang.L("Restart nod for this to take effect."))
+		p.restart.Say(lang.L("Restart nod for this to take effect."))
 	}
 }
 
@@ -93,9 +106,9 @@ func (p *generalPage) refresh(s operator.State) {
 func newDuration(w *Window, name, hint string, least, most time.Duration,
 	of func(*config.Config) *time.Duration) *savedEntry {
 	set := func(c *config.Config, typed string) error {
-		d, err := time.ParseDuration(typed)
+		d, err := config.ParseDuration(typed)
 		if err != nil {
-			return errors.New(lang.L("Write a time such as 700ms, 90s, 5m or 1h30m."))
+			return errors.New(lang.L("Write a time such as 700ms, 5m, 1h30m or 90d."))
 		}
 		if d < least || d > most {
 			return errors.New(lang.L("Between {{.Least}} and {{.Most}}.",
@@ -128,8 +141,8 @@ func newMember[T comparable](w *Window, name, hint string, x T, of func(*config.
 // checkRow is something to switch on and off. It shows what the person set at once, and when that could not be saved
 // again what is saved.
 type checkRow struct {
-	*field
-	check *check
+	*controls.Setting
+	check *controls.Check
 	is    func(*config.Config) bool // what is saved; nil: it is not part of the configuration
 	on    bool                      // as shown last
 	warns bool                      // that it is on
@@ -137,26 +150,26 @@ type checkRow struct {
 
 func newCheckRow(name, hint string, set func(on bool, done func(error))) *checkRow {
 	r := &checkRow{}
-	r.check = newCheck("", func(on bool) {
+	r.check = controls.NewCheck("", func(on bool) {
 		if on == r.on {
 			return // it was set by nod, not by the person
 		}
 		r.on = on
 		set(on, func(err error) {
-			r.problem.complain(err)
+			r.Problem.Complain(err)
 			if err != nil {
 				r.show(!on)
 			}
 		})
 	})
-	r.field = newField(name, hint, r.check)
+	r.Setting = controls.NewSetting(name, hint, r.check)
 	return r
 }
 
 func (r *checkRow) refresh(c *config.Config, editable bool) {
 	if r.is != nil {
 		r.show(r.is(c))
-		enable(editable, r.check)
+		controls.Enable(editable, r.check)
 	}
 }
 
@@ -183,7 +196,7 @@ func (r *autostartRow) follow(a operator.Autostart) {
 	r.show(a.On)
 	if a != r.known { // what the person tried and could not do stays in view
 		r.known = a
-		r.problem.say(a.Problem)
+		r.Problem.Say(a.Problem)
 	}
 }
 
@@ -192,8 +205,8 @@ type option struct{ value, name string }
 
 // choiceRow is a setting with a few values.
 type choiceRow struct {
-	*field
-	pick    *selection
+	*controls.Setting
+	pick    *controls.Select
 	options []option
 	of      func(*config.Config) *string
 	value   string // as shown last
@@ -201,19 +214,19 @@ type choiceRow struct {
 
 func newChoiceRow(w *Window, name, hint string, options []option, of func(*config.Config) *string) *choiceRow {
 	r := &choiceRow{options: options, of: of}
-	r.pick = newSelection(names(options, func(o option) string { return o.name }), func(string) {
+	r.pick = controls.NewSelect(names(options, func(o option) string { return o.name }), func(string) {
 		if i := r.pick.SelectedIndex(); i >= 0 && options[i].value != r.value {
 			value := options[i].value
 			r.value = value
-			w.change(func(c *config.Config) error { *of(c) = value; return nil }, r.problem.complain)
+			w.change(func(c *config.Config) error { *of(c) = value; return nil }, r.Problem.Complain)
 		}
 	})
-	r.field = newField(name, hint, wide(controlWidth, r.pick))
+	r.Setting = controls.NewSetting(name, hint, controls.Wide(controls.ControlWidth, r.pick))
 	return r
 }
 
 func (r *choiceRow) refresh(c *config.Config, editable bool) {
-	enable(editable, r.pick)
+	controls.Enable(editable, r.pick)
 	r.value = *r.of(c)
 	r.pick.SetSelectedIndex(slices.IndexFunc(r.options, func(o option) bool { return o.value == r.value }))
 }
@@ -237,8 +250,9 @@ func portOf(c *config.Config) string {
 // savedEntry is a setting that is a text. It is saved when the person is done with it: on Enter, or when it loses the
 // focus. Escape brings the saved text back. What is not valid is not saved, and complained about only then.
 type savedEntry struct {
-	textField
-	*field
+	controls.TextField
+	*controls.Setting
+	win    *Window
 	config config.Config // as saved
 	saved  string        // the text of it
 	get    func(*config.Config) string
@@ -248,29 +262,29 @@ type savedEntry struct {
 // newSavedEntry makes the field, in a row with its name.
 func newSavedEntry(w *Window, name, hint string, get func(*config.Config) string,
 	set func(*config.Config, string) error) *savedEntry {
-	e := &savedEntry{textField: textField{win: w}, get: get, set: set}
-	e.self = e
-	e.escape = func() bool {
+	e := &savedEntry{TextField: controls.TextField{Shortcut: w.typedShortcut}, win: w, get: get, set: set}
+	e.Self = e
+	e.Escape = func() bool {
 		changed := e.Text != e.saved
 		e.SetText(e.saved)
 		return changed
 	}
-	e.left = e.commit
+	e.Left = e.commit
 	e.Wrapping = fyne.TextWrapOff
 	e.ExtendBaseWidget(e)
 	e.OnChanged = func(s string) {
 		if e.check(s) == nil {
-			e.problem.say("")
+			e.Problem.Say("")
 		}
 	}
 	e.OnSubmitted = func(string) { e.commit() }
-	e.field = newField(name, hint, wide(controlWidth, e))
+	e.Setting = controls.NewSetting(name, hint, controls.Wide(controls.ControlWidth, e))
 	return e
 }
 
 // refresh shows what is saved, unless the person is writing.
 func (e *savedEntry) refresh(c *config.Config, editable bool) {
-	enable(editable, e)
+	controls.Enable(editable, e)
 	writing := e.Text != e.saved
 	e.config, e.saved = *c, e.get(c)
 	if !writing && e.Text != e.saved {
@@ -290,14 +304,14 @@ func (e *savedEntry) commit() {
 		return
 	}
 	if err := e.check(text); err != nil {
-		e.problem.complain(err)
+		e.Problem.Complain(err)
 		return
 	}
 	e.saved = text
 	e.win.change(func(c *config.Config) error { return e.set(c, text) }, func(err error) {
 		if err != nil {
 			e.saved = was
-			e.problem.complain(err)
+			e.Problem.Complain(err)
 		}
 	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"nod/assets"
 	"nod/dialogs"
+	"nod/dialogs/controls"
 	"nod/dialogs/safetext"
 	"nod/ipc/operator"
 	"nod/policy"
@@ -21,7 +22,7 @@ import (
 // grantList is the list of the answers that hold longer than once.
 type grantList struct {
 	part
-	all    *button
+	all    *controls.Button
 	grants []policy.Grant
 	held   []policy.Grant
 	most   int  // rows
@@ -30,22 +31,22 @@ type grantList struct {
 
 func newGrantList(w *Window) *grantList {
 	l := &grantList{part: newPart(w), most: rowsShown}
-	l.all = newButton(lang.L("Revoke all"), l.revokeAll)
+	l.all = controls.NewButton(lang.L("Revoke all"), l.revokeAll)
 	l.content = dialogs.Column(9,
-		header(lang.L("Saved approvals"), lang.L("What you allowed for longer than once, for one agent in one project: "+
-			"exactly one input, commands, edits, a tool, a host, or reading in a folder."), l.all),
-		l.problem.content, l.body)
+		controls.Header(lang.L("Saved approvals"), lang.L("What you allowed for longer than once, for one agent in one "+
+			"project: exactly one input, commands, edits, a tool, a host, or reading in a folder."), l.all),
+		l.problem.Content, l.body)
 	return l
 }
 
 // refresh shows the grants that there are. When they have not changed it leaves the rows alone.
 func (l *grantList) refresh(s operator.State) {
-	if !l.drawn.changed(s.Grants, s.HeldGrants) {
+	if !l.drawn.Changed(s.Grants, s.HeldGrants) {
 		return
 	}
 	l.grants, l.held = s.Grants, s.HeldGrants
 	l.ready(false)
-	enable(len(l.grants)+len(l.held) > 0, l.all)
+	controls.Enable(len(l.grants)+len(l.held) > 0, l.all)
 	l.draw()
 }
 
@@ -56,14 +57,14 @@ func (l *grantList) draw() {
 	}
 	switch all := max(len(l.grants), len(l.held)); {
 	case all == 0:
-		rows = append(rows, emptyRow(lang.L("None. So far you allowed everything once.")))
+		rows = append(rows, controls.EmptyRow(lang.L("None. So far you allowed everything once.")))
 	case all > l.most:
-		rows = append(rows, container.NewCenter(quietButton(lang.L("Show more"), nil, func() {
+		rows = append(rows, container.NewCenter(controls.QuietButton(lang.L("Show more"), nil, func() {
 			l.most += rowsShown
 			l.draw()
 		})))
 	}
-	setContent(l.body, card(rows...))
+	controls.SetContent(l.body, controls.Card(rows...))
 }
 
 // heldRows show what another program made of the file, which is not in force.
@@ -71,13 +72,13 @@ func (l *grantList) heldRows() []fyne.CanvasObject {
 	if len(l.held) == 0 {
 		return nil
 	}
-	accept := newButton(lang.L("Accept these"), func() {
-		l.win.act(l.win.opts.Operator.AcceptGrants, l.problem.complain)
+	accept := controls.NewButton(lang.L("Accept these"), func() {
+		l.win.act(l.win.opts.Operator.AcceptGrants, l.problem.Complain)
 	})
-	enable(len(l.held) <= l.most, accept) // only what can be seen
-	text := paragraph(lang.L("Another program wrote these approvals. They don't count until you accept them. "+
+	controls.Enable(len(l.held) <= l.most, accept) // only what can be seen
+	text := controls.Paragraph(lang.L("Another program wrote these approvals. They don't count until you accept them. "+
 		"Revoke all to discard them."), widget.DangerImportance)
-	rows := []fyne.CanvasObject{dialogs.Padded(9, 14, container.New(besides{gap: 12}, text, accept))}
+	rows := []fyne.CanvasObject{dialogs.Padded(9, 14, container.New(controls.Besides{Gap: 12}, text, accept))}
 	for _, g := range l.held[:min(len(l.held), l.most)] {
 		rows = append(rows, dialogs.Padded(9, 14, l.words(g)))
 	}
@@ -85,13 +86,13 @@ func (l *grantList) heldRows() []fyne.CanvasObject {
 }
 
 func (l *grantList) row(g policy.Grant) fyne.CanvasObject {
-	revoke := newButton(lang.L("Revoke"), func() { l.revoke(g.ID) })
-	return dialogs.Padded(9, 14, container.New(besides{gap: 12}, l.words(g), revoke))
+	revoke := controls.NewButton(lang.L("Revoke"), func() { l.revoke(g.ID) })
+	return dialogs.Padded(9, 14, container.New(controls.Besides{Gap: 12}, l.words(g), revoke))
 }
 
 func (l *grantList) words(g policy.Grant) fyne.CanvasObject {
-	return dialogs.Column(4, exact(safetext.Line(g.Shown, quoteLimit), theme.SizeNameText),
-		muted(safetext.Line(assets.Reason(g.Text()), grantLimit)+"."), muted(about(g, time.Now())))
+	return dialogs.Column(4, controls.Exact(safetext.Line(g.Shown, controls.QuoteLimit), theme.SizeNameText),
+		controls.Muted(safetext.Line(assets.Reason(g.Text()), grantLimit)+"."), controls.Muted(about(g, time.Now())))
 }
 
 // grantLimit is how much is shown of what a grant allows: it names a command, a folder and a program.
@@ -134,7 +135,7 @@ func (l *grantList) revokeAll() {
 
 // revoke takes the grant of that id back; without one all of them.
 func (l *grantList) revoke(id string) {
-	l.win.act(func(ctx context.Context) error { return l.win.opts.Operator.Revoke(ctx, id) }, l.problem.complain)
+	l.win.act(func(ctx context.Context) error { return l.win.opts.Operator.Revoke(ctx, id) }, l.problem.Complain)
 }
 
 func (l *grantList) ready(sure bool) {

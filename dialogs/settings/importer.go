@@ -15,6 +15,7 @@ import (
 	"nod/agents/registry"
 	"nod/assets"
 	"nod/dialogs"
+	"nod/dialogs/controls"
 	"nod/dialogs/safetext"
 	"nod/policy"
 	"nod/policy/imports"
@@ -26,8 +27,8 @@ type importer struct {
 	part
 	rules  func() []policy.Rule // those that are there already
 	closed func()
-	folder *textField // of a project whose files are looked at, too
-	add    *button
+	folder *controls.TextField // of a project whose files are looked at, too
+	add    *controls.Button
 	found  []policy.Rule
 }
 
@@ -42,19 +43,19 @@ type imported struct {
 
 func newImporter(w *Window, rules func() []policy.Rule, closed func()) *importer {
 	i := &importer{part: newPart(w), rules: rules, closed: closed}
-	i.folder = newTextField(w, false)
+	i.folder = controls.NewTextField(w.typedShortcut, false)
 	i.folder.SetPlaceHolder(lang.L("~/src/shop (also the rules of this project)"))
 	i.folder.OnSubmitted = func(string) { i.look() }
-	i.add = mainButton(lang.L("Add these rules"), theme.ConfirmIcon(), i.save)
+	i.add = controls.MainButton(lang.L("Add these rules"), theme.ConfirmIcon(), i.save)
 	i.add.Disable()
 	foot := dialogs.Padded(10, 20, container.NewBorder(nil, nil, nil,
-		container.NewHBox(newButton(lang.L("Cancel"), closed), i.add), i.problem.content))
+		container.NewHBox(controls.NewButton(lang.L("Cancel"), closed), i.add), i.problem.Content))
 	look := container.NewHBox(browseButton(w, func(folder string) {
 		i.folder.SetText(folder)
 		i.look()
-	}), newButton(lang.L("Look"), i.look))
-	i.content = container.NewBorder(nil, footOf(foot), nil, nil,
-		page(header(lang.L("Import rules"), lang.L("Rules from the permission files of Claude Code, Codex "+
+	}), controls.NewButton(lang.L("Look"), i.look))
+	i.content = container.NewBorder(nil, controls.FootOf(foot), nil, nil,
+		controls.Page(controls.Header(lang.L("Import rules"), lang.L("Rules from the permission files of Claude Code, Codex "+
 			"and Gemini CLI. No allow gets broader and no deny narrower; what nod can't express is left "+
 			"out.")),
 			container.NewBorder(nil, nil, nil, look, i.folder), i.body))
@@ -64,9 +65,9 @@ func newImporter(w *Window, rules func() []policy.Rule, closed func()) *importer
 
 // look reads the agents' files, which takes a moment.
 func (i *importer) look() {
-	setContent(i.body, muted(lang.L("looking…")))
+	controls.SetContent(i.body, controls.Muted(lang.L("looking…")))
 	typed, rules := i.folder.Text, i.rules()
-	fetch(&i.work, func(context.Context) ([]imported, error) {
+	controls.Fetch(&i.work, func(context.Context) ([]imported, error) {
 		return findRules(i.win.opts.Machine, typed, rules)
 	}, i.show)
 }
@@ -110,55 +111,55 @@ func findRules(machine func() (agent.Machine, error), typed string, rules []poli
 }
 
 func (i *importer) show(all []imported, err error) {
-	i.problem.complain(err)
+	i.problem.Complain(err)
 	i.found = nil
-	rows := dialogs.Column(sectionGap)
+	rows := dialogs.Column(controls.SectionGap)
 	for _, one := range all {
 		i.found = append(i.found, one.result.Rules...)
 		rows.Add(importedSection(one))
 	}
 	if len(all) == 0 && err == nil {
-		rows.Add(card(emptyRow(lang.L("No agent has a file with rules here."))))
+		rows.Add(controls.Card(controls.EmptyRow(lang.L("No agent has a file with rules here."))))
 	}
-	enable(len(i.found) > 0, i.add)
-	setContent(i.body, rows)
+	controls.Enable(len(i.found) > 0, i.add)
+	controls.SetContent(i.body, rows)
 }
 
 // importedSection shows what becomes of one agent's rules.
 func importedSection(one imported) fyne.CanvasObject {
 	if one.err != nil {
-		problem := newRemark(widget.DangerImportance)
-		problem.complain(one.err)
-		return section(one.agent, "", dialogs.Padded(10, 14, problem.content))
+		problem := controls.NewRemark(widget.DangerImportance)
+		problem.Complain(one.err)
+		return controls.Section(one.agent, "", dialogs.Padded(10, 14, problem.Content))
 	}
 	var rows []fyne.CanvasObject
 	for _, r := range one.result.Rules {
-		rows = append(rows, badged(effectWidth, effectBadge(r.Effect), ruleWords(r)))
+		rows = append(rows, controls.Badged(effectWidth, controls.EffectBadge(r.Effect), ruleWords(r)))
 	}
 	note := func(n int, text string) {
 		if n > 0 {
-			rows = append(rows, emptyRow(lang.L(text, map[string]any{"Count": n})))
+			rows = append(rows, controls.EmptyRow(lang.L(text, map[string]any{"Count": n})))
 		}
 	}
 	note(one.more, "{{.Count}} more: add these, then import again")
 	note(one.result.Present, "{{.Count}} rules are there already")
 	for _, l := range one.result.Left[:min(len(one.result.Left), rowsShown)] {
 		where := fmt.Sprintf("%s:%d", safetext.Line(l.File, 80), l.Line)
-		rows = append(rows, badged(74, dialogs.Badge(lang.L("left out"), dialogs.ColorMuted),
-			dialogs.Column(4, paragraph(safetext.Line(l.Text, quoteLimit), widget.MediumImportance),
-				muted(safetext.Line(assets.Reason(l.Reason), 2*quoteLimit)+" · "+where))))
+		rows = append(rows, controls.Badged(74, dialogs.Badge(lang.L("left out"), dialogs.ColorMuted),
+			dialogs.Column(4, controls.Paragraph(safetext.Line(l.Text, controls.QuoteLimit), widget.MediumImportance),
+				controls.Muted(safetext.Line(assets.Reason(l.Reason), 2*controls.QuoteLimit)+" · "+where))))
 	}
 	note(len(one.result.Left)-rowsShown, "and {{.Count}} more")
 	if len(rows) == 0 {
-		rows = append(rows, emptyRow(lang.L("Its files hold no rules.")))
+		rows = append(rows, controls.EmptyRow(lang.L("Its files hold no rules.")))
 	}
-	return section(one.agent, "", rows...)
+	return controls.Section(one.agent, "", rows...)
 }
 
 func (i *importer) save() {
 	i.add.Disable()
 	i.win.change(adding(i.found...), func(err error) {
-		i.problem.complain(err)
+		i.problem.Complain(err)
 		i.add.Enable()
 		if err == nil {
 			i.closed()

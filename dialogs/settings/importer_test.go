@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2/test"
+
+	"nod/dialogs/controls"
 )
 
 const claudeRules = `{"permissions": {
@@ -49,7 +51,7 @@ func TestRulesAreImported(t *testing.T) {
 	o.isAs(t, want)
 	var text strings.Builder
 	for _, r := range found {
-		text.WriteString(sentence(r))
+		text.WriteString(controls.Sentence(r))
 	}
 	got := text.String()
 	if !strings.Contains(got, "npm test") || !strings.Contains(got, "**/.env") || strings.Contains(got, "python") {
@@ -93,7 +95,7 @@ func TestAnImportThatFailsSaysSo(t *testing.T) {
 	}
 	w.allow.imports.folder.SetText("relative")
 	w.allow.imports.look()
-	if !w.allow.imports.problem.content.Visible() {
+	if !w.allow.imports.problem.Content.Visible() {
 		t.Error("a folder that is none is taken")
 	}
 	w.allow.escape()

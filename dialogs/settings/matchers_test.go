@@ -6,6 +6,7 @@ import (
 
 	"fyne.io/fyne/v2/test"
 
+	"nod/dialogs/controls"
 	"nod/policy"
 )
 
@@ -28,8 +29,8 @@ func TestARuleWithRarerFieldsIsEdited(t *testing.T) {
 	}
 	e.texts["args"].SetText("branch = main")
 	test.Tap(e.save)
-	if w.allow.editor == nil || !strings.Contains(e.wrong["examples.match"].label.Text, "does not match") {
-		t.Errorf("an example that fails can be saved: %q", e.wrong["examples.match"].label.Text)
+	if w.allow.editor == nil || !strings.Contains(e.wrong["examples.match"].Label.Text, "does not match") {
+		t.Errorf("an example that fails can be saved: %q", e.wrong["examples.match"].Label.Text)
 	}
 	e.texts["examples.match"].SetText("")
 	e.texts["host"].SetText("HTTP://x")
@@ -50,7 +51,7 @@ func TestARuleWithRarerFieldsIsEdited(t *testing.T) {
 func TestSentenceNamesEveryMatcher(t *testing.T) {
 	r := policy.Rule{Effect: policy.Deny, Server: "prod", Host: "*.example.com", Session: "s1",
 		Expires: "2030-12-31", Args: []policy.Arg{{Field: "force", Value: "true"}}}
-	got := sentence(r)
+	got := controls.Sentence(r)
 	for _, want := range []string{"prod", "*.example.com", "s1", "2030-12-31", "force = true"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %q", want, got)

@@ -13,6 +13,7 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/dialogs/controls"
 	"nod/ipc/operator"
 	"nod/policy"
 )
@@ -36,9 +37,9 @@ func visit(o fyne.CanvasObject, f func(fyne.CanvasObject)) {
 }
 
 // buttonsIn finds the visible buttons under o that say text.
-func buttonsIn(o fyne.CanvasObject, text string) (found []*button) {
+func buttonsIn(o fyne.CanvasObject, text string) (found []*controls.Button) {
 	visit(o, func(o fyne.CanvasObject) {
-		if b, ok := o.(*button); ok && b.Text == text {
+		if b, ok := o.(*controls.Button); ok && b.Text == text {
 			found = append(found, b)
 		}
 	})
@@ -46,7 +47,7 @@ func buttonsIn(o fyne.CanvasObject, text string) (found []*button) {
 }
 
 // buttonIn finds the first of them.
-func buttonIn(t *testing.T, o fyne.CanvasObject, text string) *button {
+func buttonIn(t *testing.T, o fyne.CanvasObject, text string) *controls.Button {
 	t.Helper()
 	found := buttonsIn(o, text)
 	if len(found) == 0 {
@@ -56,19 +57,19 @@ func buttonIn(t *testing.T, o fyne.CanvasObject, text string) *button {
 }
 
 // shownBy is what a remark says to who looks at it.
-func shownBy(r *remark) string {
-	if !r.content.Visible() {
+func shownBy(r *controls.Remark) string {
+	if !r.Content.Visible() {
 		return ""
 	}
-	return r.label.Text
+	return r.Label.Text
 }
 
 // checkIn finds the first visible check under o.
-func checkIn(t *testing.T, o fyne.CanvasObject) *check {
+func checkIn(t *testing.T, o fyne.CanvasObject) *controls.Check {
 	t.Helper()
-	var found *check
+	var found *controls.Check
 	visit(o, func(o fyne.CanvasObject) {
-		if c, ok := o.(*check); ok && found == nil {
+		if c, ok := o.(*controls.Check); ok && found == nil {
 			found = c
 		}
 	})
@@ -255,7 +256,7 @@ func TestGrantsAreRevoked(t *testing.T) {
 	}
 	o.refuse = nil
 	test.Tap(buttonIn(t, w.grants.body, "Revoke"))
-	if got := w.grants.grants; len(got) != 3 || got[0].ID != "2" || w.grants.problem.content.Visible() {
+	if got := w.grants.grants; len(got) != 3 || got[0].ID != "2" || w.grants.problem.Content.Visible() {
 		t.Errorf("grants %+v", got)
 	}
 	for range 2 { // it asks once more
@@ -276,7 +277,7 @@ func TestWhatWasDeletedIsUndone(t *testing.T) {
 	foot := func(want string) {
 		t.Helper()
 		got := ""
-		visit(w.undo.content, func(o fyne.CanvasObject) {
+		visit(w.undo.Content, func(o fyne.CanvasObject) {
 			if l, ok := o.(*widget.Label); ok {
 				got = l.Text
 			}
@@ -333,7 +334,7 @@ func TestARuleForPartsIsEdited(t *testing.T) {
 	w.tabs.SelectIndex(onAllow)
 	w.allow.edit(policy.Rule{})
 	e := w.allow.editor
-	e.effect.SetSelected(effectName(policy.Allow))
+	e.effect.SetSelected(controls.EffectName(policy.Allow))
 	e.texts["id"].SetText("tests")
 	e.texts["run"].SetText("go test\nnpm run lint | tail")
 	test.Tap(e.save)

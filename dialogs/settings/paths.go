@@ -14,6 +14,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"github.com/rymdport/portal/filechooser"
 
+	"nod/dialogs/controls"
 	"nod/policy"
 )
 
@@ -72,8 +73,8 @@ func missingIn(pattern string) string {
 }
 
 // browseButton chooses a folder.
-func browseButton(w *Window, chosen func(folder string)) *button {
-	return newIconButton(lang.L("Browse…"), theme.FolderOpenIcon(), func() { w.chooseFolder(chosen) })
+func browseButton(w *Window, chosen func(folder string)) *controls.Button {
+	return controls.NewIconButton(lang.L("Browse…"), theme.FolderOpenIcon(), func() { w.chooseFolder(chosen) })
 }
 
 // chooseFolder lets the person choose a folder: in the desktop's own dialog where there is one, else in Fyne's.
@@ -109,7 +110,7 @@ func (w *Window) fyneFolder(chosen func(folder string)) {
 	d := dialog.NewFolderOpen(func(folder fyne.ListableURI, err error) {
 		switch {
 		case err != nil:
-			w.banner.fail(err)
+			w.banner.Fail(err)
 		case folder != nil:
 			chosen(fromHome(folder.Path(), policy.DefaultPlaces().Home))
 		}

@@ -67,13 +67,13 @@ func TestTranscriptsCannotBeReplayed(t *testing.T) {
 		test.Tap(buttonIn(t, card.content, lookAtThePast))
 	}
 	answer(nil, errors.New("disk on fire"))
-	if card.problem.label.Text != "disk on fire" || !card.problem.content.Visible() {
-		t.Errorf("says %q", card.problem.label.Text)
+	if card.problem.Label.Text != "disk on fire" || !card.problem.Content.Visible() {
+		t.Errorf("says %q", card.problem.Label.Text)
 	}
 	card.state.Problem = "the policy file has an error"
 	answer(nil, nil)
-	if card.problem.label.Text != "the policy file has an error" {
-		t.Errorf("says %q", card.problem.label.Text)
+	if card.problem.Label.Text != "the policy file has an error" {
+		t.Errorf("says %q", card.problem.Label.Text)
 	}
 	card.state.Problem = ""
 	answer(&replay.Report{Rules: &replay.Rules{}}, nil)
@@ -87,7 +87,7 @@ func TestAReplayIsStopped(t *testing.T) {
 	w := openWindow(t, somebody(), "light")
 	card := w.suggestions.replay
 	var run func()
-	card.work.aside = func(f func()) { run = f }
+	card.work.Aside = func(f func()) { run = f }
 	var ended error
 	card.run = func(ctx context.Context, _ policy.Policy, _ func(float64)) (*replay.Report, error) {
 		ended = ctx.Err()
@@ -97,8 +97,8 @@ func TestAReplayIsStopped(t *testing.T) {
 	w.suggestions.refresh(w.state) // must not begin again
 	test.Tap(buttonIn(t, card.content, "Stop"))
 	run()
-	if !errors.Is(ended, context.Canceled) || card.found != nil || card.problem.content.Visible() {
-		t.Errorf("ended %v, found %+v, says %q", ended, card.found, card.problem.label.Text)
+	if !errors.Is(ended, context.Canceled) || card.found != nil || card.problem.Content.Visible() {
+		t.Errorf("ended %v, found %+v, says %q", ended, card.found, card.problem.Label.Text)
 	}
 	buttonIn(t, card.content, lookAtThePast)
 }

@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs"
+	"nod/dialogs/controls"
 	"nod/ipc/operator"
 	"nod/policy/config"
 )
@@ -29,11 +30,12 @@ func newReview(w *Window) *review {
 	r := &review{part: newPart(w)}
 	r.accept = widget.NewButton(lang.L("Accept the change"), func() { r.settle(true) }) // which Enter does not press
 	r.accept.Importance = widget.HighImportance
-	undo := newButton(lang.L("Restore the old file"), func() { r.settle(false) })
-	top := dialogs.Column(6, bold(lang.L("Another program changed the policy file"), theme.SizeNameSubHeadingText),
-		paragraph(lang.L("If you made this change, accept it. Until then nod denies what the new text denies "+
+	undo := controls.NewButton(lang.L("Restore the old file"), func() { r.settle(false) })
+	top := dialogs.Column(6,
+		controls.Bold(lang.L("Another program changed the policy file"), theme.SizeNameSubHeadingText),
+		controls.Paragraph(lang.L("If you made this change, accept it. Until then nod denies what the new text denies "+
 			"and asks about what only the new text allows."), widget.MediumImportance))
-	foot := dialogs.Column(8, r.problem.content, container.NewHBox(undo, layout.NewSpacer(), r.accept))
+	foot := dialogs.Column(8, r.problem.Content, container.NewHBox(undo, layout.NewSpacer(), r.accept))
 	r.content = container.NewStack(dialogs.Padded(18, 20,
 		container.NewBorder(dialogs.Padded(0, 0, top), foot, nil, nil, dialogs.Padded(12, 0, r.body))))
 	r.content.Hide()
@@ -44,11 +46,11 @@ func newReview(w *Window) *review {
 func (r *review) refresh(s operator.State) bool {
 	if s.Held == nil {
 		r.drawn = nil
-		r.problem.say("")
+		r.problem.Say("")
 		r.content.Hide()
 		return false
 	}
-	if r.drawn.changed(*s.Held) {
+	if r.drawn.Changed(*s.Held) {
 		r.show(*s.Held, s.Config.Prompt.ArmAfter)
 	}
 	return true
@@ -62,7 +64,7 @@ func (r *review) show(held config.HeldChange, armAfter time.Duration) {
 		r.arm()
 	})
 	r.content.Show()
-	setContent(r.body, diff)
+	controls.SetContent(r.body, diff)
 	r.arm()
 	r.win.after(armAfter, func() {
 		if r.body.Objects[0] == diff {
@@ -74,12 +76,12 @@ func (r *review) show(held config.HeldChange, armAfter time.Duration) {
 
 // arm lets the change be accepted once it may be.
 func (r *review) arm() {
-	enable(r.armed && r.seen, r.accept)
+	controls.Enable(r.armed && r.seen, r.accept)
 }
 
 func (r *review) settle(accept bool) {
 	held := r.held
 	r.win.act(func(ctx context.Context) error {
 		return r.win.opts.Operator.SettleHeld(ctx, held, accept)
-	}, r.problem.complain)
+	}, r.problem.Complain)
 }

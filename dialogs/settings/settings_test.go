@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"nod/agents/agent"
 	"nod/dialogs"
 	"nod/interact"
+	"nod/interact/history"
 	"nod/ipc/operator"
 	"nod/policy"
 	"nod/policy/config"
@@ -113,6 +115,7 @@ const (
 	onSuggestions
 	onAgentsPage
 	onAttention
+	onHistory
 	onAbout
 )
 
@@ -127,10 +130,15 @@ func somebody() *fakeOperator {
 		{ID: "notes", Effect: policy.Ask, Path: "~/notes/**", Disabled: true},
 	}
 	return &fakeOperator{suggestions: someSuggestions(), state: operator.State{
-		Config: c, Grants: someGrants(),
+		Config: c, Grants: someGrants(), Journal: someJournal(),
 		Contacts: map[string]interact.Contact{
 			"claude-code": {Last: time.Now(), Calls: 42, Passed: 30, Allowed: 8, Denied: 3, Undecided: 1}},
 	}}
+}
+
+func someJournal() operator.Journal {
+	return operator.Journal{Path: "/home/ada/.local/share/nod/nod.db", Entries: 48231, Bytes: 96_400_000,
+		Head: history.Head{Seq: 48231, Hash: strings.Repeat("0123456789abcdef", 4)}}
 }
 
 func someGrants() []policy.Grant {
@@ -164,7 +172,8 @@ func fewRules() config.Config {
 func TestLooks(t *testing.T) {
 	for _, theme := range []string{"light", "dark"} {
 		w := openWindow(t, somebody(), theme)
-		for i, tab := range []string{"general", "allow", "answers", "folders", "try", "suggestions", "agents", "about"} {
+		for i, tab := range []string{"general", "allow", "answers", "folders", "try", "suggestions", "agents",
+			"attention", "history", "about"} {
 			w.tabs.SelectIndex(i)
 			w.looksLike(t, tab+"-"+theme+".png")
 		}

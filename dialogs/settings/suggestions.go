@@ -14,6 +14,7 @@ import (
 
 	"nod/agents/registry"
 	"nod/dialogs"
+	"nod/dialogs/controls"
 	"nod/dialogs/safetext"
 	"nod/ipc/operator"
 	"nod/policy"
@@ -30,10 +31,10 @@ type suggestionsPage struct {
 
 func newSuggestionsPage(w *Window) *suggestionsPage {
 	p := &suggestionsPage{part: newPart(w), replay: newReplayCard(w, everything)}
-	p.content = page(dialogs.Column(9,
-		header(lang.L("Suggestions"), lang.L("Rules for what you kept answering the same way since nod "+
+	p.content = controls.Page(dialogs.Column(9,
+		controls.Header(lang.L("Suggestions"), lang.L("Rules for what you kept answering the same way since nod "+
 			"started. None is added unless you add it.")),
-		p.problem.content, p.body), p.replay.content)
+		p.problem.Content, p.body), p.replay.content)
 	return p
 }
 
@@ -41,9 +42,9 @@ func newSuggestionsPage(w *Window) *suggestionsPage {
 func (p *suggestionsPage) refresh(s operator.State) {
 	p.replay.refresh(s)
 	editable := s.Problem == ""
-	fetch(&p.work, p.win.opts.Operator.Suggest, func(found []policy.Suggestion, err error) {
+	controls.Fetch(&p.work, p.win.opts.Operator.Suggest, func(found []policy.Suggestion, err error) {
 		if err != nil { // what could not be saved stays in view
-			p.problem.complain(err)
+			p.problem.Complain(err)
 		}
 		p.draw(found, editable)
 	})
@@ -51,8 +52,8 @@ func (p *suggestionsPage) refresh(s operator.State) {
 
 // leave stops looking for suggestions.
 func (p *suggestionsPage) leave() {
-	p.work.drop()
-	p.problem.say("")
+	p.work.Drop()
+	p.problem.Say("")
 }
 
 // draw shows what is found and not refused. When that has not changed it leaves the rows alone.
@@ -60,7 +61,7 @@ func (p *suggestionsPage) draw(found []policy.Suggestion, editable bool) {
 	p.shown = slices.DeleteFunc(slices.Clone(found), func(s policy.Suggestion) bool {
 		return slices.ContainsFunc(p.refused, s.Rule.Equal)
 	})
-	if !p.drawn.changed(p.shown, editable) {
+	if !p.drawn.Changed(p.shown, editable) {
 		return
 	}
 	rows := dialogs.Column(14)
@@ -68,14 +69,14 @@ func (p *suggestionsPage) draw(found []policy.Suggestion, editable bool) {
 		rows.Add(p.row(s, editable))
 	}
 	if len(p.shown) == 0 {
-		rows.Add(card(emptyRow(lang.L("No suggestions yet. When you answer similar calls the same way three " +
-			"times, nod suggests a rule here."))))
+		rows.Add(controls.Card(controls.EmptyRow(lang.L("No suggestions yet. When you answer similar calls the same " +
+			"way three times, nod suggests a rule here."))))
 	}
-	setContent(p.body, rows)
+	controls.SetContent(p.body, rows)
 }
 
 func (p *suggestionsPage) row(s policy.Suggestion, editable bool) fyne.CanvasObject {
-	add := func() { p.win.change(adding(s.Rule), p.problem.complain) }
+	add := func() { p.win.change(adding(s.Rule), p.problem.Complain) }
 	refuse := func() {
 		p.refused = append(p.refused, s.Rule)
 		p.draw(p.shown, editable)
@@ -160,39 +161,40 @@ func (c *replayCard) refresh(s operator.State) {
 func (c *replayCard) draw() {
 	switch {
 	case c.bar != nil:
-		setContent(c.body, c.reading())
+		controls.SetContent(c.body, c.reading())
 	case c.found != nil:
-		rows := dialogs.Column(14, c.figures(c.found), c.problem.content)
+		rows := dialogs.Column(14, c.figures(c.found), c.problem.Content)
 		if c.found.Rules != nil {
 			for _, s := range c.found.Rules.Rules {
 				rows.Add(c.row(s))
 			}
 		}
-		setContent(c.body, rows)
+		controls.SetContent(c.body, rows)
 	default:
-		setContent(c.body, c.propose())
+		controls.SetContent(c.body, c.propose())
 	}
 }
 
 func (c *replayCard) propose() fyne.CanvasObject {
-	look := newIconButton(c.button(), theme.SearchIcon(), c.look)
-	no := quietButton(lang.L("No, thanks"), nil, c.content.Hide)
-	return card(dialogs.Padded(12, 14, dialogs.Column(8,
-		paragraph(c.offer(), widget.MediumImportance), c.problem.content, container.NewHBox(look, no))))
+	look := controls.NewIconButton(c.button(), theme.SearchIcon(), c.look)
+	no := controls.QuietButton(lang.L("No, thanks"), nil, c.content.Hide)
+	return controls.Card(dialogs.Padded(12, 14, dialogs.Column(8,
+		controls.Paragraph(c.offer(), widget.MediumImportance), c.problem.Content, container.NewHBox(look, no))))
 }
 
 func (c *replayCard) reading() fyne.CanvasObject {
-	return card(dialogs.Padded(12, 14, dialogs.Column(8,
-		muted(lang.L("Reading the transcripts…")), c.bar, container.NewHBox(newButton(lang.L("Stop"), c.stop)))))
+	return controls.Card(dialogs.Padded(12, 14, dialogs.Column(8,
+		controls.Muted(lang.L("Reading the transcripts…")), c.bar,
+		container.NewHBox(controls.NewButton(lang.L("Stop"), c.stop)))))
 }
 
 // look reads the transcripts, which takes a while.
 func (c *replayCard) look() {
 	c.bar = widget.NewProgressBar()
-	c.problem.say("")
+	c.problem.Say("")
 	c.draw()
 	bar, state := c.bar, c.state
-	fetch(&c.work, func(ctx context.Context) (*replay.Report, error) { return c.read(ctx, state, bar) }, c.show)
+	controls.Fetch(&c.work, func(ctx context.Context) (*replay.Report, error) { return c.read(ctx, state, bar) }, c.show)
 }
 
 // read runs off the UI goroutine.
@@ -239,14 +241,14 @@ func replaySince(ctx context.Context, p policy.Policy, since time.Time, progress
 
 // stop gives up reading.
 func (c *replayCard) stop() {
-	c.work.drop()
+	c.work.Drop()
 	c.bar = nil
 	c.draw()
 }
 
 func (c *replayCard) show(found *replay.Report, err error) {
 	c.bar = nil
-	c.problem.complain(err)
+	c.problem.Complain(err)
 	if err == nil {
 		c.found = found
 	}
@@ -256,20 +258,20 @@ func (c *replayCard) show(found *replay.Report, err error) {
 // figures says what nod would have asked.
 func figures(f *replay.Report) fyne.CanvasObject {
 	if f.Calls == 0 {
-		return card(emptyRow(lang.L("There are no transcripts of Claude Code or Codex on this machine.")))
+		return controls.Card(controls.EmptyRow(lang.L("There are no transcripts of Claude Code or Codex on this machine.")))
 	}
 	n := map[string]any{"Files": f.Files, "Calls": f.Calls, "Asked": f.Asked, "Always": f.Always, "With": f.Rules.Asked}
 	words := dialogs.Column(4,
-		bold(lang.L("nod would have asked about {{.Asked}} of {{.Calls}} calls", n), theme.SizeNameText),
-		muted(lang.L("In {{.Files}} transcripts. With “always” where it is offered, nod would have asked "+
+		controls.Bold(lang.L("nod would have asked about {{.Asked}} of {{.Calls}} calls", n), theme.SizeNameText),
+		controls.Muted(lang.L("In {{.Files}} transcripts. With “always” where it is offered, nod would have asked "+
 			"{{.Always}} times.", n)))
 	effect := lang.L("No rule would have saved you many of them.")
 	if len(f.Rules.Rules) > 0 {
 		effect = lang.L(
 			"With all of the rules below it would have asked about {{.With}}. None is added unless you add it.", n)
 	}
-	words.Add(muted(effect))
-	return card(dialogs.Padded(12, 14, words))
+	words.Add(controls.Muted(effect))
+	return controls.Card(dialogs.Padded(12, 14, words))
 }
 
 func (c *replayCard) row(s replay.Rule) fyne.CanvasObject {
@@ -280,7 +282,7 @@ func (c *replayCard) row(s replay.Rule) fyne.CanvasObject {
 	}
 	add := func() {
 		c.win.change(adding(s.Rule), func(err error) {
-			c.problem.complain(err)
+			c.problem.Complain(err)
 			if err == nil {
 				drop()
 			}
@@ -300,17 +302,17 @@ const maxExample = 200
 // proposal is a card with a rule to add: what speaks for it, what it would have decided, which is safe to show, and
 // what a person can say to it.
 func proposal(why string, r policy.Rule, decided []string, editable bool, yes, no func()) fyne.CanvasObject {
-	words := dialogs.Column(6, bold(why, theme.SizeNameText), container.NewBorder(nil, nil,
-		dialogs.Row(8, effectBadge(r.Effect)), nil,
-		dialogs.Padded(0, 8, paragraph(sentence(r), widget.MediumImportance))))
+	words := dialogs.Column(6, controls.Bold(why, theme.SizeNameText), container.NewBorder(nil, nil,
+		dialogs.Row(8, controls.EffectBadge(r.Effect)), nil,
+		dialogs.Padded(0, 8, controls.Paragraph(controls.Sentence(r), widget.MediumImportance))))
 	if len(decided) > 0 {
-		words.Add(muted(lang.L("It would have decided:")))
+		words.Add(controls.Muted(lang.L("It would have decided:")))
 		words.Add(firstLines(decided))
 	}
-	add := mainButton(lang.L("Add rule"), nil, yes)
-	enable(editable, add)
-	words.Add(container.NewHBox(add, quietButton(lang.L("No, thanks"), nil, no)))
-	return card(dialogs.Padded(12, 14, words))
+	add := controls.MainButton(lang.L("Add rule"), nil, yes)
+	controls.Enable(editable, add)
+	words.Add(container.NewHBox(add, controls.QuietButton(lang.L("No, thanks"), nil, no)))
+	return controls.Card(dialogs.Padded(12, 14, words))
 }
 
 // callsShown is how many of the calls that a rule would have decided are listed.
@@ -319,10 +321,10 @@ const callsShown = 5
 func firstLines(texts []string) fyne.CanvasObject {
 	list := dialogs.Column(3)
 	for _, text := range texts[:min(len(texts), callsShown)] {
-		list.Add(exact(text, theme.SizeNameCaptionText))
+		list.Add(controls.Exact(text, theme.SizeNameCaptionText))
 	}
 	if more := len(texts) - callsShown; more > 0 {
-		list.Add(muted(lang.L("and {{.Count}} more", map[string]any{"Count": more})))
+		list.Add(controls.Muted(lang.L("and {{.Count}} more", map[string]any{"Count": more})))
 	}
 	return list
 }

@@ -16,6 +16,7 @@ import (
 
 	"nod/assets"
 	"nod/dialogs"
+	"nod/dialogs/controls"
 	"nod/dialogs/safetext"
 	"nod/ipc/operator"
 	"nod/policy"
@@ -24,15 +25,15 @@ import (
 // tryPage shows what the policy says of a call that the person makes up. Nobody is asked and nothing runs.
 type tryPage struct {
 	part
-	agent, tool *selectField
-	input, cwd  *textField
+	agent, tool *controls.SelectField
+	input, cwd  *controls.TextField
 }
 
 func newTryPage(w *Window) *tryPage {
 	b := &tryPage{part: newPart(w)}
-	b.agent = newSelectField(w, "claude-code", "codex", "gemini-cli", "opencode")
-	b.tool = newSelectField(w, "Bash", "Read", "Write", "Edit", "Grep", "WebFetch")
-	b.input, b.cwd = newTextField(w, true), newTextField(w, false)
+	b.agent = controls.NewSelectField(w.typedShortcut, "claude-code", "codex", "gemini-cli", "opencode")
+	b.tool = controls.NewSelectField(w.typedShortcut, "Bash", "Read", "Write", "Edit", "Grep", "WebFetch")
+	b.input, b.cwd = controls.NewTextField(w.typedShortcut, true), controls.NewTextField(w.typedShortcut, false)
 	b.input.SetMinRowsVisible(3)
 	b.input.TextStyle.Monospace = true
 	b.agent.SetText("claude-code")
@@ -42,8 +43,8 @@ func newTryPage(w *Window) *tryPage {
 	for _, e := range []*widget.Entry{&b.agent.Entry, &b.tool.Entry, &b.input.Entry, &b.cwd.Entry} {
 		e.OnChanged = func(string) { b.decide() }
 	}
-	b.content = page(dialogs.Column(14,
-		header(lang.L("Try a call"), lang.L("See what nod would decide. Nothing runs and nobody is asked.")),
+	b.content = controls.Page(dialogs.Column(14,
+		controls.Header(lang.L("Try a call"), lang.L("See what nod would decide. Nothing runs and nobody is asked.")),
 		container.NewGridWithColumns(2, captioned(lang.L("Agent"), b.agent), captioned(lang.L("Tool"), b.tool)),
 		captioned(lang.L("Input: a command, a file, or JSON"), b.input),
 		captioned(lang.L("Works in"), b.cwd),
@@ -68,7 +69,7 @@ func (b *tryPage) refresh(operator.State) { b.decide() }
 // decide shows the decision on what is typed.
 func (b *tryPage) decide() {
 	typed := b.typed()
-	b.work.do(func(ctx context.Context) func() {
+	b.work.Do(func(ctx context.Context) func() {
 		call, err := typed.call()
 		var trial operator.Trial
 		if err == nil {
@@ -78,9 +79,9 @@ func (b *tryPage) decide() {
 			switch {
 			case b.typed() != typed: // the next one is on its way
 			case err != nil:
-				setContent(b.body, muted(err.Error()))
+				controls.SetContent(b.body, controls.Muted(err.Error()))
 			default:
-				setContent(b.body, verdict(trial, call))
+				controls.SetContent(b.body, verdict(trial, call))
 			}
 		}
 	})
@@ -134,18 +135,19 @@ var mainArguments = map[string]string{
 func verdict(t operator.Trial, call policy.Call) fyne.CanvasObject {
 	d := t.Decision
 	lines := dialogs.Column(8,
-		dialogs.Row(8, effectBadge(d.Effect), dialogs.Badge(className(d.Class), dialogs.ClassColor(d.Class))),
-		paragraph(sentenceCase(assets.Reason(d.Reason)), widget.MediumImportance))
+		dialogs.Row(8, controls.EffectBadge(d.Effect),
+			dialogs.Badge(controls.ClassName(d.Class), dialogs.ClassColor(d.Class))),
+		controls.Paragraph(sentenceCase(assets.Reason(d.Reason)), widget.MediumImportance))
 	if list := dialogs.Parts(t.Parts); list != nil {
 		lines.Add(list)
 	}
 	if d.Rule != "" {
 		lines.Add(fact(lang.L("Decided by"), d.Rule))
 	}
-	lines.Add(fact(lang.L("Input"), safetext.Line(call.Input.String(), quoteLimit)))
+	lines.Add(fact(lang.L("Input"), safetext.Line(call.Input.String(), controls.QuoteLimit)))
 	lines.Add(dialogs.Words(lang.L("How nod decided"), theme.SizeNameCaptionText, dialogs.ColorMuted))
 	for _, step := range t.Steps {
-		said := "· " + safetext.Line(assets.Reason(step), 2*quoteLimit)
+		said := "· " + safetext.Line(assets.Reason(step), 2*controls.QuoteLimit)
 		lines.Add(dialogs.Tight(dialogs.Lines(said, theme.SizeNameCaptionText, widget.MediumImportance)))
 	}
 	return dialogs.Card(dialogs.ColorSunken, dialogs.Padded(12, 14, lines))
@@ -153,7 +155,7 @@ func verdict(t operator.Trial, call policy.Call) fyne.CanvasObject {
 
 func fact(name, value string) fyne.CanvasObject {
 	return dialogs.Column(1, dialogs.Words(name, theme.SizeNameCaptionText, dialogs.ColorMuted),
-		exact(value, theme.SizeNameCaptionText))
+		controls.Exact(value, theme.SizeNameCaptionText))
 }
 
 // sentenceCase makes the first letter large and ends with a full stop.

@@ -14,6 +14,7 @@ import (
 
 	"nod/assets"
 	"nod/dialogs"
+	"nod/dialogs/controls"
 	"nod/interact"
 	"nod/ipc/operator"
 	"nod/policy"
@@ -30,26 +31,27 @@ type welcome struct {
 	agents    *agentList
 	replay    *replayCard
 	autostart *autostartRow
-	try       *button // sends a test request
-	answer    *remark // what came of it
+	try       *controls.Button // sends a test request
+	answer    *controls.Remark // what came of it
 	asking    context.CancelFunc
 }
 
 func newWelcome(w *Window) *welcome {
 	p := &welcome{part: newPart(w), agents: newAgentList(w), replay: newReplayCard(w, lastWeek),
 		autostart: newAutostartRow(w)}
-	p.try = newButton(lang.L("Send a test request"), p.ask)
-	p.content = container.NewBorder(nil, footOf(dialogs.Padded(10, 20, container.NewHBox(
-		quietButton(lang.L("All settings"), nil, w.Show), layout.NewSpacer(), mainButton(lang.L("Done"), nil, w.close)))),
+	p.try = controls.NewButton(lang.L("Send a test request"), p.ask)
+	p.content = container.NewBorder(nil, controls.FootOf(dialogs.Padded(10, 20, container.NewHBox(
+		controls.QuietButton(lang.L("All settings"), nil, w.Show), layout.NewSpacer(),
+		controls.MainButton(lang.L("Done"), nil, w.close)))),
 		nil, nil,
-		page(
-			header(lang.L("Agents ask. You nod."), lang.L("nod stands between your coding agents and your computer.")),
+		controls.Page(
+			controls.Header(lang.L("Agents ask. You nod."), lang.L("nod stands between your coding agents and your computer.")),
 			picture(),
-			dialogs.Column(9, header(lang.L("Your agents"), lang.L("Choose which ones ask through nod. You "+
+			dialogs.Column(9, controls.Header(lang.L("Your agents"), lang.L("Choose which ones ask through nod. You "+
 				"see every change to their settings before it is made.")), p.agents.content),
-			dialogs.Column(9, header(lang.L("How often nod would ask"), ""), p.replay.content),
-			dialogs.Column(9, header(lang.L("Your first request"), ""), card(p.testRow())),
-			card(p.autostart.content),
+			dialogs.Column(9, controls.Header(lang.L("How often nod would ask"), ""), p.replay.content),
+			dialogs.Column(9, controls.Header(lang.L("Your first request"), ""), controls.Card(p.testRow())),
+			controls.Card(p.autostart.Content),
 		))
 	p.content.Hide()
 	return p
@@ -65,18 +67,19 @@ func picture() fyne.CanvasObject {
 	}
 	asks := dialogs.Card(theme.ColorNameBackground, dialogs.Padded(8, 12, dialogs.Column(4,
 		dialogs.Words(lang.L("An agent wants to run"), theme.SizeNameCaptionText, dialogs.ColorMuted),
-		exact("rm -r build", theme.SizeNameText))))
+		controls.Exact("rm -r build", theme.SizeNameText))))
 	outcomes := dialogs.Column(8,
 		outcome(policy.Allow, lang.L("It only reads, or you allowed it before: it runs.")),
 		outcome(policy.Ask, lang.L("Everything else: you see exactly what it is, and answer.")),
 		outcome(policy.Deny, lang.L("A rule of yours forbids it: it never runs.")))
-	left := dialogs.Row(8, container.NewCenter(wide(160, asks)), arrow(), container.NewCenter(nod), arrow())
-	return card(dialogs.Padded(14, 14, container.NewBorder(nil, nil, container.NewCenter(left), nil,
+	left := dialogs.Row(8, container.NewCenter(controls.Wide(160, asks)), arrow(), container.NewCenter(nod), arrow())
+	return controls.Card(dialogs.Padded(14, 14, container.NewBorder(nil, nil, container.NewCenter(left), nil,
 		container.NewBorder(nil, nil, dialogs.Row(6), nil, outcomes))))
 }
 
 func outcome(e policy.Effect, words string) fyne.CanvasObject {
-	return container.NewBorder(nil, nil, topLeft(effectWidth, effectBadge(e)), nil, muted(words))
+	badge := controls.TopLeft(effectWidth, controls.EffectBadge(e))
+	return container.NewBorder(nil, nil, badge, nil, controls.Muted(words))
 }
 
 // lastWeek is what the agents did in the last seven days.
@@ -95,21 +98,21 @@ var lastWeek = replayKind{
 // weekFigures says what nod would have asked in a week.
 func weekFigures(f *replay.Report) fyne.CanvasObject {
 	if f.Calls == 0 {
-		return card(emptyRow(lang.L("Claude Code and Codex did nothing here last week.")))
+		return controls.Card(controls.EmptyRow(lang.L("Claude Code and Codex did nothing here last week.")))
 	}
 	n := map[string]any{"Calls": f.Calls, "Asked": f.Asked, "Always": f.Always}
-	return card(dialogs.Padded(12, 14, dialogs.Column(4,
-		bold(lang.L("Last week: {{.Calls}} calls. nod would have asked {{.Asked}} times.", n), theme.SizeNameText),
-		muted(lang.L("{{.Always}} times, if you allow for longer where that is offered. The page Suggestions finds rules "+
-			"that make it fewer.", n)))))
+	return controls.Card(dialogs.Padded(12, 14, dialogs.Column(4,
+		controls.Bold(lang.L("Last week: {{.Calls}} calls. nod would have asked {{.Asked}} times.", n), theme.SizeNameText),
+		controls.Muted(lang.L("{{.Always}} times, if you allow for longer where that is offered. The page "+
+			"Suggestions finds rules that make it fewer.", n)))))
 }
 
 func (p *welcome) testRow() fyne.CanvasObject {
-	f := newField(lang.L("See what a prompt looks like"),
+	f := controls.NewSetting(lang.L("See what a prompt looks like"),
 		lang.L("nod asks you as an agent would. Nothing runs, whatever you answer."), p.try)
-	p.answer = f.problem
-	p.answer.label.Importance = widget.MediumImportance
-	return f.content
+	p.answer = f.Problem
+	p.answer.Label.Importance = widget.MediumImportance
+	return f.Content
 }
 
 // show shows the welcome, or hides it.
@@ -117,7 +120,7 @@ func (p *welcome) show(on bool) {
 	if on == p.content.Visible() {
 		return
 	}
-	setVisible(p.content, on)
+	controls.SetVisible(p.content, on)
 	if on {
 		p.agents.look()
 		return
@@ -138,7 +141,7 @@ func (p *welcome) refresh(s operator.State) {
 // ask sends a request to answer, and says what came of it.
 func (p *welcome) ask() {
 	p.try.Disable()
-	p.answer.say(lang.L("Waiting for your answer…"))
+	p.answer.Say(lang.L("Waiting for your answer…"))
 	ctx, cancel := context.WithCancel(context.Background())
 	p.asking = cancel
 	p.win.aside(func() {
@@ -148,10 +151,10 @@ func (p *welcome) ask() {
 			p.asking = nil
 			p.try.Enable()
 			if err != nil {
-				p.answer.complain(err)
+				p.answer.Complain(err)
 				return
 			}
-			p.answer.say(answered(a))
+			p.answer.Say(answered(a))
 		})
 	})
 }

@@ -22,6 +22,7 @@ import (
 
 	"nod/agents/agent"
 	"nod/dialogs"
+	"nod/dialogs/controls"
 	"nod/ipc/operator"
 	"nod/policy/config"
 )
@@ -36,6 +37,9 @@ type Options struct {
 // title is constant: on X11 it becomes the window's class.
 const title = "nod settings"
 
+// wideWindow is the width of the window from which on its pages are named.
+const wideWindow = 800
+
 // pace is how long news may wait, so that busy agents do not keep the window busy.
 const pace = 200 * time.Millisecond
 
@@ -47,7 +51,7 @@ type Window struct {
 	visible atomic.Bool
 	opening bool           // it comes to the front with the next state
 	state   operator.State // as last fetched
-	states  worker
+	states  controls.Worker
 	news    atomic.Bool // a state will be fetched after a change
 
 	saved   atomic.Pointer[config.Config] // the configuration that a change starts from
@@ -59,10 +63,10 @@ type Window struct {
 	place    *fyne.Container   // of all that is in the window, one above the other
 	greets   bool              // the welcome is in the place of the pages
 	main     fyne.CanvasObject // everything, while there is nothing to review
-	banner   *banner
-	undo     *undoLine
-	tabs     *navigation
-	pages    []tab
+	banner   *controls.Banner
+	undo     *controls.UndoLine
+	tabs     *controls.Navigation
+	pages    []windowPage
 	selected int // of pages
 
 	general     *generalPage
@@ -73,6 +77,7 @@ type Window struct {
 	suggestions *suggestionsPage
 	agents      *agentsPage
 	attention   *attentionPage
+	history     *historyPage
 	about       *aboutPage
 
 	aside func(func())                // runs what may take a moment; tests have it done at once
@@ -81,8 +86,8 @@ type Window struct {
 	desktopFolder func(title string) (string, error) // lets the person choose a folder
 }
 
-// tab is one of the window's pages.
-type tab struct {
+// windowPage is one of the window's pages.
+type windowPage struct {
 	name    string
 	icon    fyne.Resource
 	content fyne.CanvasObject
@@ -102,7 +107,7 @@ func New(a fyne.App, o Options) *Window {
 	return w
 }
 
-func (w *Window) setAside(aside func(func())) { w.aside, w.states.aside = aside, aside }
+func (w *Window) setAside(aside func(func())) { w.aside, w.states.Aside = aside, aside }
 
 // Visible reports whether the window is on screen or about to be.
 func (w *Window) Visible() bool { return w.visible.Load() }
@@ -125,7 +130,7 @@ func (w *Window) appear(greets bool) {
 
 // welcomed has nod know that the person has seen the welcome.
 func (w *Window) welcomed() {
-	w.act(w.opts.Operator.Welcomed, func(err error) { w.banner.fail(err) })
+	w.act(w.opts.Operator.Welcomed, func(err error) { w.banner.Fail(err) })
 }
 
 // Changed says that what the window shows may have changed. It is safe for concurrent use and never blocks.
@@ -144,7 +149,7 @@ func (w *Window) fetch() {
 	if !w.visible.Load() {
 		return
 	}
-	fetch(&w.states, w.opts.Operator.State, w.show)
+	controls.Fetch(&w.states, w.opts.Operator.State, w.show)
 }
 
 // show shows a state, or why there is none.
@@ -160,7 +165,7 @@ func (w *Window) show(s operator.State, err error) {
 		w.build()
 	}
 	if err != nil {
-		w.banner.fail(err)
+		w.banner.Fail(err)
 	}
 	w.refresh()
 	if w.opening {
@@ -196,10 +201,10 @@ func (w *Window) title() string {
 // refresh shows the last state on what is in view.
 func (w *Window) refresh() {
 	reviewing := w.review.refresh(w.state)
-	setVisible(w.main, !reviewing && !w.greets)
+	controls.SetVisible(w.main, !reviewing && !w.greets)
 	w.greet(!reviewing && w.greets)
-	w.banner.set(w.state.Problem)
-	w.undo.refresh(w.state.Undos)
+	w.banner.Set(w.state.Problem)
+	w.undo.Refresh(w.state.Undos)
 	w.pages[w.selected].refresh(w.state)
 }
 
@@ -222,25 +227,7 @@ func (w *Window) typedKey(k *fyne.KeyEvent) {
 		w.escape()
 		return
 	}
-	page := scrollAt(w.win.Content(), fyne.NewPos(w.win.Canvas().Size().Width/2, 0), nil)
-	if page == nil {
-		return
-	}
-	const line = 40
-	switch k.Name {
-	case fyne.KeyDown:
-		page.ScrollToOffset(page.Offset.AddXY(0, line))
-	case fyne.KeyUp:
-		page.ScrollToOffset(page.Offset.SubtractXY(0, line))
-	case fyne.KeyPageDown:
-		page.ScrollToOffset(page.Offset.AddXY(0, page.Size().Height-line))
-	case fyne.KeyPageUp:
-		page.ScrollToOffset(page.Offset.SubtractXY(0, page.Size().Height-line))
-	case fyne.KeyHome:
-		page.ScrollToTop()
-	case fyne.KeyEnd:
-		page.ScrollToBottom()
-	}
+	controls.ScrollByKey(w.win.Canvas(), k)
 }
 
 // chords lists what the window does on keys together with others.
@@ -259,7 +246,7 @@ func (w *Window) chords() map[desktop.CustomShortcut]func() {
 // step goes so many pages on, when they are in view.
 func (w *Window) step(by int) {
 	if w.main.Visible() {
-		w.tabs.step(by)
+		w.tabs.Step(by)
 	}
 }
 
@@ -285,12 +272,16 @@ func (w *Window) escape() {
 
 // content builds what is in the window.
 func (w *Window) content() fyne.CanvasObject {
-	w.banner = newBanner(func() { w.open(w.state.About.Config) })
+	w.banner = controls.NewBanner(func() { w.open(w.state.About.Config) })
 	w.review = newReview(w)
 	w.makePages()
-	w.tabs = newNavigation(w.pages, w.selectPage)
-	w.undo = newUndoLine(w)
-	w.main = container.NewBorder(w.banner.content, w.undo.content, nil, nil, w.tabs.content)
+	var tabs []controls.Tab
+	for _, p := range w.pages {
+		tabs = append(tabs, controls.Tab{Name: p.name, Icon: p.icon, Content: p.content})
+	}
+	w.tabs = controls.NewNavigation(tabs, wideWindow, w.selectPage)
+	w.undo = controls.NewUndoLine(w.settle, func(d time.Duration, f func()) { w.after(d, f) })
+	w.main = container.NewBorder(w.banner.Content, w.undo.Content, nil, nil, w.tabs.Content)
 	w.place = container.NewStack(w.main, w.review.content)
 	return w.place
 }
@@ -304,18 +295,21 @@ func (w *Window) makePages() {
 	w.try = newTryPage(w)
 	w.agents = newAgentsPage(w)
 	w.attention = newAttentionPage(w)
+	w.history = newHistoryPage(w)
 	w.about = newAboutPage(w)
 	nothing := func() {}
-	w.pages = []tab{
+	w.pages = []windowPage{
 		{lang.L("General"), theme.SettingsIcon(), w.general.content, w.general.refresh, nothing, nothing},
 		{lang.L("Allow automatically"), theme.ConfirmIcon(), w.allow.content, w.allow.refresh, nothing, nothing},
-		{lang.L("Saved approvals"), theme.HistoryIcon(), page(w.grants.content), w.grants.refresh, nothing, nothing},
+		{lang.L("Saved approvals"), theme.HistoryIcon(), controls.Page(w.grants.content), w.grants.refresh,
+			nothing, nothing},
 		{lang.L("Folders"), theme.FolderIcon(), w.folders.content, w.folders.refresh, nothing, nothing},
 		{lang.L("Try a call"), theme.MediaPlayIcon(), w.try.content, w.try.refresh, nothing, nothing},
 		{lang.L("Suggestions"), theme.QuestionIcon(), w.suggestions.content, w.suggestions.refresh,
 			nothing, w.suggestions.leave},
 		{lang.L("Agents"), theme.ComputerIcon(), w.agents.content, w.agents.refresh, w.agents.look, nothing},
 		{lang.L("Attention"), theme.VolumeUpIcon(), w.attention.content, w.attention.refresh, nothing, nothing},
+		{lang.L("History"), theme.StorageIcon(), w.history.content, w.history.refresh, nothing, nothing},
 		{lang.L("About"), theme.InfoIcon(), w.about.content, func(operator.State) {}, w.about.ask, nothing},
 	}
 }
@@ -329,14 +323,6 @@ func (w *Window) selectPage(i int) {
 	w.fetch()
 }
 
-func setVisible(o fyne.CanvasObject, visible bool) {
-	if visible {
-		o.Show()
-	} else {
-		o.Hide()
-	}
-}
-
 func (w *Window) close() {
 	w.win.Canvas().Unfocus() // a field that was edited is saved when it loses the focus
 	w.pages[w.selected].leave()
@@ -346,120 +332,38 @@ func (w *Window) close() {
 		w.welcomed()
 	}
 	w.greets = false
-	w.banner.fail(nil)
+	w.banner.Fail(nil)
 	w.visible.Store(false)
 	dialogs.HideWindow(w.win)
 	w.opts.Closed()
 }
 
+// settle takes back what the person did a moment ago, or lets it stand.
+func (w *Window) settle(undo int, back bool, done func(error)) {
+	w.act(func(ctx context.Context) error { return w.opts.Operator.Settle(ctx, undo, back) }, done)
+}
+
 // open opens a file or a folder with the desktop's program for it.
 func (w *Window) open(path string) {
 	if err := w.app.OpenURL(fileURL(path)); err != nil {
-		w.banner.fail(err)
+		w.banner.Fail(err)
 	}
 }
 
-// banner is the strip above the tabs that says what is wrong.
-type banner struct {
+// part is what the parts of the window have in common.
+type part struct {
+	win     *Window
 	content fyne.CanvasObject
-	head    *widget.Label
-	text    *widget.Label
-	open    *button
-
-	problem string // of the policy file
-	failure error  // of what the person did last
+	body    *fyne.Container  // of the content: what changes
+	problem *controls.Remark // with what the person did last
+	work    controls.Worker
+	drawn   controls.Drawn
 }
 
-func newBanner(open func()) *banner {
-	b := &banner{
-		head: dialogs.Lines("", theme.SizeNameText, widget.DangerImportance),
-		text: dialogs.Lines("", theme.SizeNameCaptionText, widget.MediumImportance),
-		open: newButton(lang.L("Open the file"), open),
-	}
-	b.head.TextStyle.Bold = true
-	b.text.Selectable = true
-	icon := widget.NewIcon(theme.NewErrorThemedResource(theme.ErrorIcon()))
-	words := dialogs.Column(4, dialogs.Tight(b.head), dialogs.Tight(b.text))
-	b.content = dialogs.Padded(8, 8, dialogs.Card(dialogs.ColorPaper, dialogs.Padded(12, 14,
-		container.NewBorder(nil, nil, icon, container.NewCenter(b.open), dialogs.Padded(0, 12, words)))))
-	b.content.Hide()
-	return b
-}
-
-// set shows why the policy file is broken; empty: it is not.
-func (b *banner) set(problem string) {
-	b.problem = problem
-	b.draw()
-}
-
-// fail shows why something could not be done, until something else is; nil: it was done.
-func (b *banner) fail(err error) {
-	b.failure = err
-	b.draw()
-}
-
-func (b *banner) draw() {
-	setVisible(b.content, b.problem != "" || b.failure != nil)
-	setVisible(b.open, b.problem != "")
-	switch {
-	case b.problem != "":
-		b.head.SetText(lang.L("The policy file has an error, so nod asks about everything. Fix the file to " +
-			"change settings here."))
-		b.text.SetText(b.problem)
-	case b.failure != nil:
-		b.head.SetText(lang.L("That didn't work."))
-		b.text.SetText(b.failure.Error())
-	}
-}
-
-// A job runs off the UI goroutine. What it returns then runs on the UI goroutine, unless ctx has ended.
-type job func(ctx context.Context) (done func())
-
-// A worker does one job at a time, and of those that it is given meanwhile only the last. It belongs to the UI
-// goroutine.
-type worker struct {
-	aside  func(func())
-	cancel context.CancelFunc // nil: idle
-	next   job
-}
-
-func (k *worker) do(j job) {
-	if k.cancel != nil {
-		k.next = j
-		return
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	k.cancel = cancel
-	k.aside(func() {
-		done := j(ctx)
-		fyne.Do(func() {
-			wanted := ctx.Err() == nil
-			cancel()
-			k.cancel = nil
-			if wanted {
-				done()
-			}
-			if next := k.next; next != nil {
-				k.next = nil
-				k.do(next)
-			}
-		})
-	})
-}
-
-// fetch has get run by the worker, and shows what came of it.
-func fetch[T any](k *worker, get func(context.Context) (T, error), show func(T, error)) {
-	k.do(func(ctx context.Context) func() {
-		got, err := get(ctx)
-		return func() { show(got, err) }
-	})
-}
-
-// drop gives up what the worker is at.
-func (k *worker) drop() {
-	k.next = nil
-	if k.cancel != nil {
-		k.cancel()
+func newPart(w *Window) part {
+	return part{
+		win: w, work: controls.Worker{Aside: w.aside}, body: container.NewStack(),
+		problem: controls.NewRemark(widget.DangerImportance),
 	}
 }
 
@@ -480,7 +384,7 @@ func (w *Window) act(do func(context.Context) error, done func(error)) {
 
 func (w *Window) acted(err error, done func(error)) {
 	w.acting--
-	w.states.drop() // what is on its way may be as it was before
+	w.states.Drop() // what is on its way may be as it was before
 	done(err)
 	w.fetch()
 }
@@ -490,7 +394,7 @@ func (w *Window) acted(err error, done func(error)) {
 func (w *Window) change(f func(*config.Config) error, done func(error)) {
 	w.act(func(ctx context.Context) error { return w.replace(ctx, f) }, func(err error) {
 		if err == nil {
-			w.banner.fail(nil)
+			w.banner.Fail(nil)
 		}
 		done(err)
 	})

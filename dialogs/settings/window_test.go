@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 
+	"nod/dialogs/controls"
 	"nod/policy"
 )
 
@@ -44,12 +45,12 @@ func TestEveryPageFitsASmallScreen(t *testing.T) {
 		}
 	}
 	w.win.Resize(fyne.NewSize(670, 340))
-	if w.tabs.names || w.tabs.list.Size().Width != iconsWidth {
-		t.Errorf("the list of pages is %v wide", w.tabs.list.Size().Width)
+	if w.tabs.Names || w.tabs.List.Size().Width != controls.IconsWidth {
+		t.Errorf("the list of pages is %v wide", w.tabs.List.Size().Width)
 	}
 	w.win.Resize(fyne.NewSize(900, 600))
-	if !w.tabs.names || w.tabs.list.Size().Width != namesWidth {
-		t.Errorf("the list of pages is %v wide", w.tabs.list.Size().Width)
+	if !w.tabs.Names || w.tabs.List.Size().Width != controls.NamesWidth {
+		t.Errorf("the list of pages is %v wide", w.tabs.List.Size().Width)
 	}
 }
 
@@ -67,15 +68,15 @@ func TestKeys(t *testing.T) {
 			focus()
 			w.press(fyne.KeyTab, fyne.KeyModifierControl)
 			w.press(fyne.KeyPageDown, fyne.KeyModifierControl)
-			if w.tabs.selected != 2 || !w.pages[2].content.Visible() || w.pages[0].content.Visible() {
-				t.Errorf("on page %d", w.tabs.selected)
+			if w.tabs.Selected != 2 || !w.pages[2].content.Visible() || w.pages[0].content.Visible() {
+				t.Errorf("on page %d", w.tabs.Selected)
 			}
 			for range 3 {
 				w.press(fyne.KeyTab, fyne.KeyModifierControl|fyne.KeyModifierShift)
 			}
 			w.press(fyne.KeyPageUp, fyne.KeyModifierControl)
-			if w.tabs.selected != len(w.pages)-2 {
-				t.Errorf("on page %d: want round and round", w.tabs.selected)
+			if w.tabs.Selected != len(w.pages)-2 {
+				t.Errorf("on page %d: want round and round", w.tabs.Selected)
 			}
 			for _, closing := range []func(){w.typeEscape, func() { w.press(fyne.KeyW, fyne.KeyModifierShortcutDefault) }} {
 				w.Show()
@@ -131,7 +132,7 @@ func TestControlsByKeyboard(t *testing.T) {
 	var at float32
 	for _, key := range []fyne.KeyName{fyne.KeyHome, fyne.KeyPageDown, fyne.KeyDown, fyne.KeyEnd} {
 		canvas.Focus(w.general.onTop.check)
-		page := scrollAt(w.win.Content(), fyne.NewPos(350, 0), nil)
+		page := controls.ScrollAt(w.win.Content(), fyne.NewPos(350, 0), nil)
 		if key == fyne.KeyPageDown {
 			page.ScrollToTop()
 		}
@@ -141,12 +142,12 @@ func TestControlsByKeyboard(t *testing.T) {
 		}
 		at = page.Offset.Y
 	}
-	canvas.Focus(w.tabs.list)
+	canvas.Focus(w.tabs.List)
 	for range onFolders {
 		w.typeKey(fyne.KeyDown)
 	}
-	if w.tabs.selected != onFolders {
-		t.Errorf("on page %d", w.tabs.selected)
+	if w.tabs.Selected != onFolders {
+		t.Errorf("on page %d", w.tabs.Selected)
 	}
 	for _, key := range []fyne.KeyName{fyne.KeySpace, fyne.KeyReturn} {
 		w.folders.entry.SetText(t.TempDir())
@@ -178,7 +179,7 @@ func TestTheWheelOverATextField(t *testing.T) {
 			form = s
 		}
 	})
-	over := func(e *textField) fyne.Position {
+	over := func(e *controls.TextField) fyne.Position {
 		return fyne.CurrentApp().Driver().AbsolutePositionForObject(e).AddXY(40, 10)
 	}
 	test.Scroll(w.win.Canvas(), over(w.allow.editor.texts["tool"]), 0, -20)

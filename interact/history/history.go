@@ -11,6 +11,7 @@ import (
 
 // Query picks entries of the journal. What is zero picks all.
 type Query struct {
+	ID      interact.ID
 	Text    string // words; an entry has for each a word that begins with it
 	Agent   string
 	Project string // folder

@@ -142,7 +142,7 @@ func (p *Policy) Covers() []policy.Cover {
 func Broker(p interact.Prompter, pol interact.Policy, options ...func(*interact.BrokerConfig)) *interact.Broker {
 	cfg := interact.BrokerConfig{
 		Policy: pol, Prompter: p, Notify: Notify,
-		Journal: interact.NewMemoryJournal(100, 16<<20),
+		Journal: new(Journal),
 		Timeout: func() time.Duration { return 5 * time.Minute },
 		Log:     slog.New(slog.DiscardHandler),
 	}

@@ -93,3 +93,26 @@ func TestEncode(t *testing.T) {
 		}
 	}
 }
+
+func TestCanonical(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"space", " {\"a\" : [ 1,\n2 ] } ", `{"a":[1,2]}`},
+		{"what encoding/json escapes", `{"a":"\u003cb\u003e \u0026 \u2028"}`, "{\"a\":\"<b> & \u2028\"}"},
+		{"numbers stay", `[1.0,1e2,12345678901234567890]`, `[1.0,1e2,12345678901234567890]`},
+		{"order stays", `{"b":1,"a":2}`, `{"b":1,"a":2}`},
+		{"a name twice", `{"a":1,"a":2}`, ""},
+		{"the same name escaped", `{"a":1,"\u0061":2}`, ""},
+		{"not UTF-8", "\"\xff\"", ""},
+		{"half a surrogate pair", `"\ud800"`, ""},
+		{"two values", `{} {}`, ""},
+		{"nothing", ``, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := Canonical([]byte(test.text))
+			if string(got) != test.want || (err != nil) != (test.want == "") {
+				t.Errorf("Canonical(%q) = %q, %v, want %q", test.text, got, err, test.want)
+			}
+		})
+	}
+}

@@ -66,18 +66,26 @@ func (c *Client) Confirm(ctx context.Context, r api.ConfirmRequest) (api.Confirm
 // Form asks several questions on one page. Every question has its answer unless there is an error.
 func (c *Client) Form(ctx context.Context, r api.FormRequest) (api.FormReply, error) {
 	reply, err := ask[api.FormReply](ctx, c, "/v1/form", &r, &r.Common)
-	if err != nil {
-		return reply, err
+	if err == nil {
+		err = checkAnswers(r, reply)
 	}
+	if err != nil {
+		return api.FormReply{}, err
+	}
+	return reply, nil
+}
+
+// checkAnswers returns an error unless reply answers every question of r.
+func checkAnswers(r api.FormRequest, reply api.FormReply) error {
 	if len(r.Questions) == 1 && reply.Answer == nil {
-		return api.FormReply{}, badReply("%q is missing", "answer")
+		return badReply("%q is missing", "answer")
 	}
 	for _, q := range r.Questions {
 		if _, ok := reply.Answers[q.ID]; !ok && len(r.Questions) > 1 {
-			return api.FormReply{}, badReply("question %q has no answer", q.ID)
+			return badReply("question %q has no answer", q.ID)
 		}
 	}
-	return reply, nil
+	return nil
 }
 
 // Approve asks leave for one tool call. Only a reply whose Allowed method says so lets it happen, and that
@@ -91,13 +99,24 @@ func (c *Client) Approve(ctx context.Context, r api.ApproveRequest) (api.Approve
 	}
 	r.Input = input.Bytes()
 	reply, err := ask[api.ApproveReply](ctx, c, "/v1/approve", &r, &r.Common)
+	if err == nil {
+		err = checkAllowed(r, reply)
+	}
+	if err != nil {
+		return api.ApproveReply{}, err
+	}
+	return reply, nil
+}
+
+// checkAllowed returns an error when reply allows something else than r asks for. The input of r is compact.
+func checkAllowed(r api.ApproveRequest, reply api.ApproveReply) error {
 	if sum := sha256.Sum256(r.Input); reply.Allowed() && reply.ShownSHA256 != hex.EncodeToString(sum[:]) {
-		return api.ApproveReply{}, badReply("it allows another input than the one that was sent")
+		return badReply("it allows another input than the one that was sent")
 	}
 	if s := reply.Suggestion; s < 0 || s > len(r.Suggestions) || s > 0 && !reply.Allowed() {
-		return api.ApproveReply{}, badReply("suggestion %d was picked of %d", s, len(r.Suggestions))
+		return badReply("suggestion %d was picked of %d", s, len(r.Suggestions))
 	}
-	return reply, err
+	return nil
 }
 
 // Evaluate says what the policy would decide, without asking anyone.

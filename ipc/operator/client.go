@@ -11,6 +11,7 @@ import (
 	"github.com/creachadair/jrpc2/channel"
 
 	"nod/interact"
+	"nod/interact/history"
 	"nod/policy"
 	"nod/policy/config"
 )
@@ -89,7 +90,9 @@ func (c *Client) Prompts(ctx context.Context, known map[interact.ID]int) (Pendin
 }
 
 // Answer implements [Operator].
-func (c *Client) Answer(ctx context.Context, a Answer) error { return c.do(ctx, methodAnswer, a) }
+func (c *Client) Answer(ctx context.Context, a Answer) error {
+	return c.do(ctx, methodAnswer, a.sent(time.Now()))
+}
 
 // Snooze implements [Operator].
 func (c *Client) Snooze(ctx context.Context, id interact.ID, d time.Duration) error {
@@ -131,6 +134,36 @@ func (c *Client) Try(ctx context.Context, call policy.Call) (Trial, error) {
 // Suggest implements [Operator].
 func (c *Client) Suggest(ctx context.Context) ([]policy.Suggestion, error) {
 	return get[[]policy.Suggestion](ctx, c, methodSuggest)
+}
+
+// History implements [Operator].
+func (c *Client) History(ctx context.Context, q history.Query) (history.Page, error) {
+	return get[history.Page](ctx, c, methodHistory, q)
+}
+
+// Entry implements [Operator].
+func (c *Client) Entry(ctx context.Context, seq int64) (history.Entry, error) {
+	return get[history.Entry](ctx, c, methodEntry, seq)
+}
+
+// Facets implements [Operator].
+func (c *Client) Facets(ctx context.Context) (history.Facets, error) {
+	return get[history.Facets](ctx, c, methodFacets)
+}
+
+// Insights implements [Operator].
+func (c *Client) Insights(ctx context.Context, since time.Time) (history.Insights, error) {
+	return get[history.Insights](ctx, c, methodInsights, since)
+}
+
+// Away implements [Operator].
+func (c *Client) Away(ctx context.Context) (history.Away, error) {
+	return get[history.Away](ctx, c, methodAway)
+}
+
+// Export implements [Operator].
+func (c *Client) Export(ctx context.Context, q history.Query, path string, format history.Format) (int, error) {
+	return get[int](ctx, c, methodExport, q, path, format)
 }
 
 // SetAutostart implements [Operator].

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"nod/interact"
+	"nod/interact/history"
 	"nod/policy"
 	"nod/policy/config"
 )
@@ -50,6 +51,18 @@ type Operator interface {
 	Try(ctx context.Context, call policy.Call) (Trial, error)
 	// Suggest proposes rules for what the person always answered alike.
 	Suggest(ctx context.Context) ([]policy.Suggestion, error)
+	// History finds entries of the journal.
+	History(ctx context.Context, q history.Query) (history.Page, error)
+	// Entry is one entry of the journal, whole.
+	Entry(ctx context.Context, seq int64) (history.Entry, error)
+	// Facets are the values that there are to filter by.
+	Facets(ctx context.Context) (history.Facets, error)
+	// Insights sums up what happened since then.
+	Insights(ctx context.Context, since time.Time) (history.Insights, error)
+	// Away is what happened while the person was away last.
+	Away(ctx context.Context) (history.Away, error)
+	// Export writes what a query finds, all of it, to a file that does not exist yet, and says how much that is.
+	Export(ctx context.Context, q history.Query, path string, format history.Format) (int, error)
 	// SetAutostart says whether nod starts with the session.
 	SetAutostart(ctx context.Context, on bool) error
 	// Desktop asks the desktop what it offers. It may take a moment.
@@ -151,6 +164,27 @@ type Answer struct {
 	Failure string // why the prompt could not be shown; then there is no answer
 }
 
+// sentAnswer is an [Answer] on its way to the other process, which may read another clock.
+type sentAnswer struct {
+	Answer
+	Seen time.Duration // since the prompt was first on screen, in the place of that time; 0: it never was
+}
+
+func (a Answer) sent(now time.Time) sentAnswer {
+	s := sentAnswer{Answer: a}
+	if at := a.Answer.Shown.At; !at.IsZero() {
+		s.Seen, s.Answer.Answer.Shown.At = max(now.Sub(at), 1), time.Time{}
+	}
+	return s
+}
+
+func (s sentAnswer) received(now time.Time) Answer {
+	if s.Seen > 0 {
+		s.Answer.Answer.Shown.At = now.Add(-s.Seen)
+	}
+	return s.Answer
+}
+
 // Screen is what is on screen in the windows process.
 type Screen struct {
 	Focused bool // one of nod's windows has the focus
@@ -159,10 +193,22 @@ type Screen struct {
 
 // View is a window that the tray process wants shown.
 type View struct {
-	Settings bool        // the settings; else the prompt window
+	Settings bool        // the settings
 	Welcome  bool        // with Settings: what a new person sees in their place
+	History  HistoryPage // this page of the history; without it and Settings the prompt window
+	Entry    int64       // with History: the entry to show
 	Request  interact.ID // the prompt to bring to the front; zero: the current one
 }
+
+// HistoryPage is a page of the history window.
+type HistoryPage string
+
+// The pages.
+const (
+	HistoryEntries  HistoryPage = "entries"
+	HistoryAway     HistoryPage = "away" // while you were away
+	HistoryInsights HistoryPage = "insights"
+)
 
 // State is what is in force, and what nod says of itself.
 type State struct {
@@ -174,9 +220,19 @@ type State struct {
 	Undos      []Undo                      // as in [Pending]
 	Contacts   map[string]interact.Contact // what came of agents' hooks, by agent
 	Autostart  Autostart
+	Journal    Journal
 	Shortcut   string // why the shortcut that brings nod up does not work; empty: it does, or there is none
 	Restart    bool   // something was set that counts only once nod is started again
 	About      About
+}
+
+// Journal is what nod has kept of what was asked.
+type Journal struct {
+	Path    string // of its file; empty: nothing is known
+	Entries int64
+	Bytes   int64        // on the disk
+	Head    history.Head // the last entry
+	Problem string       // why nothing can be kept now; empty: it can
 }
 
 // Autostart says whether nod starts with the session.

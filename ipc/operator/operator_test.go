@@ -1,17 +1,21 @@
 package operator
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"reflect"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	"nod/interact"
+	"nod/interact/history"
 	"nod/policy"
 	"nod/policy/config"
 )
@@ -67,6 +71,30 @@ func (r *recorder) Snooze(_ context.Context, id interact.ID, d time.Duration) er
 	return r.note("Snooze", id, d)
 }
 
+func (r *recorder) History(_ context.Context, q history.Query) (history.Page, error) {
+	return history.Page{Lines: []history.Line{{Seq: 7, Gist: "make"}}, More: true}, r.note("History", q)
+}
+
+func (r *recorder) Entry(_ context.Context, seq int64) (history.Entry, error) {
+	return someEntry, r.note("Entry", seq)
+}
+
+func (r *recorder) Facets(context.Context) (history.Facets, error) {
+	return history.Facets{Tools: []string{"Bash"}}, r.note("Facets")
+}
+
+func (r *recorder) Insights(_ context.Context, since time.Time) (history.Insights, error) {
+	return history.Insights{Rules: []history.RuleCount{{Rule: "tests", Saved: 3}}}, r.note("Insights", since)
+}
+
+func (r *recorder) Away(context.Context) (history.Away, error) {
+	return history.Away{Passed: history.Found{Count: 2}}, r.note("Away")
+}
+
+func (r *recorder) Export(_ context.Context, q history.Query, path string, f history.Format) (int, error) {
+	return 12, r.note("Export", q, path, f)
+}
+
 func (r *recorder) SetAutostart(_ context.Context, on bool) error { return r.note("SetAutostart", on) }
 
 func (r *recorder) Desktop(context.Context) (Desktop, error) {
@@ -78,6 +106,14 @@ func (r *recorder) TestRequest(context.Context) (interact.Answer, error) {
 }
 
 func (r *recorder) Welcomed(context.Context) error { return r.note("Welcomed") }
+
+// someEntry is an entry whose input must arrive byte for byte.
+var someEntry = history.Entry{
+	Line: history.Line{Seq: 7, Kind: interact.KindApprove, Outcome: interact.Allowed},
+	Record: interact.Record{Request: interact.Request{
+		ID: "a", Body: interact.Approve{Tool: "Bash", Input: []byte("{ \"command\": \"\xff\" }")},
+	}},
+}
 
 // connect connects a client with an operator.
 func connect(t *testing.T, o Operator, version string) (*Client, error) {
@@ -103,6 +139,7 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 	dark, light := config.Config{Look: config.Look{Theme: "dark"}}, config.Config{Look: config.Look{Theme: "light"}}
 	held := config.HeldChange{Before: "a", After: "b"}
 	answer := Answer{ID: "a", Answer: interact.Answer{Outcome: interact.Denied}, Saves: "s"}
+	query := history.Query{Text: "make", Since: time.Unix(1, 0).UTC(), Before: 9}
 	nothing := func(err error) (any, error) { return nil, err }
 	tests := []struct {
 		call   func(ctx context.Context) (any, error)
@@ -128,6 +165,17 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 			[]any{"Try", "Bash"}, Trial{Steps: []string{"one"}}},
 		{func(ctx context.Context) (any, error) { return c.Suggest(ctx) }, []any{"Suggest"},
 			[]policy.Suggestion{{Folders: []string{"/srv"}}}},
+		{func(ctx context.Context) (any, error) { return c.History(ctx, query) }, []any{"History", query},
+			history.Page{Lines: []history.Line{{Seq: 7, Gist: "make"}}, More: true}},
+		{func(ctx context.Context) (any, error) { return c.Entry(ctx, 7) }, []any{"Entry", int64(7)}, someEntry},
+		{func(ctx context.Context) (any, error) { return c.Facets(ctx) }, []any{"Facets"},
+			history.Facets{Tools: []string{"Bash"}}},
+		{func(ctx context.Context) (any, error) { return c.Insights(ctx, query.Since) }, []any{"Insights", query.Since},
+			history.Insights{Rules: []history.RuleCount{{Rule: "tests", Saved: 3}}}},
+		{func(ctx context.Context) (any, error) { return c.Away(ctx) }, []any{"Away"},
+			history.Away{Passed: history.Found{Count: 2}}},
+		{func(ctx context.Context) (any, error) { return c.Export(ctx, query, "/tmp/x.csv", history.CSV) },
+			[]any{"Export", query, "/tmp/x.csv", history.CSV}, 12},
 		{func(ctx context.Context) (any, error) { return nothing(c.SetAutostart(ctx, true)) },
 			[]any{"SetAutostart", true}, nil},
 		{func(ctx context.Context) (any, error) { return c.Desktop(ctx) }, []any{"Desktop"}, Desktop{Tray: true}},
@@ -177,6 +225,35 @@ func TestCloseMeetsWithARequest(t *testing.T) {
 func TestAnotherVersionIsRefused(t *testing.T) {
 	if c, err := connect(t, &recorder{}, "2"); !errors.Is(err, ErrVersion) {
 		t.Errorf("connected: %v, error %v", c, err)
+	}
+}
+
+// When a prompt was first on screen is the same on both sides, whatever their clocks say, and nothing else is lost.
+func TestWhatWasShownSurvivesAnotherClock(t *testing.T) {
+	here := time.Now()
+	there := here.Add(-37 * time.Hour)
+	for _, at := range []time.Time{{}, here.Add(-time.Minute)} {
+		want := Answer{ID: "a", Answer: interact.Answer{Outcome: interact.Allowed, Shown: interact.Shown{
+			At: at, Armed: time.Second, Decided: 2 * time.Second, With: interact.WithKeys,
+			Facts: []string{"Deletes files"}, Diff: "+x",
+		}}}
+		text, err := json.Marshal(want.sent(here))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !at.IsZero() && bytes.Contains(text, []byte(strconv.Itoa(here.Year()))) {
+			t.Errorf("a time is sent: %s", text)
+		}
+		var sent sentAnswer
+		if err := json.Unmarshal(text, &sent); err != nil {
+			t.Fatal(err)
+		}
+		if !at.IsZero() {
+			want.Answer.Shown.At = there.Add(-time.Minute)
+		}
+		if got := sent.received(there); !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
 	}
 }
 

@@ -31,6 +31,12 @@ const (
 	methodAcceptGrants = "grants.accept"
 	methodTry          = "try"
 	methodSuggest      = "suggest"
+	methodHistory      = "history"
+	methodEntry        = "history.entry"
+	methodFacets       = "history.facets"
+	methodInsights     = "history.insights"
+	methodAway         = "history.away"
+	methodExport       = "history.export"
 	methodAutostart    = "autostart"
 	methodDesktop      = "desktop"
 	methodTestRequest  = "test.request"
@@ -93,8 +99,10 @@ func Serve(r io.ReadCloser, w io.WriteCloser, op Operator, version string, log *
 // methods are everything that the operator API offers.
 func methods(op Operator) handler.Map {
 	table := handler.Map{
-		methodPrompts:      handler.NewPos(op.Prompts, "known"),
-		methodAnswer:       handler.NewPos(op.Answer, "answer"),
+		methodPrompts: handler.NewPos(op.Prompts, "known"),
+		methodAnswer: handler.NewPos(func(ctx context.Context, a sentAnswer) error {
+			return op.Answer(ctx, a.received(time.Now()))
+		}, "answer"),
 		methodSnooze:       handler.NewPos(op.Snooze, "id", "for"),
 		methodReport:       handler.NewPos(op.Report, "screen"),
 		methodState:        handler.New(op.State),
@@ -105,6 +113,12 @@ func methods(op Operator) handler.Map {
 		methodAcceptGrants: handler.New(op.AcceptGrants),
 		methodTry:          handler.NewPos(op.Try, "call"),
 		methodSuggest:      handler.New(op.Suggest),
+		methodHistory:      handler.NewPos(op.History, "query"),
+		methodEntry:        handler.NewPos(op.Entry, "seq"),
+		methodFacets:       handler.New(op.Facets),
+		methodInsights:     handler.NewPos(op.Insights, "since"),
+		methodAway:         handler.New(op.Away),
+		methodExport:       handler.NewPos(op.Export, "query", "path", "format"),
 		methodAutostart:    handler.NewPos(op.SetAutostart, "on"),
 		methodDesktop:      handler.New(op.Desktop),
 		methodTestRequest:  handler.New(op.TestRequest),

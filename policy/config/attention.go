@@ -11,8 +11,6 @@ import (
 // Days are the days of the week as the file writes them, in the order of [time.Weekday].
 var Days = [7]string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 
-const allDay = 24 * time.Hour
-
 // ParseHours reads hours such as 22:00-07:00: from one time of the day to another, which may be the next day's.
 func ParseHours(s string) (from, to time.Duration, err error) {
 	first, last, _ := strings.Cut(s, "-")
@@ -37,10 +35,10 @@ func (n Notifications) Quiet(at time.Time) bool {
 	}
 	now := time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute
 	if to < from { // past midnight
-		to += allDay
+		to += day
 	}
 	today, yesterday := at.Weekday(), (at.Weekday()+6)%7
-	return n.hasQuiet(today) && from <= now && now < to || n.hasQuiet(yesterday) && now+allDay < to
+	return n.hasQuiet(today) && from <= now && now < to || n.hasQuiet(yesterday) && now+day < to
 }
 
 func (n Notifications) hasQuiet(day time.Weekday) bool {

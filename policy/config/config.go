@@ -20,6 +20,7 @@ type Config struct {
 	Notifications Notifications `yaml:"notifications"`
 	Look          Look          `yaml:"look"`
 	Agents        Agents        `yaml:"agents"`
+	History       History       `yaml:"history"`
 	Policy        policy.Policy `yaml:"policy"`
 }
 
@@ -42,6 +43,8 @@ type Prompt struct {
 	OnTop bool `yaml:"on_top"`
 	// Appear is how a prompt comes: one of [AppearFocused], [AppearUnfocused] and [AppearInTray].
 	Appear string `yaml:"appear"`
+	// Locked is what becomes of the time to answer while the screen is locked: one of [LockedCount] and [LockedWait].
+	Locked string `yaml:"locked"`
 	// Shortcut brings nod up from anywhere, as [ParseShortcut] reads it; empty: none.
 	Shortcut string `yaml:"shortcut"`
 }
@@ -51,6 +54,12 @@ const (
 	AppearFocused   = "focused"   // it is shown, and takes the keyboard
 	AppearUnfocused = "unfocused" // it is shown, and leaves the keyboard where it is
 	AppearInTray    = "tray"      // it waits in the tray, with a notification, until the person asks for it
+)
+
+// What becomes of the time to answer while the screen is locked.
+const (
+	LockedCount = "count" // it goes by as ever
+	LockedWait  = "wait"  // it stands still, for as long as the caller can wait
 )
 
 // Notifications says when nod draws attention.
@@ -82,16 +91,30 @@ type Agents struct {
 	AskMore bool `yaml:"ask_more"`
 }
 
+// History says what nod keeps of what was asked.
+type History struct {
+	Keep       time.Duration `yaml:"keep"`        // for how long: 1 to 36500 days
+	MaxSize    int           `yaml:"max_size"`    // in MB: 10 to 100000; above it the oldest goes
+	KeepInputs bool          `yaml:"keep_inputs"` // the exact inputs, too; else only their digests
+	// Forward is where each outcome is sent as a line of JSON: the absolute path of a file, or [ForwardSyslog]; empty:
+	// nowhere.
+	Forward string `yaml:"forward"`
+}
+
+// ForwardSyslog as [History.Forward] is the system's log.
+const ForwardSyslog = "syslog"
+
 // Default is the configuration of a fresh installation.
 func Default() Config {
 	return Config{
 		IPC: IPC{Address: "127.0.0.1:7463"},
 		Prompt: Prompt{
 			Timeout: 5 * time.Minute, ArmAfter: 700 * time.Millisecond, KeepReady: 10 * time.Minute,
-			Undo: 10 * time.Second, OnTop: true, Appear: AppearFocused,
+			Undo: 10 * time.Second, OnTop: true, Appear: AppearFocused, Locked: LockedCount,
 		},
 		Notifications: Notifications{Prompts: true, Notices: true, Sound: true},
 		Look:          Look{Theme: "system", Language: "system"},
+		History:       History{Keep: 90 * day, MaxSize: 1000, KeepInputs: true},
 		Policy:        policy.Default(),
 	}
 }
@@ -109,7 +132,7 @@ func (c Config) Clone() Config {
 func (c Config) Equal(o Config) bool {
 	return c.IPC == o.IPC && c.Prompt == o.Prompt && len(changes(c.Notifications, o.Notifications)) == 0 &&
 		c.Look == o.Look && slices.Equal(c.Agents.Strict, o.Agents.Strict) && c.Agents.AskMore == o.Agents.AskMore &&
-		c.Policy.Equal(o.Policy)
+		c.History == o.History && c.Policy.Equal(o.Policy)
 }
 
 // UnmarshalJSON reads what encoding/json writes. A field that this nod does not know is an error: it would be lost.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -85,8 +86,26 @@ func (d *document) apply(section string, c change) error {
 	return d.set(section, c.key, c.to)
 }
 
-// FormatDuration writes 5m rather than 5m0s.
+// day is what people mean by one, whatever the clocks do that day.
+const day = 24 * time.Hour
+
+// ParseDuration reads a time as [time.ParseDuration] does, and also days, such as 90d.
+func ParseDuration(s string) (time.Duration, error) {
+	if number, isDays := strings.CutSuffix(s, "d"); isDays {
+		n, err := strconv.ParseUint(number, 10, 16)
+		if err != nil {
+			return 0, fmt.Errorf("%q is no number of days: %w", s, err)
+		}
+		return time.Duration(n) * day, nil
+	}
+	return time.ParseDuration(s)
+}
+
+// FormatDuration writes 5m rather than 5m0s, and days from the second on.
 func FormatDuration(d time.Duration) string {
+	if d > day && d%day == 0 {
+		return strconv.FormatInt(int64(d/day), 10) + "d"
+	}
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")

@@ -176,7 +176,7 @@ func TestEditAnything(t *testing.T) {
 
 func randomConfig(r *rand.Rand, from Config) Config {
 	to := from.Clone()
-	switch r.IntN(4) {
+	switch r.IntN(5) {
 	case 0:
 		to.Prompt.Timeout = time.Duration(1+r.IntN(86_000)) * time.Second
 		to.Look.Theme = pick(r, "system", "light", "dark")
@@ -188,6 +188,10 @@ func randomConfig(r *rand.Rand, from Config) Config {
 			}
 		}
 	case 2:
+		to.History.Keep = time.Duration(1+r.IntN(36_500)) * day
+		to.History.MaxSize, to.History.KeepInputs = 10+r.IntN(9_000), r.IntN(2) == 0
+		to.History.Forward = pick(r, "", ForwardSyslog, "/var/log/nod: all #1.jsonl")
+	case 3:
 		to.Notifications.Notices = !to.Notifications.Notices
 		to.Policy.TrustedAgents = pick(r, nil, []string{"a"}, []string{"yes", "b: c"}, []string{"null", "a"})
 	}

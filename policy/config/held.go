@@ -87,11 +87,11 @@ func (f *File) hold(text string, s *State) error {
 }
 
 // withUnsealed returns a copy of c in which o says what the seal does not cover: how nod looks and speaks up. All else
-// is covered, because it can make nod ask less, or not at all, or let a click count too early.
+// is covered, because it can make nod ask less, or not at all, or let a click count too early, or forget what happened.
 func (c Config) withUnsealed(o Config) Config {
 	c.Look, c.Notifications = o.Look, o.Notifications
 	c.Prompt.KeepReady, c.Prompt.Undo, c.Prompt.OnTop = o.Prompt.KeepReady, o.Prompt.Undo, o.Prompt.OnTop
-	c.Prompt.Appear, c.Prompt.Shortcut = o.Prompt.Appear, o.Prompt.Shortcut
+	c.Prompt.Appear, c.Prompt.Locked, c.Prompt.Shortcut = o.Prompt.Appear, o.Prompt.Locked, o.Prompt.Shortcut
 	return c
 }
 
@@ -102,6 +102,7 @@ func (c Config) decidesAs(o Config) bool { return c.Equal(o.withUnsealed(c)) }
 func (c Config) restrained(was Config) Config {
 	c.IPC, c.Prompt.Timeout = was.IPC, was.Prompt.Timeout // an address in use or no time to answer: nobody is asked
 	c.Prompt.ArmAfter = max(c.Prompt.ArmAfter, was.Prompt.ArmAfter)
+	c.History = was.History // nothing is forgotten, and nothing told elsewhere
 	c.Agents.AskMore = c.Agents.AskMore || was.Agents.AskMore
 	strict := slices.Concat(was.Agents.Strict, c.Agents.Strict)
 	slices.Sort(strict)

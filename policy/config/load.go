@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/viper"
@@ -108,7 +110,12 @@ func strictly(c *mapstructure.DecoderConfig) {
 	c.ErrorUnused = true
 	c.ZeroFields = true
 	c.WeaklyTypedInput = true // the environment knows only texts; the file's types were checked before
-	c.DecodeHook = mapstructure.StringToTimeDurationHookFunc()
+	c.DecodeHook = func(_, to reflect.Type, value any) (any, error) {
+		if text, isText := value.(string); isText && to == reflect.TypeFor[time.Duration]() {
+			return ParseDuration(text)
+		}
+		return value, nil
+	}
 }
 
 // newOutline parses the file and checks its shape.
@@ -175,12 +182,14 @@ func merge(o *outline, getenv func(string) string) (*viper.Viper, error) {
 	return v, o.err()
 }
 
-// envNode is the value of an environment variable as if it stood in the file: true and false are what they
-// are called, everything else is a text.
+// envNode is the value of an environment variable as if it stood in the file: true and false and whole numbers are
+// what they are called, everything else is a text.
 func envNode(value string) *yaml.Node {
 	tag := "!!str"
 	if value == "true" || value == "false" {
 		tag = "!!bool"
+	} else if _, err := strconv.Atoi(value); err == nil {
+		tag = "!!int"
 	}
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: value}
 }

@@ -169,23 +169,27 @@ func TestEnvironment(t *testing.T) {
 	data := []byte("prompt:\n  timeout: 1m\n  on_top: true\n")
 	cfg, err := parse(data, "config.yaml", env(
 		"NOD_IPC_ADDRESS=127.0.0.1:0", "NOD_PROMPT_TIMEOUT=2s", "NOD_PROMPT_ARM_AFTER=1s", "NOD_PROMPT_KEEP_READY=1m",
-		"NOD_PROMPT_ON_TOP=false", "NOD_PROMPT_APPEAR=tray", "NOD_PROMPT_SHORTCUT=Super+N",
+		"NOD_PROMPT_ON_TOP=false", "NOD_PROMPT_APPEAR=tray", "NOD_PROMPT_LOCKED=wait", "NOD_PROMPT_SHORTCUT=Super+N",
 		"NOD_NOTIFICATIONS_PROMPTS=false", "NOD_NOTIFICATIONS_NOTICES=false", "NOD_NOTIFICATIONS_SOUND=false",
 		"NOD_NOTIFICATIONS_DO_NOT_DISTURB=true", "NOD_NOTIFICATIONS_QUIET_HOURS=22:00-07:00",
-		"NOD_LOOK_THEME=dark", "NOD_LOOK_LANGUAGE=zh-CN",
+		"NOD_LOOK_THEME=dark", "NOD_LOOK_LANGUAGE=zh-CN", "NOD_HISTORY_KEEP=30d", "NOD_HISTORY_MAX_SIZE=200",
+		"NOD_HISTORY_KEEP_INPUTS=false", "NOD_HISTORY_FORWARD=syslog",
 	))
 	want := Default()
 	want.IPC.Address = "127.0.0.1:0"
 	want.Prompt = Prompt{Timeout: 2 * time.Second, ArmAfter: time.Second, KeepReady: time.Minute, Undo: 10 * time.Second,
-		Appear: AppearInTray, Shortcut: "Super+N"}
+		Appear: AppearInTray, Locked: LockedWait, Shortcut: "Super+N"}
 	want.Notifications = Notifications{DoNotDisturb: true, QuietHours: "22:00-07:00"}
 	want.Look = Look{"dark", "zh-CN"}
+	want.History = History{Keep: 30 * day, MaxSize: 200, Forward: ForwardSyslog}
 	if err != nil || !cfg.Equal(want) {
 		t.Errorf("got %+v, %v\nwant %+v", cfg, err, want)
 	}
 	for _, tt := range []struct{ set, want string }{
 		{"NOD_PROMPT_TIMEOUT=5", "NOD_PROMPT_TIMEOUT: prompt.timeout: \"5\": want a number with its unit"},
-		{"NOD_PROMPT_TIMEOUT=30h", "NOD_PROMPT_TIMEOUT: prompt.timeout: 30h0m0s: want 1s to 24h0m0s"},
+		{"NOD_PROMPT_TIMEOUT=30h", "NOD_PROMPT_TIMEOUT: prompt.timeout: 30h: want 1s to 24h"},
+		{"NOD_HISTORY_MAX_SIZE=1e3", "NOD_HISTORY_MAX_SIZE: history.max_size: \"1e3\": want a whole number"},
+		{"NOD_HISTORY_MAX_SIZE=9", "NOD_HISTORY_MAX_SIZE: history.max_size: 9: want 10 to 100000 (MB)"},
 		{"NOD_PROMPT_ON_TOP=maybe", "NOD_PROMPT_ON_TOP: prompt.on_top: \"maybe\": want true or false"},
 		{"NOD_IPC_ADDRESS=0.0.0.0:1", "NOD_IPC_ADDRESS: ipc.address: \"0.0.0.0:1\" could be reached"},
 		{"NOD_LOOK_THEME=true", "NOD_LOOK_THEME: look.theme: true is true or false: want a text"},

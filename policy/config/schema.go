@@ -36,6 +36,8 @@ func schemaOf(t reflect.Type) *schema {
 		return &schema{check: checkDuration}
 	case t.Kind() == reflect.Bool:
 		return &schema{check: checkBool}
+	case t.Kind() == reflect.Int:
+		return &schema{check: checkWhole}
 	case t.Kind() == reflect.Slice:
 		return &schema{item: schemaOf(t.Elem())}
 	case t.Kind() != reflect.Struct:
@@ -96,9 +98,17 @@ func checkBool(n *yaml.Node) string {
 	return ""
 }
 
+// checkWhole takes a number as a person writes it: 0x10, 1_000 and 010 are read in more ways than one.
+func checkWhole(n *yaml.Node) string {
+	if i, err := strconv.Atoi(n.Value); err != nil || strconv.Itoa(i) != n.Value || n.Tag != "!!int" {
+		return fmt.Sprintf("%q: want a whole number", n.Value)
+	}
+	return ""
+}
+
 func checkDuration(n *yaml.Node) string {
-	if _, err := time.ParseDuration(n.Value); err != nil || n.Tag != "!!str" {
-		return fmt.Sprintf("%q: want a number with its unit, as in 5m or 700ms", n.Value)
+	if _, err := ParseDuration(n.Value); err != nil || n.Tag != "!!str" {
+		return fmt.Sprintf("%q: want a number with its unit, as in 700ms, 5m or 90d", n.Value)
 	}
 	return ""
 }

@@ -24,6 +24,7 @@ var sealedKeys = map[string]struct {
 	"prompt.undo":                      {false, "prompt: {undo: 0s}"},
 	"prompt.on_top":                    {false, "prompt: {on_top: false}"},
 	"prompt.appear":                    {false, "prompt: {appear: tray}"},
+	"prompt.locked":                    {false, "prompt: {locked: wait}"},
 	"prompt.shortcut":                  {false, "prompt: {shortcut: ctrl+alt+n}"},
 	"notifications.sound":              {false, "notifications: {sound: false}"},
 	"notifications.do_not_disturb":     {false, "notifications: {do_not_disturb: true}"},
@@ -36,6 +37,10 @@ var sealedKeys = map[string]struct {
 	"look.language":                    {false, "look: {language: en}"},
 	"agents.strict":                    {true, "agents: {strict: [codex]}"},
 	"agents.ask_more":                  {true, "agents: {ask_more: true}"},
+	"history.keep":                     {true, "history: {keep: 1d}"},
+	"history.max_size":                 {true, "history: {max_size: 10}"},
+	"history.keep_inputs":              {true, "history: {keep_inputs: false}"},
+	"history.forward":                  {true, "history: {forward: /tmp/outcomes}"},
 	"policy.auto_allow":                {true, "policy: {auto_allow: [write]}"},
 	"policy.ask_everything":            {true, "policy: {ask_everything: true}"},
 	"policy.trusted_agents":            {true, "policy: {trusted_agents: [codex]}"},
@@ -143,14 +148,14 @@ func mustParse(t *testing.T, text string) Config {
 func TestWhatHoldsMeanwhile(t *testing.T) {
 	const strict = "{agents: {strict: [codex], ask_more: true}, prompt: {timeout: 2m, arm_after: 2s}, " +
 		"ipc: {address: 127.0.0.1:7000}, look: {theme: light}}"
-	const lax = "{agents: {strict: [amp]}, prompt: {timeout: 9m}, look: {theme: dark}, policy: {auto_allow: [execute]}}"
+	const lax = "{agents: {strict: [amp]}, history: {keep: 1d}, prompt: {timeout: 9m}, look: {theme: dark}, policy: {auto_allow: [execute]}}"
 	for _, tt := range []struct {
 		name, before, after string
-		timeout             time.Duration
+		timeout, keep       time.Duration
 		address, theme      string
 	}{
-		{"laxer", strict, lax, 2 * time.Minute, "127.0.0.1:7000", "dark"},
-		{"stricter", lax, strict, 9 * time.Minute, Default().IPC.Address, "light"},
+		{"laxer", strict, lax, 2 * time.Minute, 90 * day, "127.0.0.1:7000", "dark"},
+		{"stricter", lax, strict, 9 * time.Minute, day, Default().IPC.Address, "light"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := sealedFile(t, tt.before)
@@ -166,6 +171,9 @@ func TestWhatHoldsMeanwhile(t *testing.T) {
 			}
 			if c.Prompt.Timeout != tt.timeout || c.IPC.Address != tt.address {
 				t.Errorf("time-out %s and address %s: want those that were accepted", c.Prompt.Timeout, c.IPC.Address)
+			}
+			if c.History.Keep != tt.keep {
+				t.Errorf("the history is kept for %s, want what was accepted", c.History.Keep)
 			}
 			if c.Look.Theme != tt.theme {
 				t.Errorf("theme %s, want the new one", c.Look.Theme)

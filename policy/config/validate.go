@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -42,6 +43,7 @@ func (c Config) problems() []*policy.FieldError {
 	add("prompt.keep_ready", checkRange(c.Prompt.KeepReady, 0, 24*time.Hour))
 	add("prompt.undo", checkRange(c.Prompt.Undo, 0, time.Minute))
 	add("prompt.appear", policy.CheckOneOf(c.Prompt.Appear, AppearFocused, AppearUnfocused, AppearInTray))
+	add("prompt.locked", policy.CheckOneOf(c.Prompt.Locked, LockedCount, LockedWait))
 	if c.Prompt.Shortcut != "" {
 		_, err := ParseShortcut(c.Prompt.Shortcut)
 		add("prompt.shortcut", problem(err))
@@ -57,6 +59,13 @@ func (c Config) problems() []*policy.FieldError {
 	add("look.theme", policy.CheckOneOf(c.Look.Theme, "system", "light", "dark"))
 	add("look.language", policy.CheckOneOf(c.Look.Language, "system", "en", "zh-CN"))
 	found = append(found, policy.CheckAgents("agents.strict", c.Agents.Strict)...)
+	add("history.keep", checkRange(c.History.Keep, day, 36500*day))
+	if size := c.History.MaxSize; size < 10 || size > 100000 {
+		add("history.max_size", fmt.Sprintf("%d: want 10 to 100000 (MB)", size))
+	}
+	if to := c.History.Forward; to != "" && to != ForwardSyslog && !filepath.IsAbs(to) {
+		add("history.forward", fmt.Sprintf("%q: want the absolute path of a file, or %s", to, ForwardSyslog))
+	}
 	return append(found, c.Policy.Problems()...)
 }
 
@@ -85,7 +94,7 @@ func checkAddress(address string) string {
 
 func checkRange(d, least, most time.Duration) string {
 	if d < least || d > most {
-		return fmt.Sprintf("%s: want %s to %s", d, least, most)
+		return fmt.Sprintf("%s: want %s to %s", FormatDuration(d), FormatDuration(least), FormatDuration(most))
 	}
 	return ""
 }

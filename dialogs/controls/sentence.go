@@ -1,4 +1,4 @@
-package settings
+package controls
 
 import (
 	"cmp"
@@ -10,15 +10,15 @@ import (
 	"nod/policy"
 )
 
-// quoteLimit is how much of a rule's text one line shows.
-const quoteLimit = 160
+// QuoteLimit is how much of a rule's text one line shows.
+const QuoteLimit = 160
 
-// sentence says in one line what a rule does, for a reader who does not know the file's keys.
-func sentence(r policy.Rule) string {
+// Sentence says in one line what a rule does, for a reader who does not know the file's keys.
+func Sentence(r policy.Rule) string {
 	var parts []string
 	add := func(value, key string) {
 		if value != "" {
-			parts = append(parts, lang.L(key, map[string]any{"X": safetext.Line(value, quoteLimit)}))
+			parts = append(parts, lang.L(key, map[string]any{"X": safetext.Line(value, QuoteLimit)}))
 		}
 	}
 	if r.Class != "" {
@@ -44,7 +44,7 @@ func sentence(r policy.Rule) string {
 
 // subject is what a rule decides: a rule that allows commands lets a part of a command line pass, not the rest.
 func subject(r policy.Rule) string {
-	tool := map[string]any{"X": safetext.Line(r.Tool, quoteLimit)}
+	tool := map[string]any{"X": safetext.Line(r.Tool, QuoteLimit)}
 	byParts := r.Effect == policy.Allow && len(r.Run) > 0
 	switch {
 	case byParts && r.Tool != "":
@@ -63,7 +63,7 @@ const runsShown = 6
 func runs(r policy.Rule) string {
 	var names []string
 	for _, run := range r.Run[:min(len(r.Run), runsShown)] {
-		names = append(names, "“"+safetext.Line(run, quoteLimit)+"”")
+		names = append(names, "“"+safetext.Line(run, QuoteLimit)+"”")
 	}
 	if len(r.Run) > runsShown {
 		names = append(names, "…")
@@ -79,7 +79,7 @@ func verb(e policy.Effect) string {
 	if e != policy.Allow && e != policy.Deny {
 		return lang.L("Ask about")
 	}
-	return effectName(e)
+	return EffectName(e)
 }
 
 // does says what the tools of a class do.
@@ -90,16 +90,16 @@ func does(c policy.Class) string {
 	}[c], lang.L("nod does not know"))
 }
 
-// className is the class in a word or two.
-func className(c policy.Class) string {
+// ClassName is the class in a word or two.
+func ClassName(c policy.Class) string {
 	return cmp.Or(map[policy.Class]string{
 		policy.ReadOnly: lang.L("Read only"), policy.Write: lang.L("Write"), policy.Execute: lang.L("Execute"),
 		policy.Network: lang.L("Network"), policy.Destructive: lang.L("Destructive"),
 	}[c], lang.L("Unknown"))
 }
 
-// explain says what to let a class pass means.
-func explain(c policy.Class) string {
+// Explain says what to let a class pass means.
+func Explain(c policy.Class) string {
 	return cmp.Or(map[policy.Class]string{
 		policy.ReadOnly: lang.L("Looks at files and lists, changes nothing. Never files that hold secrets."),
 		policy.Write: lang.L("Changes files. An agent that may write without asking can change anything " +
@@ -111,7 +111,7 @@ func explain(c policy.Class) string {
 	}[c], lang.L("Tools that nod doesn't know. They can do anything."))
 }
 
-// effectName is the effect in a word.
-func effectName(e policy.Effect) string {
+// EffectName is the effect in a word.
+func EffectName(e policy.Effect) string {
 	return cmp.Or(map[policy.Effect]string{policy.Allow: lang.L("Allow"), policy.Deny: lang.L("Deny")}[e], lang.L("Ask"))
 }

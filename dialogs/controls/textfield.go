@@ -1,4 +1,4 @@
-package settings
+package controls
 
 import (
 	"slices"
@@ -8,19 +8,20 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// textField is a text field that leaves to the window what is the window's: its shortcuts, Escape, and the wheel, all
+// TextField is a text field that leaves to the window what is the window's: its shortcuts, Escape, and the wheel, all
 // of which Fyne's own swallows.
-type textField struct {
+type TextField struct {
 	widget.Entry
-	win    *Window
-	self   fyne.CanvasObject // the widget that this is, or is a part of
-	escape func() bool       // what Escape does here first, if there is anything to do; may be nil
-	left   func()            // called when the person goes on to something else; may be nil
+	Shortcut func(fyne.Shortcut) bool // of the window; reports whether it has one
+	Self     fyne.CanvasObject        // the widget that this is, or is a part of
+	Escape   func() bool              // what Escape does here first, if there is anything to do; may be nil
+	Left     func()                   // called when the person goes on to something else; may be nil
 }
 
-func newTextField(w *Window, multiline bool) *textField {
-	e := &textField{win: w}
-	e.self = e
+// NewTextField returns a text field. What is no shortcut of the window's is the field's.
+func NewTextField(shortcut func(fyne.Shortcut) bool, multiline bool) *TextField {
+	e := &TextField{Shortcut: shortcut}
+	e.Self = e
 	e.MultiLine = multiline
 	e.Wrapping = fyne.TextWrapOff
 	if multiline {
@@ -31,54 +32,55 @@ func newTextField(w *Window, multiline bool) *textField {
 }
 
 // TypedKey implements [fyne.Focusable].
-func (e *textField) TypedKey(k *fyne.KeyEvent) {
+func (e *TextField) TypedKey(k *fyne.KeyEvent) {
 	if k.Name != fyne.KeyEscape {
 		e.Entry.TypedKey(k)
 		return
 	}
-	if e.escape == nil || !e.escape() {
-		passOn(e.self, k)
+	if e.Escape == nil || !e.Escape() {
+		passOn(e.Self, k)
 	}
 }
 
 // TypedShortcut implements [fyne.Shortcutable].
-func (e *textField) TypedShortcut(s fyne.Shortcut) {
-	if !e.win.typedShortcut(s) {
+func (e *TextField) TypedShortcut(s fyne.Shortcut) {
+	if !e.Shortcut(s) {
 		e.Entry.TypedShortcut(s)
 	}
 }
 
 // AcceptsTab implements [fyne.Tabbable]: Tab moves on, also out of a text of several lines.
-func (e *textField) AcceptsTab() bool { return false }
+func (e *TextField) AcceptsTab() bool { return false }
 
 // FocusGained implements [fyne.Focusable].
-func (e *textField) FocusGained() {
+func (e *TextField) FocusGained() {
 	e.Entry.FocusGained()
-	reveal(e.self)
+	Reveal(e.Self)
 }
 
 // FocusLost implements [fyne.Focusable].
-func (e *textField) FocusLost() {
+func (e *TextField) FocusLost() {
 	e.Entry.FocusLost()
-	if e.left != nil {
-		e.left()
+	if e.Left != nil {
+		e.Left()
 	}
 }
 
 // CreateRenderer implements [fyne.Widget].
-func (e *textField) CreateRenderer() fyne.WidgetRenderer {
+func (e *TextField) CreateRenderer() fyne.WidgetRenderer {
 	r := e.Entry.CreateRenderer()
 	return &wheelRenderer{r, newWheel(r.Objects())}
 }
 
-// selectField is a text field with a list of texts to choose from.
-type selectField struct {
+// SelectField is a text field with a list of texts to choose from.
+type SelectField struct {
 	widget.SelectEntry
-	win *Window
+	shortcut func(fyne.Shortcut) bool // of the window; reports whether it has one
 }
 
-func newSelectField(w *Window, options ...string) *selectField {
-	e := &selectField{win: w}
+// NewSelectField returns a text field with a list of texts.
+func NewSelectField(shortcut func(fyne.Shortcut) bool, options ...string) *SelectField {
+	e := &SelectField{shortcut: shortcut}
 	e.ExtendBaseWidget(e)
 	e.SetOptions(options)
 	e.Wrapping = fyne.TextWrapOff
@@ -86,7 +88,7 @@ func newSelectField(w *Window, options ...string) *selectField {
 }
 
 // TypedKey implements [fyne.Focusable].
-func (e *selectField) TypedKey(k *fyne.KeyEvent) {
+func (e *SelectField) TypedKey(k *fyne.KeyEvent) {
 	if k.Name == fyne.KeyEscape {
 		passOn(e, k)
 		return
@@ -95,20 +97,20 @@ func (e *selectField) TypedKey(k *fyne.KeyEvent) {
 }
 
 // TypedShortcut implements [fyne.Shortcutable].
-func (e *selectField) TypedShortcut(s fyne.Shortcut) {
-	if !e.win.typedShortcut(s) {
+func (e *SelectField) TypedShortcut(s fyne.Shortcut) {
+	if !e.shortcut(s) {
 		e.SelectEntry.TypedShortcut(s)
 	}
 }
 
 // FocusGained implements [fyne.Focusable].
-func (e *selectField) FocusGained() {
+func (e *SelectField) FocusGained() {
 	e.SelectEntry.FocusGained()
-	reveal(e)
+	Reveal(e)
 }
 
 // CreateRenderer implements [fyne.Widget].
-func (e *selectField) CreateRenderer() fyne.WidgetRenderer {
+func (e *SelectField) CreateRenderer() fyne.WidgetRenderer {
 	r := e.SelectEntry.CreateRenderer()
 	return &wheelRenderer{r, newWheel(r.Objects())}
 }
@@ -163,7 +165,7 @@ func (l *wheel) Scrolled(e *fyne.ScrollEvent) {
 		}
 	}
 	d := fyne.CurrentApp().Driver()
-	if page := scrollAt(d.CanvasForObject(l).Content(), d.AbsolutePositionForObject(l), nil); page != nil {
+	if page := ScrollAt(d.CanvasForObject(l).Content(), d.AbsolutePositionForObject(l), nil); page != nil {
 		page.Scrolled(e)
 	}
 }

@@ -1,4 +1,6 @@
-package settings
+// Package controls is what nod's windows beside the prompts are made of: controls that leave the keys of the window to
+// it, pages and rows, work off the UI goroutine, and rules in words.
+package controls
 
 import (
 	"fyne.io/fyne/v2"
@@ -10,20 +12,22 @@ import (
 // the focus may be out of view. The controls here leave to the window the keys that they have no use for, keep the
 // focus, and come into view with it.
 
-// button is a button.
-type button struct{ widget.Button }
+// Button is a button.
+type Button struct{ widget.Button }
 
-func newButton(text string, tapped func()) *button { return newIconButton(text, nil, tapped) }
+// NewButton returns a button that says text.
+func NewButton(text string, tapped func()) *Button { return NewIconButton(text, nil, tapped) }
 
-func newIconButton(text string, icon fyne.Resource, tapped func()) *button {
-	b := &button{}
+// NewIconButton returns a button with an icon; nil: without.
+func NewIconButton(text string, icon fyne.Resource, tapped func()) *Button {
+	b := &Button{}
 	b.Text, b.Icon, b.OnTapped = text, icon, tapped
 	b.ExtendBaseWidget(b)
 	return b
 }
 
 // TypedKey implements [fyne.Focusable].
-func (b *button) TypedKey(k *fyne.KeyEvent) {
+func (b *Button) TypedKey(k *fyne.KeyEvent) {
 	switch k.Name {
 	case fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter:
 		if !b.Disabled() {
@@ -35,42 +39,44 @@ func (b *button) TypedKey(k *fyne.KeyEvent) {
 }
 
 // FocusGained implements [fyne.Focusable].
-func (b *button) FocusGained() {
+func (b *Button) FocusGained() {
 	b.Button.FocusGained()
-	reveal(b)
+	Reveal(b)
 }
 
-// check is a check box.
-type check struct{ widget.Check }
+// Check is a check box.
+type Check struct{ widget.Check }
 
-func newCheck(text string, changed func(bool)) *check {
-	c := &check{}
+// NewCheck returns a check box that says text. Changed may be nil.
+func NewCheck(text string, changed func(bool)) *Check {
+	c := &Check{}
 	c.Text, c.OnChanged = text, changed
 	c.ExtendBaseWidget(c)
 	return c
 }
 
 // TypedKey implements [fyne.Focusable].
-func (c *check) TypedKey(k *fyne.KeyEvent) { passOn(c, k) }
+func (c *Check) TypedKey(k *fyne.KeyEvent) { passOn(c, k) }
 
 // FocusGained implements [fyne.Focusable].
-func (c *check) FocusGained() {
+func (c *Check) FocusGained() {
 	c.Check.FocusGained()
-	reveal(c)
+	Reveal(c)
 }
 
-// selection is a list of which one is picked.
-type selection struct{ widget.Select }
+// Select is a list of which one is picked.
+type Select struct{ widget.Select }
 
-func newSelection(options []string, changed func(string)) *selection {
-	c := &selection{}
+// NewSelect returns a list of options of which none is picked. Changed may be nil.
+func NewSelect(options []string, changed func(string)) *Select {
+	c := &Select{}
 	c.Options, c.OnChanged = options, changed
 	c.ExtendBaseWidget(c)
 	return c
 }
 
 // TypedKey implements [fyne.Focusable].
-func (c *selection) TypedKey(k *fyne.KeyEvent) {
+func (c *Select) TypedKey(k *fyne.KeyEvent) {
 	if k.Name == fyne.KeyEscape {
 		passOn(c, k)
 		return
@@ -79,9 +85,9 @@ func (c *selection) TypedKey(k *fyne.KeyEvent) {
 }
 
 // FocusGained implements [fyne.Focusable].
-func (c *selection) FocusGained() {
+func (c *Select) FocusGained() {
 	c.Select.FocusGained()
-	reveal(c)
+	Reveal(c)
 }
 
 // pageList is a list in which the keys that move also select.
@@ -113,15 +119,15 @@ func passOn(o fyne.CanvasObject, k *fyne.KeyEvent) {
 	}
 }
 
-// reveal scrolls the page that an object is on until all of that is in view, or at least its beginning.
-func reveal(o fyne.CanvasObject) {
+// Reveal scrolls the page that an object is on until all of that is in view, or at least its beginning.
+func Reveal(o fyne.CanvasObject) {
 	d := fyne.CurrentApp().Driver()
 	c := d.CanvasForObject(o)
 	if c == nil {
 		return
 	}
 	at := d.AbsolutePositionForObject(o)
-	page := scrollAt(c.Content(), at, nil)
+	page := ScrollAt(c.Content(), at, nil)
 	if page == nil {
 		return
 	}
@@ -136,8 +142,8 @@ func reveal(o fyne.CanvasObject) {
 	}
 }
 
-// scrollAt finds the innermost scrolling page at a place on the canvas. A page stands in containers only.
-func scrollAt(o fyne.CanvasObject, at fyne.Position, around *container.Scroll) *container.Scroll {
+// ScrollAt finds the innermost scrolling page at a place on the canvas. A page stands in containers only.
+func ScrollAt(o fyne.CanvasObject, at fyne.Position, around *container.Scroll) *container.Scroll {
 	if !o.Visible() {
 		return around
 	}
@@ -149,8 +155,40 @@ func scrollAt(o fyne.CanvasObject, at fyne.Position, around *container.Scroll) *
 		}
 	case *fyne.Container:
 		for _, inside := range o.Objects {
-			around = scrollAt(inside, at, around)
+			around = ScrollAt(inside, at, around)
 		}
 	}
 	return around
+}
+
+// ScrollByKey scrolls the page in the middle of a window by a key that no control has a use for.
+func ScrollByKey(c fyne.Canvas, k *fyne.KeyEvent) {
+	page := ScrollAt(c.Content(), fyne.NewPos(c.Size().Width/2, 0), nil)
+	if page == nil {
+		return
+	}
+	const line = 40
+	switch k.Name {
+	case fyne.KeyDown:
+		page.ScrollToOffset(page.Offset.AddXY(0, line))
+	case fyne.KeyUp:
+		page.ScrollToOffset(page.Offset.SubtractXY(0, line))
+	case fyne.KeyPageDown:
+		page.ScrollToOffset(page.Offset.AddXY(0, page.Size().Height-line))
+	case fyne.KeyPageUp:
+		page.ScrollToOffset(page.Offset.SubtractXY(0, page.Size().Height-line))
+	case fyne.KeyHome:
+		page.ScrollToTop()
+	case fyne.KeyEnd:
+		page.ScrollToBottom()
+	}
+}
+
+// SetVisible shows or hides an object.
+func SetVisible(o fyne.CanvasObject, visible bool) {
+	if visible {
+		o.Show()
+	} else {
+		o.Hide()
+	}
 }

@@ -1,0 +1,65 @@
+package controls
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+)
+
+// Banner is the strip above the tabs that says what is wrong.
+type Banner struct {
+	Content fyne.CanvasObject
+	head    *widget.Label
+	text    *widget.Label
+	open    *Button
+
+	problem string // of the policy file
+	failure error  // of what the person did last
+}
+
+// NewBanner returns a strip that is hidden. Open shows the policy file.
+func NewBanner(open func()) *Banner {
+	b := &Banner{
+		head: dialogs.Lines("", theme.SizeNameText, widget.DangerImportance),
+		text: dialogs.Lines("", theme.SizeNameCaptionText, widget.MediumImportance),
+		open: NewButton(lang.L("Open the file"), open),
+	}
+	b.head.TextStyle.Bold = true
+	b.text.Selectable = true
+	icon := widget.NewIcon(theme.NewErrorThemedResource(theme.ErrorIcon()))
+	words := dialogs.Column(4, dialogs.Tight(b.head), dialogs.Tight(b.text))
+	b.Content = dialogs.Padded(8, 8, dialogs.Card(dialogs.ColorPaper, dialogs.Padded(12, 14,
+		container.NewBorder(nil, nil, icon, container.NewCenter(b.open), dialogs.Padded(0, 12, words)))))
+	b.Content.Hide()
+	return b
+}
+
+// Set shows why the policy file is broken; empty: it is not.
+func (b *Banner) Set(problem string) {
+	b.problem = problem
+	b.draw()
+}
+
+// Fail shows why something could not be done, until something else is; nil: it was done.
+func (b *Banner) Fail(err error) {
+	b.failure = err
+	b.draw()
+}
+
+func (b *Banner) draw() {
+	SetVisible(b.Content, b.problem != "" || b.failure != nil)
+	SetVisible(b.open, b.problem != "")
+	switch {
+	case b.problem != "":
+		b.head.SetText(lang.L("The policy file has an error, so nod asks about everything. Fix the file to " +
+			"change settings here."))
+		b.text.SetText(b.problem)
+	case b.failure != nil:
+		b.head.SetText(lang.L("That didn't work."))
+		b.text.SetText(b.failure.Error())
+	}
+}

@@ -1,0 +1,244 @@
+package controls
+
+import (
+	"cmp"
+	"reflect"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+	"nod/policy"
+)
+
+// The measures of the window, in Fyne's device independent pixels.
+const (
+	pageWidth    = 640 // text gets no wider, however wide the window is
+	ControlWidth = 190
+	SectionGap   = 22
+)
+
+// Page is a scrolling column of sections.
+func Page(sections ...fyne.CanvasObject) fyne.CanvasObject {
+	column := container.New(atMost(pageWidth), dialogs.Column(SectionGap, sections...))
+	return container.NewVScroll(dialogs.Padded(16, 20, column))
+}
+
+// Section is a heading, a line that explains it, and a card of rows.
+func Section(heading, hint string, rows ...fyne.CanvasObject) fyne.CanvasObject {
+	return dialogs.Column(9, Header(heading, hint), Card(rows...))
+}
+
+// Header is a section's heading. What is behind it, such as a button, goes to the right.
+func Header(heading, hint string, behind ...fyne.CanvasObject) fyne.CanvasObject {
+	words := dialogs.Column(3, dialogs.BoldWords(heading, theme.SizeNameSubHeadingText, theme.ColorNameForeground))
+	if hint != "" {
+		words.Add(Muted(hint))
+	}
+	if len(behind) == 0 {
+		return words
+	}
+	return container.NewBorder(nil, nil, nil, container.NewCenter(container.NewHBox(behind...)), words)
+}
+
+// Card holds rows, with hairlines between them.
+func Card(rows ...fyne.CanvasObject) fyne.CanvasObject {
+	var all []fyne.CanvasObject
+	for i, r := range rows {
+		if i > 0 {
+			all = append(all, dialogs.Rule())
+		}
+		all = append(all, r)
+	}
+	return dialogs.Card(dialogs.ColorSunken, dialogs.Column(0, all...)) // at once: each Add lays all of them out again
+}
+
+// Setting is a row: what is set, what it means and what is wrong with it to the left, the control to the right.
+type Setting struct {
+	Content fyne.CanvasObject
+	Problem *Remark
+}
+
+// Row is the row itself.
+func (f *Setting) Row() *Setting { return f }
+
+// NewSetting returns a row with nothing wrong.
+func NewSetting(name, hint string, control fyne.CanvasObject) *Setting {
+	f := &Setting{Problem: NewRemark(widget.DangerImportance)}
+	words := dialogs.Column(2, dialogs.Words(name, theme.SizeNameText, theme.ColorNameForeground))
+	if hint != "" {
+		words.Add(Muted(hint))
+	}
+	words.Add(f.Problem.Content)
+	f.Content = dialogs.Padded(10, 14, container.New(Besides{Gap: 16}, words, control))
+	return f
+}
+
+// Remark is a small paragraph that is there only while it has something to say.
+type Remark struct {
+	Content fyne.CanvasObject
+	Label   *widget.Label
+}
+
+// NewRemark returns a paragraph that says nothing.
+func NewRemark(i widget.Importance) *Remark {
+	l := dialogs.Lines("", theme.SizeNameCaptionText, i)
+	r := &Remark{Content: dialogs.Tight(l), Label: l}
+	r.Content.Hide()
+	return r
+}
+
+func (r *Remark) Say(s string) {
+	SetVisible(r.Content, s != "")
+	if s != "" {
+		r.Label.SetText(s)
+	}
+}
+
+// Complain says what is wrong, or with nil that nothing is.
+func (r *Remark) Complain(err error) {
+	if err == nil {
+		r.Say("")
+		return
+	}
+	r.Say(err.Error())
+}
+
+// Exact is a text of a program or a person, to the letter.
+func Exact(s string, size fyne.ThemeSizeName) fyne.CanvasObject {
+	l := dialogs.Lines(s, size, widget.MediumImportance)
+	l.TextStyle.Monospace, l.Wrapping = true, fyne.TextWrapBreak
+	return dialogs.Tight(l)
+}
+
+// Bold is a paragraph that heads others.
+func Bold(s string, size fyne.ThemeSizeName) fyne.CanvasObject {
+	l := dialogs.Lines(s, size, widget.MediumImportance)
+	l.TextStyle.Bold = true
+	return dialogs.Tight(l)
+}
+
+// Paragraph is a text of first rank.
+func Paragraph(s string, i widget.Importance) fyne.CanvasObject {
+	return dialogs.Tight(dialogs.Lines(s, theme.SizeNameText, i))
+}
+
+// Muted is a paragraph of second rank.
+func Muted(s string) fyne.CanvasObject {
+	return dialogs.Tight(dialogs.Lines(s, theme.SizeNameCaptionText, widget.LowImportance))
+}
+
+// FootOf is what stays at the lower edge of a page.
+func FootOf(o fyne.CanvasObject) fyne.CanvasObject {
+	return dialogs.Surface(theme.ColorNameBackground, container.NewVBox(dialogs.Rule(), o))
+}
+
+// Enable switches controls on or off, all of them.
+func Enable(on bool, controls ...fyne.Disableable) {
+	for _, c := range controls {
+		if on {
+			c.Enable()
+		} else {
+			c.Disable()
+		}
+	}
+}
+
+// atMost gives its only object the width there is, up to a limit, in the middle.
+type atMost float32
+
+func (w atMost) MinSize(objects []fyne.CanvasObject) fyne.Size { return objects[0].MinSize() }
+
+func (w atMost) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	width := min(size.Width, float32(w))
+	objects[0].Resize(fyne.NewSize(width, size.Height))
+	objects[0].Move(fyne.NewPos((size.Width-width)/2, 0))
+}
+
+// Besides puts a control to the right of a text that takes the rest of the width, both in the middle.
+type Besides struct{ Gap float32 }
+
+func (l Besides) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	text, control := objects[0].MinSize(), objects[1].MinSize()
+	return fyne.NewSize(text.Width+l.Gap+control.Width, max(text.Height, control.Height))
+}
+
+func (l Besides) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	text, control := objects[0], objects[1].MinSize()
+	text.Resize(fyne.NewSize(max(size.Width-control.Width-l.Gap, 0), text.MinSize().Height))
+	height := text.MinSize().Height
+	text.Resize(fyne.NewSize(text.Size().Width, height))
+	text.Move(fyne.NewPos(0, max((size.Height-height)/2, 0)))
+	objects[1].Resize(control)
+	objects[1].Move(fyne.NewPos(size.Width-control.Width, max((size.Height-control.Height)/2, 0)))
+}
+
+// Sized gives its only object exactly that size; where it says nothing the object has its own.
+type Sized fyne.Size
+
+func (s Sized) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	m := objects[0].MinSize()
+	return fyne.NewSize(cmp.Or(s.Width, m.Width), cmp.Or(s.Height, m.Height))
+}
+
+func (s Sized) Layout(objects []fyne.CanvasObject, size fyne.Size) { objects[0].Resize(size) }
+
+// Wide gives an object exactly that width.
+func Wide(width float32, o fyne.CanvasObject) fyne.CanvasObject {
+	return container.New(Sized{Width: width}, o)
+}
+
+// TopLeft keeps an object in the upper left of a column.
+func TopLeft(width float32, o fyne.CanvasObject) fyne.CanvasObject {
+	return Wide(width, container.NewHBox(container.NewVBox(o)))
+}
+
+// Badged is a row of a card that begins with a badge, in a column of that width.
+func Badged(width float32, badge, words fyne.CanvasObject) fyne.CanvasObject {
+	return dialogs.Padded(9, 12, container.NewBorder(nil, nil, TopLeft(width, badge), nil, words))
+}
+
+// EffectBadge names an effect.
+func EffectBadge(e policy.Effect) fyne.CanvasObject {
+	return dialogs.Badge(EffectName(e), dialogs.EffectColor(e))
+}
+
+// ranked is a button of another rank than Fyne's own. It may be without an icon.
+func ranked(i widget.Importance, text string, icon fyne.Resource, tapped func()) *Button {
+	b := NewIconButton(text, icon, tapped)
+	b.Importance = i
+	return b
+}
+
+// MainButton does what a page is for.
+func MainButton(text string, icon fyne.Resource, tapped func()) *Button {
+	return ranked(widget.HighImportance, text, icon, tapped)
+}
+
+// QuietButton is a button of second rank.
+func QuietButton(text string, icon fyne.Resource, tapped func()) *Button {
+	return ranked(widget.LowImportance, text, icon, tapped)
+}
+
+// EmptyRow says that a list has nothing in it.
+func EmptyRow(text string) fyne.CanvasObject {
+	return dialogs.Padded(12, 14, Paragraph(text, widget.LowImportance))
+}
+
+// SetContent puts objects into a container, in place of what was there.
+func SetContent(c *fyne.Container, objects ...fyne.CanvasObject) {
+	c.Objects = objects
+	c.Refresh()
+}
+
+// Drawn remembers what a list was drawn from: while that is the same, its rows and the focus among them stay.
+type Drawn []any
+
+// Changed reports whether the list was drawn from other values than these. From now on it counts as drawn from these.
+func (d *Drawn) Changed(values ...any) bool {
+	changed := !reflect.DeepEqual(*d, Drawn(values))
+	*d = values
+	return changed
+}

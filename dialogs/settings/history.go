@@ -1,0 +1,95 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+	"nod/dialogs/controls"
+	"nod/ipc/operator"
+	"nod/policy/config"
+)
+
+// historyPage says what nod keeps of what was asked, and how much that is.
+type historyPage struct {
+	part
+	settings settingList
+	size     *savedEntry
+	forward  *savedEntry
+}
+
+func newHistoryPage(w *Window) *historyPage {
+	const day = 24 * time.Hour
+	p := &historyPage{part: newPart(w)}
+	p.size = newSavedEntry(w, lang.L("At most"), lang.L("MB on the disk. Above that the oldest goes."),
+		func(c *config.Config) string { return strconv.Itoa(c.History.MaxSize) }, setMaxSize)
+	p.forward = newSavedEntry(w, lang.L("Send outcomes to"),
+		lang.L("The path of a file, or syslog: each outcome is a line of JSON. Empty: nowhere."),
+		func(c *config.Config) string { return c.History.Forward }, setForward)
+	p.content = controls.Page(
+		p.settings.section(lang.L("What is kept"),
+			lang.L("Every request and what came of it, on this computer. What looks like a secret is never kept."),
+			newDuration(w, lang.L("For how long"), lang.L("Such as 90d."), day, 36500*day,
+				func(c *config.Config) *time.Duration { return &c.History.Keep }),
+			p.size,
+			newSwitch(w, lang.L("Keep the exact inputs"),
+				lang.L("Commands, contents and addresses, to the letter. Off: only what they were about, and a digest."),
+				func(c *config.Config) *bool { return &c.History.KeepInputs }),
+			p.forward),
+		p.body,
+	)
+	return p
+}
+
+// refresh shows what is saved, and how much is kept.
+func (p *historyPage) refresh(s operator.State) {
+	p.settings.refresh(s)
+	if p.drawn.Changed(s.Journal) {
+		controls.SetContent(p.body, p.kept(s.Journal)...)
+	}
+}
+
+// kept is a card that says how much is kept now, or nothing where that is not known.
+func (p *historyPage) kept(j operator.Journal) []fyne.CanvasObject {
+	if j.Path == "" {
+		return nil
+	}
+	rows := []fyne.CanvasObject{
+		factRow(lang.L("File"), j.Path, folderButton(j.Path, p.win.open)),
+		factRow(lang.L("Entries"), lang.L("{{.Count}} in {{.Size}} MB",
+			map[string]any{"Count": j.Entries, "Size": fmt.Sprintf("%.1f", float64(j.Bytes)/1e6)})),
+	}
+	if j.Head.Hash != "" {
+		rows = append(rows, factRow(lang.L("Last entry"), fmt.Sprintf("%d %s", j.Head.Seq, j.Head.Hash)))
+	}
+	if j.Problem != "" {
+		problem := dialogs.Padded(10, 14, controls.Paragraph(j.Problem, widget.DangerImportance))
+		rows = append([]fyne.CanvasObject{problem}, rows...)
+	}
+	return []fyne.CanvasObject{controls.Section(lang.L("Kept now"), lang.L("Each entry seals those before it. Note "+
+		"the last one elsewhere: it no longer fits if anybody changes what was before."), rows...)}
+}
+
+func setMaxSize(c *config.Config, typed string) error {
+	n, err := strconv.Atoi(strings.TrimSpace(typed))
+	if c.History.MaxSize = n; err != nil || n < 10 || n > 100000 {
+		return errors.New(lang.L("A number from 10 to 100000."))
+	}
+	return nil
+}
+
+func setForward(c *config.Config, typed string) error {
+	c.History.Forward = strings.TrimSpace(typed)
+	if to := c.History.Forward; to != "" && to != config.ForwardSyslog && !filepath.IsAbs(to) {
+		return errors.New(lang.L("A whole path such as /var/log/nod.jsonl, or syslog."))
+	}
+	return nil
+}

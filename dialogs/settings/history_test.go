@@ -1,0 +1,51 @@
+package settings
+
+import (
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2/test"
+
+	"nod/policy/config"
+)
+
+func TestHistoryIsSaved(t *testing.T) {
+	w, o := few(t)
+	w.tabs.SelectIndex(onHistory)
+	p := w.history
+	keep := p.settings[0].(*savedEntry)
+	for _, tt := range []struct {
+		entry *savedEntry
+		typed string
+		takes bool
+	}{
+		{keep, "30d", true}, {keep, "12h", false}, {keep, "a month", false},
+		{p.size, " 250", true}, {p.size, "9", false}, {p.size, "1e6", false},
+		{p.forward, "/var/log/nod.jsonl ", true}, {p.forward, "nod.jsonl", false}, {p.forward, "syslog", true},
+	} {
+		tt.entry.SetText(tt.typed)
+		tt.entry.OnSubmitted(tt.typed)
+		if says := shownBy(tt.entry.Problem); (says == "") != tt.takes {
+			t.Errorf("%q: says %q", tt.typed, says)
+		}
+		tt.entry.SetText(tt.entry.saved)
+	}
+	test.Tap(checkIn(t, p.content))
+	want := config.History{Keep: 30 * 24 * time.Hour, MaxSize: 250, Forward: "syslog"}
+	if got := o.config().History; got != want {
+		t.Errorf("saved %+v, want %+v", got, want)
+	}
+}
+
+// How much is kept is said once that is known, with why nothing is being kept.
+func TestWhatIsKeptIsSaid(t *testing.T) {
+	w, o := few(t)
+	w.tabs.SelectIndex(onHistory)
+	if n := len(w.history.body.Objects); n != 0 {
+		t.Errorf("%d things are said of a journal of which nothing is known", n)
+	}
+	o.state.Journal = someJournal()
+	o.state.Journal.Problem = "the disk is full"
+	w.fetch()
+	w.looksLike(t, "history-problem-light.png")
+}

@@ -1,0 +1,156 @@
+package journal
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"nod/interact"
+	"nod/interact/history"
+)
+
+// digest is a SHA-256.
+type digest [sha256.Size]byte
+
+// next is the hash of an entry: of its head and of the hash of the entry before.
+func (d digest) next(head []byte) digest {
+	h := sha256.New()
+	h.Write(d[:])
+	h.Write(head)
+	h.Sum(d[:0])
+	return d
+}
+
+func (d digest) String() string { return hex.EncodeToString(d[:]) }
+
+// head is what an entry is as long as it is kept. The chain covers its JSON.
+type head struct {
+	Record   interact.Record  `json:"record"`         // without what agent and person said: that is the body
+	Gist     string           `json:"gist,omitempty"` // empty when inputs are not kept
+	Body     string           `json:"body"`           // hex SHA-256 of the body
+	Withheld history.Withheld `json:"held,omitempty"` // [history.Secret] or [history.NotKept]
+}
+
+// line is what lists and queries have of an entry: it is what the table's columns are.
+func (h head) line() history.Line {
+	r := h.Record
+	line := history.Line{
+		ID: r.Request.ID, Kind: r.Request.Body.Kind(), Created: micro(r.Request.Created), Settled: micro(r.Answer.At),
+		Agent: r.Request.Requester.Agent, Session: r.Request.Requester.Session, Project: r.Request.Requester.Folder(),
+		Class: r.Why.Class, Gist: h.Gist, Outcome: r.Answer.Outcome, By: r.Answer.By,
+		Rule: cmp.Or(r.Answer.Rule, r.Why.Rule),
+	}
+	if a, ok := r.Request.Body.(interact.Approve); ok {
+		line.Tool, line.Class = a.Tool, cmp.Or(line.Class, a.Class)
+	}
+	return line
+}
+
+// micro is t as a column has it.
+func micro(t time.Time) time.Time { return time.UnixMicro(t.UnixMicro()) }
+
+// encoded is an entry on its way into the table.
+type encoded struct {
+	line       history.Line
+	head, body []byte // body is nil when inputs are not kept
+}
+
+// encode makes an entry of what came of a request.
+func encode(r interact.Record, keepInputs bool) (encoded, error) {
+	rest, said := split(r)
+	h := head{Record: rest}
+	body, err := json.Marshal(said)
+	if err != nil {
+		return encoded{}, fmt.Errorf("encode request %s: %w", r.Request.ID, err)
+	}
+	h.Body = interact.Digest(body)
+	if keepInputs {
+		h.Gist = gist(r.Request)
+	} else {
+		body, h.Withheld = nil, history.NotKept
+	}
+	text, err := json.Marshal(h)
+	if err != nil {
+		return encoded{}, fmt.Errorf("encode request %s: %w", r.Request.ID, err)
+	}
+	return encoded{line: h.line(), head: text, body: body}, nil
+}
+
+// decode reads an entry back. It does not look at hashes.
+func decode(text, body []byte) (head, error) {
+	var h head
+	if err := json.Unmarshal(text, &h); err != nil {
+		return head{}, fmt.Errorf("read head: %w", err)
+	}
+	if h.Record.Request.Body == nil {
+		return head{}, errors.New("read head: it has no request")
+	}
+	if body == nil {
+		return h, nil
+	}
+	var said interact.Record
+	if err := json.Unmarshal(body, &said); err != nil {
+		return head{}, fmt.Errorf("read body: %w", err)
+	}
+	if said.Request.Body == nil || said.Request.Body.Kind() != h.Record.Request.Body.Kind() {
+		return head{}, fmt.Errorf("read body: it is of another kind of request than the head")
+	}
+	h.Record = join(h.Record, said)
+	return h, nil
+}
+
+// split parts a record into what every entry keeps and what agent and person said, which may be withheld.
+func split(r interact.Record) (rest, said interact.Record) {
+	rest = r
+	said.Request.Body = r.Request.Body
+	rest.Request.Body = outline(r.Request.Body)
+	said.Answer.Reason, rest.Answer.Reason = r.Answer.Reason, ""
+	said.Answer.Text, rest.Answer.Text = r.Answer.Text, ""
+	said.Answer.Values, rest.Answer.Values = r.Answer.Values, nil
+	said.Answer.Shown.Facts, rest.Answer.Shown.Facts = r.Answer.Shown.Facts, nil
+	said.Answer.Shown.Diff, rest.Answer.Shown.Diff = r.Answer.Shown.Diff, ""
+	return rest, said
+}
+
+// join undoes split.
+func join(rest, said interact.Record) interact.Record {
+	r := rest
+	r.Request.Body = said.Request.Body
+	r.Answer.Reason, r.Answer.Text, r.Answer.Values = said.Answer.Reason, said.Answer.Text, said.Answer.Values
+	r.Answer.Shown.Facts, r.Answer.Shown.Diff = said.Answer.Shown.Facts, said.Answer.Shown.Diff
+	return r
+}
+
+// outline is what every entry keeps of a request's body.
+func outline(b interact.Body) interact.Body {
+	switch b := b.(type) {
+	case interact.Approve:
+		return interact.Approve{Tool: b.Tool, Class: b.Class, ToolUseID: b.ToolUseID}
+	case interact.Ask:
+		return interact.Ask{}
+	case interact.Confirm:
+		return interact.Confirm{}
+	case interact.Form:
+		return interact.Form{}
+	case interact.Notify:
+		return interact.Notify{}
+	}
+	return nil
+}
+
+// maxGist is how much of a gist an entry has in its line, in bytes.
+const maxGist = 300
+
+// gist is the beginning of what a request is about.
+func gist(r interact.Request) string {
+	text := r.Gist()
+	if len(text) <= maxGist {
+		return strings.ToValidUTF8(text, "\uFFFD")
+	}
+	return strings.ToValidUTF8(text[:maxGist], "") + "…"
+}

@@ -1,0 +1,197 @@
+// Package journal keeps every request and what came of it in a SQLite database: [Journal] writes it, [Reader] reads it.
+//
+// What a method of [Journal] has returned nil for is in the kernel: it survives the death of the process at any moment.
+// The disk has it two seconds later, so a power cut may lose what came last, but damages nothing: SQLite's write-ahead
+// log is written in order, and its end is dropped where it is incomplete. No caller waits for the disk, for the text
+// index or for what is deleted; callers that come at once share one transaction.
+//
+// Entries form a chain: the hash of each covers the hash of the one before. Who notes the last hash elsewhere can tell
+// with [Reader.Verify] that nothing before it has been changed since. Old entries leave at the front, and where they
+// ended is remembered.
+//
+// A request that waits is kept whole, with secrets that may be in it, or it could not be asked about again after a
+// crash; once it has its outcome that is overwritten, and what looks like a secret is kept as a digest.
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+
+	"github.com/adrg/xdg"
+	"zombiezen.com/go/sqlite"
+
+	"nod/interact"
+	"nod/policy/config"
+)
+
+// DefaultPath is where the journal is: nod.db in the user's data folder.
+func DefaultPath() (string, error) {
+	if !filepath.IsAbs(xdg.DataHome) {
+		return "", errors.New("find nod.db: no home folder: set HOME")
+	}
+	return filepath.Join(xdg.DataHome, "nod", "nod.db"), nil
+}
+
+// Options are what a [Journal] works with.
+type Options struct {
+	Log *slog.Logger // required
+	// Config says what is kept, each time that it matters. nil: what a fresh installation keeps.
+	Config func() config.History
+	// Changed is called when [Journal.Problem] says something else than before. It must return soon, and not call the
+	// journal to write. nil: nobody is told.
+	Changed func()
+}
+
+// Journal is an [interact.Journal] in a file. It is safe for concurrent use. Whatever is wrong with the file, nod goes
+// on: as long as it is, methods return errors, and [Journal.Problem] says what it is.
+type Journal struct {
+	*Reader
+	opts Options
+
+	writes  chan *write
+	closing chan struct{}
+	ended   chan struct{} // closed once run has returned
+
+	mu      sync.Mutex // guards all below
+	closed  bool
+	problem error
+}
+
+var _ interact.Journal = (*Journal)(nil)
+
+// ErrClosed says that the journal is closed.
+var ErrClosed = errors.New("the journal is closed")
+
+// ErrSettled says that a request has its outcome already.
+var ErrSettled = errors.New("the journal has an outcome of this request already")
+
+// Open opens the journal at path and makes it when there is none. It does not fail: see [Journal.Problem].
+func Open(path string, o Options) *Journal {
+	if o.Config == nil {
+		o.Config = func() config.History { return config.Default().History }
+	}
+	if o.Changed == nil {
+		o.Changed = func() {}
+	}
+	j := &Journal{
+		Reader: newReader(path), opts: o,
+		writes: make(chan *write), closing: make(chan struct{}), ended: make(chan struct{}),
+	}
+	w := &writer{j: j, path: path}
+	w.note(w.open())
+	go w.run()
+	return j
+}
+
+// Close writes what is under way and closes the file.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	isFirst := !j.closed
+	j.closed = true
+	j.mu.Unlock()
+	if isFirst {
+		close(j.closing)
+	}
+	<-j.ended
+	return j.Reader.Close()
+}
+
+// Problem says what is wrong with the journal, in a sentence for a person, who finds the file by it: that nothing can be
+// written now, or else that another file was begun since nod started. nil: all is well.
+func (j *Journal) Problem() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.problem
+}
+
+// Open implements [interact.Journal].
+func (j *Journal) Open(ctx context.Context, r interact.Record) error {
+	record, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("journal request %s: %w", r.Request.ID, err)
+	}
+	return j.change(ctx, r.Request.ID, func(w *writer) error {
+		return w.exec(`INSERT INTO pending (id, record) VALUES (?, ?)
+			ON CONFLICT (id) DO UPDATE SET record = excluded.record`, string(r.Request.ID), record)
+	})
+}
+
+// Update implements [interact.Journal]. The error wraps [interact.ErrNotFound] for a request that is not open.
+func (j *Journal) Update(ctx context.Context, r interact.Record) error {
+	record, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("journal request %s: %w", r.Request.ID, err)
+	}
+	return j.set(ctx, r.Request.ID, `UPDATE pending SET record = ? WHERE id = ?`, record)
+}
+
+// SaveDraft keeps what the person has typed so far of an answer. The error wraps [interact.ErrNotFound] for a request
+// that is not open.
+func (j *Journal) SaveDraft(ctx context.Context, id interact.ID, draft []byte) error {
+	return j.set(ctx, id, `UPDATE pending SET draft = ? WHERE id = ?`, draft)
+}
+
+// set changes a request that is open.
+func (j *Journal) set(ctx context.Context, id interact.ID, query string, value []byte) error {
+	isOpen := false
+	err := j.change(ctx, id, func(w *writer) error {
+		err := w.exec(query, value, string(id))
+		isOpen = w.file.conn.Changes() > 0
+		return err
+	})
+	if err == nil && !isOpen {
+		return fmt.Errorf("journal request %s: %w", id, interact.ErrNotFound)
+	}
+	return err
+}
+
+// Settle implements [interact.Journal]. The error wraps [ErrSettled] when the request has an outcome already.
+func (j *Journal) Settle(ctx context.Context, r interact.Record) error {
+	e, err := encode(r, j.opts.Config().KeepInputs)
+	if err != nil {
+		return fmt.Errorf("journal request %s: %w", r.Request.ID, err)
+	}
+	isNew := false
+	err = j.change(ctx, r.Request.ID, func(w *writer) (err error) {
+		isNew, err = w.append(e)
+		return err
+	})
+	if err == nil && !isNew {
+		return fmt.Errorf("journal request %s: %w", r.Request.ID, ErrSettled)
+	}
+	return err
+}
+
+// change has the writer do something about a request.
+func (j *Journal) change(ctx context.Context, id interact.ID, do func(*writer) error) error {
+	if err := j.write(ctx, do); err != nil {
+		return fmt.Errorf("journal request %s: %w", id, err)
+	}
+	return nil
+}
+
+// Pending is a request that waited when nod ended.
+type Pending struct {
+	interact.Record
+	Draft []byte // what the person had typed; nil: nothing
+}
+
+// Restore returns the requests that waited when nod ended, oldest first, and of those that have an outcome the last,
+// oldest first, too. Of these, some may have lost their input: see [history.Withheld].
+func (j *Journal) Restore(ctx context.Context, settled int) (open []Pending, last []interact.Record, err error) {
+	err = j.read(ctx, func(conn *sqlite.Conn) error {
+		if open, err = readPending(conn); err == nil {
+			last, err = readLast(conn, settled)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("restore what waited: %w", err)
+	}
+	return open, last, nil
+}

@@ -1,0 +1,190 @@
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"nod/interact"
+	"nod/interact/history"
+)
+
+// readers is how many can read at once.
+const readers = 2
+
+// Reader reads a journal, also while a [Journal] writes it. It is safe for concurrent use.
+type Reader struct {
+	path string
+
+	mu     sync.Mutex    // guards all below
+	pool   *sqlitex.Pool // nil: nobody has read yet, or the file is another now
+	info   fs.FileInfo   // of the file that pool reads
+	closed bool
+}
+
+// OpenReader opens the journal at path to read.
+func OpenReader(path string) (*Reader, error) {
+	r := newReader(path)
+	if err := r.read(context.Background(), func(*sqlite.Conn) error { return nil }); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the journal %s: %w", path, err), r.Close())
+	}
+	return r, nil
+}
+
+func newReader(path string) *Reader { return &Reader{path: path} }
+
+// Close closes the file. Whoever reads is interrupted.
+func (r *Reader) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	return r.drop()
+}
+
+// reset has whoever reads next open the file that is there then. Whoever reads now is interrupted.
+func (r *Reader) reset() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.drop()
+}
+
+// drop closes what is open. The caller holds r.mu.
+func (r *Reader) drop() error {
+	if r.pool == nil {
+		return nil
+	}
+	err := r.pool.Close()
+	r.pool = nil
+	return err
+}
+
+// read has do read the database with a connection of the pool, in a transaction: it sees one state of the journal.
+func (r *Reader) read(ctx context.Context, do func(*sqlite.Conn) error) (err error) {
+	pool, err := r.open()
+	if err != nil {
+		return err
+	}
+	conn, err := pool.Take(ctx)
+	if err != nil {
+		return err
+	}
+	defer pool.Put(conn)
+	defer sqlitex.Transaction(conn)(&err)
+	return do(conn)
+}
+
+// open returns the connections to the file that is at path now.
+func (r *Reader) open() (*sqlitex.Pool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, ErrClosed
+	}
+	info, err := os.Stat(r.path)
+	if err != nil {
+		return nil, err
+	}
+	if r.pool != nil && os.SameFile(info, r.info) {
+		return r.pool, nil
+	}
+	if err := r.drop(); err != nil {
+		return nil, err
+	}
+	r.info = info
+	r.pool, err = sqlitex.NewPool(r.path, sqlitex.PoolOptions{
+		Flags: sqlite.OpenReadOnly, PoolSize: readers, PrepareConn: prepareReader,
+	})
+	return r.pool, err
+}
+
+func prepareReader(conn *sqlite.Conn) error {
+	conn.SetBusyTimeout(busyTime)
+	return sqlitex.ExecuteTransient(conn, "PRAGMA cache_size = -1024", nil)
+}
+
+// Head returns the last entry of the chain. Seq is 0 when there has never been one.
+func (r *Reader) Head(ctx context.Context) (head history.Head, err error) {
+	err = r.read(ctx, func(conn *sqlite.Conn) error {
+		seq, hash, err := readHead(conn)
+		head = history.Head{Seq: seq, Hash: hash.String()}
+		return err
+	})
+	return head, err
+}
+
+// readHead returns the last entry of the chain, or where it begins when there is none.
+func readHead(conn *sqlite.Conn) (seq int64, hash digest, err error) {
+	err = query(conn, `SELECT * FROM (SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1)
+		UNION ALL SELECT seq, hash FROM anchor LIMIT 1`, func(s *sqlite.Stmt) error {
+		seq = s.ColumnInt64(0)
+		return readDigest(s, 1, &hash)
+	})
+	return seq, hash, err
+}
+
+// readDigest reads a column that is a SHA-256.
+func readDigest(s *sqlite.Stmt, column int, d *digest) error {
+	if n := s.ColumnLen(column); n != len(d) {
+		return fmt.Errorf("hash has %d bytes: want %d", n, len(d))
+	}
+	s.ColumnBytes(column, d[:])
+	return nil
+}
+
+// query calls row for each row that text finds.
+func query(conn *sqlite.Conn, text string, row func(*sqlite.Stmt) error, args ...any) error {
+	return sqlitex.Execute(conn, text, &sqlitex.ExecOptions{Args: args, ResultFunc: row})
+}
+
+// blob copies a column; nil is NULL.
+func blob(s *sqlite.Stmt, column int) []byte {
+	if s.ColumnIsNull(column) {
+		return nil
+	}
+	b := make([]byte, s.ColumnLen(column))
+	s.ColumnBytes(column, b)
+	return b
+}
+
+func bindBlob(s *sqlite.Stmt, param int, value []byte) {
+	switch {
+	case value == nil:
+		s.BindNull(param)
+	case len(value) == 0:
+		s.BindZeroBlob(param, 0)
+	default:
+		s.BindBytes(param, value)
+	}
+}
+
+// readPending returns the requests that wait, oldest first. One that cannot be read is left out: nobody decides it.
+func readPending(conn *sqlite.Conn) (open []Pending, err error) {
+	err = query(conn, "SELECT record, draft FROM pending ORDER BY id", func(s *sqlite.Stmt) error {
+		p := Pending{Draft: blob(s, 1)}
+		if err := json.Unmarshal(blob(s, 0), &p.Record); err != nil {
+			return err
+		}
+		open = append(open, p)
+		return nil
+	})
+	return open, err
+}
+
+// readLast returns the last n requests that have an outcome, oldest first.
+func readLast(conn *sqlite.Conn, n int) (last []interact.Record, err error) {
+	err = query(conn, "SELECT head, body FROM entries ORDER BY seq DESC LIMIT ?", func(s *sqlite.Stmt) error {
+		h, err := decode(blob(s, 0), blob(s, 1))
+		last = append(last, h.Record)
+		return err
+	}, n)
+	slices.Reverse(last)
+	return last, err
+}

@@ -1,0 +1,104 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+
+	"nod/interact"
+	"nod/interact/history"
+	"nod/policy"
+)
+
+// BrokenError says where the chain does not hold.
+type BrokenError struct {
+	Seq     int64 // number of the entry
+	Problem string
+}
+
+func (e *BrokenError) Error() string { return fmt.Sprintf("entry %d %s", e.Seq, e.Problem) }
+
+// Verify reads every entry and holds it against the chain. The error is a [*BrokenError] for the first that has been
+// changed, is missing, or is not where it was. What it cannot tell is whether entries at the end are missing: for that
+// a head must have been noted elsewhere.
+func (r *Reader) Verify(ctx context.Context) error {
+	return r.read(ctx, func(conn *sqlite.Conn) error {
+		c, err := readAnchor(conn)
+		if err != nil {
+			return err
+		}
+		return query(conn, "SELECT "+columns+", hash, head, body FROM entries ORDER BY seq", c.check)
+	})
+}
+
+// chain is how far it has been verified.
+type chain struct {
+	seq    int64
+	hash   digest
+	bodies int64 // the last entry whose body may be gone
+}
+
+// readAnchor returns the chain before its first entry.
+func readAnchor(conn *sqlite.Conn) (*chain, error) {
+	var c *chain
+	err := query(conn, "SELECT seq, bodies, hash FROM anchor", func(s *sqlite.Stmt) error {
+		c = &chain{seq: s.ColumnInt64(0), bodies: s.ColumnInt64(1)}
+		return readDigest(s, 2, &c.hash)
+	})
+	if err == nil && c == nil {
+		err = errors.New("the journal does not say where its chain begins")
+	}
+	return c, err
+}
+
+// check holds the next entry, with the columns [columns], hash, head and body, against the chain.
+func (c *chain) check(s *sqlite.Stmt) error {
+	line := scanLine(s)
+	broken := func(problem string) error { return &BrokenError{Seq: c.seq, Problem: problem} }
+	c.seq++
+	if line.Seq != c.seq {
+		return broken("is missing")
+	}
+	text, body := blob(s, lineColumns+1), blob(s, lineColumns+2)
+	c.hash = c.hash.next(text)
+	var kept digest
+	if err := readDigest(s, lineColumns, &kept); err != nil || kept != c.hash {
+		return broken("has been changed, or another has been before it: its hash is not that of the chain")
+	}
+	h, err := decode(text, nil)
+	if err != nil {
+		return broken("cannot be read: " + err.Error())
+	}
+	want := h.line()
+	want.Seq = line.Seq
+	switch {
+	case line != want:
+		return broken("has been changed: its columns say something else than its text")
+	case body != nil && interact.Digest(body) != h.Body:
+		return broken("has been changed: its body is not the one that was journaled")
+	case body == nil && h.Withheld != history.NotKept && c.seq > c.bodies:
+		return broken("has lost its body")
+	}
+	return nil
+}
+
+// columns are what a [history.Line] is read from, and lineColumns is how many they are.
+const (
+	columns = `seq, id, created, settled, kind, agent, session, project, tool, class, gist, outcome, by, rule`
+
+	lineColumns = 14
+)
+
+// scanLine reads the first columns of a row, which are [columns].
+func scanLine(s *sqlite.Stmt) history.Line {
+	return history.Line{
+		Seq: s.ColumnInt64(0), ID: interact.ID(s.ColumnText(1)),
+		Created: time.UnixMicro(s.ColumnInt64(2)), Settled: time.UnixMicro(s.ColumnInt64(3)),
+		Kind: interact.Kind(s.ColumnText(4)), Agent: s.ColumnText(5), Session: s.ColumnText(6), Project: s.ColumnText(7),
+		Tool: s.ColumnText(8), Class: policy.Class(s.ColumnText(9)), Gist: s.ColumnText(10),
+		Outcome: interact.Outcome(s.ColumnText(11)), By: interact.By(s.ColumnText(12)), Rule: s.ColumnText(13),
+	}
+}

@@ -1,0 +1,161 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/text/unicode/norm"
+
+	"nod/interact"
+	"nod/interact/history"
+)
+
+// What of an entry can be searched.
+const (
+	maxText  = 64 << 10 // bytes
+	maxWords = 1000     // different ones
+	maxWord  = 16       // letters: longer words that begin with the same ones are the same
+)
+
+// words splits text into those that can be searched for: runs of letters and digits, without case and accents. A
+// character of Chinese or Japanese is a word by itself: nothing says where the words are.
+func words(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		var word []byte
+		letters := 0
+		flush := func() bool {
+			done := letters > 0 && !yield(string(word))
+			word, letters = word[:0], 0
+			return !done
+		}
+		for _, r := range fold(text) {
+			isLone := unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+			isLetter := unicode.In(r, unicode.L, unicode.N)
+			if (isLone || !isLetter) && !flush() {
+				return
+			}
+			if !isLetter || letters == maxWord {
+				continue
+			}
+			word = utf8.AppendRune(word, r)
+			letters++
+			if isLone && !flush() {
+				return
+			}
+		}
+		flush()
+	}
+}
+
+// fold makes texts the same that a person who searches takes for the same. Marks are dropped, so that they part no
+// word.
+func fold(text string) string {
+	if isASCII(text) {
+		return strings.ToLower(text)
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.M, r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, norm.NFKD.String(strings.ToLower(text)))
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// vocabulary is the set of words of an entry.
+type vocabulary map[string]struct{}
+
+// wordsOf returns what e can be found by.
+func wordsOf(e history.Entry) vocabulary {
+	v, room := vocabulary{}, maxText
+	for text := range texts(e) {
+		if len(text) > room {
+			text = strings.ToValidUTF8(text[:room], "")
+		}
+		room -= len(text)
+		for word := range words(text) {
+			if len(v) == maxWords {
+				return v
+			}
+			v[word] = struct{}{}
+		}
+	}
+	return v
+}
+
+// has reports whether v has for every word of wanted one that begins with it.
+func (v vocabulary) has(wanted []string) bool {
+	for _, w := range wanted {
+		if !v.hasPrefix(w) {
+			return false
+		}
+	}
+	return true
+}
+
+func (v vocabulary) hasPrefix(prefix string) bool {
+	for word := range v {
+		if strings.HasPrefix(word, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// texts are those of an entry that a person may look for, the telling ones first.
+func texts(e history.Entry) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		a, body := e.Record.Answer, e.Record.Request.Body
+		known := slices.Concat([]string{e.Agent, e.Tool, e.Project, e.Gist, e.Rule, a.Reason, a.Text}, a.Shown.Facts)
+		for _, text := range known {
+			if !yield(text) {
+				return
+			}
+		}
+		var rest []any
+		if approve, ok := body.(interact.Approve); ok {
+			rest = []any{approve.Description, approve.Input}
+		} else {
+			rest = []any{body, a.Values}
+		}
+		for _, v := range rest {
+			// What cannot be encoded came from no request that was ever valid: it is not found.
+			if text, err := json.Marshal(v); err == nil && !values(text, yield) {
+				return
+			}
+		}
+	}
+}
+
+// values yields the texts and numbers in JSON, as far as it is valid, and reports whether yield wanted all.
+func values(text []byte, yield func(string) bool) bool {
+	d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for {
+		token, err := d.ReadToken()
+		if err != nil {
+			return true
+		}
+		parent, n := d.StackIndex(d.StackDepth())
+		isName := parent == '{' && n%2 == 1
+		if kind := token.Kind(); kind != '"' && kind != '0' || isName {
+			continue
+		}
+		if !yield(token.String()) {
+			return false
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Limits of the writer.
+const (
+	maxGroup   = 256                    // writes in a transaction
+	busyTime   = 250 * time.Millisecond // how long a transaction waits for another program's
+	reopenTime = time.Second            // how long after a file could not be opened that is tried again
+)
+
+// write is what a caller wants written.
+type write struct {
+	do   func(*writer) error // inside a transaction, twice when the first failed
+	done chan error          // takes the outcome
+}
+
+// write has the writer's goroutine do something and waits until it is in the file.
+func (j *Journal) write(ctx context.Context, do func(*writer) error) error {
+	w := &write{do: do, done: make(chan error, 1)}
+	select {
+	case j.writes <- w:
+		return <-w.done
+	case <-j.closing:
+		return ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// writer owns the connection that writes. Only its goroutine uses it.
+type writer struct {
+	j    *Journal
+	path string
+	file *file  // nil while it cannot be opened
+	seq  int64  // of the last entry
+	hash digest // … and its hash
+
+	failed time.Time // when the file could not be opened
+	reason error     // … and why
+	notice error     // that another file was begun; nil: none was
+}
+
+// run writes until the journal is closed.
+func (w *writer) run() {
+	defer close(w.j.ended)
+	defer w.close()
+	for {
+		select {
+		case first := <-w.j.writes:
+			w.group(first)
+		case <-w.j.closing:
+			return
+		}
+	}
+}
+
+// group writes what callers want at this moment in one transaction.
+func (w *writer) group(first *write) {
+	group := []*write{first}
+	for full := false; !full && len(group) < maxGroup; {
+		select {
+		case next := <-w.j.writes:
+			group = append(group, next)
+		default:
+			full = true
+		}
+	}
+	err := w.commit(group)
+	w.note(err)
+	for _, next := range group {
+		next.done <- err
+	}
+}
+
+// commit writes all of group or nothing. A file that turns out to be damaged is set aside, and another begun.
+func (w *writer) commit(group []*write) error {
+	if err := w.ready(); err != nil {
+		return err
+	}
+	err := w.transact(group)
+	if !isDamage(err) {
+		return err
+	}
+	if err := w.replace(err); err != nil {
+		return err
+	}
+	return w.transact(group)
+}
+
+// transact writes all of group or nothing.
+func (w *writer) transact(group []*write) (err error) {
+	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	seq, hash := w.seq, w.hash
+	defer func() {
+		if err != nil {
+			w.seq, w.hash = seq, hash
+			w.rollback()
+		}
+	}()
+	for _, next := range group {
+		if err := next.do(w); err != nil {
+			return err
+		}
+	}
+	return w.exec("COMMIT")
+}
+
+// rollback ends a transaction that failed, unless SQLite has done so already.
+func (w *writer) rollback() {
+	if w.file.conn.AutocommitEnabled() {
+		return
+	}
+	if err := w.exec("ROLLBACK"); err != nil {
+		w.j.opts.Log.Error("journal: roll back", "err", err)
+	}
+}
+
+// exec executes a statement that returns nothing. The values are an int64, a string, a []byte or nil each.
+func (w *writer) exec(query string, values ...any) (err error) {
+	stmt, err := w.file.conn.Prepare(query)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stmt.ClearBindings()) }()
+	for i, value := range values {
+		switch value := value.(type) {
+		case int64:
+			stmt.BindInt64(i+1, value)
+		case string:
+			stmt.BindText(i+1, value)
+		case []byte:
+			bindBlob(stmt, i+1, value)
+		}
+	}
+	_, err = stmt.Step()
+	return errors.Join(err, stmt.Reset())
+}
+
+// append adds an entry to the chain, and ends the wait of its request. It reports whether the request had none yet.
+func (w *writer) append(e encoded) (isNew bool, err error) {
+	if err := w.exec("DELETE FROM pending WHERE id = ?", string(e.line.ID)); err != nil {
+		return false, err
+	}
+	seq, hash, l := w.seq+1, w.hash.next(e.head), e.line
+	err = w.exec(`INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO NOTHING`,
+		seq, string(l.ID), l.Created.UnixMicro(), l.Settled.UnixMicro(), string(l.Kind), l.Agent, l.Session, l.Project,
+		l.Tool, string(l.Class), l.Gist, string(l.Outcome), string(l.By), l.Rule, hash[:], e.head, e.body)
+	if err != nil || w.file.conn.Changes() == 0 {
+		return false, err
+	}
+	w.seq, w.hash = seq, hash
+	return true, nil
+}

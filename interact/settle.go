@@ -1,0 +1,177 @@
+package interact
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"nod/policy"
+)
+
+// closeTimeout is how long a prompt may take to leave the screen when nod ends, before its caller is answered.
+const closeTimeout = time.Second
+
+// settle gives e its answer: a grant is kept, then the journal closed, then everyone told, in this order, so that no
+// reply leaves before the journal has it. A process that dies after the first step asks the policy again, which then
+// allows by that grant. What the policy allows is not settled when it cannot be journaled: it is for the human then.
+func (b *Broker) settle(e *entry, a Answer) (settled bool) {
+	a = b.confirmed(e, a)
+	a.At = time.Now()
+	a.ShownSHA256 = e.call.Input.SHA256
+	byPolicy := a.Outcome == Allowed && a.By == ByPolicy
+	if err := b.note(e, a); err != nil {
+		b.cfg.Log.Error("journal: settle", "id", e.req.ID, "outcome", a.Outcome, "err", err)
+		if byPolicy {
+			b.mu.Lock()
+			e.why = unjournaled(e.why)
+			b.mu.Unlock()
+			return false
+		}
+	}
+	if byPolicy {
+		b.cfg.Policy.Used(e.why)
+	}
+	b.cfg.Log.LogAttrs(context.Background(), slog.LevelInfo, "settled",
+		slog.String("id", string(e.req.ID)), slog.String("kind", string(e.kind())),
+		slog.String("outcome", string(a.Outcome)), slog.String("by", string(a.By)), slog.String("rule", a.Rule))
+	b.publish(e, a)
+	if a.Scope != "" && a.Scope != policy.Once {
+		b.Reconsider()
+	}
+	return true
+}
+
+// unjournaled is what becomes of a decision by which nothing may pass: it is not on record.
+func unjournaled(d policy.Decision) policy.Decision {
+	return policy.Decision{Effect: policy.Ask, Class: d.Class, Reason: "nod can't write its history, so it asks"}
+}
+
+// note has the journal know e as it is now, and its answer once it has one. Whoever comes first opens it there.
+func (b *Broker) note(e *entry, a Answer) error {
+	e.noting.Lock()
+	defer e.noting.Unlock()
+	b.mu.Lock()
+	r := e.record(a)
+	b.mu.Unlock()
+	write := b.cfg.Journal.Open
+	switch {
+	case e.noted.Answer.Outcome != "" || a.Outcome == "" && r.isLike(e.noted):
+		return nil
+	case a.Outcome != "":
+		write = b.cfg.Journal.Settle
+	case e.noted.Request.ID != "":
+		write = b.cfg.Journal.Update
+	}
+	err := write(context.Background(), r)
+	if err == nil {
+		r.Request.Body = nil // it is not compared
+		e.noted = r
+	}
+	return err
+}
+
+// update has the journal know what has changed of e. Where that cannot be written the prompt goes on all the same, but
+// not beyond the end of this process.
+func (b *Broker) update(e *entry) {
+	if err := b.note(e, Answer{}); err != nil {
+		b.cfg.Log.Error("journal: open", "id", e.req.ID, "err", err)
+	}
+}
+
+// suspend ends e because nod ends: unless the person has denied it, its callers hear that nobody can be asked. The
+// journal keeps open what outlives its caller.
+func (b *Broker) suspend(e *entry, got chan Answer) {
+	a := e.ended(ErrClosing)
+	select {
+	case said := <-got:
+		got <- said
+		if said.Outcome == Denied {
+			a = said
+		}
+	case <-time.After(closeTimeout):
+	}
+	b.mu.Lock()
+	stays := a.Outcome != Denied && e.record(a).Detached
+	b.mu.Unlock()
+	if stays {
+		b.publish(e, Answer{})
+		return
+	}
+	b.settle(e, a)
+}
+
+// confirmed holds a human's allow against the policy as it is now, and keeps the grant it carries.
+func (b *Broker) confirmed(e *entry, a Answer) Answer {
+	if a.Outcome != Allowed || a.By != ByHuman {
+		return a
+	}
+	if now := b.cfg.Policy.Decide(e.call); now.Effect == policy.Deny {
+		denied := decided(now)
+		denied.Shown = a.Shown
+		return denied
+	}
+	a.Scope = cmp.Or(a.Scope, policy.Once)
+	if a.Scope == policy.Once {
+		return a
+	}
+	a.Covers = cmp.Or(a.Covers, policy.CoverInput)
+	if err := b.cfg.Policy.Grant(e.call, a.Scope, a.Covers); err != nil {
+		b.cfg.Log.Error("grant", "id", e.req.ID, "scope", a.Scope, "covers", a.Covers, "err", err)
+		a.Scope, a.Covers = policy.Once, ""
+		a.Reason = "allowed once: the wider grant could not be saved"
+	}
+	return a
+}
+
+// publish gives the answer to everyone who waits for it, and keeps it for those who will ask.
+func (b *Broker) publish(e *entry, a Answer) {
+	kept := e.finish(a)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	kept.deadline = e.deadline
+	e.answer = a
+	close(e.done)
+	if i := slices.Index(b.pending, e); i >= 0 {
+		b.pending = slices.Delete(b.pending, i, i+1)
+		b.signal()
+	}
+	if b.same[e.content] == e {
+		delete(b.same, e.content)
+	}
+	kept.isAbandoned = e.isAbandoned
+	b.unkey(e)
+	b.keep(kept)
+}
+
+// Limits of what is kept of finished requests, twice: for those of the human, and those of the
+// policy, which are many.
+const (
+	keptFinished = 1024     // requests whose answer can still be fetched …
+	keptBytes    = 32 << 20 // … and how much they may hold in all
+)
+
+// finished are requests that have ended, oldest first, as [entry.finish] leaves them.
+type finished struct {
+	entries []*entry
+	bytes   int
+}
+
+// keep remembers a finished entry, and forgets the oldest when there are too many. The caller holds b.mu.
+func (b *Broker) keep(e *entry) {
+	f := &b.answered
+	if e.answer.By == ByPolicy {
+		f = &b.passed
+	}
+	b.enter(e)
+	f.entries = append(f.entries, e)
+	f.bytes += e.size
+	for len(f.entries) > keptFinished || f.bytes > keptBytes && len(f.entries) > 1 {
+		old := f.entries[0]
+		f.entries[0] = nil
+		f.entries = f.entries[1:]
+		f.bytes -= old.size
+		b.forget(old)
+	}
+}

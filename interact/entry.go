@@ -83,13 +83,16 @@ func (e *entry) next() time.Time {
 }
 
 // finish returns what is kept of e for those who ask for its answer later: not the input of an approval, which
-// the journal has.
-func (e *entry) finish(a Answer) *entry {
-	kept := &entry{req: e.req, why: e.why, content: e.content, joined: e.joined, done: e.done, answer: a}
+// the journal has. The caller holds Broker.mu.
+func (e *entry) finish() *entry {
+	kept := &entry{
+		req: e.req, why: e.why, content: e.content, joined: e.joined, done: e.done, answer: e.answer,
+		deadline: e.deadline, isAbandoned: e.isAbandoned,
+	}
 	if approve, ok := e.req.Body.(Approve); ok {
 		kept.req.Body = Approve{Tool: approve.Tool, Class: approve.Class, ToolUseID: approve.ToolUseID}
 	}
-	kept.size = kept.req.size() + a.size()
+	kept.size = kept.req.size() + e.answer.size()
 	return kept
 }
 

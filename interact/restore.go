@@ -19,9 +19,9 @@ func (b *Broker) Restore(open, last []Record) {
 	for _, r := range last {
 		settled = r.Answer.At
 		e := restored(r)
+		e.answer, e.isAbandoned = r.Answer, r.Answer.Outcome == Cancelled
 		close(e.done)
-		e.isAbandoned = r.Answer.Outcome == Cancelled
-		b.keep(e.finish(r.Answer))
+		b.keep(e.finish())
 	}
 	b.mu.Unlock()
 	for _, r := range open {
@@ -78,11 +78,10 @@ func (e *entry) rewind(settled time.Time) {
 		}
 	}
 	for _, t := range []*time.Time{&e.req.Until, &e.req.Deadline, &e.deadline, &e.snoozed} {
-		if left := t.Sub(wall); left > 0 {
-			*t = now.Add(left)
-		} else {
-			*t = time.Time{}
-		}
+		*t = now.Add(t.Sub(wall))
+	}
+	if !e.snoozed.After(now) {
+		e.snoozed = time.Time{}
 	}
 }
 
@@ -99,7 +98,7 @@ func (b *Broker) endedMeanwhile(e *entry, keepers []Parent) Answer {
 	case len(keepers) > 0 && b.cfg.Processes.Ended(keepers...):
 		e.isAbandoned = true
 		return e.ended(errCallerGone)
-	case e.deadline.IsZero():
+	case !time.Now().Before(e.deadline):
 		return e.ended(ErrTimedOut)
 	}
 	return b.judge(e)

@@ -127,10 +127,8 @@ func (b *Broker) confirmed(e *entry, a Answer) Answer {
 
 // publish gives the answer to everyone who waits for it, and keeps it for those who will ask.
 func (b *Broker) publish(e *entry, a Answer) {
-	kept := e.finish(a)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	kept.deadline = e.deadline
 	e.answer = a
 	close(e.done)
 	if i := slices.Index(b.pending, e); i >= 0 {
@@ -140,9 +138,8 @@ func (b *Broker) publish(e *entry, a Answer) {
 	if b.same[e.content] == e {
 		delete(b.same, e.content)
 	}
-	kept.isAbandoned = e.isAbandoned
 	b.unkey(e)
-	b.keep(kept)
+	b.keep(e.finish())
 }
 
 // Limits of what is kept of finished requests, twice: for those of the human, and those of the

@@ -29,11 +29,12 @@ var posting = []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMedi
 type described struct {
 	id       string // for those who generate clients; empty: the last part of the path
 	summary  string
-	params   any   // what of it stands in its URL; nil: nothing
-	request  any   // example of the body; nil: none
-	reply    any   // example of the reply
-	later    bool  // it may also reply 202
-	problems []int // statuses of the problems that it has besides everyone's
+	params   any    // what of it stands in its URL; nil: nothing
+	request  any    // example of the body; nil: none
+	reply    any    // example of the reply
+	media    string // of the reply; empty: JSON
+	later    bool   // it may also reply 202
+	problems []int  // statuses of the problems that it has besides everyone's
 }
 
 // The statuses of problems that asking can end in.
@@ -87,6 +88,11 @@ var descriptions = map[string]described{
 		id: "withdrawRequest", summary: "Withdraw a request",
 		params: idParam{}, reply: api.RequestReply{}, problems: looking,
 	},
+	"GET /v1/events": {
+		summary: "Follow what happens to the caller's own requests; without Last-Event-ID: what is pending, and then that",
+		params:  eventParam{}, reply: api.RequestReply{}, media: "text/event-stream",
+		problems: []int{http.StatusTooManyRequests},
+	},
 	"GET /v1/health": {
 		summary: "Tell that nod runs",
 		reply:   api.HealthReply{},
@@ -112,6 +118,9 @@ type keyParam struct {
 type (
 	idParam struct {
 		ID string `path:"id" description:"the request's id"`
+	}
+	eventParam struct {
+		After string `header:"Last-Event-ID" description:"what was read last: go on after it"`
 	}
 	waitParams struct {
 		idParam
@@ -174,7 +183,7 @@ func addOperation(r *openapi31.Reflector, route route) error {
 	if route.effect == effectAsk {
 		op.AddReqStructure(keyParam{})
 	}
-	op.AddRespStructure(about.reply)
+	op.AddRespStructure(about.reply, func(c *openapi.ContentUnit) { c.ContentType = about.media })
 	if about.later {
 		op.AddRespStructure(api.PendingReply{}, openapi.WithHTTPStatus(http.StatusAccepted))
 	}

@@ -60,6 +60,10 @@ type Journal struct {
 	forward *forwarder
 	files   sync.Mutex // held by the keeper while it has the file open, and to rename or remove it
 
+	index     *indexer
+	stopIndex context.CancelFunc
+	indexing  sync.WaitGroup // of the indexer
+
 	mu       sync.Mutex // guards all below
 	closed   bool
 	problems problems
@@ -86,16 +90,23 @@ func Open(path string, o Options) *Journal {
 		writes: make(chan *write), wrote: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
 	j.forward = newForwarder(o.Config, j.notForwarded)
+	j.index = newIndexer(j.Reader, o.Log)
 	w := &writer{j: j, path: path}
 	j.failed(w.open())
 	j.runs.Go(w.run)
 	j.runs.Go(j.keep)
 	go j.forward.run()
+	var ctx context.Context
+	ctx, j.stopIndex = context.WithCancel(context.Background())
+	j.indexing.Go(func() { j.index.run(ctx) })
 	return j
 }
 
-// Close writes what is under way and closes the file.
+// Close writes what is under way and closes the file. The writer comes last: only then does SQLite take its log in.
 func (j *Journal) Close() error {
+	j.stopIndex()
+	j.indexing.Wait()
+	err := j.Reader.Close()
 	j.mu.Lock()
 	isFirst := !j.closed
 	j.closed = true
@@ -105,7 +116,7 @@ func (j *Journal) Close() error {
 		j.runs.Wait()
 		j.forward.close()
 	}
-	return j.Reader.Close()
+	return err
 }
 
 // Open implements [interact.Journal].

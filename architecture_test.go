@@ -59,7 +59,7 @@ var mayImport = map[string][]string{
 	"nod/dialogs/controls": {"nod/dialogs"},
 	"nod/dialogs/settings": {"nod/agents/registry", "nod/dialogs/controls"},
 	"nod/cmd/nod": {
-		"nod/agents/registry", "nod/ipc/acp", "nod/ipc/client", "nod/ipc/mcp", "nod/policy/store",
+		"nod/agents/registry", "nod/interact/journal", "nod/ipc/acp", "nod/ipc/client", "nod/ipc/mcp", "nod/policy/store",
 	},
 	"nod/ownfile":       {},
 	"nod/e2e":           {},

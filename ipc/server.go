@@ -20,6 +20,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"nod/interact"
@@ -65,6 +66,7 @@ type asker interface {
 	Lookup(interact.Requester, interact.ID) (*interact.Ticket, error)
 	Withdraw(interact.Requester, interact.ID) error
 	Own(interact.Requester) []interact.Record
+	Follow(interact.Requester, interact.EventID) *interact.Feed
 	Evaluate(interact.Requester, interact.Approve) (policy.Decision, error)
 	Pending() []interact.Request
 }
@@ -85,7 +87,9 @@ type Server struct {
 	http      *http.Server
 	conns     sync.WaitGroup // one for each connection
 	long      longBodies
-	called    func() // of the configuration
+	following atomic.Int32    // streams of events
+	stopping  context.Context // ends when the server stops
+	called    func()          // of the configuration
 	paused    func() (bool, time.Time)
 }
 
@@ -155,6 +159,9 @@ func newServer(cfg Config, e endpoint.Endpoint) *Server {
 		ConnContext:                  withPeer,
 		ConnState:                    s.count,
 	}
+	var stop context.CancelFunc
+	s.stopping, stop = context.WithCancel(context.Background())
+	s.http.RegisterOnShutdown(stop)
 	return s
 }
 

@@ -19,6 +19,7 @@ import (
 	"nod/interact/history"
 	"nod/interact/journal"
 	"nod/policy"
+	"nod/policy/config"
 )
 
 // Of the benchmarks over a long history. A journal of a million entries takes minutes to make.
@@ -26,6 +27,11 @@ var (
 	benchEntries = flag.Int("entries", 10_000, "how many entries the benchmarks search")
 	benchJournal = flag.String("journal", "", "keep the journal of the benchmarks in this `folder`, to use it again")
 )
+
+// keepAll has a journal lose nothing.
+var keepAll = journal.Options{Config: func() config.History {
+	return config.History{Keep: 36500 * 24 * time.Hour, MaxSize: 100_000, KeepInputs: true}
+}}
 
 // call is the n-th of the calls of a busy person's agents.
 func call(r *rand.Rand, vocabulary []string, n int) interact.Record {
@@ -72,11 +78,11 @@ func long(b *testing.B, n int) *journal.Journal {
 		folder = b.TempDir()
 	}
 	path := filepath.Join(folder, fmt.Sprintf("%d.db", n))
-	j := healthy(b, path)
+	j := open(b, path, keepAll)
 	head, err := j.Head(b.Context())
 	must(b, err)
 	if head.Seq < int64(n) {
-		fillLarge(b, j, n)
+		settleCalls(b, j, n)
 	}
 	began := time.Now()
 	at := j.Indexed(b)
@@ -97,8 +103,8 @@ func megabytes(b *testing.B, path string) (size int64) {
 	return size >> 20
 }
 
-// fill settles n requests, from as many callers at once as share a transaction.
-func fillLarge(b *testing.B, j *journal.Journal, n int) {
+// settleCalls settles n requests, from as many callers at once as share a transaction.
+func settleCalls(b *testing.B, j *journal.Journal, n int) {
 	b.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
 	vocabulary := make([]string, 50_000)
@@ -224,7 +230,7 @@ func BenchmarkPast(b *testing.B) {
 func BenchmarkOpen(b *testing.B) {
 	path := long(b, *benchEntries).Path()
 	for b.Loop() {
-		j := open(b, path, journal.Options{})
+		j := open(b, path, keepAll)
 		_, _, err := j.Restore(b.Context(), 1024)
 		must(b, err)
 		must(b, j.Close())

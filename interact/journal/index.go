@@ -68,7 +68,10 @@ type indexer struct {
 	reader *Reader
 	path   string
 	log    *slog.Logger
-	woken  chan struct{} // takes a value when there may be something to do
+	woken  chan struct{} // holds a signal when there may be something to do
+	cancel context.CancelFunc
+	ctx    context.Context // ends when the journal is closed
+	ended  chan struct{}   // closed once run has returned
 
 	conn   *sqlite.Conn // nil: the index is not open
 	info   fs.FileInfo  // of the file as it was opened
@@ -77,7 +80,10 @@ type indexer struct {
 }
 
 func newIndexer(r *Reader, log *slog.Logger) *indexer {
-	x := &indexer{reader: r, path: indexPath(r.path), log: log, woken: make(chan struct{}, 1)}
+	x := &indexer{
+		reader: r, path: indexPath(r.path), log: log, woken: make(chan struct{}, 1), ended: make(chan struct{}),
+	}
+	x.ctx, x.cancel = context.WithCancel(context.Background())
 	x.wake() // what came since the program ended last
 	return x
 }
@@ -90,27 +96,34 @@ func (x *indexer) wake() {
 	}
 }
 
-// run keeps the index up to date until ctx ends.
-func (x *indexer) run(ctx context.Context) {
+// run keeps the index up to date until it is stopped.
+func (x *indexer) run() {
+	defer close(x.ended)
 	defer x.close()
 	for {
 		select {
 		case <-x.woken:
-		case <-ctx.Done():
+		case <-x.ctx.Done():
 			return
 		}
-		x.note(ctx, x.follow(ctx))
+		x.note(x.follow(x.ctx))
 		select {
 		case <-time.After(indexDelay):
-		case <-ctx.Done():
+		case <-x.ctx.Done():
 			return
 		}
 	}
 }
 
+// stop ends run and waits until it has ended.
+func (x *indexer) stop() {
+	x.cancel()
+	<-x.ended
+}
+
 // note logs what went wrong. Entries that are not in the index are found all the same, only not as fast.
-func (x *indexer) note(ctx context.Context, err error) {
-	if ctx.Err() != nil {
+func (x *indexer) note(err error) {
+	if x.ctx.Err() != nil {
 		return
 	}
 	if text := text(err); text != x.failed {

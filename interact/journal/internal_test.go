@@ -20,8 +20,7 @@ func Split(text string) iter.Seq[string] { return words(text) }
 
 // Index brings the index up to date, and has it stay as it is then.
 func (j *Journal) Index(ctx context.Context) error {
-	j.stopIndex()
-	j.indexing.Wait()
+	j.index.stop()
 	x := newIndexer(j.Reader, j.opts.Log)
 	defer x.close()
 	return x.follow(ctx)

@@ -58,11 +58,8 @@ type Journal struct {
 	closing chan struct{}
 	runs    sync.WaitGroup
 	forward *forwarder
+	index   *indexer
 	files   sync.Mutex // held by the keeper while it has the file open, and to rename or remove it
-
-	index     *indexer
-	stopIndex context.CancelFunc
-	indexing  sync.WaitGroup // of the indexer
 
 	mu       sync.Mutex // guards all below
 	closed   bool
@@ -96,16 +93,13 @@ func Open(path string, o Options) *Journal {
 	j.runs.Go(w.run)
 	j.runs.Go(j.keep)
 	go j.forward.run()
-	var ctx context.Context
-	ctx, j.stopIndex = context.WithCancel(context.Background())
-	j.indexing.Go(func() { j.index.run(ctx) })
+	go j.index.run()
 	return j
 }
 
 // Close writes what is under way and closes the file. The writer comes last: only then does SQLite take its log in.
 func (j *Journal) Close() error {
-	j.stopIndex()
-	j.indexing.Wait()
+	j.index.stop()
 	err := j.Reader.Close()
 	j.mu.Lock()
 	isFirst := !j.closed

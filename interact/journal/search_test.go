@@ -46,8 +46,8 @@ func random(r *rand.Rand, n int) interact.Record {
 	return rec
 }
 
-// entries reads the whole journal, newest first, without any index.
-func allEntries(tb testing.TB, r *journal.Reader) (all []history.Entry) {
+// whole reads the whole journal, newest first, without any index.
+func whole(tb testing.TB, r *journal.Reader) (all []history.Entry) {
 	tb.Helper()
 	head, err := r.Head(tb.Context())
 	must(tb, err)
@@ -127,7 +127,7 @@ func TestSearchAgainstAModel(t *testing.T) {
 	for n := range 40 { // the index does not cover them
 		must(t, j.Settle(t.Context(), random(r, 120+n)))
 	}
-	all := allEntries(t, j.Reader)
+	all := whole(t, j.Reader)
 	if at := j.Indexed(t); at < 120 {
 		t.Fatalf("the index covers %d entries", at)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"nod/interact"
 	"nod/interact/history"
-	"nod/interact/journal/secrets"
+	"nod/interact/secrets"
 )
 
 // digest is a SHA-256.

@@ -78,6 +78,11 @@ func (r *Reader) drop() error {
 
 // read has do read the database with a connection of the pool, in a transaction: it sees one state of the journal.
 func (r *Reader) read(ctx context.Context, do func(*sqlite.Conn) error) (err error) {
+	defer func() {
+		if ctx.Err() != nil { // SQLite calls it an interrupt
+			err = ctx.Err()
+		}
+	}()
 	pool, err := r.open()
 	if err != nil {
 		return err
@@ -88,11 +93,6 @@ func (r *Reader) read(ctx context.Context, do func(*sqlite.Conn) error) (err err
 		return err
 	}
 	defer pool.Put(conn)
-	defer func() {
-		if ctx.Err() != nil { // SQLite calls it an interrupt
-			err = ctx.Err()
-		}
-	}()
 	defer sqlitex.Transaction(conn)(&err)
 	return do(conn)
 }

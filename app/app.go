@@ -158,7 +158,7 @@ func newProgram(
 		AskMore: func() bool { return p.store.Config().Agents.AskMore },
 	})
 	p.server, err = ipc.Listen(ipc.Config{
-		Address: p.store.Config().IPC.Address, Dir: dir, Broker: p.broker, Version: o.Version, Log: p.log,
+		Address: p.store.Config().IPC.Address, AnyPort: p.store.Config().IPC == config.Default().IPC, Dir: dir, Broker: p.broker, Version: o.Version, Log: p.log,
 		Hooks: p.hooks, Raise: p.raise, Called: p.windows.warmUp,
 		Paused: func() (bool, time.Time) { pause := p.presence.paused(); return pause.On, pause.Until },
 	})

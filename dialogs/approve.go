@@ -57,7 +57,7 @@ func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 	a.page.wanted, a.page.renew = a.wantedHeight, a.renew
 	a.page.look, a.page.read = a.lookAtAll, a.isRead
 	a.page.unread = func() int { return a.input.block.unread }
-	a.page.said, a.page.noteDraft, a.page.takeDraft = a.saidOf, a.noteDraftOf, a.takeDraftOf
+	a.page.said, a.page.choice, a.page.choose = a.saidOf, a.draftChoice, a.choose
 	a.page.wantedWidth, a.page.compactBody = a.wantedWidth, a.setCompact
 	a.disclosure = newButton(w, a.disclosureText(), a.toggleRaw)
 	a.disclosure.look = linkButton

@@ -20,8 +20,13 @@ import (
 // draft is what the person has typed and picked in a prompt, and not sent.
 type draft struct {
 	Answers map[string]typed `json:"answers,omitempty"` // by question; what has no name is under ""
-	// Of an approval, whose reason is an answer.
-	Refusing   bool         `json:"refusing,omitempty"`
+	At      string           `json:"at,omitempty"`      // the one that was answered last, of a form
+	Choice  *draftChoice     `json:"choice,omitempty"`  // of an approval, whose reason is an answer
+}
+
+// draftChoice is how the person was about to decide.
+type draftChoice struct {
+	Refusing   bool         `json:"refusing,omitempty"` // the reason was open
 	Scope      policy.Scope `json:"scope,omitempty"`
 	Cover      policy.Cover `json:"cover,omitempty"`
 	Suggestion int          `json:"suggestion,omitempty"`
@@ -52,11 +57,10 @@ func readDraft(data []byte) (d draft, ok bool) {
 
 // draft is what there is to keep of the page.
 func (p *page) draft() []byte {
-	d := draft{Answers: map[string]typed{}}
+	d := draft{Answers: map[string]typed{}, At: p.at, Choice: p.choice()}
 	for id, in := range p.inputs {
 		d.Answers[id] = in.typed()
 	}
-	p.noteDraft(&d)
 	data, err := json.Marshal(d)
 	if err != nil { // texts and numbers never fail
 		panic(err)
@@ -70,17 +74,27 @@ func (p *page) restore(data []byte) {
 	p.blank = p.draft()
 	p.saved = p.blank
 	d, ok := readDraft(data)
-	for id, t := range d.Answers {
-		in := p.inputs[id]
-		ok = ok && in != nil && in.takes(t)
-	}
-	if !ok || !p.takeDraft(d) {
+	if !ok || !p.takes(d) {
 		return
 	}
 	for id, t := range d.Answers {
 		p.inputs[id].restore(t)
 	}
+	if d.Choice != nil {
+		p.choose(*d.Choice)
+	}
+	p.at = d.At
 	p.saved = p.draft()
+}
+
+// takes reports whether a person can have typed a draft into this page.
+func (p *page) takes(d draft) bool {
+	for id, t := range d.Answers {
+		if in := p.inputs[id]; in == nil || !in.takes(t) {
+			return false
+		}
+	}
+	return (d.At == "" || p.inputs[d.At] != nil) && (d.Choice == nil || p.choose != nil)
 }
 
 // edited has what is typed kept soon, together with what follows at once.
@@ -171,19 +185,18 @@ func (p *picker) restore(t typed) {
 	}
 }
 
-// noteDraftOf adds to a draft what is special about an approval.
-func (a *approvePage) noteDraftOf(d *draft) {
-	d.Refusing, d.Scope, d.Cover, d.Suggestion = a.refusing, a.keep.scope, a.keep.cover, a.keep.suggestion
+// draftChoice is how the person is about to decide.
+func (a *approvePage) draftChoice() *draftChoice {
+	return &draftChoice{a.refusing, a.keep.scope, a.keep.cover, a.keep.suggestion}
 }
 
-// takeDraftOf takes that in. What can no longer be kept, because the rules have changed, is once again.
-func (a *approvePage) takeDraftOf(d draft) bool {
-	k := keep{scope: d.Scope, cover: d.Cover, suggestion: d.Suggestion}
+// choose takes that in. What can no longer be kept, because the rules have changed, is once again.
+func (a *approvePage) choose(c draftChoice) {
+	k := keep{scope: c.Scope, cover: c.Cover, suggestion: c.Suggestion}
 	if a.page.scope != nil && slices.Contains(a.offered(), k) {
 		a.keep = k
 		a.showScope()
 	}
-	a.refusing = d.Refusing
+	a.refusing = c.Refusing
 	a.showRefusing()
-	return true
 }

@@ -77,9 +77,11 @@ func TestDraftsOutliveTheWindow(t *testing.T) {
 			s.tap(some.last)
 			s.typeText("mine")
 			goTo(s, "day")
-			s.typeText("2030-12-3")
+			s.typeText("2030-12-")
 			s.tap(s.page().inputs["many"].(*picker).choices[16])
-		}, func(s *screen) { goTo(s, "day"); s.typeText("1") }, interact.Answer{
+			goTo(s, "day")
+			s.typeText("3")
+		}, func(s *screen) { s.typeText("1") }, interact.Answer{
 			Outcome: interact.Answered, Values: map[string]interact.Value{
 				"one": interact.ListValue("OPTION 2"), "name": interact.TextValue("nobody's"),
 				"some": interact.ListValue("OPTION 2", "OPTION 4", "mine"), "day": interact.TextValue("2030-12-31"),
@@ -241,7 +243,7 @@ func TestWhatIsNoDraftIsDropped(t *testing.T) {
 		{`{"answers":{"":{"text":"a\u0000b"}}}`, ask}, {`{"answers":{"":{"text":"two\nlines"}}}`, ask},
 		{`{"answers":{"":{"text":"x","picks":["x"]}}}`, ask}, {`{"answers":{"":{"text":"x","other":true}}}`, ask},
 		{`{"answers":{"":{"text":"x"},"more":{"text":"x"}}}`, ask},
-		{`{"answers":{"":{"text":"x"}},"refusing":true}`, ask}, {`{"answers":{"":{"text":"x"}},"scope":"always"}`, ask},
+		{`{"answers":{"":{"text":"x"}},"choice":{"refusing":true}}`, ask}, {`{"answers":{"":{"text":"x"}},"at":"x"}`, ask},
 		{`{"answers":{"":{"text":"` + strings.Repeat("x", 300<<10) + `"}}}`, ask},
 		{`{"answers":{"":{"picks":["z"]}}}`, pick}, {`{"answers":{"":{"picks":["x","y"]}}}`, pick},
 		{`{"answers":{"":{"picks":["x"],"other":true}}}`, pick}, {`{"answers":{"":{"picks":["Other…"]}}}`, pick},
@@ -249,10 +251,12 @@ func TestWhatIsNoDraftIsDropped(t *testing.T) {
 		{`{"answers":{"":{"other":true}}}`, closed}, {`{"answers":{"":{"text":"x"}}}`, closed},
 		{`{"answers":{"one":{"picks":["OPTION 1"]},"two":{}}}`, bigForm()},
 		{`{"answers":{"one":{"picks":["OPTION 1"]},"day":{"picks":["x"]}}}`, bigForm()},
-		{`{"answers":{"":{}}}`, interact.Confirm{Message: "Sure?"}}, {`{"refusing":true}`, interact.Confirm{Message: "Sure?"}},
-		{`{"answers":{"":{"picks":["x"]}},"refusing":true}`, approve}, {`{"scope":"for ever"}`, approve},
-		{`{"scope":"always","cover":"host"}`, approve}, {`{"scope":"once","cover":"tool"}`, approve},
-		{`{"scope":"once","suggestion":1}`, approve}, {`{"scope":"always","cover":"input","suggestion":-1}`, approve},
+		{`{"answers":{"":{}}}`, interact.Confirm{Message: "Sure?"}}, {`{"choice":{}}`, interact.Confirm{Message: "Sure?"}},
+		{`{"answers":{"":{"picks":["x"]}},"choice":{"refusing":true}}`, approve},
+		{`{"choice":{"refusing":true},"at":"x"}`, approve}, {`{"choice":{"scope":"for ever"}}`, approve},
+		{`{"choice":{"scope":"always","cover":"host"}}`, approve}, {`{"choice":{"scope":"once","cover":"tool"}}`, approve},
+		{`{"choice":{"scope":"once","suggestion":1}}`, approve},
+		{`{"choice":{"scope":"always","cover":"input","suggestion":-1}}`, approve},
 	} {
 		s := newScreen(t)
 		s.keepDrafts(map[interact.ID][]byte{"1": []byte(tt.draft)})
@@ -273,7 +277,7 @@ func FuzzDraft(f *testing.F) {
 	for i, draft := range []string{
 		`{"answers":{"":{"text":"half a sentence\nand more"}}}`, `{"answers":{"":{"text":"z","other":true}}}`,
 		`{"answers":{"one":{"picks":["OPTION 2"]},"name":{"text":"nobody's"},"some":{"picks":["OPTION 1"],"text":"x"}}}`,
-		`{}`, `{"answers":{"":{"text":"use ninja"}},"refusing":true,"scope":"session","cover":"input"}`,
+		`{}`, `{"answers":{"":{"text":"use ninja"}},"choice":{"refusing":true,"scope":"session","cover":"input"}}`,
 	} {
 		f.Add(uint8(i), []byte(draft))
 	}

@@ -64,8 +64,9 @@ type page struct {
 	read        func() bool            // what must be read of it before the affirmative works has been in view
 	unread      func() int             // lines that have not been in view
 	inputs      map[string]answerInput // by question; see [draft]
-	noteDraft   func(*draft)           // adds to a draft what is in no input
-	takeDraft   func(draft) bool       // takes that in, if it is a draft of this page
+	at          string                 // the question that the person has answered last, where there are several
+	choice      func() *draftChoice    // how they are about to decide; nil where there is nothing to choose
+	choose      func(draftChoice)      // has them be; nil where there is nothing to choose
 	// said is what the journal keeps of what it says: facts, and the change of a file as a unified diff.
 	said func() (facts []string, diff string)
 }
@@ -77,14 +78,13 @@ func newPage(e *entry, w *window, head *head) *page {
 		problem:     Lines("", theme.SizeNameCaptionText, widget.DangerImportance),
 		unwind:      func() bool { return false },
 		wantedWidth: func() float32 { return 0 }, compactBody: func(bool) {},
-		renew:     func() {},
-		look:      func() {},
-		read:      func() bool { return true },
-		unread:    func() int { return 0 },
-		inputs:    map[string]answerInput{},
-		noteDraft: func(*draft) {},
-		takeDraft: func(d draft) bool { return !d.Refusing && d.Scope == "" && d.Cover == "" && d.Suggestion == 0 },
-		said:      func() ([]string, string) { return nil, "" },
+		renew:  func() {},
+		look:   func() {},
+		read:   func() bool { return true },
+		unread: func() int { return 0 },
+		inputs: map[string]answerInput{},
+		choice: func() *draftChoice { return nil },
+		said:   func() ([]string, string) { return nil, "" },
 	}
 }
 

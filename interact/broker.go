@@ -92,6 +92,7 @@ type Broker struct {
 	keyed    map[joinKey]*entry // by idempotency key
 	same     map[joinKey]*entry // pending ones, by content
 	watchers map[chan struct{}]struct{}
+	events   events
 }
 
 // NewBroker returns a broker that is ready for requests. Close it to end what is pending.
@@ -103,6 +104,7 @@ func NewBroker(cfg BrokerConfig) *Broker {
 		keyed:    map[joinKey]*entry{},
 		same:     map[joinKey]*entry{},
 		watchers: map[chan struct{}]struct{}{},
+		events:   newEvents(),
 	}
 }
 
@@ -261,6 +263,7 @@ func (b *Broker) enter(e *entry) {
 func (b *Broker) forget(e *entry) {
 	delete(b.entries, e.req.ID)
 	b.unkey(e)
+	b.events.forget(e)
 }
 
 // unkey has the next request with one of e's idempotency keys asked anew. The caller holds b.mu.
@@ -317,6 +320,7 @@ func (b *Broker) start(e *entry) {
 	b.enter(e)
 	b.pending = append(b.pending, e)
 	b.same[e.content] = e
+	b.events.came(e)
 	b.signal()
 	b.runs.Go(func() { b.run(e) })
 }

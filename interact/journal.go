@@ -29,6 +29,7 @@ type Record struct {
 	// key must have the same.
 	Content string   `json:"content,omitzero"`
 	Joined  []string `json:"joined,omitzero"` // idempotency keys of others that asked the same and have its answer
+	Event   EventID  `json:"event,omitzero"`  // that came of it last
 	Answer  Answer   `json:"answer,omitzero"`
 }
 

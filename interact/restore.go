@@ -16,6 +16,7 @@ const graceTime = 30 * time.Second
 func (b *Broker) Restore(open, last []Record) {
 	var settled time.Time
 	b.mu.Lock()
+	b.events.restore(open, last)
 	for _, r := range last {
 		settled = r.Answer.At
 		e := restored(r)
@@ -34,6 +35,11 @@ func restored(r Record) *entry {
 	e := &entry{
 		req: r.Request, why: r.Why, joined: r.Joined, done: make(chan struct{}),
 		deadline: r.Request.Deadline, snoozed: r.Request.Snoozed,
+	}
+	if r.Answer.Outcome == "" {
+		e.came = r.Event
+	} else {
+		e.settled = r.Event
 	}
 	e.req.Snoozed = time.Time{}
 	e.content = e.contentOf(r.Content)

@@ -26,6 +26,7 @@ func (b *Broker) settle(e *entry, a Answer) (settled bool) {
 		if byPolicy {
 			b.mu.Lock()
 			e.why = unjournaled(e.why)
+			b.events.staysOpen(e)
 			b.mu.Unlock()
 			return false
 		}
@@ -53,6 +54,9 @@ func (b *Broker) note(e *entry, a Answer) error {
 	e.noting.Lock()
 	defer e.noting.Unlock()
 	b.mu.Lock()
+	if a.Outcome != "" {
+		b.events.settles(e)
+	}
 	r := e.record(a)
 	b.mu.Unlock()
 	write := b.cfg.Journal.Open
@@ -130,6 +134,7 @@ func (b *Broker) publish(e *entry, a Answer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e.answer = a
+	b.events.hasSettled(e)
 	close(e.done)
 	if i := slices.Index(b.pending, e); i >= 0 {
 		b.pending = slices.Delete(b.pending, i, i+1)

@@ -1,9 +1,11 @@
 package ipc
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"nod/interact"
 )
@@ -21,8 +23,9 @@ func keyOf(r *http.Request, inBody string) (string, error) {
 	switch {
 	case len(values) > 1:
 		return "", &interact.ParamError{Param: keyHeader, Problem: "stands there twice"}
-	case err != nil || key == "":
-		return "", &interact.ParamError{Param: keyHeader, Problem: "want a key, in quotes or without"}
+	case err != nil || key == "" || utf8.RuneCountInString(key) > interact.MaxName:
+		problem := fmt.Sprintf("want 1 to %d characters, in quotes or without", interact.MaxName)
+		return "", &interact.ParamError{Param: keyHeader, Problem: problem}
 	case inBody != "" && inBody != key:
 		return "", &interact.ParamError{Param: "idempotency_key", Problem: "is another one than in the header"}
 	}

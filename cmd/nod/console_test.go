@@ -175,9 +175,10 @@ func TestWhileAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hangs := time.Now().Add(time.Minute)
 		ctx, stop := whileAlive(context.Background(), func(ctx context.Context) (struct{}, error) {
-			if time.Now().After(hangs) {
-				<-ctx.Done()
+			if time.Now().Before(hangs) {
+				return struct{}{}, client.ErrNotRunning // it went away, and may come back
 			}
+			<-ctx.Done()
 			return struct{}{}, ctx.Err()
 		})
 		defer stop()

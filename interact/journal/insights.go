@@ -40,10 +40,10 @@ func sumOf(e history.Entry) sum {
 		if shown := e.Record.Answer.Shown; !shown.At.IsZero() {
 			s.Answered = shown.Decided
 		}
-		s.Answered = max(0, s.Answered)
+		s.Answered = max(0, s.Answered.Truncate(time.Microsecond))
 	case e.By == interact.ByPolicy && e.Outcome == interact.Allowed:
 		s.Passed, s.rule = 1, e.Rule
-	case e.By != interact.ByPolicy:
+	case e.Outcome == interact.TimedOut, e.Outcome == interact.Unavailable:
 		s.Missed = 1
 	}
 	if e.Outcome == interact.Denied {
@@ -58,35 +58,49 @@ func midnight(t time.Time) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, time.Local)
 }
 
-// sums calls add for the sums of all days from one on; entries that the index does not have yet come one by one.
+// sums calls add for the sums of all that was settled since then, after begin. What the index has no sum of, the part of
+// a day or what came last, comes entry by entry.
 func (r *Reader) sums(ctx context.Context, since time.Time, begin func(), add func(sum)) error {
-	day := "" // before every other
+	whole := time.Time{} // when the first whole day begins
 	if !since.IsZero() {
-		day = since.Local().Format(time.DateOnly)
+		if whole = midnight(since); whole.Before(since) {
+			whole = whole.AddDate(0, 0, 1)
+		}
+	}
+	addEntry := func(s *sqlite.Stmt) error {
+		e, _ := readEntry(s)
+		add(sumOf(e))
+		return nil
 	}
 	return r.readIndexed(ctx, func(conn *sqlite.Conn, at int64) error {
 		begin()
 		if at > 0 {
-			err := query(conn, `SELECT day, agent, project, tool, rule, entries, asked, passed, denied, missed, answered, settled
-				FROM idx.sums WHERE day >= ?`, func(s *sqlite.Stmt) error {
-				one, err := readSum(s)
-				add(one)
-				return err
-			}, day)
-			if err != nil {
+			if err := readSums(conn, whole, add); err != nil {
 				return err
 			}
+			if since.Before(whole) {
+				part := newFilter(history.Query{Since: since, Until: whole})
+				if err := part.findIndexed(conn, oldestFirst, at, addEntry); err != nil {
+					return err
+				}
+			}
 		}
-		var rest filter
-		if !since.IsZero() {
-			rest.Since = midnight(since)
-		}
-		return rest.findFresh(conn, oldestFirst, at+1, maxSeq, func(s *sqlite.Stmt) error {
-			e, _ := readEntry(s)
-			add(sumOf(e))
-			return nil
-		})
+		return newFilter(history.Query{Since: since}).findFresh(conn, oldestFirst, at+1, maxSeq, addEntry)
 	})
+}
+
+// readSums calls add for the sums of the days from one on.
+func readSums(conn *sqlite.Conn, from time.Time, add func(sum)) error {
+	day := "" // before every other
+	if !from.IsZero() {
+		day = from.Format(time.DateOnly)
+	}
+	return query(conn, `SELECT day, agent, project, tool, rule, entries, asked, passed, denied, missed, answered, settled
+		FROM idx.sums WHERE day >= ?`, func(s *sqlite.Stmt) error {
+		one, err := readSum(s)
+		add(one)
+		return err
+	}, day)
 }
 
 func readSum(s *sqlite.Stmt) (sum, error) {
@@ -158,7 +172,7 @@ func (r *Reader) Facets(ctx context.Context) (history.Facets, error) {
 	return history.Facets{Agents: most(agents), Projects: most(projects), Tools: most(tools)}, nil
 }
 
-// Insights returns sums over all days from the one of since on. A day is one of the place where the person was.
+// Insights returns sums of what was settled since then. A day is one of the place where the person was.
 func (r *Reader) Insights(ctx context.Context, since time.Time) (history.Insights, error) {
 	var agents, projects, tools, rules tally[string]
 	var days tally[int64]

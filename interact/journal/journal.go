@@ -97,8 +97,10 @@ func Open(path string, o Options) *Journal {
 	return j
 }
 
-// Close writes what is under way and closes the file.
+// Close writes what is under way and closes the file. The writer comes last: only then does SQLite take its log in.
 func (j *Journal) Close() error {
+	j.index.stop()
+	err := j.Reader.Close()
 	j.mu.Lock()
 	isFirst := !j.closed
 	j.closed = true
@@ -107,9 +109,8 @@ func (j *Journal) Close() error {
 		close(j.closing)
 		j.runs.Wait()
 		j.forward.close()
-		j.index.stop()
 	}
-	return j.Reader.Close()
+	return err
 }
 
 // Open implements [interact.Journal].

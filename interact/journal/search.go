@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"iter"
 	"math"
 	"strings"
@@ -122,6 +123,9 @@ func (f filter) find(conn *sqlite.Conn, at int64, o order, found func(*sqlite.St
 	if f.Before > 0 {
 		last = f.Before - 1
 	}
+	if f.ID != "" {
+		return f.findOne(conn, last, found)
+	}
 	old := func() error { return f.findIndexed(conn, o, min(at, last), found) }
 	fresh := func() error { return f.findFresh(conn, o, at+1, last, found) }
 	if o == oldestFirst {
@@ -132,6 +136,22 @@ func (f filter) find(conn *sqlite.Conn, at int64, o order, found func(*sqlite.St
 		err = old()
 	}
 	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+// findOne is find for a request with a given id.
+func (f filter) findOne(conn *sqlite.Conn, last int64, found func(*sqlite.Stmt) error) error {
+	seq := int64(0)
+	err := query(conn, "SELECT seq FROM entries WHERE id = ?", func(s *sqlite.Stmt) error {
+		seq = s.ColumnInt64(0)
+		return nil
+	}, string(f.ID))
+	if err != nil || seq == 0 {
+		return err
+	}
+	if err = f.findFresh(conn, newestFirst, seq, min(seq, last), found); errors.Is(err, errEnough) {
 		return nil
 	}
 	return err
@@ -263,27 +283,18 @@ func (r *Reader) Search(ctx context.Context, q history.Query) (page history.Page
 }
 
 // Entry returns the entry with a number. The error wraps [interact.ErrNotFound] where there is none.
-func (r *Reader) Entry(ctx context.Context, seq int64) (history.Entry, error) {
-	return r.entry(ctx, "seq = ?", seq)
-}
-
-// Find returns the entry of a request. The error wraps [interact.ErrNotFound] where there is none.
-func (r *Reader) Find(ctx context.Context, id interact.ID) (history.Entry, error) {
-	return r.entry(ctx, "id = ?", string(id))
-}
-
-func (r *Reader) entry(ctx context.Context, which string, value any) (e history.Entry, err error) {
+func (r *Reader) Entry(ctx context.Context, seq int64) (e history.Entry, err error) {
 	err = r.read(ctx, func(conn *sqlite.Conn) error {
-		return query(conn, "SELECT "+columns+", hash, head, body FROM entries WHERE "+which, func(s *sqlite.Stmt) error {
+		return query(conn, "SELECT "+columns+", hash, head, body FROM entries WHERE seq = ?", func(s *sqlite.Stmt) error {
 			e, err = readEntry(s)
 			return err
-		}, value)
+		}, seq)
 	})
 	if err == nil && e.Seq == 0 {
 		err = interact.ErrNotFound
 	}
 	if err != nil {
-		return history.Entry{}, fmt.Errorf("read entry %v of the history: %w", value, err)
+		return history.Entry{}, fmt.Errorf("read entry %d of the history: %w", seq, err)
 	}
 	return e, nil
 }
@@ -308,31 +319,51 @@ func readEntry(s *sqlite.Stmt) (history.Entry, error) {
 	return e, nil
 }
 
-// Past yields what the person has decided about calls whose exact input is known, oldest first, until there is an
-// error.
-func (r *Reader) Past(ctx context.Context) iter.Seq2[policy.Past, error] {
-	return func(yield func(policy.Past, error) bool) {
-		decided := newFilter(history.Query{Kind: interact.KindApprove, By: interact.ByHuman})
-		seen := int64(0)
+// Entries yields all entries that q picks, oldest first, until there is an error. Its Limit does not count.
+func (r *Reader) Entries(ctx context.Context, q history.Query) iter.Seq2[history.Entry, error] {
+	return func(yield func(history.Entry, error) bool) {
+		last := int64(0)
 		err := r.readIndexed(ctx, func(conn *sqlite.Conn, at int64) error {
-			return decided.find(conn, at, oldestFirst, func(s *sqlite.Stmt) error {
+			return newFilter(q).find(conn, at, oldestFirst, func(s *sqlite.Stmt) error {
 				e, err := readEntry(s)
-				if err != nil {
+				if err != nil || e.Seq <= last { // that far it came before the index turned out to be damaged
 					return err
 				}
-				past, ok := pastOf(e)
-				if !ok || e.Seq <= seen {
-					return nil
-				}
-				seen = e.Seq
-				if !yield(past, nil) {
+				if last = e.Seq; !yield(e, nil) {
 					return errEnough
 				}
 				return nil
 			})
 		})
 		if err != nil {
-			yield(policy.Past{}, fmt.Errorf("read what was decided: %w", err))
+			yield(history.Entry{}, fmt.Errorf("read the history: %w", err))
+		}
+	}
+}
+
+// Export writes all entries that q picks, oldest first, and returns how many they are.
+func (r *Reader) Export(ctx context.Context, w io.Writer, q history.Query, f history.Format) (n int, err error) {
+	out := history.NewWriter(w, f)
+	for e, err := range r.Entries(ctx, q) {
+		if err == nil {
+			err = out.Write(e)
+		}
+		if err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, out.Flush()
+}
+
+// Past yields what the person has decided about calls whose exact input is known, oldest first, until there is an
+// error.
+func (r *Reader) Past(ctx context.Context) iter.Seq2[policy.Past, error] {
+	return func(yield func(policy.Past, error) bool) {
+		for e, err := range r.Entries(ctx, history.Query{Kind: interact.KindApprove, By: interact.ByHuman}) {
+			if past, ok := pastOf(e); (ok || err != nil) && !yield(past, err) {
+				return
+			}
 		}
 	}
 }

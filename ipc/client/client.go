@@ -69,6 +69,9 @@ type Client struct {
 	// to a server that runs as this user or as root.
 	Dial func(ctx context.Context) (net.Conn, error)
 
+	// Lost, when set, is called when a call has lost its nod-desktop and begins to wait for the next.
+	Lost func()
+
 	mu sync.Mutex // guards at
 	at *server    // nil before the first call
 }

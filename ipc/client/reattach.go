@@ -55,6 +55,9 @@ func (c *Client) follow(ctx context.Context, at *server, err error, lost *LostEr
 	case isLost && lost == nil, isLost && at.isAlive(ctx): // it has hung up, and will do so again
 		return err
 	case lost != nil:
+		if isLost && c.Lost != nil {
+			c.Lost()
+		}
 		if waited := c.await(ctx, at); waited != nil {
 			return &LostError{Err: lost.Err, waited: waited}
 		}

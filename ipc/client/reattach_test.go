@@ -231,9 +231,13 @@ func TestReattach(t *testing.T) {
 							t.Fatal(err)
 						}
 					}
-					go func() { <-first.dead; d.start() }()
+					losses := 0
+					c.Lost = func() { losses++; d.start() }
 					got, err := wait(t.Context(), c)
 					d.expectOne(got, err)
+					if losses != 1 {
+						t.Errorf("lost %d times", losses)
+					}
 					if at := c.Current(); at == first.Endpoint || at != d.client().Endpoint {
 						t.Errorf("the client talks to %v", at)
 					}

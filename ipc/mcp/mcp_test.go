@@ -491,8 +491,10 @@ type desktop struct {
 	reattach func(context.Context, error) error
 }
 
-func (d desktop) Connect(ctx context.Context, s Session) (*sdk.ClientSession, error) { return d.connect(ctx, s) }
-func (d desktop) Reattach(ctx context.Context, broke error) error                    { return d.reattach(ctx, broke) }
+func (d desktop) Connect(ctx context.Context, s Session) (*sdk.ClientSession, error) {
+	return d.connect(ctx, s)
+}
+func (d desktop) Reattach(ctx context.Context, broke error) error { return d.reattach(ctx, broke) }
 
 // proxied connects a client to a proxy of d.
 func proxied(t *testing.T, d desktop, o *sdk.ClientOptions) *sdk.ClientSession {

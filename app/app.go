@@ -144,7 +144,6 @@ func newProgram(
 	if err := p.openDesktop(); err != nil {
 		return nil, err
 	}
-	p.archive = noArchive{}
 	p.broker = interact.NewBroker(interact.BrokerConfig{
 		Policy: keeper{p.store, p.windows}, Prompter: p.presence, Notify: p.notifier.Notify, Journal: p.journal,
 		Timeout: p.store.Timeout, Processes: peer.Table{}, Log: p.log,

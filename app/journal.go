@@ -27,6 +27,7 @@ func (p *program) openJournal() error {
 		Log: p.log, Changed: func() { operator.Signal(p.journalChanged) },
 		Config: func() config.History { return p.store.Config().History },
 	})
+	p.archive = p.journal
 	return nil
 }
 

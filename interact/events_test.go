@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"nod/interact"
 	"nod/interact/interacttest"
@@ -180,6 +181,30 @@ func TestEventsComeInTheirOrder(t *testing.T) {
 		<-f.News()
 		if got := told(f); got != "own!" {
 			t.Errorf("told %q", got)
+		}
+	})
+}
+
+// A restart of nod is no event: who reads on hears of what was missed, and of nothing else.
+func TestFeedGoesOnAfterARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := startDesktop(&interacttest.Journal{}, &interacttest.Prompter{})
+		defer func() { d.Close() }()
+		mustBegin(t, d.Broker, asks("/x", "open")).Detach()
+		over := mustBegin(t, d.Broker, asks("/x", "over"))
+		settle(t, d.Broker, mustBegin(t, d.Broker, asks("/x", "known")), "/x")
+		f := d.Follow(agentOf("/x"), 1)
+		if got := told(f); got != "reset open? over?" {
+			t.Errorf("told %q of what nobody knows", got)
+		}
+		_, last, _ := f.Next()
+		settle(t, d.Broker, over, "/x")
+		time.Sleep(time.Second) // of fake time
+		d.kill(&interacttest.Prompter{})
+		f = d.Follow(agentOf("/x"), last)
+		defer f.Close()
+		if got := told(f); got != "over!" {
+			t.Errorf("told %q after the restart", got)
 		}
 	})
 }

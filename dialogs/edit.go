@@ -24,18 +24,34 @@ func editContent(a interact.Approve, args arguments, cwd string) (content, bool)
 	if c, ok := patchContent(args, cwd); ok {
 		return c, true
 	}
+	f, ok := fileChangeOf(args)
+	switch {
+	case !ok:
+		return content{}, false
+	case f.edits == nil:
+		return writeContent(f.path, f.text, cwd).withRest(f.rest), true
+	}
+	return editsContent(f.path, f.edits, cwd).withRest(f.rest), true
+}
+
+// fileChange is what an input does to a file.
+type fileChange struct {
+	path  string
+	text  string // all of it, unless there are edits
+	edits []edit
+	rest  arguments // that say something else
+}
+
+func fileChangeOf(args arguments) (f fileChange, ok bool) {
 	pathKey, path, ok := args.text("file_path", "filePath", "absolute_path", "path")
 	if !ok || path == "" {
-		return content{}, false
+		return fileChange{}, false
 	}
 	if key, text, ok := args.text("content", "contents", "file_text"); ok {
-		return writeContent(path, text, cwd).withRest(args.without(pathKey, key)), true
+		return fileChange{path: path, text: text, rest: args.without(pathKey, key)}, true
 	}
 	edits, used, ok := editsOf(args)
-	if !ok {
-		return content{}, false
-	}
-	return editsContent(path, edits, cwd).withRest(args.without(append(used, pathKey)...)), true
+	return fileChange{path: path, edits: edits, rest: args.without(append(used, pathKey)...)}, ok
 }
 
 // editsOf finds the replacements in an input, and the keys that they were made of.

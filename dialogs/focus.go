@@ -57,6 +57,10 @@ func (b *focusBase) KeyUp(*fyne.KeyEvent) {}
 func (b *focusBase) passOn(ev *fyne.KeyEvent) {
 	if b.w != nil {
 		b.w.typedKey(ev)
+		return
+	}
+	if c := fyne.CurrentApp().Driver().CanvasForObject(b.self); c != nil && c.OnTypedKey() != nil {
+		c.OnTypedKey()(ev)
 	}
 }
 

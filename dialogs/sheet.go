@@ -32,6 +32,7 @@ type sheet struct {
 	seen   seenRanges
 	read   bool // the end of what must be read has been in view
 	unread int  // lines that have not been in view
+	past   bool // it was read, or not: what has been in view does not matter any more
 
 	ground       fyne.ThemeColorName // of the paper
 	paper        *canvas.Rectangle
@@ -213,6 +214,10 @@ func (s *sheet) TypedShortcut(sc fyne.Shortcut) {
 		s.page.selectAll()
 	case s.w != nil:
 		s.w.typedShortcut(sc)
+	default: // the window is another
+		if c, ok := fyne.CurrentApp().Driver().CanvasForObject(s).(fyne.Shortcutable); ok {
+			c.TypedShortcut(sc)
+		}
 	}
 }
 
@@ -247,7 +252,7 @@ func (l sheetLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	if l.capped {
 		button = l.file
 	}
-	hasFoot := l.capped || height > view+1 && view > l.footHeight()+2*l.lineHeight()
+	hasFoot := l.capped || !l.past && height > view+1 && view > l.footHeight()+2*l.lineHeight()
 	setVisible(l.state, hasFoot)
 	setVisible(button, hasFoot && (l.capped || !l.seen.covers(end)))
 	if hasFoot {

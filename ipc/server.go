@@ -45,6 +45,7 @@ const (
 // Config is what a [Server] works with. All fields but Dir and the functions are required.
 type Config struct {
 	Address string           // loopback address and port to listen on; port 0 picks a free one
+	AnyPort bool             // a free port will do when another program has that one
 	Dir     string           // where the endpoint is published; empty: [endpoint.Dir]
 	Broker  *interact.Broker //
 	Hooks   *hooks.Hooks     // of coding agents; nil: none are served
@@ -106,9 +107,12 @@ func Listen(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	path := endpoint.SocketPath(dir)
-	tcp, err := listenTCP(cfg.Address)
+	tcp, err := listenTCP(cfg.Address, cfg.AnyPort)
 	if err != nil {
 		return nil, err
+	}
+	if at := tcp.Addr().String(); cfg.AnyPort && at != cfg.Address {
+		cfg.Log.Warn("another program has nod's port, so nod takes a free one", "want", cfg.Address, "have", at)
 	}
 	sock, err := listenSocket(path)
 	if errors.Is(err, errNoSocket) {

@@ -400,31 +400,14 @@ func (w *Window) change(f func(*config.Config) error, done func(error)) {
 	})
 }
 
-// maxTries is how often a change is tried while others change the configuration, too.
-const maxTries = 5
-
 // replace runs off the UI goroutine.
 func (w *Window) replace(ctx context.Context, f func(*config.Config) error) error {
-	for range maxTries {
-		base := *w.saved.Load()
-		next := base.Clone()
-		if err := f(&next); err != nil {
-			return err
-		}
-		err := w.opts.Operator.Replace(ctx, base, next)
-		if err == nil {
-			w.saved.Store(&next)
-		}
-		if !errors.Is(err, config.ErrChanged) {
-			return err
-		}
-		s, err := w.opts.Operator.State(ctx)
-		if err != nil {
-			return err
-		}
-		w.saved.Store(&s.Config)
+	saved, err := operator.Change(ctx, w.opts.Operator, *w.saved.Load(), f)
+	w.saved.Store(&saved)
+	if errors.Is(err, config.ErrChanged) {
+		return fmt.Errorf("%s: %w", lang.L("The settings keep changing; try again"), err)
 	}
-	return fmt.Errorf("%s: %w", lang.L("The settings keep changing; try again"), config.ErrChanged)
+	return err
 }
 
 // with returns a list with one x in it, or none. It may write to the list.

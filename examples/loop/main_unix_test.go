@@ -23,9 +23,8 @@ import (
 
 	"nod/interact"
 	"nod/interact/interacttest"
-	"nod/ipc"
 	"nod/ipc/client"
-	"nod/ipc/peer"
+	"nod/ipc/ipctest"
 	"nod/policy"
 )
 
@@ -36,46 +35,6 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
-}
-
-// serve runs a server with a person before it until the test ends, and returns the folder that it is found by.
-func serve(t *testing.T, p interact.Prompter) (runtimeDir string) {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "nod") // short enough for a socket's address
-	if err != nil {
-		t.Fatal(err)
-	}
-	broker := interacttest.Broker(p, &interacttest.Policy{}, func(c *interact.BrokerConfig) { c.Processes = peer.Table{} })
-	server, err := ipc.Listen(ipc.Config{
-		Address: "127.0.0.1:0", Dir: filepath.Join(dir, "nod"), Broker: broker, Version: "test",
-		Log: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(ctx) }()
-	t.Cleanup(func() {
-		broker.Close()
-		stop()
-		if err := errors.Join(<-served, os.RemoveAll(dir)); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
-
-// discover returns a client of the server in a runtime folder.
-func discover(t *testing.T, runtimeDir string) *client.Client {
-	t.Helper()
-	t.Setenv("XDG_RUNTIME_DIR", runtimeDir)
-	c, err := client.Discover()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return c
 }
 
 func appending(path, text string) call {
@@ -115,7 +74,7 @@ func TestBlocking(t *testing.T) {
 	}}
 	var out strings.Builder
 	a := &agent{state: &state{}, out: &out}
-	a.connect(discover(t, serve(t, person)))
+	a.connect(ipctest.Serve(t, person, &interacttest.Policy{}).Client)
 	script := []call{
 		appending(notes, "yes"), appending(notes, "no"), appending(notes, "hm"),
 		{"read_file", json.RawMessage(fmt.Sprintf(`{"path":%q}`, notes))},
@@ -280,7 +239,7 @@ func TestKilled(t *testing.T) {
 		script = append(script, appending(notes[n], "& once\n"))
 	}
 	person := &leaver{answered: map[string]int{}}
-	d := newDurable(t, serve(t, person), script)
+	d := newDurable(t, ipctest.Serve(t, person, &interacttest.Policy{}).RuntimeDir, script)
 	status, kills := -1, 0
 	for attempt := 0; status != 0; attempt++ {
 		if attempt == 40 {
@@ -321,7 +280,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 		t.Fatal(err)
 	}
 	person := &interacttest.Prompter{Answer: interacttest.Always(interact.Answer{Outcome: interact.Allowed})}
-	d := newDurable(t, serve(t, person), []call{appending(notes, "a"), appending(fifo, "b"), appending(notes, "c")})
+	d := newDurable(t, ipctest.Serve(t, person, &interacttest.Policy{}).RuntimeDir, []call{appending(notes, "a"), appending(fifo, "b"), appending(notes, "c")})
 	status := exitInterrupted
 	for killed := false; status == exitInterrupted || status == -1; {
 		cmd, out := d.start()

@@ -58,6 +58,7 @@ type Journal struct {
 	closing chan struct{}
 	runs    sync.WaitGroup
 	forward *forwarder
+	index   *indexer
 	files   sync.Mutex // held by the keeper while it has the file open, and to rename or remove it
 
 	mu       sync.Mutex // guards all below
@@ -86,16 +87,20 @@ func Open(path string, o Options) *Journal {
 		writes: make(chan *write), wrote: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
 	j.forward = newForwarder(o.Config, j.notForwarded)
+	j.index = newIndexer(j.Reader, o.Log)
 	w := &writer{j: j, path: path}
 	j.failed(w.open())
 	j.runs.Go(w.run)
 	j.runs.Go(j.keep)
 	go j.forward.run()
+	go j.index.run()
 	return j
 }
 
-// Close writes what is under way and closes the file.
+// Close writes what is under way and closes the file. The writer comes last: only then does SQLite take its log in.
 func (j *Journal) Close() error {
+	j.index.stop()
+	err := j.Reader.Close()
 	j.mu.Lock()
 	isFirst := !j.closed
 	j.closed = true
@@ -105,7 +110,7 @@ func (j *Journal) Close() error {
 		j.runs.Wait()
 		j.forward.close()
 	}
-	return j.Reader.Close()
+	return err
 }
 
 // Open implements [interact.Journal].

@@ -80,6 +80,7 @@ func (w *writer) group(first *write) {
 	}
 	err := w.commit(group)
 	w.j.failed(err)
+	w.j.index.wake()
 	for _, next := range group {
 		next.done <- err
 	}

@@ -264,7 +264,9 @@ func TestResumedWithTheReply(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Close()
-	offline := &client.Client{Endpoint: endpoint.Endpoint{URL: "http://127.0.0.1:1", Socket: filepath.Join(t.TempDir(), "s")}}
+	offline := &client.Client{
+		Endpoint: endpoint.Endpoint{URL: "http://127.0.0.1:1", Socket: filepath.Join(t.TempDir(), "s")},
+	}
 	tests := []struct {
 		name   string
 		change func(*api.RequestReply)

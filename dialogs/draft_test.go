@@ -162,7 +162,8 @@ func TestWhenDraftsAreKept(t *testing.T) {
 		want []string // texts, in the order in which they were kept
 	}{
 		{"nothing is typed", func(s *screen) { s.chord(fyne.KeyPeriod) }, nil},
-		{"another prompt", func(s *screen) { s.typeText("a"); s.chord(fyne.KeyPeriod); s.chord(fyne.KeyComma) }, []string{"a"}},
+		{"another prompt", func(s *screen) { s.typeText("a"); s.chord(fyne.KeyPeriod); s.chord(fyne.KeyComma) },
+			[]string{"a"}},
 		{"put off", func(s *screen) { s.typeText("a"); s.tap(s.page().head.more); s.tapText("Snooze 5 minutes") },
 			[]string{"a"}},
 		{"twice", func(s *screen) {

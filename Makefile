@@ -16,7 +16,7 @@ WITHOUT_C := CGO_ENABLED=0 go test -tags ci
 # The version comes from LDFLAGS: without this, go build fails in a clone that another user owns.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false -trimpath)
 
-.PHONY: build run demo screenshot stop test test-agents test-mcp unit e2e monkey lint fuzz sandbox bench figures pictures update-golden clean help need-go
+.PHONY: build run demo screenshot stop test test-agents test-mcp unit e2e monkey kill soak lint fuzz sandbox bench figures pictures update-golden clean help need-go
 
 build: setup-build bin/nod bin/nod-desktop bin/nod-dialogs ## build the programs into bin/ (what make alone does)
 
@@ -36,7 +36,7 @@ test: setup-test build lint unit e2e ## run every test
 
 # Where bubblewrap is, the tests that run commands in a sandbox must not be skipped.
 SANDBOX    = $(if $(shell command -v bwrap),NOD_SANDBOX=1)
-# How many commands make sandbox builds and runs; the seed of these and of make monkey.
+# How many commands make sandbox builds and runs; the seed of these, of make monkey and of make kill.
 COUNT     ?= 20000
 SEED      ?= 2
 
@@ -48,13 +48,24 @@ unit: setup-test ## run the tests that need no screen
 e2e: setup-test build ## test the built programs on virtual desktops, with real keys and clicks
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 15m ./e2e/...
 
-# How long make monkey drives nod. REPLAY is the file of a failure.
+# How long make monkey drives nod, and make soak (by itself an hour). REPLAY is the file of a failure.
 MINUTES   ?= 10
 REPLAY    ?=
 
 monkey: setup-test build ## drive nod at random for MINUTES, from SEED on; or run the REPLAY of a failure again
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 0 -v -run TestMonkey ./e2e -args -monkey $(MINUTES)m \
 		-monkey-seed $(SEED) -monkey-replay "$(abspath $(REPLAY))"
+
+soak: MINUTES = 60
+soak: setup-test build ## have nod work for MINUTES, and see that nothing grows
+	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 0 -v -run TestSoak ./e2e -args -soak $(MINUTES)m
+
+# How often make kill kills a process of nod's.
+KILLS     ?= 3000
+
+kill: setup-test build ## kill nod's processes KILLS times, from SEED on, and see that nothing is lost or counts twice
+	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 0 -v -run 'TestKill$$' ./e2e -args -kills $(KILLS) \
+		-kill-seed $(SEED)
 
 # One more try at once: npm's own patience with a registry that it cannot reach is minutes.
 NPM_INSTALL := npm install --no-audit --no-fund --fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000
@@ -106,8 +117,8 @@ bench: setup-test ## run the benchmarks, those beside other libraries, too (benc
 	$(WITHOUT_C) -run '^$$' -bench . -benchmem $(CORE) $(WINDOWS)
 	go -C bench test -run '^$$' -bench . -benchmem .
 
-figures: setup-test build ## measure start, first window, memory, processor and size on a virtual desktop
-	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 10m -run Figures ./e2e -figures -v
+figures: setup-test build ## measure start, windows, journal, memory, processor and size on a virtual desktop
+	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 30m -run Figures ./e2e -figures -v
 
 pictures: e2e ## copy the pictures of the README from the screenshots of the tests
 	@mkdir -p assets/screenshots

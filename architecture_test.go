@@ -33,6 +33,7 @@ var mayImport = map[string][]string{
 	"nod/ipc/interrupt":         {"nod/ipc/api"},
 	"nod/ipc/endpoint":          {"nod/ownfile"},
 	"nod/ipc/hooks":             {"nod/interact"},
+	"nod/ipc/ipctest":           {"nod/interact/interacttest", "nod/ipc", "nod/ipc/client"},
 	"nod/ipc/mcp":               {"nod/interact", "nod/ipc/api"},
 	"nod/ipc/operator":          {"nod/interact/history", "nod/policy/config"},
 	"nod/interact":              {"nod/ipc/api", "nod/policy"},
@@ -58,7 +59,7 @@ var mayImport = map[string][]string{
 	"nod/dialogs/controls": {"nod/dialogs"},
 	"nod/dialogs/settings": {"nod/agents/registry", "nod/dialogs/controls"},
 	"nod/cmd/nod": {
-		"nod/agents/registry", "nod/ipc/acp", "nod/ipc/client", "nod/ipc/mcp", "nod/policy/store",
+		"nod/agents/registry", "nod/interact/journal", "nod/ipc/acp", "nod/ipc/client", "nod/ipc/mcp", "nod/policy/store",
 	},
 	"nod/ownfile":       {},
 	"nod/e2e":           {},

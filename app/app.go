@@ -155,7 +155,7 @@ func newProgram(
 		AskMore: func() bool { return p.store.Config().Agents.AskMore },
 	})
 	p.server, err = ipc.Listen(ipc.Config{
-		Address: p.store.Config().IPC.Address, Dir: dir, Broker: p.broker, Version: o.Version, Log: p.log,
+		Address: p.store.Config().IPC.Address, AnyPort: p.store.Config().IPC == config.Default().IPC, Dir: dir, Broker: p.broker, Version: o.Version, Log: p.log,
 		Hooks: p.hooks, Raise: p.raise, Called: p.windows.warmUp,
 		Paused: func() (bool, time.Time) { pause := p.presence.paused(); return pause.On, pause.Until },
 	})
@@ -173,8 +173,9 @@ func (p *program) openDesktop() (err error) {
 		reachable: func(ctx context.Context) error { _, err := displayEnv(ctx); return err },
 		quiet:     func(r interact.Request) bool { return waitsInTray(p.store.Config(), r) },
 		changed:   p.screenChanged, failed: p.tellFailed,
-		present: func() { p.presence.back() },
-		undoFor: func() time.Duration { return p.store.Config().Prompt.Undo },
+		present:   func() { p.presence.back() },
+		undoFor:   func() time.Duration { return p.store.Config().Prompt.Undo },
+		saveDraft: p.saveDraft,
 	})
 	p.notifier = newNotifier(beeepMessenger{p.sound}, p.wantsNotice, p.log)
 	p.presence = newPresence(p.windows, p.refresh, p.tellQuiet)

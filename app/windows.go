@@ -37,8 +37,9 @@ type windows struct {
 	granting sync.Mutex // held while what is saved changes, so that it is known what one change did
 
 	mu        sync.Mutex
-	pending   []*prompt // oldest first
-	process   *process  // nil while none is up
+	pending   []*prompt              // oldest first
+	drafts    map[interact.ID][]byte // what the person has typed into their prompts, or had when nod was killed
+	process   *process               // nil while none is up
 	screen    operator.Screen
 	wanted    []operator.View // that the windows have not fetched yet
 	warm      bool            // an agent has called: a prompt may follow
@@ -58,7 +59,9 @@ type windowsConfig struct {
 	changed   func()                                  // the screen has changed, or what can be undone
 	present   func()                                  // the person has answered a prompt
 	undoFor   func() time.Duration                    // how long an answer can be undone
-	failed    func(why error)                         // the process has died too often
+	// saveDraft keeps what the person has typed beyond the end of nod.
+	saveDraft func(ctx context.Context, id interact.ID, draft []byte) error
+	failed    func(why error) // the process has died too often
 }
 
 // A prompt is a request that is pending.
@@ -93,7 +96,9 @@ func (p *prompt) release() {
 func (p *prompt) age(other *prompt) int { return p.Request.Created.Compare(other.Request.Created) }
 
 func newWindows(c windowsConfig) *windows {
-	w := &windows{windowsConfig: c, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	w := &windows{
+		windowsConfig: c, wake: make(chan struct{}, 1), ended: make(chan struct{}), drafts: map[interact.ID][]byte{},
+	}
 	w.undos = &undos{changed: w.undosChanged}
 	return w
 }
@@ -201,6 +206,7 @@ func (w *windows) remove(p *prompt) {
 	if i := slices.Index(w.pending, p); i >= 0 {
 		w.pending = slices.Delete(w.pending, i, i+1)
 	}
+	delete(w.drafts, p.ID)
 	p.isOver = true
 	w.used = time.Now()
 	undo := p.undo
@@ -271,8 +277,9 @@ func (w *windows) Prompts(_ context.Context, known map[interact.ID]int) (operato
 		case known[p.ID] == p.Revision || fresh == maxFresh:
 			all.Prompts = append(all.Prompts, operator.Prompt{ID: p.ID, Revision: p.Revision})
 		default:
-			p.Times = operator.TimesOf(*p.Request, time.Now())
-			all.Prompts = append(all.Prompts, p.Prompt)
+			one := p.Prompt
+			one.Times, one.Draft = operator.TimesOf(*p.Request, time.Now()), w.drafts[p.ID]
+			all.Prompts = append(all.Prompts, one)
 			p.shown = true
 			fresh++
 		}

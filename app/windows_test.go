@@ -22,17 +22,19 @@ import (
 type desk struct {
 	t        *testing.T
 	w        *windows
-	mu       sync.Mutex     // guards display, crash and started
-	crash    error          // how every process exits as soon as it is connected
-	display  error          // why no display can be reached
-	created  time.Time      // of the requests
-	deadline time.Time      // of the requests
-	saves    string         // what an allow of any scope would save
-	started  []*fakeProcess // in order
-	slow     time.Duration  // how long a process takes before it fetches anything
-	answers  atomic.Int32   // of the person
-	quiet    atomic.Bool    // prompts wait in the tray
-	failed   int            // how often the person was told that the windows fail
+	mu       sync.Mutex             // guards display, crash and started
+	crash    error                  // how every process exits as soon as it is connected
+	display  error                  // why no display can be reached
+	created  time.Time              // of the requests
+	deadline time.Time              // of the requests
+	saves    string                 // what an allow of any scope would save
+	started  []*fakeProcess         // in order
+	slow     time.Duration          // how long a process takes before it fetches anything
+	answers  atomic.Int32           // of the person
+	quiet    atomic.Bool            // prompts wait in the tray
+	failed   int                    // how often the person was told that the windows fail
+	saved    map[interact.ID]string // drafts beyond the end of nod
+	saveErr  error                  // why none can be
 }
 
 // fakeProcess is a windows process.
@@ -48,7 +50,7 @@ type fakeProcess struct {
 var errKilled = errors.New("signal: killed")
 
 func newDesk(t *testing.T) *desk {
-	d := &desk{t: t, deadline: time.Now().Add(time.Hour)}
+	d := &desk{t: t, deadline: time.Now().Add(time.Hour), saved: map[interact.ID]string{}}
 	ctx, stop := context.WithCancel(t.Context())
 	d.w = newWindows(windowsConfig{
 		log: slog.New(slog.DiscardHandler), start: d.start,
@@ -64,6 +66,7 @@ func newDesk(t *testing.T) *desk {
 		quiet:   func(interact.Request) bool { return d.quiet.Load() },
 		changed: func() {}, failed: func(error) { d.failed++ },
 		present: func() { d.answers.Add(1) }, undoFor: func() time.Duration { return 10 * time.Second },
+		saveDraft: d.saveDraft,
 	})
 	go d.w.run(ctx)
 	t.Cleanup(func() {
@@ -71,6 +74,16 @@ func newDesk(t *testing.T) *desk {
 		<-d.w.ended
 	})
 	return d
+}
+
+// saveDraft is a journal's.
+func (d *desk) saveDraft(_ context.Context, id interact.ID, draft []byte) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if delete(d.saved, id); d.saveErr == nil && len(draft) > 0 {
+		d.saved[id] = string(draft)
+	}
+	return d.saveErr
 }
 
 // start is [program.startWindows] without a process.

@@ -57,7 +57,7 @@ func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 	a.page.wanted, a.page.renew = a.wantedHeight, a.renew
 	a.page.look, a.page.read = a.lookAtAll, a.isRead
 	a.page.unread = func() int { return a.input.block.unread }
-	a.page.said = a.saidOf
+	a.page.said, a.page.choice, a.page.choose = a.saidOf, a.draftChoice, a.choose
 	a.page.wantedWidth, a.page.compactBody = a.wantedWidth, a.setCompact
 	a.disclosure = newButton(w, a.disclosureText(), a.toggleRaw)
 	a.disclosure.look = linkButton
@@ -189,6 +189,8 @@ func (a *approvePage) footObject() *foot {
 	a.reason = newField(a.w, labels.placeholder, true)
 	a.reason.SetMinRowsVisible(2)
 	a.reason.onEnter(a.w.refuse)
+	a.reason.OnChanged = func(string) { a.edited() }
+	a.inputs[""] = a.reason
 	a.reason.Hide()
 	a.no = newDecision(a.w, "", "", plainButton, a.w.refuse)
 	a.why = newButton(a.w, labels.why, a.openReason)
@@ -253,6 +255,7 @@ func (a *approvePage) disclosureText() string {
 func (a *approvePage) openReason() {
 	a.refusing = true
 	a.showRefusing()
+	a.edited()
 	a.w.changed()
 	a.w.enter(a.reason)
 }
@@ -264,6 +267,7 @@ func (a *approvePage) closeReason() bool {
 	}
 	a.refusing = false
 	a.showRefusing()
+	a.edited()
 	a.w.fit()
 	a.w.focus(a.text)
 	return true

@@ -13,7 +13,7 @@ import (
 // newAskPage asks one question: a pick from options, or free text.
 func newAskPage(w *window, e *entry, h *head, b interact.Ask) *page {
 	p := newPage(e, w, h)
-	answer, input, focus := askInput(w, b, p.touched)
+	answer, input, focus := p.askInput(b)
 	p.first = focus
 	p.affirm = func() {
 		text := answer()
@@ -34,12 +34,14 @@ func newAskPage(w *window, e *entry, h *head, b interact.Ask) *page {
 }
 
 // askInput is what the answer is given with: how to read it, what to show, and where the focus belongs.
-func askInput(w *window, b interact.Ask, changed func()) (
+func (p *page) askInput(b interact.Ask) (
 	answer func() string, input fyne.CanvasObject, focus func() fyne.Focusable,
 ) {
+	w := p.w
 	if len(b.Options) == 0 {
 		f := newField(w, plainText(b.Placeholder), b.Multiline)
-		f.OnChanged = func(string) { changed() }
+		f.OnChanged = func(string) { p.touched() }
+		p.inputs[""] = f
 		if !b.Multiline {
 			f.onEnter(w.affirm)
 		}
@@ -49,9 +51,10 @@ func askInput(w *window, b interact.Ask, changed func()) (
 	for i, o := range b.Options {
 		options[i] = interact.Option{Label: o, Value: o}
 	}
-	p := newPicker(w, options, false, b.OffersOther(), b.Placeholder)
-	p.changed, p.next = changed, w.affirm
-	return func() string { return strings.Join(p.answers(), "") }, p.object, p.focusFirst
+	pick := newPicker(w, options, false, b.OffersOther(), b.Placeholder)
+	pick.changed, pick.next = p.touched, w.affirm
+	p.inputs[""] = pick
+	return func() string { return strings.Join(pick.answers(), "") }, pick.object, pick.focusFirst
 }
 
 // questionFoot is the foot of a question or a form: decline or submit.
@@ -80,6 +83,7 @@ func (p *page) askDiscard(dirty func() bool) func() bool {
 
 // touched takes back what was said of an answer that is being changed.
 func (p *page) touched() {
+	p.edited()
 	p.asked = false
 	if p.note.Visible() {
 		p.complain("")

@@ -32,10 +32,10 @@ func newFormPage(w *window, e *entry, h *head, b interact.Form) *page {
 	for i, q := range b.Questions {
 		v := newQuestionView(w, q, len(b.Questions) == 1)
 		v.changed, v.next = f.touchedBy(v), func() { f.next(i) }
-		f.questions = append(f.questions, v)
+		f.questions, f.inputs[q.ID] = append(f.questions, v), v.answerInput
 	}
 	f.addRows(b.Title)
-	f.page.first, f.page.affirm = f.questions[0].focus, f.submit
+	f.page.first, f.page.affirm = f.start, f.submit
 	f.assemble(f.rows.scroll.Scroll, questionFoot(w, f.page))
 	initial := f.values()
 	f.unwind = f.askDiscard(func() bool { return !reflect.DeepEqual(initial, f.values()) })
@@ -83,6 +83,15 @@ func (f *formPage) next(i int) {
 	f.w.affirm()
 }
 
+// start is what has the focus first: where the person was, else the first question.
+func (f *formPage) start() fyne.Focusable {
+	i := max(slices.IndexFunc(f.questions, func(v *questionView) bool { return v.question.ID == f.at }), 0)
+	if i > 0 {
+		f.show(i)
+	}
+	return f.questions[i].focus()
+}
+
 // submit answers, or says what is still missing or wrong and goes to the first of it.
 func (f *formPage) submit() {
 	a := human(interact.Answered, "")
@@ -114,6 +123,7 @@ func (f *formPage) submit() {
 // touchedBy takes back what was said of an answer that is being changed.
 func (f *formPage) touchedBy(v *questionView) func() {
 	return func() {
+		f.at = v.question.ID
 		if v.complains() {
 			v.complain("")
 		}
@@ -123,13 +133,19 @@ func (f *formPage) touchedBy(v *questionView) func() {
 
 // goTo gives the focus to what answers a question.
 func (f *formPage) goTo(v *questionView) {
-	const opening = 1
-	f.rows.show(opening + slices.Index(f.questions, v))
+	f.show(slices.Index(f.questions, v))
 	f.w.win.Canvas().Focus(v.focus())
+}
+
+// show brings the question with that index into view.
+func (f *formPage) show(i int) {
+	const opening = 1
+	f.rows.show(opening + i)
 }
 
 // questionView is one question with what it is answered by.
 type questionView struct {
+	answerInput
 	question interact.Question
 	hint     *widget.Label     // what an answer must be
 	problem  *widget.Label     // why the answer is none yet, in place of the hint
@@ -182,7 +198,7 @@ func (v *questionView) widget(w *window) fyne.CanvasObject {
 	p.preselect(v.question.Default.Items)
 	p.changed, p.next = func() { v.changed() }, func() { v.next() }
 	v.answer = func() interact.Value { return interact.ListValue(p.answers()...) }
-	v.focus = p.focusFirst
+	v.focus, v.answerInput = p.focusFirst, p
 	return p.object
 }
 
@@ -192,7 +208,7 @@ func (v *questionView) textInput(w *window) fyne.CanvasObject {
 	f.OnChanged = func(string) { v.changed() }
 	f.onEnter(func() { v.next() })
 	v.answer = func() interact.Value { return interact.TextValue(f.Text) }
-	v.focus = func() fyne.Focusable { return f }
+	v.focus, v.answerInput = func() fyne.Focusable { return f }, f
 	return f
 }
 

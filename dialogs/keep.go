@@ -221,6 +221,7 @@ func scopeName(s policy.Scope) string {
 func (a *approvePage) setKeep(k keep) {
 	a.keep = k
 	a.showScope()
+	a.edited()
 	a.w.changed()
 }
 

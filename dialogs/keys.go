@@ -137,6 +137,7 @@ type field struct {
 	w     *window
 	onKey func(*fyne.KeyEvent) (used bool) // gets the keys first
 	shift bool                             // is held down
+	atEnd bool                             // the person goes on at the end of its text when it next gets the focus
 }
 
 func newField(w *window, placeholder string, multiline bool) *field {
@@ -235,6 +236,10 @@ func (f *field) TypedShortcut(s fyne.Shortcut) {
 // FocusGained implements [fyne.Focusable].
 func (f *field) FocusGained() {
 	f.Entry.FocusGained()
+	if f.atEnd {
+		f.atEnd = false
+		f.Entry.TypedKey(&fyne.KeyEvent{Name: fyne.KeyPageDown})
+	}
 	f.w.focusMoved(f, true)
 	f.w.reveal(f)
 }

@@ -44,6 +44,9 @@ type page struct {
 	shownAt time.Time // when it was first on screen; zero: it never was
 	armedAt time.Time // when the affirmative first worked; zero: it never did
 
+	blank, saved []byte // the draft of a page that is as it was made, and the one that is kept
+	draftDue     bool   // it will be kept soon
+
 	asked    bool // whether to discard the answer: the next Escape does
 	refusing bool // the person writes why not: nothing affirms meanwhile
 
@@ -54,12 +57,16 @@ type page struct {
 	wanted func(width float32) float32 // height of the body at which nothing scrolls
 	// wantedWidth is the width at which no line of the body needs to be broken, of those that nobody wants broken.
 	wantedWidth func() float32
-	compactBody func(bool)            // has the body make do with little room
-	first       func() fyne.Focusable // has the focus first, in place of text, where it is in view
-	renew       func()                // follows what has changed outside since it was shown
-	look        func()                // takes note of what of it is in view now
-	read        func() bool           // what must be read of it before the affirmative works has been in view
-	unread      func() int            // lines that have not been in view
+	compactBody func(bool)             // has the body make do with little room
+	first       func() fyne.Focusable  // has the focus first, in place of text, where it is in view
+	renew       func()                 // follows what has changed outside since it was shown
+	look        func()                 // takes note of what of it is in view now
+	read        func() bool            // what must be read of it before the affirmative works has been in view
+	unread      func() int             // lines that have not been in view
+	inputs      map[string]answerInput // by question; see [draft]
+	at          string                 // the question that the person has answered last, where there are several
+	choice      func() *draftChoice    // how they are about to decide; nil where there is nothing to choose
+	choose      func(draftChoice)      // has them be; nil where there is nothing to choose
 	// said is what the journal keeps of what it says: facts, and the change of a file as a unified diff.
 	said func() (facts []string, diff string)
 }
@@ -75,6 +82,8 @@ func newPage(e *entry, w *window, head *head) *page {
 		look:   func() {},
 		read:   func() bool { return true },
 		unread: func() int { return 0 },
+		inputs: map[string]answerInput{},
+		choice: func() *draftChoice { return nil },
 		said:   func() ([]string, string) { return nil, "" },
 	}
 }

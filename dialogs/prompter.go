@@ -33,6 +33,12 @@ type Options struct {
 	// Snooze puts a request off for a while, or ends that with 0, and does not block. What comes of it is told by
 	// [Prompter.Renew]. Nil means that nothing can be put off.
 	Snooze func(id interact.ID, d time.Duration)
+	// Draft is what was typed into the prompt of that request before this Prompter was there, as SaveDraft got it. Nil
+	// means that nothing was.
+	Draft func(id interact.ID) []byte
+	// SaveDraft keeps what is typed into a prompt, soon after that, and does not block; an empty draft says that nothing
+	// is any more. Nil means that it lasts only as long as this Prompter.
+	SaveDraft func(id interact.ID, draft []byte)
 	// Changed, if not nil, is called on the UI goroutine whenever what waits may have changed, or whether the window
 	// has the focus. Of the Prompter it may call Waiting and Focused only.
 	Changed func()
@@ -76,6 +82,9 @@ func New(a fyne.App, o Options) *Prompter {
 	}
 	if o.Offers == nil {
 		o.Offers = func(interact.ID) policy.Offers { return policy.Offers{} }
+	}
+	if o.Draft == nil {
+		o.Draft = func(interact.ID) []byte { return nil }
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()

@@ -132,6 +132,7 @@ func (w *window) show(e *entry) {
 	}
 	pg := e.page
 	pg.renew()
+	w.leave()
 	wasInSight := w.page != nil && isOnScreen(w.win)
 	w.page = pg
 	w.put(pg)
@@ -306,6 +307,7 @@ func (w *window) appear(size fyne.Size, focus bool) {
 
 func (w *window) hide() {
 	w.closeMenu()
+	w.leave()
 	w.page = nil
 	w.column.shown = false
 	w.held.Hide()
@@ -317,8 +319,22 @@ func (w *window) hide() {
 	HideWindow(w.win)
 }
 
-// build makes the page of an entry.
+// leave keeps what was typed into the page in the window, which another one takes the place of.
+func (w *window) leave() {
+	if w.page != nil {
+		w.page.saveDraft()
+	}
+}
+
+// build makes the page of an entry, with what was typed into an earlier one.
 func (w *window) build(e *entry) *page {
+	p := w.newPage(e)
+	p.restore(w.p.options.Draft(e.request.ID))
+	return p
+}
+
+// newPage makes the page of an entry by its kind.
+func (w *window) newPage(e *entry) *page {
 	h := newHead(w, e)
 	switch b := e.request.Body.(type) {
 	case interact.Approve:

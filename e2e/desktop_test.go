@@ -124,7 +124,8 @@ func TestTrayMenuOpensSettings(t *testing.T) {
 	w := n.window(settingsTitle)
 	n.awayWithThePointer()
 	n.shot("settings")
-	for _, page := range []string{"allow", "answers", "folders", "try", "suggestions", "agents", "attention", "about"} {
+	for _, page := range []string{"allow", "answers", "folders", "try", "suggestions", "agents", "attention", "history",
+		"about"} {
 		n.after(func() { n.press("ctrl+Tab") })
 		n.shot("settings-" + page)
 		n.picture("settings-"+page, w)

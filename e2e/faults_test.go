@@ -153,11 +153,11 @@ func (n *nod) reachable() {
 	n.t.Fatalf("nod cannot be reached, %v after what callers find it by was deleted", endTime)
 }
 
-// TestTwoStartsAtOnce starts nod twice at once: one runs, the other says that it raised that one.
+// TestTwoStartsAtOnce starts nod twice at once, a hundred times: one runs, the other says that it raised that one.
 func TestTwoStartsAtOnce(t *testing.T) {
 	n := startDesktop(t)
 	n.writeConfig(settings)
-	for i := range 20 {
+	for i := range 100 {
 		type started struct {
 			cmd      *exec.Cmd
 			ended    <-chan struct{}

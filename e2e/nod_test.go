@@ -39,6 +39,8 @@ func TestMain(m *testing.M) {
 		os.Exit(beAgent(os.Args[1:]))
 	case elicitorName:
 		os.Exit(beElicitor())
+	case standInName:
+		os.Exit(beStandIn())
 	}
 	os.Exit(run(m))
 }

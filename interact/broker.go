@@ -92,6 +92,7 @@ type Broker struct {
 	keyed    map[joinKey]*entry // by idempotency key
 	same     map[joinKey]*entry // pending ones, by content
 	watchers map[chan struct{}]struct{}
+	events   events
 }
 
 // NewBroker returns a broker that is ready for requests. Close it to end what is pending.
@@ -103,6 +104,7 @@ func NewBroker(cfg BrokerConfig) *Broker {
 		keyed:    map[joinKey]*entry{},
 		same:     map[joinKey]*entry{},
 		watchers: map[chan struct{}]struct{}{},
+		events:   newEvents(),
 	}
 }
 
@@ -144,19 +146,24 @@ func (b *Broker) Begin(ctx context.Context, r Request) (*Ticket, error) {
 			return t, err
 		}
 	}
-	a := unavailable(ErrClosing.Error())
-	if b.ctx.Err() == nil {
-		a = b.judge(e)
-	}
-	if a.Outcome != "" && b.settle(e, a) {
+	if a := b.judge(e); a.Outcome != "" && b.settle(e, a) {
 		return &Ticket{b: b, e: e, isCaller: true}, nil
 	}
-	return b.wait(e)
+	t, err := b.wait(e)
+	switch {
+	case err == ErrClosing:
+		b.settle(e, e.ended(ErrClosing))
+		return &Ticket{b: b, e: e, isCaller: true}, nil
+	case err == nil && t.e != e:
+		b.update(t.e)
+	}
+	return t, err
 }
 
-// judge asks the policy about an approval, and returns the answer that its decision amounts to, if it is one.
+// judge asks the policy about an approval, and returns the answer that its decision amounts to, if it is one. When nod
+// ends it decides nothing.
 func (b *Broker) judge(e *entry) Answer {
-	if e.kind() != KindApprove {
+	if e.kind() != KindApprove || b.ctx.Err() != nil {
 		return Answer{}
 	}
 	e.why = b.cfg.Policy.Decide(e.call)
@@ -171,7 +178,7 @@ func (b *Broker) Judge(
 	ctx context.Context, r Request, effects ...policy.Effect,
 ) (Answer, policy.Decision, error) {
 	e, err := b.take(r)
-	if err != nil || e.kind() != KindApprove || b.ctx.Err() != nil {
+	if err != nil || e.kind() != KindApprove {
 		return Answer{}, policy.Decision{}, err
 	}
 	if r.IdempotencyKey != "" {
@@ -256,6 +263,7 @@ func (b *Broker) enter(e *entry) {
 func (b *Broker) forget(e *entry) {
 	delete(b.entries, e.req.ID)
 	b.unkey(e)
+	b.events.forget(e)
 }
 
 // unkey has the next request with one of e's idempotency keys asked anew. The caller holds b.mu.
@@ -267,7 +275,7 @@ func (b *Broker) unkey(e *entry) {
 	}
 }
 
-// wait enters e among the pending, or joins the one that asks the same.
+// wait enters e among the pending, or joins the one that asks the same. The error may be [ErrClosing].
 func (b *Broker) wait(e *entry) (*Ticket, error) {
 	if e.content == (joinKey{}) {
 		e.content = e.contentKey()
@@ -284,6 +292,9 @@ func (b *Broker) wait(e *entry) (*Ticket, error) {
 	if old := b.same[e.content]; old != nil && old.isOpen(e.req.Created) {
 		b.joined(old, e.req.IdempotencyKey)
 		return b.hold(old, e.callers), nil
+	}
+	if b.ctx.Err() != nil {
+		return nil, ErrClosing
 	}
 	if err := b.full(e); err != nil {
 		return nil, err
@@ -309,6 +320,7 @@ func (b *Broker) start(e *entry) {
 	b.enter(e)
 	b.pending = append(b.pending, e)
 	b.same[e.content] = e
+	b.events.came(e)
 	b.signal()
 	b.runs.Go(func() { b.run(e) })
 }

@@ -34,6 +34,8 @@ type entry struct {
 	snoozed     time.Time            // when the person wants to be asked again; zero: they were not put off
 	tickets     map[*Ticket]struct{} // those that keep it open; nil when there was nothing to wait for
 	isAbandoned bool                 // the last caller has gone: nobody may join any longer
+	came        EventID              // when it came to be pending; 0: it never was
+	settled     EventID              // when it was settled, or is about to be
 	answer      Answer               // set before done is closed, never changed after; none when nod ended first
 }
 
@@ -53,7 +55,10 @@ func (e *entry) current() Request {
 
 // record is what the journal keeps of e. The caller holds Broker.mu.
 func (e *entry) record(a Answer) Record {
-	r := Record{Request: e.current(), Why: e.why, Content: e.content.key, Joined: e.joined, Answer: a}
+	r := Record{Request: e.current(), Why: e.why, Content: e.content.key, Joined: e.joined, Answer: a, Event: e.came}
+	if a.Outcome != "" {
+		r.Event = e.settled
+	}
 	for t := range e.tickets {
 		if t.isDetached {
 			r.Postponed = len(t.callers) > 0 && (r.Postponed || !r.Detached)
@@ -83,13 +88,16 @@ func (e *entry) next() time.Time {
 }
 
 // finish returns what is kept of e for those who ask for its answer later: not the input of an approval, which
-// the journal has.
-func (e *entry) finish(a Answer) *entry {
-	kept := &entry{req: e.req, why: e.why, content: e.content, joined: e.joined, done: e.done, answer: a}
+// the journal has. The caller holds Broker.mu.
+func (e *entry) finish() *entry {
+	kept := &entry{
+		req: e.req, why: e.why, content: e.content, joined: e.joined, done: e.done, answer: e.answer,
+		deadline: e.deadline, isAbandoned: e.isAbandoned, came: e.came, settled: e.settled,
+	}
 	if approve, ok := e.req.Body.(Approve); ok {
 		kept.req.Body = Approve{Tool: approve.Tool, Class: approve.Class, ToolUseID: approve.ToolUseID}
 	}
-	kept.size = kept.req.size() + a.size()
+	kept.size = kept.req.size() + e.answer.size()
 	return kept
 }
 

@@ -13,7 +13,7 @@ import (
 type Journal interface {
 	// Open notes a request before anybody is asked about it.
 	Open(ctx context.Context, r Record) error
-	// Update notes what has changed of an open request: its times, and whether it outlives its caller.
+	// Update notes what has changed of an open request: its times, who joined it, and whether it outlives its caller.
 	Update(ctx context.Context, r Record) error
 	// Settle notes what came of a request, once; it may never have been open.
 	Settle(ctx context.Context, r Record) error
@@ -30,13 +30,14 @@ type Record struct {
 	// key must have the same.
 	Content string   `json:"content,omitzero"`
 	Joined  []string `json:"joined,omitzero"` // idempotency keys of others that asked the same and have its answer
+	Event   EventID  `json:"event,omitzero"`  // that came of it last
 	Answer  Answer   `json:"answer,omitzero"`
 }
 
 // isLike reports whether nothing has changed that can while a request is open.
 func (r Record) isLike(other Record) bool {
 	return r.Request.ID == other.Request.ID && r.Detached == other.Detached && r.Postponed == other.Postponed &&
-		r.Request.Deadline.Equal(other.Request.Deadline) && r.Request.Snoozed.Equal(other.Request.Snoozed)
+		len(r.Joined) == len(other.Joined) && r.Request.Deadline.Equal(other.Request.Deadline) && r.Request.Snoozed.Equal(other.Request.Snoozed)
 }
 
 // Shown is what a person saw of a request before they decided, and how they did.

@@ -16,12 +16,13 @@ const graceTime = 30 * time.Second
 func (b *Broker) Restore(open, last []Record) {
 	var settled time.Time
 	b.mu.Lock()
+	b.events.restore(open, last)
 	for _, r := range last {
 		settled = r.Answer.At
 		e := restored(r)
+		e.answer, e.isAbandoned = r.Answer, r.Answer.Outcome == Cancelled
 		close(e.done)
-		e.isAbandoned = r.Answer.Outcome == Cancelled
-		b.keep(e.finish(r.Answer))
+		b.keep(e.finish())
 	}
 	b.mu.Unlock()
 	for _, r := range open {
@@ -34,6 +35,11 @@ func restored(r Record) *entry {
 	e := &entry{
 		req: r.Request, why: r.Why, joined: r.Joined, done: make(chan struct{}),
 		deadline: r.Request.Deadline, snoozed: r.Request.Snoozed,
+	}
+	if r.Answer.Outcome == "" {
+		e.came = r.Event
+	} else {
+		e.settled = r.Event
 	}
 	e.req.Snoozed = time.Time{}
 	e.content = e.contentOf(r.Content)
@@ -78,11 +84,10 @@ func (e *entry) rewind(settled time.Time) {
 		}
 	}
 	for _, t := range []*time.Time{&e.req.Until, &e.req.Deadline, &e.deadline, &e.snoozed} {
-		if left := t.Sub(wall); left > 0 {
-			*t = now.Add(left)
-		} else {
-			*t = time.Time{}
-		}
+		*t = now.Add(t.Sub(wall))
+	}
+	if !e.snoozed.After(now) {
+		e.snoozed = time.Time{}
 	}
 }
 
@@ -99,7 +104,7 @@ func (b *Broker) endedMeanwhile(e *entry, keepers []Parent) Answer {
 	case len(keepers) > 0 && b.cfg.Processes.Ended(keepers...):
 		e.isAbandoned = true
 		return e.ended(errCallerGone)
-	case e.deadline.IsZero():
+	case !time.Now().Before(e.deadline):
 		return e.ended(ErrTimedOut)
 	}
 	return b.judge(e)

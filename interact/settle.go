@@ -26,6 +26,7 @@ func (b *Broker) settle(e *entry, a Answer) (settled bool) {
 		if byPolicy {
 			b.mu.Lock()
 			e.why = unjournaled(e.why)
+			b.events.staysOpen(e)
 			b.mu.Unlock()
 			return false
 		}
@@ -53,6 +54,9 @@ func (b *Broker) note(e *entry, a Answer) error {
 	e.noting.Lock()
 	defer e.noting.Unlock()
 	b.mu.Lock()
+	if a.Outcome != "" {
+		b.events.settles(e)
+	}
 	r := e.record(a)
 	b.mu.Unlock()
 	write := b.cfg.Journal.Open
@@ -127,11 +131,10 @@ func (b *Broker) confirmed(e *entry, a Answer) Answer {
 
 // publish gives the answer to everyone who waits for it, and keeps it for those who will ask.
 func (b *Broker) publish(e *entry, a Answer) {
-	kept := e.finish(a)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	kept.deadline = e.deadline
 	e.answer = a
+	b.events.hasSettled(e)
 	close(e.done)
 	if i := slices.Index(b.pending, e); i >= 0 {
 		b.pending = slices.Delete(b.pending, i, i+1)
@@ -140,9 +143,8 @@ func (b *Broker) publish(e *entry, a Answer) {
 	if b.same[e.content] == e {
 		delete(b.same, e.content)
 	}
-	kept.isAbandoned = e.isAbandoned
 	b.unkey(e)
-	b.keep(kept)
+	b.keep(e.finish())
 }
 
 // Limits of what is kept of finished requests, twice: for those of the human, and those of the

@@ -7,11 +7,12 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"time"
 
-	"nod/interact"
 	"nod/ipc/api"
 	"nod/ipc/hooks"
+	"nod/ipc/mcp"
 )
 
 // hook answers a coding agent's hook. The payload is the agent's own, so its unknown fields pass.
@@ -19,10 +20,14 @@ func hook(s *Server, r *http.Request, payload []byte) (reply, error) {
 	if s.hooks == nil {
 		return reply{}, newProblem(api.CodeNotFound, "hooks are not served here")
 	}
+	key, err := keyOf(r, "")
+	if err != nil {
+		return reply{}, err
+	}
 	out, err := s.hooks.Handle(r.Context(), hooks.Call{
 		Agent: r.PathValue("agent"), Event: r.PathValue("event"), Payload: payload,
 		Who: requester(r, api.Common{}), Headless: r.URL.Query().Get("headless") == "1",
-		Version: r.URL.Query().Get("version"), Gate: r.URL.Query().Get("gate") == "1",
+		Version: r.URL.Query().Get("version"), Gate: r.URL.Query().Get("gate") == "1", IdempotencyKey: key,
 	})
 	switch {
 	case errors.Is(err, hooks.ErrUnknownAgent):
@@ -45,6 +50,9 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	defer s.recovered(w, r)
 	if r.Method == http.MethodPost {
 		body, err := s.readBody(w, r)
+		if err == nil {
+			_, err = keyOf(r, "")
+		}
 		if err != nil {
 			s.refuse(w, problemOf(err))
 			return
@@ -55,12 +63,17 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	s.mcp.ServeHTTP(w, r)
 }
 
-// mcpRequester says who is on the other end of an MCP request. nod's own proxy names the folder it was
-// started in; like every folder that a caller names, it is a claim.
-func mcpRequester(r *http.Request) interact.Requester {
+// mcpCaller says who is on the other end of an MCP request. nod's own proxy names the folder it was
+// started in, which like every folder that a caller names is a claim, and the seconds that its client has waited already.
+func mcpCaller(r *http.Request) mcp.Caller {
 	var claims api.Common
 	if cwd := r.Header.Get("Nod-Cwd"); filepath.IsAbs(cwd) {
 		claims.CWD = cwd
 	}
-	return requester(r, claims)
+	key, _ := keyOf(r, "") // a broken one has been refused
+	waited, err := strconv.ParseFloat(r.Header.Get("Nod-Waited"), 64)
+	if err != nil || !(waited >= 0 && waited <= api.MaxSeconds) {
+		waited = 0
+	}
+	return mcp.Caller{Requester: requester(r, claims), IdempotencyKey: key, Waited: duration(waited)}
 }

@@ -29,11 +29,12 @@ var posting = []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMedi
 type described struct {
 	id       string // for those who generate clients; empty: the last part of the path
 	summary  string
-	params   any   // what of it stands in its URL; nil: nothing
-	request  any   // example of the body; nil: none
-	reply    any   // example of the reply
-	later    bool  // it may also reply 202
-	problems []int // statuses of the problems that it has besides everyone's
+	params   any    // what of it stands in its URL; nil: nothing
+	request  any    // example of the body; nil: none
+	reply    any    // example of the reply
+	media    string // of the reply; empty: JSON
+	later    bool   // it may also reply 202
+	problems []int  // statuses of the problems that it has besides everyone's
 }
 
 // The statuses of problems that asking can end in.
@@ -87,6 +88,11 @@ var descriptions = map[string]described{
 		id: "withdrawRequest", summary: "Withdraw a request",
 		params: idParam{}, reply: api.RequestReply{}, problems: looking,
 	},
+	"GET /v1/events": {
+		summary: "Follow what happens to the caller's own requests; without Last-Event-ID: what is pending, and then that",
+		params:  eventParam{}, reply: api.RequestReply{}, media: "text/event-stream",
+		problems: []int{http.StatusTooManyRequests},
+	},
 	"GET /v1/health": {
 		summary: "Tell that nod runs",
 		reply:   api.HealthReply{},
@@ -103,10 +109,18 @@ type (
 	hookReply   map[string]any
 )
 
+// keyParam is the header that every request that asks may carry.
+type keyParam struct {
+	Key string `header:"Idempotency-Key" description:"the same as idempotency_key in a body, in quotes or without"`
+}
+
 // What stands in the URLs of some routes.
 type (
 	idParam struct {
 		ID string `path:"id" description:"the request's id"`
+	}
+	eventParam struct {
+		After string `header:"Last-Event-ID" description:"what was read last: go on after it"`
 	}
 	waitParams struct {
 		idParam
@@ -166,7 +180,10 @@ func addOperation(r *openapi31.Reflector, route route) error {
 	if about.params != nil {
 		op.AddReqStructure(about.params)
 	}
-	op.AddRespStructure(about.reply)
+	if route.effect == effectAsk {
+		op.AddReqStructure(keyParam{})
+	}
+	op.AddRespStructure(about.reply, func(c *openapi.ContentUnit) { c.ContentType = about.media })
 	if about.later {
 		op.AddRespStructure(api.PendingReply{}, openapi.WithHTTPStatus(http.StatusAccepted))
 	}

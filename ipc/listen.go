@@ -22,14 +22,17 @@ var errNoSocket = errors.New("no unix socket here")
 // socketMode is the mode of the Unix socket.
 const socketMode = 0o600
 
-// listenTCP binds a port that only this machine can reach.
-func listenTCP(address string) (net.Listener, error) {
+// listenTCP binds a port that only this machine can reach. When another program has it any free one will do, if anyPort.
+func listenTCP(address string, anyPort bool) (net.Listener, error) {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil || !ap.Addr().IsLoopback() || ap.Addr().Zone() != "" {
 		return nil, fmt.Errorf("ipc.address: %q: want a loopback address with a port, "+
 			"like 127.0.0.1:7463 or [::1]:7463", address)
 	}
 	l, err := net.Listen("tcp", ap.String())
+	if err != nil && anyPort {
+		l, err = net.Listen("tcp", netip.AddrPortFrom(ap.Addr(), 0).String())
+	}
 	if err != nil {
 		return nil, fmt.Errorf("ipc.address: %w: stop the program that has the port, "+
 			"or set another port in config.yaml (0 picks a free one)", err)

@@ -59,6 +59,29 @@ func TestOnlyLoopback(t *testing.T) {
 	}
 }
 
+// Where another program has the port, a free one does if it may, and is the one that is published.
+func TestPortTaken(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	cfg := config(t)
+	cfg.Address = taken.Addr().String()
+	if s, err := Listen(cfg); err == nil {
+		s.closeListeners()
+		t.Error("it listens on a port that is taken")
+	} else if !strings.Contains(err.Error(), "ipc.address") {
+		t.Errorf("%v, want an error that names the key", err)
+	}
+	cfg.AnyPort = true
+	s := listen(t, cfg)
+	published, err := endpoint.Read(cfg.Dir)
+	if err != nil || published != s.Endpoint() || published.URL == "http://"+cfg.Address {
+		t.Errorf("published %v, %v; it listens at %v", published, err, s.Endpoint())
+	}
+}
+
 func TestListensOnLoopback(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0", "127.0.0.2:0"} {
 		t.Run(address, func(t *testing.T) {

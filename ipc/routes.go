@@ -43,6 +43,7 @@ type reply struct {
 	status   int // 0: 200
 	location string
 	body     any
+	stream   func(http.ResponseWriter) // in place of a body: what is written as it happens
 }
 
 func (r reply) code() int { return cmp.Or(r.status, http.StatusOK) }
@@ -60,6 +61,7 @@ func routes() []route {
 		{"GET", "/v1/requests", effectRead, nil, list},
 		{"GET", "/v1/requests/{id}", effectRead, []string{"wait"}, fetch},
 		{"DELETE", "/v1/requests/{id}", effectWithdraw, nil, withdraw},
+		{"GET", "/v1/events", effectRead, nil, follow},
 		{"GET", "/v1/health", effectHealth, nil, health},
 		{"GET", "/v1/openapi.json", effectDescribe, nil, describe},
 	}
@@ -223,9 +225,12 @@ func ask[T any](parts func(T) (interact.Body, api.Common)) func(*Server, *http.R
 		if err := checkTimes(o); err != nil {
 			return reply{}, err
 		}
+		key, err := keyOf(r, o.IdempotencyKey)
+		if err != nil {
+			return reply{}, err
+		}
 		ticket, err := s.broker.Begin(r.Context(), interact.Request{
-			Requester: requester(r, o), Timeout: duration(o.Timeout), IdempotencyKey: o.IdempotencyKey, Silence: o.Silence,
-			Body: body,
+			Requester: requester(r, o), Timeout: duration(o.Timeout), IdempotencyKey: key, Silence: o.Silence, Body: body,
 		})
 		if err != nil {
 			return reply{}, err
@@ -316,7 +321,7 @@ func fetch(s *Server, r *http.Request, _ []byte) (reply, error) {
 	case <-r.Context().Done():
 		panic(http.ErrAbortHandler)
 	}
-	return became(ticket)
+	return settled(ticket)
 }
 
 // withdraw ends a request of the caller's own, and says what became of it: it may have had its answer.
@@ -330,23 +335,28 @@ func withdraw(s *Server, r *http.Request, _ []byte) (reply, error) {
 		return reply{}, err
 	}
 	<-ticket.Done() // whoever settles it is at it
-	return became(ticket)
+	return settled(ticket)
+}
+
+// settled is the reply that says what became of a request.
+func settled(ticket *interact.Ticket) (reply, error) {
+	a, _ := ticket.Answer()
+	body, err := became(ticket.Request(), a)
+	return reply{body: body}, err
 }
 
 // became says what became of a request.
-func became(ticket *interact.Ticket) (reply, error) {
-	req := ticket.Request()
-	a, _ := ticket.Answer()
-	out := api.RequestReply{ID: string(req.ID), Kind: req.Body.Kind(), Status: outcomeOf(a)}
+func became(r interact.Request, a interact.Answer) (api.RequestReply, error) {
+	out := api.RequestReply{ID: string(r.ID), Kind: r.Body.Kind(), Status: outcomeOf(a)}
 	if a.Outcome == "" {
-		return reply{body: out}, nil
+		return out, nil
 	}
-	body, err := req.Reply(a)
+	body, err := r.Reply(a)
 	if err != nil {
 		body = problemOf(err).Problem
 	}
 	out.Answer, err = api.Encode(body)
-	return reply{body: out}, err
+	return out, err
 }
 
 func health(s *Server, _ *http.Request, _ []byte) (reply, error) {

@@ -20,6 +20,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"nod/interact"
@@ -44,6 +45,7 @@ const (
 // Config is what a [Server] works with. All fields but Dir and the functions are required.
 type Config struct {
 	Address string           // loopback address and port to listen on; port 0 picks a free one
+	AnyPort bool             // a free port will do when another program has that one
 	Dir     string           // where the endpoint is published; empty: [endpoint.Dir]
 	Broker  *interact.Broker //
 	Hooks   *hooks.Hooks     // of coding agents; nil: none are served
@@ -64,6 +66,7 @@ type asker interface {
 	Lookup(interact.Requester, interact.ID) (*interact.Ticket, error)
 	Withdraw(interact.Requester, interact.ID) error
 	Own(interact.Requester) []interact.Record
+	Follow(interact.Requester, interact.EventID) *interact.Feed
 	Evaluate(interact.Requester, interact.Approve) (policy.Decision, error)
 	Pending() []interact.Request
 }
@@ -84,7 +87,9 @@ type Server struct {
 	http      *http.Server
 	conns     sync.WaitGroup // one for each connection
 	long      longBodies
-	called    func() // of the configuration
+	following atomic.Int32    // streams of events
+	stopping  context.Context // ends when the server stops
+	called    func()          // of the configuration
 	paused    func() (bool, time.Time)
 }
 
@@ -102,9 +107,12 @@ func Listen(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	path := endpoint.SocketPath(dir)
-	tcp, err := listenTCP(cfg.Address)
+	tcp, err := listenTCP(cfg.Address, cfg.AnyPort)
 	if err != nil {
 		return nil, err
+	}
+	if at := tcp.Addr().String(); cfg.AnyPort && at != cfg.Address {
+		cfg.Log.Warn("another program has nod's port, so nod takes a free one", "want", cfg.Address, "have", at)
 	}
 	sock, err := listenSocket(path)
 	if errors.Is(err, errNoSocket) {
@@ -140,7 +148,7 @@ func newServer(cfg Config, e endpoint.Endpoint) *Server {
 	if s.paused == nil {
 		s.paused = func() (bool, time.Time) { return false, time.Time{} }
 	}
-	s.mcp = mcp.Handler(cfg.Broker, mcpRequester, cfg.Version, cfg.Log)
+	s.mcp = mcp.Handler(cfg.Broker, mcpCaller, cfg.Version, cfg.Log)
 	s.http = &http.Server{
 		Handler:                      s.handler(),
 		ReadHeaderTimeout:            headerTimeout,
@@ -151,6 +159,9 @@ func newServer(cfg Config, e endpoint.Endpoint) *Server {
 		ConnContext:                  withPeer,
 		ConnState:                    s.count,
 	}
+	var stop context.CancelFunc
+	s.stopping, stop = context.WithCancel(context.Background())
+	s.http.RegisterOnShutdown(stop)
 	return s
 }
 

@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"fmt"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"nod/policy/invisible"
@@ -18,6 +20,29 @@ func Hidden(r rune) bool {
 		return false
 	}
 	return r == utf8.RuneError || invisible.Is(r)
+}
+
+// Visible spells out what a terminal would obey or hide, as JSON does, so that JSON stays JSON.
+func Visible(text string) string {
+	if strings.IndexFunc(text, Hidden) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for i, r := range text {
+		_, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case !Hidden(r):
+			b.WriteRune(r)
+		case r == utf8.RuneError && size == 1: // a byte that is no UTF-8
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case r > 0xFFFF:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
 }
 
 // hasHidden reports whether s holds a [Hidden] character.

@@ -24,10 +24,12 @@ type prompter interface {
 // prompts keeps the prompts on screen in step with what is pending, and tells nod what the person answers.
 type prompts struct {
 	wake    chan struct{} // cap 1: what is pending may have changed
+	typed   chan struct{} // cap 1: there are drafts to save
 	settled func()        // called whenever what is on screen is up to date
 
-	mu    sync.Mutex
-	shown map[interact.ID]*shownPrompt
+	mu     sync.Mutex
+	shown  map[interact.ID]*shownPrompt
+	drafts map[interact.ID][]byte // not sent yet
 }
 
 // shownPrompt is a prompt on screen.
@@ -37,7 +39,10 @@ type shownPrompt struct {
 }
 
 func newPrompts(settled func()) *prompts {
-	p := &prompts{wake: make(chan struct{}, 1), settled: settled, shown: map[interact.ID]*shownPrompt{}}
+	p := &prompts{
+		wake: make(chan struct{}, 1), typed: make(chan struct{}, 1), settled: settled,
+		shown: map[interact.ID]*shownPrompt{}, drafts: map[interact.ID][]byte{},
+	}
 	p.Changed()
 	return p
 }
@@ -163,6 +168,41 @@ func (p *prompts) snooze(ctx context.Context, op operator.Operator, window promp
 	if s := p.shown[id]; s != nil {
 		window.Renew(*s.Request)
 	}
+}
+
+// draft is what was typed into a prompt when it was fetched.
+func (p *prompts) draft(id interact.ID) []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.shown[id]; s != nil {
+		return s.Draft
+	}
+	return nil
+}
+
+// saveDraft has nod keep what is typed into a prompt. It never blocks.
+func (p *prompts) saveDraft(id interact.ID, draft []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.drafts[id] = draft
+	operator.Signal(p.typed)
+}
+
+// saveDrafts tells nod what is typed, one draft after the other, until ctx ends. A draft that cannot be kept is lost
+// only when this process dies before the next one.
+func (p *prompts) saveDrafts(ctx context.Context, op operator.Operator) {
+	follow(ctx, p.typed, "save drafts", func(ctx context.Context) error {
+		p.mu.Lock()
+		drafts := p.drafts
+		p.drafts = map[interact.ID][]byte{}
+		p.mu.Unlock()
+		for id, draft := range drafts {
+			if err := op.SaveDraft(ctx, id, draft); err != nil && !errors.Is(err, operator.ErrGone) {
+				slog.Warn("a draft was not saved", "id", id, "err", err)
+			}
+		}
+		return nil
+	})
 }
 
 // live is the number of prompts on screen or about to be.

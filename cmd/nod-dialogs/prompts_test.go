@@ -21,6 +21,8 @@ type trayProcess struct {
 	pending []operator.Prompt
 	wanted  []operator.View
 	refuse  error // of answers
+	drafts  []string
+	slow    chan struct{} // a draft waits for it; nil: none does
 	answers []operator.Answer
 }
 
@@ -44,6 +46,17 @@ func (o *trayProcess) Answer(_ context.Context, a operator.Answer) error {
 	o.answers = append(o.answers, a)
 	if o.refuse == nil {
 		o.pending = slices.DeleteFunc(o.pending, func(p operator.Prompt) bool { return p.ID == a.ID })
+	}
+	return o.refuse
+}
+
+func (o *trayProcess) SaveDraft(_ context.Context, id interact.ID, draft []byte) error {
+	o.mu.Lock()
+	slow := o.slow
+	o.drafts = append(o.drafts, fmt.Sprintf("%s %s", id, draft))
+	o.mu.Unlock()
+	if slow != nil {
+		<-slow
 	}
 	return o.refuse
 }
@@ -111,6 +124,7 @@ func inStep(t *testing.T, test func(*promptTest)) {
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
+		go p.prompts.saveDrafts(ctx, p.tray)
 		go func() {
 			p.prompts.run(ctx, p.tray, p.window, func(v operator.View) { p.views = append(p.views, v) })
 			close(ended)
@@ -201,6 +215,46 @@ func TestAnswerThatIsRefused(t *testing.T) {
 		p.wantOpen()
 		if n := len(p.tray.answers); n != 2 || p.tray.answers[1].Saves != "allow make and rm" {
 			t.Errorf("%d answers: %+v", n, p.tray.answers)
+		}
+	})
+}
+
+// Drafts reach nod in the order in which they were typed; of those that come while one is under way the last does.
+func TestDraftsAreSaved(t *testing.T) {
+	inStep(t, func(p *promptTest) {
+		one := pendingPrompt("a", 1, "")
+		one.Draft = []byte("as it was")
+		p.now(one)
+		if got := string(p.prompts.draft("a")); got != "as it was" || p.prompts.draft("b") != nil {
+			t.Errorf("the draft is %q", got)
+		}
+		p.tray.slow = make(chan struct{})
+		for _, draft := range []string{"h", "ha", "half"} {
+			p.prompts.saveDraft("a", []byte(draft))
+			if draft == "h" {
+				synctest.Wait()
+			}
+		}
+		p.prompts.saveDraft("b", nil)
+		close(p.tray.slow)
+		synctest.Wait()
+		slices.Sort(p.tray.drafts[1:])
+		if want := []string{"a h", "a half", "b "}; !slices.Equal(p.tray.drafts, want) {
+			t.Errorf("saved %q, want %q", p.tray.drafts, want)
+		}
+	})
+}
+
+// A draft that is not saved ends nothing.
+func TestDraftsThatAreRefused(t *testing.T) {
+	inStep(t, func(p *promptTest) {
+		p.tray.refuse = errors.New("disk full")
+		for _, draft := range []string{"half", "half a sentence"} {
+			p.prompts.saveDraft("a", []byte(draft))
+			synctest.Wait()
+		}
+		if want := []string{"a half", "a half a sentence"}; !slices.Equal(p.tray.drafts, want) {
+			t.Errorf("saved %q, want %q", p.tray.drafts, want)
 		}
 	})
 }

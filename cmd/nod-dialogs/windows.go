@@ -97,6 +97,7 @@ func (w *windows) open(client *operator.Client) error {
 	w.dialogs = dialogs.New(w.app, dialogs.Options{
 		Config: func() config.Prompt { return w.state.Load().Config.Prompt },
 		Offers: w.prompts.offers,
+		Draft:  w.prompts.draft, SaveDraft: w.prompts.saveDraft,
 		Snooze: func(id interact.ID, d time.Duration) {
 			go w.prompts.snooze(w.ctx, w.client, w.dialogs, id, d)
 		},
@@ -139,6 +140,7 @@ func (w *windows) started() {
 	w.isUp.Store(true)
 	w.dialogs.Prepare()
 	go w.prompts.run(w.ctx, w.client, w.dialogs, w.show)
+	go w.prompts.saveDrafts(w.ctx, w.client)
 	go follow(w.ctx, w.states, fetchState, w.renew)
 	go follow(w.ctx, w.reports, "tell nod what is on screen", w.report)
 	w.park.settle()

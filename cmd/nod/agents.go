@@ -12,6 +12,7 @@ import (
 
 	"nod/agents/agent"
 	"nod/agents/registry"
+	"nod/policy"
 	"nod/policy/config"
 )
 
@@ -71,7 +72,7 @@ func (c *console) listAgents() error {
 		}
 		lines = append(lines, strings.Join([]string{row.Agent, version, row.State, strings.Join(row.Settings, " ")}, "\t"))
 		for _, remark := range row.Remarks {
-			notes = append(notes, row.Agent+": "+visible(remark)+"\n")
+			notes = append(notes, row.Agent+": "+policy.Visible(remark)+"\n")
 		}
 	}
 	return c.show(rows, columns(lines)+strings.Join(notes, ""))
@@ -277,7 +278,7 @@ func (c *console) checkAgent(ctx context.Context, name string) error {
 		fmt.Fprintf(&text, "no  %s: %v\n", step.What, step.Err)
 	}
 	if status.Untested != "" {
-		r.Remarks = append(r.Remarks, visible(status.Untested))
+		r.Remarks = append(r.Remarks, policy.Visible(status.Untested))
 	}
 	r.Remarks = append(r.Remarks, a.Limits...)
 	for _, remark := range r.Remarks {

@@ -204,12 +204,12 @@ func startCaller(t *testing.T, folder string, args ...string) *called {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(runtime) })
-	human, stop, err := startDesktop(filepath.Join(runtime, "nod"), []string{"silent"})
+	d, err := startDesktop(filepath.Join(runtime, "nod"), []string{"silent"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(stop)
-	c := &called{t: t, human: human}
+	t.Cleanup(d.stop)
+	c := &called{t: t, human: d.prompter}
 	path := folder + ":" + os.Getenv("PATH")
 	t.Setenv("PATH", path)
 	c.cmd = exec.Command(args[0], args[1:]...)

@@ -8,8 +8,6 @@ import (
 	"os"
 	"strings"
 	"text/tabwriter"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -42,7 +40,7 @@ func isTerminal(f *os.File) bool {
 // print writes text as it is, or safe to look at on a terminal.
 func (c *console) print(text string) error {
 	if c.terminal {
-		text = visible(text)
+		text = policy.Visible(text)
 	}
 	if _, err := io.WriteString(c.out, text); err != nil {
 		return fmt.Errorf("write the answer: %w", err)
@@ -100,28 +98,5 @@ func (c *console) complain(what, why string) {
 	if what != "" {
 		why = what + ": " + why
 	}
-	fmt.Fprintf(c.err, "nod: %s\n", strings.ReplaceAll(visible(why), "\n", `\n`))
-}
-
-// visible spells out what a terminal would obey or hide, as JSON does, so that JSON stays JSON.
-func visible(text string) string {
-	if strings.IndexFunc(text, policy.Hidden) < 0 {
-		return text
-	}
-	var b strings.Builder
-	for i, r := range text {
-		_, size := utf8.DecodeRuneInString(text[i:])
-		switch {
-		case !policy.Hidden(r):
-			b.WriteRune(r)
-		case r == utf8.RuneError && size == 1: // a byte that is no UTF-8
-			fmt.Fprintf(&b, `\x%02x`, text[i])
-		case r > 0xFFFF:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
+	fmt.Fprintf(c.err, "nod: %s\n", strings.ReplaceAll(policy.Visible(why), "\n", `\n`))
 }

@@ -12,6 +12,7 @@ import (
 
 	"nod/agents/agent"
 	"nod/agents/registry"
+	"nod/policy"
 	"nod/policy/config"
 	"nod/policy/imports"
 )
@@ -119,7 +120,7 @@ func describeImport(found imports.Result, files int) (string, error) {
 		b.WriteString("left out:\n")
 	}
 	for _, l := range found.Left {
-		fmt.Fprintf(&b, "%s:%d: %s\n    %s\n", visible(filepath.ToSlash(l.File)), l.Line, visible(l.Text), visible(l.Reason))
+		fmt.Fprintf(&b, "%s:%d: %s\n    %s\n", policy.Visible(filepath.ToSlash(l.File)), l.Line, policy.Visible(l.Text), policy.Visible(l.Reason))
 	}
 	return b.String(), nil
 }

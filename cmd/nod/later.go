@@ -43,7 +43,10 @@ func (c *console) await(ctx context.Context, id string, timeout time.Duration) e
 	if err != nil {
 		return err
 	}
+	cl.Lost = c.sayLost
 	ctx, stop := whileCalled(ctx)
+	defer stop()
+	ctx, stop = whileAlive(ctx, cl.Health)
 	defer stop()
 	r, err := settled(ctx, cl, id, timeout)
 	if err != nil {
@@ -64,14 +67,17 @@ func (c *console) await(ctx context.Context, id string, timeout time.Duration) e
 // settled waits for the end of a request, one call after the other, each as long as the server allows.
 func settled(ctx context.Context, cl *client.Client, id string, timeout time.Duration) (api.RequestReply, error) {
 	end := time.Now().Add(timeout)
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = bounded(ctx, timeout)
+		defer cancel()
+	}
 	for {
 		wait := client.MaxWait
 		if timeout > 0 {
 			wait = min(wait, time.Until(end))
 		}
-		call, cancel := bounded(ctx, max(wait, time.Second))
-		r, err := cl.Request(call, id, wait)
-		cancel()
+		r, err := cl.Request(ctx, id, wait)
 		if err != nil || r.Status != api.Pending || timeout > 0 && time.Until(end) <= 0 {
 			return r, err
 		}

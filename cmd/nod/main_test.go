@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+	"github.com/google/uuid"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -52,6 +53,7 @@ func TestScripts(t *testing.T) {
 			"closed":    closedCommand,
 			"quit":      quitCommand,
 			"shown":     shownCommand,
+			"prompted":  promptedCommand,
 			"mcp":       mcpCommand,
 		},
 	})
@@ -85,7 +87,20 @@ func setup(env *testscript.Env) error {
 // desktop is the nod-desktop of a script.
 type desktop struct {
 	prompter *human
-	stop     func()
+	stop     func() // nil: it does not run
+	crash    func() error
+}
+
+// start starts one in place of the one that runs.
+func (d *desktop) start(dir string, words []string) error {
+	if d.stop != nil {
+		d.stop()
+	}
+	next, err := startDesktop(dir, words)
+	if err == nil {
+		*d = *next
+	}
+	return err
 }
 
 type desktopKey struct{}
@@ -153,31 +168,33 @@ func (h *human) until(t interface{ Fatalf(string, ...any) }, what string, done f
 //	undelivered                                        has no notification service
 //	version=V                                          is another version than nod
 //	stop                                               no nod-desktop any longer
+//	crash                                              the same, but it is not told
 func desktopCommand(ts *testscript.TestScript, neg bool, args []string) {
 	d := desktopOf(ts)
-	if d.stop != nil {
+	switch {
+	case neg || len(args) == 0:
+		ts.Fatalf("usage: desktop WORD…")
+	case args[0] == "crash":
+		ts.Check(d.crash())
 		d.stop()
 		d.stop = nil
+	case args[0] == "stop":
+		d.stop()
+		d.stop = nil
+	default:
+		ts.Check(d.start(filepath.Join(ts.Getenv("XDG_RUNTIME_DIR"), "nod"), args))
+		ts.Defer(func() {
+			if d.stop != nil {
+				d.stop()
+				d.stop = nil
+			}
+		})
 	}
-	if neg || len(args) == 0 {
-		ts.Fatalf("usage: desktop WORD…")
-	}
-	if args[0] == "stop" {
-		return
-	}
-	var err error
-	d.prompter, d.stop, err = startDesktop(filepath.Join(ts.Getenv("XDG_RUNTIME_DIR"), "nod"), args)
-	ts.Check(err)
-	ts.Defer(func() {
-		if d.stop != nil {
-			d.stop()
-			d.stop = nil
-		}
-	})
 }
 
-// startDesktop serves in dir until stop is called.
-func startDesktop(dir string, words []string) (_ *human, stop func(), _ error) {
+// startDesktop serves in dir until stop is called. To crash it leaves its callers without a word, and its endpoint
+// behind.
+func startDesktop(dir string, words []string) (*desktop, error) {
 	h := &human{changed: make(chan struct{})}
 	if !slices.Contains(words, "silent") {
 		h.Answer = func(r interact.Request, _ policy.Decision) (interact.Answer, error) { return answers(words, r) }
@@ -192,7 +209,7 @@ func startDesktop(dir string, words []string) (_ *human, stop func(), _ error) {
 		Log: slog.New(slog.DiscardHandler),
 	})
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	version := buildVersion()
 	for _, word := range words {
@@ -214,12 +231,19 @@ func startDesktop(dir string, words []string) (_ *human, stop func(), _ error) {
 		},
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(ctx) }()
-	return h, func() { cancel(); broker.Close(); <-served }, nil
+	return &desktop{
+		prompter: h,
+		stop:     func() { cancel(); broker.Close(); <-served },
+		crash: func() error {
+			_ = server.Close() // what serves has closed some of it already
+			return endpoint.Write(dir, server.Endpoint())
+		},
+	}, nil
 }
 
 // answers is what a human does who follows the words.
@@ -301,8 +325,17 @@ func closedCommand(ts *testscript.TestScript, neg bool, args []string) {
 	h.until(ts, "closed "+args[0], func() bool { return strconv.Itoa(len(h.Closed())) == args[0] })
 }
 
+// promptedCommand is the script command "prompted": the human of this nod-desktop has seen a prompt.
+func promptedCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: prompted")
+	}
+	h := desktopOf(ts).prompter
+	h.until(ts, "prompted", func() bool { return h.seen() > 0 })
+}
+
 // shownCommand is the script command "shown JSON…": the last requests that the human saw had these bodies,
-// agents, sessions and folders.
+// agents, sessions and folders. A key that nod made is "a UUID".
 func shownCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: shown FILE")
@@ -312,6 +345,9 @@ func shownCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("nothing was shown")
 	}
 	last := shown[len(shown)-1]
+	if uuid.Validate(last.IdempotencyKey) == nil {
+		last.IdempotencyKey = "a UUID"
+	}
 	got, err := json.MarshalIndent(struct {
 		Agent   string        `json:"agent"`
 		Session string        `json:"session"`
@@ -330,11 +366,19 @@ func shownCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// mcpCommand is the script command "mcp TOOL ARGUMENTS WANT": a client that calls itself claude-code starts
-// nod mcp, calls a tool, and gets this structured content back.
+// mcpCommand is the script command "mcp TOOL ARGUMENTS WANT [WORD…]": a client that calls itself claude-code starts
+// nod mcp, calls a tool, and gets this structured content back. With words, the nod-desktop that runs crashes once its
+// human sees the prompt, and one that does what they say takes its place.
 func mcpCommand(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 3 {
-		ts.Fatalf("usage: mcp TOOL ARGUMENTS WANT")
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: mcp TOOL ARGUMENTS WANT [WORD…]")
+	}
+	if words := args[3:]; len(words) > 0 {
+		go func() {
+			promptedCommand(ts, false, nil)
+			desktopCommand(ts, false, []string{"crash"})
+			desktopCommand(ts, false, words)
+		}()
 	}
 	program, err := exec.LookPath(filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "nod"))
 	ts.Check(err)
@@ -447,7 +491,7 @@ func fakeDesktop() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	_, stop, err := startDesktop(dir, []string{"yes"})
+	d, err := startDesktop(dir, []string{"yes"})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -460,5 +504,5 @@ func fakeDesktop() {
 	fmt.Println("nod ready", e.URL)
 	<-ctx.Done()
 	fmt.Println("nod-desktop: bye") // into the file, not into a broken pipe
-	stop()
+	d.stop()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
@@ -31,10 +32,7 @@ func serveMCP(ctx context.Context) error {
 	ctx, stop := whileAgentRuns(ctx)
 	defer stop()
 	cwd, _ := os.Getwd() // a folder that was removed under us has no name
-	connect := func(ctx context.Context, name string, o *sdk.ClientOptions) (*sdk.ClientSession, error) {
-		return connectMCP(ctx, name, cwd, o)
-	}
-	proxy := mcp.NewProxy(connect, buildVersion())
+	proxy := mcp.NewProxy(func() (mcp.Desktop, error) { return discoverMCP(cwd) }, buildVersion())
 	proxy.AddReceivingMiddleware(endsWhenHung)
 	err := proxy.Run(ctx, &sdk.StdioTransport{})
 	if err != nil && ctx.Err() == nil && !errors.Is(err, io.EOF) { // a client that closes our input is done
@@ -43,22 +41,33 @@ func serveMCP(ctx context.Context) error {
 	return nil
 }
 
-// connectMCP opens a session with the running nod-desktop.
-func connectMCP(ctx context.Context, name, cwd string, o *sdk.ClientOptions) (*sdk.ClientSession, error) {
+// mcpDesktop is nod-desktop for the calls of an MCP client that was started in the folder cwd.
+type mcpDesktop struct {
+	*client.Client
+	cwd string
+}
+
+func discoverMCP(cwd string) (mcp.Desktop, error) {
 	cl, err := client.Discover()
 	if errors.Is(err, client.ErrNotRunning) {
 		return nil, fmt.Errorf("%w: the person can start it with: nod start", err)
 	}
-	if err != nil {
-		return nil, err
-	}
+	return mcpDesktop{cl, cwd}, err
+}
+
+// Connect implements [mcp.Desktop].
+func (d mcpDesktop) Connect(ctx context.Context, s mcp.Session) (*sdk.ClientSession, error) {
 	transport := &sdk.StreamableClientTransport{
-		Endpoint:             cl.Endpoint.URL + "/mcp",
-		HTTPClient:           cl.HTTPClient(map[string]string{"User-Agent": name, "Nod-Cwd": cwd}),
+		Endpoint: d.Current().URL + "/mcp",
+		HTTPClient: d.HTTPClient(map[string]string{
+			"User-Agent": s.Client, "Nod-Cwd": d.cwd, "Idempotency-Key": strconv.Quote(s.Key),
+			"Nod-Waited": strconv.FormatFloat(s.Waited.Seconds(), 'f', -1, 64),
+		}),
 		MaxRetries:           -1,
 		DisableStandaloneSSE: true,
 	}
-	session, err := sdk.NewClient(&sdk.Implementation{Name: name, Version: buildVersion()}, o).Connect(ctx, transport, nil)
+	me := sdk.NewClient(&sdk.Implementation{Name: s.Client, Version: buildVersion()}, s.Options)
+	session, err := me.Connect(ctx, transport, nil)
 	if err != nil {
 		return nil, fmt.Errorf("nod-desktop cannot be asked: %w", err)
 	}

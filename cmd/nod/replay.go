@@ -219,7 +219,7 @@ func (c *console) printSuggestions(r *replay.Report) error {
 }
 
 // oneLine keeps text on its line, safe to look at.
-func oneLine(text string) string { return strings.ReplaceAll(visible(text), "\n", `\n`) }
+func oneLine(text string) string { return strings.ReplaceAll(policy.Visible(text), "\n", `\n`) }
 
 // count is "1 call", "2 calls".
 func count(n int, what string) string {

@@ -117,11 +117,19 @@ func request[Q, R any](
 	if err := f.complete(); err != nil {
 		return err
 	}
-	r, err := call(ctx, f.timeout, func(cl *client.Client, ctx context.Context) (R, error) { return send(cl, ctx, *q) })
+	r, err := call(ctx, f.timeout, func(cl *client.Client, ctx context.Context) (R, error) {
+		cl.Lost = c.sayLost
+		return send(cl, ctx, *q)
+	})
 	if err != nil {
 		return c.unanswered(err, f.common.Detach)
 	}
 	return c.give(answerTo(r))
+}
+
+// sayLost tells whoever looks at the terminal why nothing happens.
+func (c *console) sayLost() {
+	c.complain("", "nod-desktop went away: waiting until it is back: nod start")
 }
 
 // give prints an answer and returns the verdict in it.

@@ -53,7 +53,8 @@ It can only ask: no command answers a request or changes a rule.
 	add(root, "ask", c.approve(), c.ask(), c.confirm(), c.form(), c.notify())
 	add(root, "later", c.wait(), c.withdraw(), c.pending())
 	add(root, "agents", c.agents(), c.hook(), c.mcp(), c.acp())
-	add(root, "nod", c.start(), c.stop(), c.status(), c.settings(), c.evaluate(), c.policy(), c.versionCommand())
+	add(root, "nod", c.start(), c.stop(), c.status(), c.settings(), c.history(), c.evaluate(), c.policy(),
+		c.versionCommand())
 	root.SetHelpCommandGroupID("nod")
 	root.SetCompletionCommandGroupID("nod")
 	root.InitDefaultCompletionCmd()

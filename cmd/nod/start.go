@@ -105,7 +105,8 @@ func running(ctx context.Context) (s started, ok bool) {
 		return started{}, false
 	}
 	_, err = health(ctx, cl)
-	return started{PID: cl.Endpoint.PID, URL: cl.Endpoint.URL}, err == nil
+	at := cl.Current()
+	return started{PID: at.PID, URL: at.URL}, err == nil
 }
 
 // findDesktop returns the path of nod-desktop: beside this program (through links), else in PATH.

@@ -66,9 +66,10 @@ func inspect(ctx context.Context) (report, error) {
 		return r, err
 	}
 	r.Running = true
+	at := cl.Current()
 	r.Desktop, r.Status, r.Pending = health.Version, health.Status, health.Pending
 	r.PausedUntil = health.PausedUntil
-	r.PID, r.URL, r.Socket = cl.Endpoint.PID, cl.Endpoint.URL, cl.Endpoint.Socket
+	r.PID, r.URL, r.Socket = at.PID, at.URL, at.Socket
 	return r, nil
 }
 

@@ -45,7 +45,7 @@ func (c *console) stopDesktop(ctx context.Context) error {
 	if err != nil {
 		return unreachable(err)
 	}
-	pid := cl.Endpoint.PID
+	pid := cl.Current().PID
 	if err := end(ctx, pid); err != nil {
 		return fmt.Errorf("stop process %d: %w", pid, err)
 	}

@@ -12,6 +12,7 @@ const (
 	XServer    = "Xvfb"
 	SessionBus = "dbus-daemon"
 	Panel      = "xfce4-panel"
+	Notifier   = "dunst"
 )
 
 // Kill kills a program of the desktop, as a crash would, and waits for its end.

@@ -57,10 +57,22 @@ func (l *launcher) launch(cmd *exec.Cmd) (<-chan struct{}, error) {
 	l.running = append(l.running, p)
 	l.mu.Unlock()
 	go func() {
-		defer close(p.ended)
 		_ = cmd.Wait() // how it ended is in cmd.ProcessState
+		l.forget(p)
+		close(p.ended)
 	}()
 	return p.ended, nil
+}
+
+// forget drops a program that has ended, unless children of its group have stayed: the system gives its number to
+// another process sooner or later, which must not be killed in its place.
+func (l *launcher) forget(p program) {
+	if syscall.Kill(-p.cmd.Process.Pid, 0) == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.running = slices.DeleteFunc(l.running, func(other program) bool { return other.cmd == p.cmd })
 }
 
 // find returns the program of that name that was started last.
@@ -78,8 +90,9 @@ func (l *launcher) find(name string) (program, error) {
 // close kills all programs, the last started first.
 func (l *launcher) close() {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, p := range slices.Backward(l.running) {
+	running := slices.Clone(l.running)
+	l.mu.Unlock()
+	for _, p := range slices.Backward(running) {
 		p.kill()
 	}
 	close(l.starts)

@@ -60,7 +60,7 @@ func (d *Desktop) notifications() dbus.BusObject {
 
 // StopNotifications ends the notification daemon and waits until nothing has its name.
 func (d *Desktop) StopNotifications(ctx context.Context) error {
-	if err := d.Kill("dunst"); err != nil {
+	if err := d.Kill(Notifier); err != nil {
 		return err
 	}
 	return d.awaitOwner(ctx, Notifications, false)

@@ -20,12 +20,3 @@ type Found struct {
 
 // Nothing reports whether nothing happened.
 func (a Away) Nothing() bool { return a.Waited.Count+a.Missed.Count+a.Passed.Count+a.Denied.Count == 0 }
-
-// Format is how entries are written to a file.
-type Format string
-
-// The formats.
-const (
-	CSV   Format = "csv"
-	JSONL Format = "jsonl" // an object on each line
-)

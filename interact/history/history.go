@@ -38,20 +38,21 @@ type Page struct {
 
 // Line is an entry in a list.
 type Line struct {
-	Seq     int64 // its number: entries count up from 1, without a gap
-	ID      interact.ID
-	Kind    interact.Kind
-	Created time.Time
-	Settled time.Time
-	Agent   string
-	Session string
-	Project string // folder
-	Tool    string
-	Class   policy.Class
-	Gist    string // what it was about, in one line, in nobody's safe words
-	Outcome interact.Outcome
-	By      interact.By
-	Rule    string
+	Seq     int64         `json:"seq"` // its number: entries count up from 1, without a gap
+	ID      interact.ID   `json:"id"`
+	Kind    interact.Kind `json:"kind"`
+	Created time.Time     `json:"created"`
+	Settled time.Time     `json:"settled"`
+	Agent   string        `json:"agent,omitempty"`
+	Session string        `json:"session,omitempty"`
+	Project string        `json:"project,omitempty"` // folder
+	Tool    string        `json:"tool,omitempty"`
+	Class   policy.Class  `json:"class,omitempty"`
+	Gist    string        `json:"gist,omitempty"` // what it was about, in one line, in nobody's safe words
+
+	Outcome interact.Outcome `json:"outcome"`
+	By      interact.By      `json:"by,omitempty"`
+	Rule    string           `json:"rule,omitempty"`
 }
 
 // Entry is one entry, whole.
@@ -86,29 +87,29 @@ type Facets struct {
 
 // Count is how often something was decided in one way.
 type Count struct {
-	Day      time.Time // local midnight
-	Agent    string
-	Project  string
-	Tool     string
-	Asked    int           // decided by the person
-	Passed   int           // allowed by the policy
-	Denied   int           // by the person or the policy
-	Missed   int           // timed out, or nobody decided
-	Answered time.Duration // in all, from prompt to answer, of those that the person decided
+	Day      time.Time     `json:"day,omitzero"` // local midnight
+	Agent    string        `json:"agent,omitempty"`
+	Project  string        `json:"project,omitempty"`
+	Tool     string        `json:"tool,omitempty"`
+	Asked    int           `json:"asked"`    // decided by the person
+	Passed   int           `json:"passed"`   // allowed by the policy
+	Denied   int           `json:"denied"`   // by the person or the policy
+	Missed   int           `json:"missed"`   // timed out, or handed back undecided
+	Answered time.Duration `json:"answered"` // in all, from prompt to answer, of those that the person decided
 }
 
 // Insights are sums over a time.
 type Insights struct {
-	Days     []Count // oldest first; only Day and the sums
-	Agents   []Count // most first; only Agent and the sums
-	Projects []Count
-	Tools    []Count
-	Rules    []RuleCount // most first
+	Days     []Count     `json:"days"`   // oldest first; only Day and the sums
+	Agents   []Count     `json:"agents"` // most first; only Agent and the sums
+	Projects []Count     `json:"projects"`
+	Tools    []Count     `json:"tools"`
+	Rules    []RuleCount `json:"rules"` // most first
 }
 
 // RuleCount is how many prompts a rule or a grant has saved.
 type RuleCount struct {
-	Rule  string
-	Saved int
-	Last  time.Time
+	Rule  string    `json:"rule"`
+	Saved int       `json:"saved"`
+	Last  time.Time `json:"last"`
 }

@@ -1,6 +1,7 @@
 package interacttest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,6 +19,20 @@ type Journal struct {
 	settled []interact.ID
 	over    map[interact.ID]bool // settled
 	full    error
+	wrong   error // what came out of order first
+}
+
+// JournalOf is the journal that another one has left.
+func JournalOf(open, last []interact.Record) *Journal {
+	j := &Journal{places: map[interact.ID]int{}, over: map[interact.ID]bool{}}
+	for _, r := range slices.Concat(last, open) {
+		j.places[r.Request.ID] = len(j.records)
+		j.records = append(j.records, r)
+	}
+	for _, r := range last {
+		j.over[r.Request.ID], j.settled = true, append(j.settled, r.Request.ID)
+	}
+	return j
 }
 
 // Fail has every write fail with err from now on; nil: none.
@@ -52,7 +67,9 @@ func (j *Journal) write(r interact.Record, may func(isKnown, isSettled bool) boo
 	case j.full != nil:
 		return j.full
 	case !may(isKnown, j.over[id]):
-		return fmt.Errorf("%s comes out of order: %q", id, outcome)
+		err := fmt.Errorf("%s comes out of order: %q", id, outcome)
+		j.wrong = cmp.Or(j.wrong, err)
+		return err
 	}
 	if j.places == nil {
 		j.places, j.over = map[interact.ID]int{}, map[interact.ID]bool{}
@@ -66,6 +83,13 @@ func (j *Journal) write(r interact.Record, may func(isKnown, isSettled bool) boo
 		j.over[id], j.settled = true, append(j.settled, id)
 	}
 	return nil
+}
+
+// Err says what was written out of order, if anything was.
+func (j *Journal) Err() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.wrong
 }
 
 // Records lists what it keeps, in the order in which it came.

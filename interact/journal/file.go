@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitemigration"
@@ -45,6 +46,9 @@ type file struct {
 	log  fs.FileInfo // of its write-ahead log; nil: there was none
 	seq  int64       // of the last entry
 	hash digest      // … and its hash
+
+	size      int64 // bytes that it had when it was looked at last
+	mayShrink bool  // nod makes it smaller itself
 }
 
 // openFile opens the database at path, makes it when there is none, and brings it up to date.
@@ -62,14 +66,15 @@ func openFile(path string) (_ *file, err error) {
 		}
 	}()
 	f.conn.SetBusyTimeout(busyTime)
-	if err := f.prepare(); err != nil {
-		return nil, err
+	err = f.prepare()
+	if err == nil {
+		f.seq, f.hash, err = readHead(f.conn)
 	}
-	f.log, _ = os.Stat(path + "-wal")
-	if f.seq, f.hash, err = readHead(f.conn); err != nil {
-		return nil, err
+	if sqlite.ErrCode(err) == sqlite.ResultError { // a table is missing, or what is in it is none of nod's
+		return nil, fmt.Errorf("%w: %w", errForeign, err)
 	}
-	return f, nil
+	f.log, _ = os.Stat(path + "-wal") // there is none when another process has just emptied it
+	return f, err
 }
 
 // create makes the file, for its owner only, when there is none. SQLite gives the files beside it the same mode. It
@@ -100,37 +105,29 @@ func create(path string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// prepare sets up the connection and migrates the database.
+// prepare sets up the connection and migrates the database, which is as it was when it is not nod's.
 func (f *file) prepare() error {
+	if err := recognize(f.conn); err != nil {
+		return err
+	}
 	for _, pragma := range pragmas {
 		if err := sqlitex.ExecuteTransient(f.conn, pragma, nil); err != nil {
 			return fmt.Errorf("%s: %w", pragma, err)
 		}
-	}
-	if err := recognize(f.conn); err != nil {
-		return err
 	}
 	return sqlitemigration.Migrate(context.Background(), f.conn, schema)
 }
 
 // recognize returns an [errForeign] for a database that this version of nod does not know.
 func recognize(conn *sqlite.Conn) error {
-	version, err := sqlitex.ResultInt(conn.Prep("PRAGMA user_version"))
-	if err != nil {
-		return err
-	}
-	app, err := sqlitex.ResultInt(conn.Prep("PRAGMA application_id"))
-	if err != nil {
-		return err
-	}
-	tables, err := sqlitex.ResultInt(conn.Prep("SELECT count(*) FROM sqlite_schema"))
-	if err != nil {
-		return err
-	}
-	if version > len(schema.Migrations) || tables > 0 && int32(app) != schema.AppID {
-		return errForeign
-	}
-	return nil
+	return query(conn, `SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_user_version, pragma_application_id`, func(s *sqlite.Stmt) error {
+		isEmpty := s.ColumnInt(2) == 0
+		if s.ColumnInt(0) > len(schema.Migrations) || !isEmpty && s.ColumnInt32(1) != schema.AppID {
+			return errForeign
+		}
+		return nil
+	})
 }
 
 // errForeign says that a file is another program's or a newer nod's.
@@ -143,4 +140,116 @@ func isDamage(err error) bool {
 		return true
 	}
 	return errors.Is(err, errForeign) || errors.Is(err, errTruncated)
+}
+
+var errTruncated = errors.New("it has become shorter")
+
+// isTruncated reports whether somebody else has made the file shorter than it was.
+func (f *file) isTruncated(size int64) bool {
+	if size < f.size && !f.mayShrink {
+		return true
+	}
+	f.size = size
+	return false
+}
+
+// shrunk says that nod has ended to make the file smaller.
+func (f *file) shrunk() { f.mayShrink, f.size = false, 0 }
+
+// open opens the file, and another when it is of no use.
+func (w *writer) open() error {
+	f, err := openFile(w.path)
+	if isDamage(err) {
+		if err = w.setAside(err); err == nil {
+			f, err = openFile(w.path)
+		}
+	}
+	if err != nil {
+		w.tried, w.reason = time.Now(), err
+		return err
+	}
+	w.file, w.seq, w.hash = f, f.seq, f.hash
+	return nil
+}
+
+// close closes the file.
+func (w *writer) close() {
+	if w.file == nil {
+		return
+	}
+	if err := w.file.conn.Close(); err != nil {
+		w.j.opts.Log.Error("journal: close", "err", err)
+	}
+	w.file = nil
+}
+
+// ready opens the file unless it is open and still the one at its path.
+func (w *writer) ready() error {
+	if w.file == nil {
+		if time.Since(w.tried) < reopenTime {
+			return w.reason
+		}
+		return w.open()
+	}
+	info, err := os.Lstat(w.path)
+	switch {
+	case err == nil && os.SameFile(info, w.file.info):
+		if w.file.isTruncated(info.Size()) {
+			return w.replace(errTruncated)
+		}
+		return nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	w.leave()
+	return w.open()
+}
+
+// leave gives up a file that is no longer at its path.
+func (w *writer) leave() {
+	w.j.files.Lock()
+	defer w.j.files.Unlock()
+	old := w.file
+	w.closeReaders()
+	w.close()
+	if info, err := os.Stat(w.path + "-wal"); err == nil && old.log != nil && os.SameFile(info, old.log) {
+		// It is of the file that is gone: SQLite would play it into the one that came.
+		os.Remove(w.path + "-wal")
+		os.Remove(w.path + "-shm")
+	}
+	w.j.report(func(p *problems) { p.file = &ProblemError{Trouble: Gone, Path: w.path} })
+}
+
+// closeReaders has whoever reads next open the file that is there then.
+func (w *writer) closeReaders() {
+	if err := w.j.Reader.reset(); err != nil {
+		w.j.opts.Log.Error("journal: close what reads", "err", err)
+	}
+}
+
+// replace sets a damaged file aside and begins another.
+func (w *writer) replace(damage error) error {
+	w.close()
+	if err := w.setAside(damage); err != nil {
+		w.tried, w.reason = time.Now(), err
+		return err
+	}
+	return w.open()
+}
+
+// setAside renames the file, which is not open.
+func (w *writer) setAside(damage error) error {
+	w.j.files.Lock()
+	defer w.j.files.Unlock()
+	w.closeReaders()
+	aside := w.path + time.Now().Format(".2006-01-02T15-04-05.000000")
+	for _, end := range []string{"-wal", ""} { // the log first: without it the file is a whole one of earlier
+		err := os.Rename(w.path+end, aside+end)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w: set it aside: %w", damage, err)
+		}
+	}
+	os.Remove(w.path + "-shm")
+	w.j.report(func(p *problems) { p.file = &ProblemError{Trouble: SetAside, Path: aside, Err: damage} })
+	return nil
 }

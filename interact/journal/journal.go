@@ -54,12 +54,16 @@ type Journal struct {
 	opts Options
 
 	writes  chan *write
+	wrote   chan struct{} // holds a signal after something was written, or could not be
 	closing chan struct{}
-	ended   chan struct{} // closed once run has returned
+	runs    sync.WaitGroup
+	forward *forwarder
+	index   *indexer
+	files   sync.Mutex // held by the keeper while it has the file open, and to rename or remove it
 
-	mu      sync.Mutex // guards all below
-	closed  bool
-	problem error
+	mu       sync.Mutex // guards all below
+	closed   bool
+	problems problems
 }
 
 var _ interact.Journal = (*Journal)(nil)
@@ -80,33 +84,33 @@ func Open(path string, o Options) *Journal {
 	}
 	j := &Journal{
 		Reader: newReader(path), opts: o,
-		writes: make(chan *write), closing: make(chan struct{}), ended: make(chan struct{}),
+		writes: make(chan *write), wrote: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
+	j.forward = newForwarder(o.Config, j.notForwarded)
+	j.index = newIndexer(j.Reader, o.Log)
 	w := &writer{j: j, path: path}
-	w.note(w.open())
-	go w.run()
+	j.failed(w.open())
+	j.runs.Go(w.run)
+	j.runs.Go(j.keep)
+	go j.forward.run()
+	go j.index.run()
 	return j
 }
 
-// Close writes what is under way and closes the file.
+// Close writes what is under way and closes the file. The writer comes last: only then does SQLite take its log in.
 func (j *Journal) Close() error {
+	j.index.stop()
+	err := j.Reader.Close()
 	j.mu.Lock()
 	isFirst := !j.closed
 	j.closed = true
 	j.mu.Unlock()
 	if isFirst {
 		close(j.closing)
+		j.runs.Wait()
+		j.forward.close()
 	}
-	<-j.ended
-	return j.Reader.Close()
-}
-
-// Problem says what is wrong with the journal, in a sentence for a person, who finds the file by it: that nothing can be
-// written now, or else that another file was begun since nod started. nil: all is well.
-func (j *Journal) Problem() error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.problem
+	return err
 }
 
 // Open implements [interact.Journal].

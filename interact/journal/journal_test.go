@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -42,7 +43,8 @@ func healthy(tb testing.TB, path string) *journal.Journal {
 	return j
 }
 
-var start = time.Date(2026, 3, 4, 5, 6, 7, 8009, time.UTC)
+// start is recent: what is old does not stay.
+var start = time.Now().Add(-time.Hour).UTC()
 
 // approval is the n-th request of a test, with what the policy made of it.
 func approval(n int) interact.Record {
@@ -182,5 +184,16 @@ func TestClosed(t *testing.T) {
 	}
 	if _, err := j.Head(context.Background()); !errors.Is(err, journal.ErrClosed) {
 		t.Errorf("got %v, want ErrClosed", err)
+	}
+}
+
+const onWindows = runtime.GOOS == "windows"
+
+// awaitHealth waits, in a bubble, until the journal has found out by itself that it can be written again.
+func awaitHealth(tb testing.TB, j *journal.Journal) {
+	tb.Helper()
+	time.Sleep(time.Minute)
+	if err := j.Problem(); err != nil {
+		tb.Fatal(err)
 	}
 }

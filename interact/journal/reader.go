@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -18,7 +19,7 @@ import (
 )
 
 // readers is how many can read at once.
-const readers = 2
+const readers = 4
 
 // Reader reads a journal, also while a [Journal] writes it. It is safe for concurrent use.
 type Reader struct {
@@ -27,7 +28,10 @@ type Reader struct {
 	mu     sync.Mutex    // guards all below
 	pool   *sqlitex.Pool // nil: nobody has read yet, or the file is another now
 	info   fs.FileInfo   // of the file that pool reads
+	index  fs.FileInfo   // of the index that it reads; nil: there was none
 	closed bool
+
+	indexDamaged atomic.Bool // the index is of no use
 }
 
 // OpenReader opens the journal at path to read.
@@ -77,6 +81,11 @@ func (r *Reader) read(ctx context.Context, do func(*sqlite.Conn) error) (err err
 		return err
 	}
 	defer pool.Put(conn)
+	defer func() {
+		if ctx.Err() != nil { // SQLite calls it an interrupt
+			err = ctx.Err()
+		}
+	}()
 	defer sqlitex.Transaction(conn)(&err)
 	return do(conn)
 }
@@ -92,22 +101,31 @@ func (r *Reader) open() (*sqlitex.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.pool != nil && os.SameFile(info, r.info) {
+	index, err := os.Stat(indexPath(r.path))
+	if err != nil {
+		index = nil
+	}
+	isSameIndex := index == nil && r.index == nil || os.SameFile(index, r.index)
+	if r.pool != nil && os.SameFile(info, r.info) && isSameIndex {
 		return r.pool, nil
 	}
 	if err := r.drop(); err != nil {
 		return nil, err
 	}
-	r.info = info
+	r.info, r.index = info, index
 	r.pool, err = sqlitex.NewPool(r.path, sqlitex.PoolOptions{
-		Flags: sqlite.OpenReadOnly, PoolSize: readers, PrepareConn: prepareReader,
+		Flags: sqlite.OpenReadOnly, PoolSize: readers, PrepareConn: r.prepare,
 	})
 	return r.pool, err
 }
 
-func prepareReader(conn *sqlite.Conn) error {
+func (r *Reader) prepare(conn *sqlite.Conn) error {
 	conn.SetBusyTimeout(busyTime)
-	return sqlitex.ExecuteTransient(conn, "PRAGMA cache_size = -1024", nil)
+	if _, err := os.Stat(indexPath(r.path)); err == nil {
+		// One that is of no use is like none.
+		_ = sqlitex.ExecuteTransient(conn, "ATTACH ? AS idx", &sqlitex.ExecOptions{Args: []any{indexPath(r.path)}})
+	}
+	return sqlitex.ExecScript(conn, "PRAGMA main.cache_size = -1024; PRAGMA trusted_schema = off")
 }
 
 // Head returns the last entry of the chain. Seq is 0 when there has never been one.

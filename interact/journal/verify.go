@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -32,6 +33,28 @@ func (r *Reader) Verify(ctx context.Context) error {
 		}
 		return query(conn, "SELECT "+columns+", hash, head, body FROM entries ORDER BY seq", c.check)
 	})
+}
+
+// Noted returns the number of the entry with a hash that was once noted as the head's. The error wraps
+// [interact.ErrNotFound] where there is none, which [Reader.Verify] does not tell.
+func (r *Reader) Noted(ctx context.Context, hash string) (seq int64, err error) {
+	noted, err := hex.DecodeString(hash)
+	if err == nil {
+		err = r.read(ctx, func(conn *sqlite.Conn) error {
+			return query(conn, "SELECT seq FROM entries WHERE hash = ?1 UNION ALL SELECT seq FROM anchor WHERE hash = ?1",
+				func(s *sqlite.Stmt) error {
+					seq = s.ColumnInt64(0)
+					return nil
+				}, noted)
+		})
+	}
+	if err == nil && seq == 0 {
+		err = interact.ErrNotFound
+	}
+	if err != nil {
+		return 0, fmt.Errorf("find the entry with hash %s: %w", hash, err)
+	}
+	return seq, nil
 }
 
 // chain is how far it has been verified.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"nod/interact/history"
 )
 
 // Limits of the writer.
@@ -40,14 +42,20 @@ type writer struct {
 	seq  int64  // of the last entry
 	hash digest // … and its hash
 
-	failed time.Time // when the file could not be opened
+	added []added // the entries of the transaction
+
+	tried  time.Time // when the file could not be opened
 	reason error     // … and why
-	notice error     // that another file was begun; nil: none was
+}
+
+// added is an entry that the writer has added to the chain.
+type added struct {
+	line history.Line
+	hash digest
 }
 
 // run writes until the journal is closed.
 func (w *writer) run() {
-	defer close(w.j.ended)
 	defer w.close()
 	for {
 		select {
@@ -71,9 +79,19 @@ func (w *writer) group(first *write) {
 		}
 	}
 	err := w.commit(group)
-	w.note(err)
+	w.j.failed(err)
+	w.j.index.wake()
 	for _, next := range group {
 		next.done <- err
+	}
+	select {
+	case w.j.wrote <- struct{}{}:
+	default:
+	}
+	if err == nil {
+		for _, a := range w.added {
+			w.j.forward.add(a.line, a.hash)
+		}
 	}
 }
 
@@ -98,6 +116,7 @@ func (w *writer) transact(group []*write) (err error) {
 		return err
 	}
 	seq, hash := w.seq, w.hash
+	w.added = w.added[:0]
 	defer func() {
 		if err != nil {
 			w.seq, w.hash = seq, hash
@@ -156,6 +175,7 @@ func (w *writer) append(e encoded) (isNew bool, err error) {
 	if err != nil || w.file.conn.Changes() == 0 {
 		return false, err
 	}
-	w.seq, w.hash = seq, hash
+	w.seq, w.hash, l.Seq = seq, hash, seq
+	w.added = append(w.added, added{l, hash})
 	return true, nil
 }

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -21,12 +20,11 @@ import (
 
 	"nod/interact"
 	"nod/interact/interacttest"
-	"nod/ipc"
 	"nod/ipc/api"
 	"nod/ipc/client"
 	"nod/ipc/endpoint"
 	"nod/ipc/interrupt"
-	"nod/ipc/peer"
+	"nod/ipc/ipctest"
 	"nod/policy"
 )
 
@@ -59,35 +57,11 @@ func (p *person) Prompt(ctx context.Context, r interact.Request, _ policy.Decisi
 // running starts a server with a person before it, and returns a client of it.
 func running(t testing.TB, rules *interacttest.Policy) (*client.Client, *person) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "nod") // short enough for a socket's address
-	if err != nil {
-		t.Fatal(err)
-	}
 	p := &person{
 		shown: make(chan interact.Request, 64), answers: make(chan interact.Answer, 64),
 		closed: make(chan interact.ID, 64),
 	}
-	broker := interacttest.Broker(p, rules, func(c *interact.BrokerConfig) { c.Processes = peer.Table{} })
-	server, err := ipc.Listen(ipc.Config{
-		Address: "127.0.0.1:0", Dir: filepath.Join(dir, "nod"), Broker: broker, Version: "test",
-		Log: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(ctx) }()
-	c := &client.Client{Endpoint: server.Endpoint()}
-	t.Cleanup(func() {
-		c.Close()
-		broker.Close()
-		stop()
-		if err := errors.Join(<-served, os.RemoveAll(dir)); err != nil {
-			t.Error(err)
-		}
-	})
-	return c, p
+	return ipctest.Serve(t, p, rules).Client, p
 }
 
 var input = json.RawMessage(`{"command":"make all && make test"}`)

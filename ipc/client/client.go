@@ -9,6 +9,12 @@
 // Cancelling the context of a call hangs up, and a caller that hangs up has withdrawn its request, unless
 // it was detached.
 //
+// nod-desktop may go away while a call waits for a person. A client that knows the folder in which endpoints are
+// published ([Discover] returns one) then waits for the next nod-desktop to publish its own there, for as long as the
+// context lasts, and sends the request again with the idempotency key that it carried before: what was answered
+// already is delivered, what is still open is joined, and what nod-desktop no longer knows is asked anew. A call that
+// reached nobody in the first place is an error at once.
+//
 // The token goes only to a server that plainly belongs to the same user: where nod-desktop has published a
 // Unix socket nothing else is dialled (a program that took over a dead nod's port is never spoken to), and
 // the operating system must say that the other end is ours.
@@ -16,6 +22,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,9 +31,11 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"nod/ipc/api"
@@ -47,18 +56,24 @@ var ErrNotRunning = errors.New("nod-desktop isn't running")
 // Hint says what to do about [ErrNotRunning].
 const Hint = "start it with: nod start"
 
-// Client talks to one nod-desktop. Its fields are set before the first call and not changed afterwards; it
-// is safe for concurrent use.
+// Client talks to one nod-desktop, and to the next when that went away. Its fields are set before the first call and
+// not changed afterwards; it is safe for concurrent use.
 type Client struct {
 	// Endpoint is where nod-desktop listens, and the token. Required.
 	Endpoint endpoint.Endpoint
+
+	// Dir is where the next nod-desktop publishes its endpoint. Empty: the client talks to this one and no other.
+	Dir string
 
 	// Dial connects to nod-desktop. When nil: to the socket when there is one, else to the port, and only
 	// to a server that runs as this user or as root.
 	Dial func(ctx context.Context) (net.Conn, error)
 
-	once sync.Once
-	http *http.Client
+	// Lost, when set, is called when a call has lost its nod-desktop and begins to wait for the next.
+	Lost func()
+
+	mu sync.Mutex // guards at
+	at *server    // nil before the first call
 }
 
 // Discover returns a client of the running nod-desktop. The error wraps [ErrNotRunning] when none has
@@ -75,38 +90,56 @@ func Discover() (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{Endpoint: e}, nil
+	return &Client{Endpoint: e, Dir: dir}, nil
 }
 
-// httpClient returns the client that carries the calls, made at the first: it follows no redirect.
-func (c *Client) httpClient() *http.Client {
-	c.once.Do(func() {
-		dial := c.Dial
-		if dial == nil {
-			dial = c.dial
-		}
-		c.http = &http.Client{
-			// The transport knows no proxy (whatever the environment says), and replies come as they are.
-			Transport: &http.Transport{
-				DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
-				DisableCompression: true,
+// Current is where the nod-desktop listens that the client talks to now.
+func (c *Client) Current() endpoint.Endpoint { return c.current().Endpoint }
 
-				MaxResponseHeaderBytes: 64 << 10,
-			},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		}
-	})
-	return c.http
+// server is one nod-desktop, with the connections to it.
+type server struct {
+	endpoint.Endpoint
+	http *http.Client
+}
+
+// current is the nod-desktop that the client talks to now.
+func (c *Client) current() *server {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.at == nil {
+		c.at = c.serverAt(c.Endpoint)
+	}
+	return c.at
+}
+
+// serverAt returns the nod-desktop at e. Its HTTP client follows no redirect.
+func (c *Client) serverAt(e endpoint.Endpoint) *server {
+	dial := c.Dial
+	if dial == nil {
+		dial = func(ctx context.Context) (net.Conn, error) { return dialAt(ctx, e) }
+	}
+	return &server{Endpoint: e, http: &http.Client{
+		// The transport knows no proxy (whatever the environment says), and replies come as they are.
+		Transport: &http.Transport{
+			DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+			DisableCompression: true,
+
+			MaxResponseHeaderBytes: 64 << 10,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
 }
 
 // HTTPClient returns a client for protocols of their own beside the routes that this package knows: it
-// dials like this one, and carries the token and these headers in every request.
+// dials like this one, and carries the token and these headers in every request. It is for the nod-desktop that the
+// client talks to now: see [Client.Reattach].
 func (c *Client) HTTPClient(headers map[string]string) *http.Client {
-	inner := *c.httpClient()
+	at := c.current()
+	inner := *at.http
 	next := inner.Transport
 	inner.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
-		r.Header.Set("Authorization", "Bearer "+c.Endpoint.Token)
+		r.Header.Set("Authorization", "Bearer "+at.Token)
 		for name, value := range headers {
 			if value != "" {
 				r.Header.Set(name, value)
@@ -124,23 +157,30 @@ type roundTrip func(*http.Request) (*http.Response, error)
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // Close closes the connections that wait for a next call.
-func (c *Client) Close() { c.httpClient().CloseIdleConnections() }
+func (c *Client) Close() { c.current().http.CloseIdleConnections() }
 
-// call sends one request and returns the body of its reply when the status is 200, else an error: a
-// [*Pending] for 202, a [*Problem] for a refusal. A nil body is none.
-func (c *Client) call(ctx context.Context, method, path string, body any) ([]byte, error) {
-	req, err := c.newRequest(ctx, method, path, body)
+// request is what goes over the wire for one call.
+type request struct {
+	method, path string
+	body         any    // nil: none
+	key          string // idempotency key, when the body has none
+	accept       string // media type; empty: JSON
+	lastEvent    string // id of the last event that was read
+	isWaiting    bool   // for a person, maybe: it comes back
+	again        func() // is called before it is sent once more; may be nil
+}
+
+// exchange sends one request and returns the body of its reply when the status is 200, else an error: a
+// [*Pending] for 202, a [*Problem] for a refusal.
+func (s *server) exchange(ctx context.Context, r request) ([]byte, error) {
+	resp, err := s.send(ctx, r)
 	if err != nil {
 		return nil, err
-	}
-	resp, err := c.httpClient().Do(req)
-	if err != nil {
-		return nil, hangUp(ctx, err)
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxReply+1))
 	if err != nil {
-		return nil, hangUp(ctx, fmt.Errorf("read the reply: %w", err))
+		return nil, hangUp(ctx, fmt.Errorf("read the reply: %w", err), true)
 	}
 	if len(text) > maxReply {
 		return nil, badReply("longer than %d bytes", maxReply)
@@ -148,40 +188,63 @@ func (c *Client) call(ctx context.Context, method, path string, body any) ([]byt
 	return text, answered(resp, text)
 }
 
+// send sends one request and returns the reply as it begins.
+func (s *server) send(ctx context.Context, r request) (*http.Response, error) {
+	// Where the connection was used before, package net/http may dial anew for what it sent already and, when that fails,
+	// only say so.
+	var wasSent atomic.Bool
+	trace := &httptrace.ClientTrace{WroteHeaders: func() { wasSent.Store(true) }}
+	req, err := s.newRequest(httptrace.WithClientTrace(ctx, trace), r)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := s.http.Do(req)
+	if err != nil {
+		return nil, hangUp(ctx, err, wasSent.Load())
+	}
+	return resp, nil
+}
+
 // newRequest makes the HTTP request. The Host header is the published one also on the socket: the server
 // knows no other.
-func (c *Client) newRequest(ctx context.Context, method, path string, body any) (*http.Request, error) {
+func (s *server) newRequest(ctx context.Context, r request) (*http.Request, error) {
 	var content io.Reader
-	if body != nil {
-		text, err := api.Encode(body)
+	if r.body != nil {
+		text, err := api.Encode(r.body)
 		if err != nil {
 			return nil, fmt.Errorf("write the request: %w", err)
 		}
 		content = bytes.NewReader(text)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, c.Endpoint.URL+path, content)
+	req, err := http.NewRequestWithContext(ctx, r.method, s.URL+r.path, content)
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Authorization", "Bearer "+c.Endpoint.Token)
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", "nod")
-	if body != nil {
+	for name, value := range map[string]string{
+		"Authorization": "Bearer " + s.Token, "Accept": cmp.Or(r.accept, "application/json"), "User-Agent": "nod",
+		"Idempotency-Key": r.key, "Last-Event-ID": r.lastEvent,
+	} {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
+	}
+	if r.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	return req, nil
 }
 
 // hangUp cleans err, which ended an exchange: the caller's own reason when there is one, and otherwise that
-// nod-desktop went away, without the method and address that net/http puts in front.
-func hangUp(ctx context.Context, err error) error {
+// nod-desktop went away, without the method and address that net/http puts in front. wasSent says that nod-desktop may
+// have the request.
+func hangUp(ctx context.Context, err error, wasSent bool) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
-	if errors.Is(err, ErrNotRunning) || errors.Is(err, ErrForeign) {
+	if errors.Is(err, ErrForeign) || errors.Is(err, ErrNotRunning) && !wasSent {
 		return err
 	}
 	return &LostError{Err: err}
@@ -212,15 +275,15 @@ func answered(resp *http.Response, body []byte) error {
 	return badReply("status %d with %s, want application/problem+json", resp.StatusCode, media)
 }
 
-// dial connects to the published socket or, where none was published, to the published port. A published
+// dialAt connects to the published socket or, where none was published, to the published port. A published
 // socket that is dead is not a reason to try the port: whoever listens there now is not the nod that
 // published it.
-func (c *Client) dial(ctx context.Context) (net.Conn, error) {
+func dialAt(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	network, address := "unix", c.Endpoint.Socket
+	network, address := "unix", e.Socket
 	if address == "" {
-		u, err := url.Parse(c.Endpoint.URL)
+		u, err := url.Parse(e.URL)
 		if err != nil {
 			return nil, fmt.Errorf("published address: %w", err)
 		}

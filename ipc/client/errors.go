@@ -38,15 +38,27 @@ type Pending struct{ api.PendingReply }
 func (p *Pending) Error() string { return fmt.Sprintf("no answer yet: request %s is pending", p.ID) }
 
 // LostError means that the connection broke before an answer: nod-desktop went away, or is going.
-type LostError struct{ Err error }
+type LostError struct {
+	Err error // what the network said
+
+	waited error // what ended the wait for the next nod-desktop; nil: nobody waited
+}
 
 // Error implements error.
 func (e *LostError) Error() string {
+	if e.waited != nil {
+		return fmt.Sprintf("lost nod-desktop before it answered, and it did not come back in time: %v", e.Err)
+	}
 	return fmt.Sprintf("lost nod-desktop before it answered: %v", e.Err)
 }
 
-// Unwrap returns what the network said.
-func (e *LostError) Unwrap() error { return e.Err }
+// Unwrap returns what the network said and, when the next nod-desktop was waited for, what ended that.
+func (e *LostError) Unwrap() []error {
+	if e.waited == nil {
+		return []error{e.Err}
+	}
+	return []error{e.Err, e.waited}
+}
 
 // ReplyError means that the reply is nothing that nod-desktop would say. Whoever said it, nobody decided.
 type ReplyError struct{ Problem string }

@@ -12,12 +12,14 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
+
 	"nod/ipc/api"
 )
 
 // send makes one call whose reply is a T.
-func send[T any](ctx context.Context, c *Client, method, path string, body any) (T, error) {
-	text, err := c.call(ctx, method, path, body)
+func send[T any](ctx context.Context, c *Client, r request) (T, error) {
+	text, err := c.call(ctx, r)
 	if err != nil {
 		var none T
 		return none, err
@@ -25,19 +27,45 @@ func send[T any](ctx context.Context, c *Client, method, path string, body any) 
 	return parse[T](text)
 }
 
+// ask makes a call that waits for a person. o is the part of the body that all such calls have in common.
+func ask[T any](ctx context.Context, c *Client, path string, body any, o *api.Common) (T, error) {
+	r := request{method: http.MethodPost, path: path, body: body, isWaiting: true}
+	if o.IdempotencyKey == "" {
+		r.key = newKey()
+	}
+	began, first := time.Now(), *o
+	r.again = func() {
+		gone := time.Since(began).Seconds()
+		o.Timeout, o.Hold = left(first.Timeout, gone), left(first.Hold, gone)
+	}
+	return send[T](ctx, c, r)
+}
+
+// newKey returns a key under which a request can be sent again: a quoted string, as the header wants it.
+func newKey() string { return strconv.Quote(uuid.NewString()) }
+
+// left is what is left of a time in seconds after some have gone by. 0 is no time that could go by, and none is left.
+func left(seconds, gone float64) float64 {
+	const least = 0.001
+	if seconds == 0 {
+		return 0
+	}
+	return max(seconds-gone, least)
+}
+
 // Ask asks a question.
 func (c *Client) Ask(ctx context.Context, r api.AskRequest) (api.AskReply, error) {
-	return send[api.AskReply](ctx, c, http.MethodPost, "/v1/ask", r)
+	return ask[api.AskReply](ctx, c, "/v1/ask", &r, &r.Common)
 }
 
 // Confirm asks a yes/no question.
 func (c *Client) Confirm(ctx context.Context, r api.ConfirmRequest) (api.ConfirmReply, error) {
-	return send[api.ConfirmReply](ctx, c, http.MethodPost, "/v1/confirm", r)
+	return ask[api.ConfirmReply](ctx, c, "/v1/confirm", &r, &r.Common)
 }
 
 // Form asks several questions on one page. Every question has its answer unless there is an error.
 func (c *Client) Form(ctx context.Context, r api.FormRequest) (api.FormReply, error) {
-	reply, err := send[api.FormReply](ctx, c, http.MethodPost, "/v1/form", r)
+	reply, err := ask[api.FormReply](ctx, c, "/v1/form", &r, &r.Common)
 	if err == nil {
 		err = checkAnswers(r, reply)
 	}
@@ -70,7 +98,7 @@ func (c *Client) Approve(ctx context.Context, r api.ApproveRequest) (api.Approve
 		return api.ApproveReply{}, errors.New("write the request: input: want a JSON object")
 	}
 	r.Input = input.Bytes()
-	reply, err := send[api.ApproveReply](ctx, c, http.MethodPost, "/v1/approve", r)
+	reply, err := ask[api.ApproveReply](ctx, c, "/v1/approve", &r, &r.Common)
 	if err == nil {
 		err = checkAllowed(r, reply)
 	}
@@ -93,12 +121,12 @@ func checkAllowed(r api.ApproveRequest, reply api.ApproveReply) error {
 
 // Evaluate says what the policy would decide, without asking anyone.
 func (c *Client) Evaluate(ctx context.Context, r api.ApproveRequest) (api.EvaluateReply, error) {
-	return send[api.EvaluateReply](ctx, c, http.MethodPost, "/v1/evaluate", r)
+	return send[api.EvaluateReply](ctx, c, request{method: http.MethodPost, path: "/v1/evaluate", body: r})
 }
 
 // Notify tells the human something.
 func (c *Client) Notify(ctx context.Context, r api.NotifyRequest) (api.NotifyReply, error) {
-	return send[api.NotifyReply](ctx, c, http.MethodPost, "/v1/notify", r)
+	return ask[api.NotifyReply](ctx, c, "/v1/notify", &r, &r.Common)
 }
 
 // MaxWait is the longest that one call of [Client.Request] waits.
@@ -107,16 +135,16 @@ const MaxWait = api.MaxWait * time.Second
 // Request returns what became of a request of the caller's own, and waits up to wait (at most [MaxWait])
 // for its end. Status tells whether it came; [Answer] is what was answered.
 func (c *Client) Request(ctx context.Context, id string, wait time.Duration) (api.RequestReply, error) {
-	path := requestPath(id)
+	r := request{method: http.MethodGet, path: requestPath(id), isWaiting: wait > 0}
 	if wait > 0 {
-		path += "?wait=" + strconv.FormatFloat(min(wait, MaxWait).Seconds(), 'f', -1, 64)
+		r.path += "?wait=" + strconv.FormatFloat(min(wait, MaxWait).Seconds(), 'f', -1, 64)
 	}
-	return c.became(ctx, http.MethodGet, path, id)
+	return c.became(ctx, r, id)
 }
 
 // Withdraw takes back a request of the caller's own. Status is Withdrawn unless it had ended before.
 func (c *Client) Withdraw(ctx context.Context, id string) (api.RequestReply, error) {
-	r, err := c.became(ctx, http.MethodDelete, requestPath(id), id)
+	r, err := c.became(ctx, request{method: http.MethodDelete, path: requestPath(id)}, id)
 	if err == nil && r.Status == api.Pending {
 		return api.RequestReply{}, badReply("request %q was withdrawn and is pending", id)
 	}
@@ -124,12 +152,12 @@ func (c *Client) Withdraw(ctx context.Context, id string) (api.RequestReply, err
 }
 
 // became returns what a route says of request id.
-func (c *Client) became(ctx context.Context, method, path, id string) (api.RequestReply, error) {
-	r, err := send[api.RequestReply](ctx, c, method, path, nil)
-	if err == nil && r.ID != id {
-		return api.RequestReply{}, badReply("it is about request %q", r.ID)
+func (c *Client) became(ctx context.Context, r request, id string) (api.RequestReply, error) {
+	reply, err := send[api.RequestReply](ctx, c, r)
+	if err == nil && reply.ID != id {
+		return api.RequestReply{}, badReply("it is about request %q", reply.ID)
 	}
-	return r, err
+	return reply, err
 }
 
 // requestPath is the path of a request, whatever a caller takes for an id.
@@ -137,12 +165,12 @@ func requestPath(id string) string { return "/v1/requests/" + url.PathEscape(id)
 
 // Requests lists the caller's own requests, oldest first.
 func (c *Client) Requests(ctx context.Context) (api.ListReply, error) {
-	return send[api.ListReply](ctx, c, http.MethodGet, "/v1/requests", nil)
+	return send[api.ListReply](ctx, c, request{method: http.MethodGet, path: "/v1/requests"})
 }
 
 // Health asks whether nod-desktop is well.
 func (c *Client) Health(ctx context.Context) (api.HealthReply, error) {
-	return send[api.HealthReply](ctx, c, http.MethodGet, "/v1/health", nil)
+	return send[api.HealthReply](ctx, c, request{method: http.MethodGet, path: "/v1/health"})
 }
 
 // HookCall is one call of an agent's hook. Its fields are as in [nod/ipc/hooks.Call].
@@ -169,7 +197,9 @@ func (c *Client) Hook(ctx context.Context, h HookCall) ([]byte, error) {
 		query.Set("version", h.Version)
 	}
 	at := url.URL{Path: "/v1/hooks/" + url.PathEscape(h.Agent) + "/" + url.PathEscape(h.Event), RawQuery: query.Encode()}
-	text, err := c.call(ctx, http.MethodPost, at.String(), json.RawMessage(h.Payload))
+	text, err := c.call(ctx, request{
+		method: http.MethodPost, path: at.String(), body: json.RawMessage(h.Payload), key: newKey(), isWaiting: true,
+	})
 	if err != nil || len(text) == 0 {
 		return nil, err
 	}
@@ -185,6 +215,6 @@ func (c *Client) Raise(ctx context.Context, settings bool) error {
 	if settings {
 		path += "?settings"
 	}
-	_, err := c.call(ctx, http.MethodPost, path, struct{}{})
+	_, err := c.call(ctx, request{method: http.MethodPost, path: path, body: struct{}{}})
 	return err
 }

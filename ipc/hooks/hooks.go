@@ -54,6 +54,8 @@ type Call struct {
 	Version  string             // the agent's, as it says itself: 2.1.330; empty when it does not say
 	Nod      string             // path of the nod command; empty when it is not known
 	Gate     bool               // the agent's own prompt is switched off: what nod does not deny happens
+
+	IdempotencyKey string // the same call comes with the same one when it is sent again; empty: it is not
 }
 
 // Config is what [Hooks] work with. Fields are required unless they say otherwise.
@@ -153,6 +155,8 @@ type Step struct {
 	Notice     *interact.Notify
 	NoticeKind string
 	Opens      string // an address that an allow opens
+
+	key string // idempotency key of the call
 }
 
 // Reads decodes the payload of a call for the agent that it came from. Names count byte for byte, and those of the
@@ -219,13 +223,15 @@ func (h *Hooks) Handle(ctx context.Context, c Call) ([]byte, error) {
 	if filepath.IsAbs(s.CWD) {
 		who.CWD = s.CWD
 	}
+	s.key = c.IdempotencyKey
 	return h.run(ctx, who, s)
 }
 
 func (h *Hooks) run(ctx context.Context, who interact.Requester, s Step) ([]byte, error) {
 	if s.Over != nil {
 		h.cfg.Broker.WithdrawWhere(who, func(r interact.Request) bool {
-			return r.Requester.Agent == who.Agent && r.Requester.Session == who.Session && s.Over(r)
+			isOwn := s.key != "" && r.IdempotencyKey == s.key // this call was sent before
+			return r.Requester.Agent == who.Agent && r.Requester.Session == who.Session && !isOwn && s.Over(r)
 		})
 	}
 	if s.Notice != nil && h.mayNotice(who, s.NoticeKind) {
@@ -283,6 +289,7 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 	}
 	r := interact.Request{
 		Requester: who, Body: s.Ask, Timeout: h.cfg.Timeout(), Patience: cmp.Or(s.Patience, MaxWait), Silence: s.Silence,
+		IdempotencyKey: s.key,
 	}
 	a, insisted, err := h.decide(ctx, r, s)
 	if err != nil && ctx.Err() == nil {

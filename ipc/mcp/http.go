@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -28,7 +29,7 @@ const sessionHeader = "Mcp-Session-Id"
 // would lend the first caller's name to all who learn its id. A session is nothing but the name under which a client
 // cancels calls of its own, so none is ever unknown, and a restart of nod ends none.
 func Handler(
-	b *interact.Broker, describe func(*http.Request) interact.Requester, version string, log *slog.Logger,
+	b *interact.Broker, describe func(*http.Request) Caller, version string, log *slog.Logger,
 ) http.Handler {
 	// Made when it is first needed, which in most runs is never.
 	server := sync.OnceValue(func() *mcp.Server { return newServer(b, version) })
@@ -49,9 +50,16 @@ func Handler(
 		underWay.cancel(session, m)
 		gone, done := underWay.begin(r.Context(), session, m.ID)
 		defer done()
-		ctx := context.WithValue(r.Context(), callerKey{}, caller{who: describe(r), gone: gone})
+		ctx := context.WithValue(r.Context(), callerKey{}, caller{Caller: describe(r), gone: gone})
 		inner.ServeHTTP(w, r.WithContext(ctx))
 	})
+}
+
+// Caller is who sent an HTTP request, as far as that shows.
+type Caller struct {
+	interact.Requester
+	IdempotencyKey string        // of the call in it; empty: it has none
+	Waited         time.Duration // for the answer to this call already, at a nod-desktop that is gone
 }
 
 // callerKey finds the caller of an HTTP request in its context.
@@ -59,7 +67,7 @@ type callerKey struct{}
 
 // caller is who is on the other end of an HTTP request.
 type caller struct {
-	who  interact.Requester
+	Caller
 	gone context.Context // ends when the caller hangs up or cancels the call
 }
 

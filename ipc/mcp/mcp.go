@@ -43,7 +43,9 @@ func newServer(b *interact.Broker, version string) *mcp.Server {
 			if from.gone != nil { // a caller that is gone has withdrawn what it asked; the SDK goes on
 				defer context.AfterFunc(from.gone, cancel)()
 			}
-			return t.run(ctx, call{broker: b, who: requester(from.who, req), req: req}, req.Params.Arguments), nil
+			c := call{broker: b, Caller: from.Caller, req: req}
+			c.Requester = requester(from.Requester, req)
+			return t.run(ctx, c, req.Params.Arguments), nil
 		}
 	})
 }
@@ -95,8 +97,8 @@ func agentName(client string) string {
 // call is one call of a tool.
 type call struct {
 	broker *interact.Broker
-	who    interact.Requester
-	req    *mcp.CallToolRequest
+	Caller
+	req *mcp.CallToolRequest
 }
 
 // ask puts body before the human, for as long as the caller says. Then the request stays open for as long as the
@@ -110,7 +112,12 @@ func (c call) ask(ctx context.Context, body interact.Body, t timing) (*interact.
 	if err != nil {
 		return nil, err
 	}
-	ticket, err := c.broker.Begin(ctx, interact.Request{Requester: c.who, Body: body, Timeout: timeout})
+	if timeout > 0 {
+		timeout = max(1, timeout-c.Waited)
+	}
+	ticket, err := c.broker.Begin(ctx, interact.Request{
+		Requester: c.Requester, Body: body, Timeout: timeout, IdempotencyKey: c.IdempotencyKey,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +131,9 @@ func (c call) ask(ctx context.Context, body interact.Body, t timing) (*interact.
 	return ticket, nil
 }
 
-// wait waits at most hold for the answer, and reports progress meanwhile. The error is ctx's.
+// wait waits for the answer until the call has taken hold, and reports progress meanwhile. The error is ctx's.
 func (c call) wait(ctx context.Context, t *interact.Ticket, hold time.Duration) error {
+	hold -= c.Waited
 	if hold > 0 && isForPerson(t) {
 		stop := c.reportProgress(ctx)
 		defer stop()

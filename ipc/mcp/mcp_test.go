@@ -27,7 +27,7 @@ func client(t *testing.T, p interact.Prompter, o *sdk.ClientOptions) (*sdk.Clien
 	t.Helper()
 	b := interacttest.Broker(p, allowing("allowed"))
 	server := newServer(b, "test")
-	ctx := context.WithValue(t.Context(), callerKey{}, caller{who: interact.Requester{CWD: "/src"}})
+	ctx := context.WithValue(t.Context(), callerKey{}, caller{Caller: Caller{Requester: interact.Requester{CWD: "/src"}}})
 	here, there := sdk.NewInMemoryTransports()
 	ss, err := server.Connect(ctx, there, nil)
 	if err != nil {
@@ -475,20 +475,32 @@ func throughProxy(t *testing.T, p interact.Prompter, o *sdk.ClientOptions) *sdk.
 	b := interacttest.Broker(p, allowing("allowed"))
 	t.Cleanup(b.Close)
 	server := newServer(b, "test")
-	return proxied(t, func(ctx context.Context, name string, o *sdk.ClientOptions) (*sdk.ClientSession, error) {
+	connect := func(ctx context.Context, s Session) (*sdk.ClientSession, error) {
 		here, there := sdk.NewInMemoryTransports()
 		if _, err := server.Connect(ctx, there, nil); err != nil {
 			return nil, err
 		}
-		return sdk.NewClient(&sdk.Implementation{Name: name, Version: "1"}, o).Connect(ctx, here, nil)
-	}, o)
+		return sdk.NewClient(&sdk.Implementation{Name: s.Client, Version: "1"}, s.Options).Connect(ctx, here, nil)
+	}
+	return proxied(t, desktop{connect: connect}, o)
 }
 
-// proxied connects a client to a proxy that reaches nod-desktop by connect.
-func proxied(t *testing.T, connect Connect, o *sdk.ClientOptions) *sdk.ClientSession {
+// desktop is a nod-desktop that is reached by a function, and comes back by another.
+type desktop struct {
+	connect  func(context.Context, Session) (*sdk.ClientSession, error)
+	reattach func(context.Context, error) error
+}
+
+func (d desktop) Connect(ctx context.Context, s Session) (*sdk.ClientSession, error) {
+	return d.connect(ctx, s)
+}
+func (d desktop) Reattach(ctx context.Context, broke error) error { return d.reattach(ctx, broke) }
+
+// proxied connects a client to a proxy of d.
+func proxied(t *testing.T, d desktop, o *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
 	here, there := sdk.NewInMemoryTransports()
-	ss, err := NewProxy(connect, "test").Connect(t.Context(), there, nil)
+	ss, err := NewProxy(func() (Desktop, error) { return d, nil }, "test").Connect(t.Context(), there, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -525,8 +537,8 @@ func TestHTTP(t *testing.T) {
 	human := answered(interact.Answer{Text: "42"})
 	b := interacttest.Broker(human, &interacttest.Policy{})
 	defer b.Close()
-	who := func(*http.Request) interact.Requester {
-		return interact.Requester{Process: interact.Process{PID: 4711, Exe: "/bin/agent"}}
+	who := func(*http.Request) Caller {
+		return Caller{Requester: interact.Requester{Process: interact.Process{PID: 4711, Exe: "/bin/agent"}}}
 	}
 	server := httptest.NewServer(Handler(b, who, "test", slog.New(slog.DiscardHandler)))
 	defer server.Close()
@@ -547,17 +559,15 @@ func TestHTTP(t *testing.T) {
 
 func TestProxy(t *testing.T) {
 	human := answered(interact.Answer{Text: "42"})
-	_, url := served(t, human)
+	_, server := served(t, human)
 	away := false
-	connect := func(ctx context.Context, name string, o *sdk.ClientOptions) (*sdk.ClientSession, error) {
+	connect := func(ctx context.Context, s Session) (*sdk.ClientSession, error) {
 		if away {
 			return nil, errors.New("nod-desktop isn't running")
 		}
-		return sdk.NewClient(&sdk.Implementation{Name: name, Version: "1"}, o).Connect(
-			ctx, &sdk.StreamableClientTransport{Endpoint: url}, nil,
-		)
+		return connectTo(ctx, server.URL, s)
 	}
-	cs := proxied(t, connect, nil)
+	cs := proxied(t, desktop{connect: connect}, nil)
 	if got := structured(t, callTool(t, cs, "interact_ask", `{"question":"?"}`)); got != `{"answer":"42"}` {
 		t.Errorf("got %s", got)
 	}
@@ -576,6 +586,88 @@ func TestProxy(t *testing.T) {
 		`"message":"nobody decided: nod-desktop isn't running"}` {
 		t.Errorf("approval_prompt, away: %s", got)
 	}
+}
+
+// connectTo opens a session with the server at url, as nod mcp does.
+func connectTo(ctx context.Context, url string, s Session) (*sdk.ClientSession, error) {
+	return sdk.NewClient(&sdk.Implementation{Name: s.Client, Version: "1"}, s.Options).Connect(
+		ctx, &sdk.StreamableClientTransport{Endpoint: url, MaxRetries: -1, DisableStandaloneSSE: true}, nil,
+	)
+}
+
+// A call that loses its nod-desktop is made again at the next one: under the same key, with the time that is left, and
+// with progress that goes on. Where there is none, the model is told.
+func TestProxyComesBack(t *testing.T) {
+	for _, comesBack := range []bool{true, false} {
+		t.Run(fmt.Sprint(comesBack), func(t *testing.T) {
+			_, first := served(t, &interacttest.Prompter{})
+			_, next := served(t, answered(interact.Answer{Text: "42"}))
+			url := first.URL
+			var sessions []Session
+			connect := func(ctx context.Context, s Session) (*sdk.ClientSession, error) {
+				sessions = append(sessions, s)
+				return connectTo(ctx, url, s)
+			}
+			reattach := func(_ context.Context, broke error) error {
+				if broke == nil || !comesBack {
+					return errors.New("nobody comes")
+				}
+				url = next.URL
+				return nil
+			}
+			progress := make(chan float64, 10)
+			cs := proxied(t, desktop{connect, reattach}, &sdk.ClientOptions{
+				ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+					if r.Params.Progress == 1 {
+						first.CloseClientConnections()
+					}
+					progress <- r.Params.Progress
+				},
+			})
+			p := &sdk.CallToolParams{Name: "interact_ask", Arguments: json.RawMessage(`{"question":"?"}`)}
+			p.SetProgressToken("tok")
+			r, err := cs.CallTool(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !comesBack {
+				if !r.IsError || !strings.Contains(textOf(r), "call again to ask again") || len(sessions) != 1 {
+					t.Errorf("got %s after %d sessions", textOf(r), len(sessions))
+				}
+				return
+			}
+			if got := structured(t, r); got != `{"answer":"42"}` {
+				t.Errorf("got %s", got)
+			}
+			if len(sessions) != 2 || sessions[0].Key != sessions[1].Key || sessions[0].Key == "" ||
+				sessions[0].Waited != 0 || sessions[1].Waited <= 0 {
+				t.Errorf("sessions %+v", sessions)
+			}
+			if a, b := <-progress, <-progress; a != 1 || b != 2 {
+				t.Errorf("progress %v, then %v", a, b)
+			}
+		})
+	}
+}
+
+// What a client has waited at a nod-desktop that is gone counts.
+func TestWaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		human := thinks(time.Hour)
+		b := interacttest.Broker(human, &interacttest.Policy{})
+		defer b.Close()
+		c := call{broker: b, Caller: Caller{Waited: 40 * time.Second}, req: &sdk.CallToolRequest{
+			Params: &sdk.CallToolParamsRaw{},
+		}}
+		began := time.Now()
+		ticket, err := c.ask(t.Context(), interact.Ask{Question: "?"}, timing{Timeout: 60})
+		if took := time.Since(began); err != nil || took != defaultHold-40*time.Second {
+			t.Fatalf("%v after %v", err, took)
+		}
+		if left := ticket.Request().Deadline.Sub(began); left != 20*time.Second {
+			t.Errorf("%v are left for the person", left)
+		}
+	})
 }
 
 func FuzzArguments(f *testing.F) {

@@ -15,25 +15,25 @@ import (
 )
 
 // served serves tools that ask p over HTTP.
-func served(t *testing.T, p interact.Prompter) (b *interact.Broker, url string) {
+func served(t *testing.T, p interact.Prompter) (*interact.Broker, *httptest.Server) {
 	t.Helper()
-	b = interacttest.Broker(p, &interacttest.Policy{})
-	nobody := func(*http.Request) interact.Requester { return interact.Requester{} }
+	b := interacttest.Broker(p, &interacttest.Policy{})
+	nobody := func(*http.Request) Caller { return Caller{} }
 	server := httptest.NewServer(Handler(b, nobody, "test", slog.New(slog.DiscardHandler)))
 	t.Cleanup(func() {
 		b.Close()
 		server.Close()
 	})
-	return b, server.URL
+	return b, server
 }
 
 // overHTTP serves tools that ask p, and returns how to post a message to them.
 func overHTTP(t *testing.T, p interact.Prompter) (post func(body string, header ...string) (status int, reply string)) {
 	t.Helper()
-	_, url := served(t, p)
+	_, server := served(t, p)
 	return func(body string, header ...string) (int, string) {
 		t.Helper()
-		resp, err := send(t.Context(), url, body, header...)
+		resp, err := send(t.Context(), server.URL, body, header...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,8 +111,8 @@ const askOverHTTP = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"na
 
 // The first bytes of a reply do not wait for the person: some clients give up after a minute without.
 func TestProgressIsTheFirstByte(t *testing.T) {
-	_, url := served(t, &interacttest.Prompter{})
-	resp, err := send(t.Context(), url, askOverHTTP)
+	_, server := served(t, &interacttest.Prompter{})
+	resp, err := send(t.Context(), server.URL, askOverHTTP)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ const cancel7 = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"
 func TestCancellationOverHTTP(t *testing.T) {
 	for name, session := range map[string]string{"hang up": "", "hang up in a session": "s1", "message": "s1"} {
 		t.Run(name, func(t *testing.T) {
-			b, url := served(t, &interacttest.Prompter{})
+			b, server := served(t, &interacttest.Prompter{})
 			changes, stop := b.Changes()
 			defer stop()
 			ctx, hangUp := context.WithCancel(t.Context())
@@ -144,7 +144,7 @@ func TestCancellationOverHTTP(t *testing.T) {
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
-				if resp, err := send(ctx, url, askOverHTTP, sessionHeader, session); err == nil {
+				if resp, err := send(ctx, server.URL, askOverHTTP, sessionHeader, session); err == nil {
 					_, _ = io.Copy(io.Discard, resp.Body)
 					resp.Body.Close()
 				}
@@ -152,7 +152,7 @@ func TestCancellationOverHTTP(t *testing.T) {
 			<-changes // the prompt is up
 			if name != "message" {
 				hangUp()
-			} else if resp, err := send(t.Context(), url, cancel7, sessionHeader, session); err != nil {
+			} else if resp, err := send(t.Context(), server.URL, cancel7, sessionHeader, session); err != nil {
 				t.Fatal(err)
 			} else {
 				resp.Body.Close()
@@ -220,10 +220,10 @@ func TestCallsEnd(t *testing.T) {
 
 // A client that begins with a handshake is given a session of its own, which names its calls.
 func TestHandshakeNamesASession(t *testing.T) {
-	_, url := served(t, &interacttest.Prompter{})
+	_, server := served(t, &interacttest.Prompter{})
 	seen := map[string]bool{}
 	for range 2 {
-		resp, err := send(t.Context(), url, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{
+		resp, err := send(t.Context(), server.URL, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{
 			"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`)
 		if err != nil {
 			t.Fatal(err)

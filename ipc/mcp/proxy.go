@@ -5,58 +5,112 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"sync/atomic"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"nod/ipc/api"
 )
 
-// Connect opens a session with the running nod-desktop's MCP endpoint, in the name of the given client. Its
-// error is what the model reads when there is nobody to ask.
-type Connect func(ctx context.Context, clientName string, o *mcp.ClientOptions) (*mcp.ClientSession, error)
+// Desktop is nod-desktop, as one call finds it: the one that runs now and, when that goes away, the next.
+type Desktop interface {
+	// Connect opens a session with its MCP endpoint. Its error is what the model reads when there is nobody to ask.
+	Connect(ctx context.Context, o Session) (*mcp.ClientSession, error)
+	// Reattach waits for the next nod-desktop after a session broke. Its error says that there is none to wait for, or
+	// that ctx has ended.
+	Reattach(ctx context.Context, broke error) error
+}
+
+// Session is what there is to say of a session with nod-desktop before it begins.
+type Session struct {
+	Client  string        // name of the client in whose name it is
+	Key     string        // idempotency key of the one call in it
+	Waited  time.Duration // that the client has waited for this call already
+	Options *mcp.ClientOptions
+}
 
 // NewProxy returns an MCP server with nod's tools that passes every call on to nod-desktop. It looks for
-// nod-desktop anew at each call, so that nod may come and go while the client's session lasts. A call under way is
-// lost with nod-desktop and not made again: whoever quit nod did not want to be asked, an answer may have been given
-// that nobody heard, and the client may have given up. The model is told, and asks again if it still wants to know.
-func NewProxy(connect Connect, version string) *mcp.Server {
+// nod-desktop anew at each call, so that nod may come and go while the client's session lasts. A call under way that
+// loses its nod-desktop is made again at the next one, for as long as the client waits, with the same idempotency key:
+// an answer that was given and not heard is delivered, a question that is still open is joined, and nobody is asked
+// twice. Whoever quit nod did not want to be asked, but then nod-desktop has said so itself.
+func NewProxy(discover func() (Desktop, error), version string) *mcp.Server {
 	return serve(version, func(tool) mcp.ToolHandler {
 		return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return pass(ctx, connect, req), nil
+			there, err := discover()
+			if err != nil {
+				return absent(req, err), nil
+			}
+			p := passage{there: there, req: req, key: uuid.NewString()}
+			r, err := p.pass(ctx)
+			if err != nil {
+				return absent(req, ended(ctx, err)), nil
+			}
+			return r, nil
 		}
 	})
 }
 
-// pass hands one call over and its result back.
-func pass(ctx context.Context, connect Connect, req *mcp.CallToolRequest) *mcp.CallToolResult {
-	name := ""
-	if p := req.Session.InitializeParams(); p != nil && p.ClientInfo != nil {
-		name = p.ClientInfo.Name
+// passage is one call on its way to nod-desktop.
+type passage struct {
+	there    Desktop
+	req      *mcp.CallToolRequest
+	key      string
+	progress atomic.Int64 // reports, of whichever nod-desktop
+}
+
+// pass hands the call over and its result back.
+func (p *passage) pass(ctx context.Context) (*mcp.CallToolResult, error) {
+	began := time.Now()
+	session, err := p.connect(ctx, 0)
+	if err != nil {
+		return nil, err
 	}
-	token := req.Params.GetProgressToken()
-	there, err := connect(ctx, name, &mcp.ClientOptions{
-		ProgressNotificationHandler: func(ctx context.Context, r *mcp.ProgressNotificationClientRequest) {
-			p := *r.Params
-			p.ProgressToken = token
-			_ = req.Session.NotifyProgress(ctx, &p) // a client that is gone needs no progress
+	for {
+		var r *mcp.CallToolResult
+		if err == nil {
+			r, err = p.call(ctx, session)
+		}
+		if err == nil {
+			return r, nil
+		}
+		err = plain(err)
+		if p.there.Reattach(ctx, err) != nil {
+			return nil, fmt.Errorf("nod-desktop gave no answer (%w): call again to ask again", err)
+		}
+		session, err = p.connect(ctx, time.Since(began))
+	}
+}
+
+func (p *passage) connect(ctx context.Context, waited time.Duration) (*mcp.ClientSession, error) {
+	name := ""
+	if i := p.req.Session.InitializeParams(); i != nil && i.ClientInfo != nil {
+		name = i.ClientInfo.Name
+	}
+	return p.there.Connect(ctx, Session{
+		Client: name, Key: p.key, Waited: waited, Options: &mcp.ClientOptions{
+			ProgressNotificationHandler: func(ctx context.Context, r *mcp.ProgressNotificationClientRequest) {
+				report := *r.Params
+				report.ProgressToken, report.Progress = p.req.Params.GetProgressToken(), float64(p.progress.Add(1))
+				_ = p.req.Session.NotifyProgress(ctx, &report) // a client that is gone needs no progress
+			},
 		},
 	})
-	if err != nil {
-		return absent(req, ended(ctx, err))
+}
+
+// call makes the call, and ends the session.
+func (p *passage) call(ctx context.Context, session *mcp.ClientSession) (*mcp.CallToolResult, error) {
+	defer session.Close()
+	params := &mcp.CallToolParams{Name: p.req.Params.Name}
+	if len(p.req.Params.Arguments) > 0 {
+		params.Arguments = p.req.Params.Arguments
 	}
-	defer there.Close()
-	params := &mcp.CallToolParams{Name: req.Params.Name}
-	if len(req.Params.Arguments) > 0 {
-		params.Arguments = req.Params.Arguments
-	}
-	if token != nil {
+	if p.req.Params.GetProgressToken() != nil {
 		params.SetProgressToken("nod")
 	}
-	r, err := there.CallTool(ctx, params)
-	if err != nil {
-		return absent(req, ended(ctx, fmt.Errorf("nod-desktop gave no answer (%w): call again to ask again", plain(err))))
-	}
-	return r
+	return session.CallTool(ctx, params)
 }
 
 // ended is why ctx ended, which says more than the err that came of it, and else err.

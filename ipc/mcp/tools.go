@@ -193,7 +193,7 @@ func runWait(ctx context.Context, c call, in waitArguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	ticket, err := c.broker.Lookup(c.who, interact.ID(in.ID))
+	ticket, err := c.broker.Lookup(c.Requester, interact.ID(in.ID))
 	if err != nil {
 		return nil, err
 	}

@@ -94,6 +94,11 @@ func (c *Client) Answer(ctx context.Context, a Answer) error {
 	return c.do(ctx, methodAnswer, a.sent(time.Now()))
 }
 
+// SaveDraft implements [Operator].
+func (c *Client) SaveDraft(ctx context.Context, id interact.ID, draft []byte) error {
+	return c.do(ctx, methodSaveDraft, id, draft)
+}
+
 // Snooze implements [Operator].
 func (c *Client) Snooze(ctx context.Context, id interact.ID, d time.Duration) error {
 	return c.do(ctx, methodSnooze, id, d)

@@ -29,6 +29,9 @@ type Operator interface {
 	// Answer ends a pending request. The error is [ErrGone] when it is not pending any more, and [ErrChanged] when
 	// an allow that is kept would save something else than what was shown.
 	Answer(ctx context.Context, a Answer) error
+	// SaveDraft keeps what the person has typed into a pending prompt; an empty draft says that they have typed nothing.
+	// The error is [ErrGone] when it is not pending any more.
+	SaveDraft(ctx context.Context, id interact.ID, draft []byte) error
 	// Snooze puts a pending request off for a while, or ends that early with 0. The error is [ErrGone] when it is not
 	// pending any more.
 	Snooze(ctx context.Context, id interact.ID, d time.Duration) error
@@ -127,7 +130,11 @@ type Prompt struct {
 	Times    Times
 	Why      policy.Decision
 	Offers   policy.Offers // what to say and offer about an approval
+	Draft    []byte        // what the person has typed, as the windows wrote it; empty: nothing
 }
+
+// MaxDraft is how long a draft is at most, in bytes.
+const MaxDraft = 256 << 10
 
 // Times are those of a request, counted from the moment at which they are told: whoever sets a clock between two
 // processes changes nothing of how long a caller waits.

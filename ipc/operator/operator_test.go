@@ -67,6 +67,10 @@ func (r *recorder) Suggest(context.Context) ([]policy.Suggestion, error) {
 	return []policy.Suggestion{{Folders: []string{"/srv"}}}, r.note("Suggest")
 }
 
+func (r *recorder) SaveDraft(_ context.Context, id interact.ID, draft []byte) error {
+	return r.note("SaveDraft", id, string(draft))
+}
+
 func (r *recorder) Snooze(_ context.Context, id interact.ID, d time.Duration) error {
 	return r.note("Snooze", id, d)
 }
@@ -149,6 +153,8 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 		{func(ctx context.Context) (any, error) { return c.Prompts(ctx, map[interact.ID]int{"a": 1}) },
 			[]any{"Prompts", map[interact.ID]int{"a": 1}}, Pending{Prompts: []Prompt{{ID: "b", Revision: 2}}}},
 		{func(ctx context.Context) (any, error) { return nothing(c.Answer(ctx, answer)) }, []any{"Answer", answer}, nil},
+		{func(ctx context.Context) (any, error) { return nothing(c.SaveDraft(ctx, "a", []byte("half a"))) },
+			[]any{"SaveDraft", interact.ID("a"), "half a"}, nil},
 		{func(ctx context.Context) (any, error) { return nothing(c.Snooze(ctx, "a", time.Minute)) },
 			[]any{"Snooze", interact.ID("a"), time.Minute}, nil},
 		{func(ctx context.Context) (any, error) { return nothing(c.Report(ctx, Screen{Open: true})) },

@@ -21,6 +21,7 @@ const (
 	methodHello        = "hello"
 	methodPrompts      = "prompts"
 	methodAnswer       = "answer"
+	methodSaveDraft    = "draft.save"
 	methodSnooze       = "snooze"
 	methodReport       = "report"
 	methodState        = "state"
@@ -103,6 +104,7 @@ func methods(op Operator) handler.Map {
 		methodAnswer: handler.NewPos(func(ctx context.Context, a sentAnswer) error {
 			return op.Answer(ctx, a.received(time.Now()))
 		}, "answer"),
+		methodSaveDraft:    handler.NewPos(op.SaveDraft, "id", "draft"),
 		methodSnooze:       handler.NewPos(op.Snooze, "id", "for"),
 		methodReport:       handler.NewPos(op.Report, "screen"),
 		methodState:        handler.New(op.State),

@@ -1,0 +1,521 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nod/interact"
+	"nod/interact/history"
+	"nod/interact/journal"
+	"nod/ipc/api"
+	"nod/policy"
+	"nod/policy/config"
+)
+
+// maxGist is how many characters of what an entry is about a list shows.
+const maxGist = 100
+
+// historyFlags are those of the commands that read the journal.
+type historyFlags struct {
+	file                       string
+	query                      history.Query
+	since, until               string
+	project, kind, outcome, by string
+}
+
+// history returns the command that lists what was asked and decided, with those that read the journal otherwise.
+func (c *console) history() *cobra.Command {
+	var flags historyFlags
+	cmd := c.withJSON(&cobra.Command{
+		Use:   "history",
+		Short: "List what was asked and decided",
+		Long: `List what was asked and decided, by whom and why, the newest first. This reads the journal, which nod-desktop
+writes, whether it runs or not; nothing is written. Times are local.
+
+--json prints an object: entries, and more, which says that there are others: --before, with the seq of the last
+entry, prints them.`,
+		Example: `  nod history --since 2d --outcome denied
+  nod history --project . --search "git push"
+  nod history show 1204`,
+		Args: noArgs,
+		RunE: c.runs(func(ctx context.Context, _ []string) error { return c.listHistory(ctx, flags) }),
+	}, "print JSON")
+	cmd.SetUsageTemplate(new(cobra.Command).UsageTemplate()) // it does something without a command, too
+	cmd.PersistentFlags().StringVar(&flags.file, "file", "", "read this journal in place of nod.db")
+	flags.add(cmd)
+	cmd.Flags().Int64Var(&flags.query.Before, "before", 0, "only entries before the one with this `number`")
+	cmd.Flags().IntVar(&flags.query.Limit, "limit", history.PageSize, "how many entries at most, up to 1000")
+	cmd.AddCommand(c.historyShow(&flags), c.historyExport(&flags), c.historyVerify(&flags), c.historyStats(&flags))
+	return cmd
+}
+
+// add gives cmd the flags that pick entries.
+func (f *historyFlags) add(cmd *cobra.Command) {
+	set := cmd.Flags()
+	set.StringVar(&f.query.Text, "search", "", "only entries that have for each of these `words` one that begins with it")
+	set.StringVar(&f.query.Agent, "agent", "", "only of this agent")
+	set.StringVar(&f.project, "project", "", "only from this `folder`")
+	set.StringVar(&f.query.Session, "session", "", "only of this session")
+	set.StringVar(&f.query.Tool, "tool", "", "only about this tool")
+	set.StringVar(&f.kind, "kind", "", "only ask, confirm, form, approve or notify")
+	set.StringVar(&f.outcome, "outcome", "", "only with this outcome, such as allowed, denied or timed_out")
+	set.StringVar(&f.by, "by", "", "only decided by human, policy or timeout")
+	set.StringVar(&f.query.Rule, "rule", "", "only decided by the rule or grant with this `id`")
+	set.StringVar(&f.since, "since", "", "only since this `time`: 2d or 36h ago, or 2026-11-22 or 2026-11-22T15:04")
+	set.StringVar(&f.until, "until", "", "only before this `time`")
+}
+
+// picked is the query that the flags make.
+func (f *historyFlags) picked() (q history.Query, err error) {
+	q = f.query
+	if q.Before < 0 || q.Limit < 0 {
+		return q, wrongUsage("--before and --limit: want 0 or more")
+	}
+	if f.project != "" {
+		if q.Project, err = filepath.Abs(f.project); err != nil {
+			return q, err
+		}
+	}
+	kinds := []interact.Kind{
+		interact.KindAsk, interact.KindConfirm, interact.KindForm, interact.KindApprove, interact.KindNotify,
+	}
+	if q.Kind, err = oneOf("--kind", interact.Kind(f.kind), kinds); err != nil {
+		return q, err
+	}
+	outcomes := slices.DeleteFunc(slices.Clone(api.Outcomes), func(o api.Outcome) bool { return o == api.Pending })
+	if q.Outcome, err = oneOf("--outcome", interact.Outcome(f.outcome), outcomes); err != nil {
+		return q, err
+	}
+	by := []interact.By{interact.ByHuman, interact.ByPolicy, interact.ByTimeout}
+	if q.By, err = oneOf("--by", interact.By(f.by), by); err != nil {
+		return q, err
+	}
+	now := time.Now()
+	if q.Since, err = moment("--since", f.since, now); err != nil {
+		return q, err
+	}
+	q.Until, err = moment("--until", f.until, now)
+	return q, err
+}
+
+// oneOf returns value if it is empty or one of those known.
+func oneOf[T ~string](flag string, value T, known []T) (T, error) {
+	if value == "" || slices.Contains(known, value) {
+		return value, nil
+	}
+	var all []string
+	for _, k := range known {
+		all = append(all, string(k))
+	}
+	return "", wrongUsage("%s: want one of %s, not %q", flag, strings.Join(all, ", "), string(value))
+}
+
+// moment reads a time: how long ago, or a local date, with or without a time of day.
+func moment(flag, text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if ago, err := config.ParseDuration(text); err == nil && ago >= 0 {
+		return now.Add(-ago), nil
+	}
+	for _, layout := range []string{time.DateOnly, "2006-01-02T15:04", "2006-01-02 15:04", time.RFC3339} {
+		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, wrongUsage("%s: want a time such as 2d, 36h, 2026-11-22 or 2026-11-22T15:04, not %q", flag, text)
+}
+
+// read has do read the journal.
+func (f *historyFlags) read(do func(*journal.Reader) error) (err error) {
+	path := f.file
+	if path == "" {
+		if path, err = journal.DefaultPath(); err != nil {
+			return err
+		}
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s is not there: nod-desktop writes it once something is asked", path)
+	}
+	r, err := journal.OpenReader(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	return do(r)
+}
+
+func (c *console) listHistory(ctx context.Context, flags historyFlags) error {
+	q, err := flags.picked()
+	if err != nil {
+		return err
+	}
+	return flags.read(func(r *journal.Reader) error {
+		page, err := r.Search(ctx, q)
+		if err != nil {
+			return err
+		}
+		listed := struct {
+			Entries []history.Line `json:"entries"`
+			More    bool           `json:"more"`
+		}{append([]history.Line{}, page.Lines...), page.More}
+		return c.show(listed, historyTable(page))
+	})
+}
+
+// historyTable lists entries, one in a line.
+func historyTable(page history.Page) string {
+	rows := []string{"SEQ\tTIME\tAGENT\tPROJECT\tTOOL\tOUTCOME\tBY\tABOUT"}
+	for _, l := range page.Lines {
+		rows = append(rows, strings.Join([]string{
+			strconv.FormatInt(l.Seq, 10), localTime(l.Settled), safeCell(l.Agent), safeCell(baseOf(l.Project)),
+			safeCell(cmp.Or(l.Tool, string(l.Kind))), words(l.Outcome), safeCell(string(l.By)),
+			safeCell(shorten(l.Gist, maxGist)),
+		}, "\t"))
+	}
+	text := columns(rows)
+	if page.More {
+		text += fmt.Sprintf("There are older ones: nod history --before %d\n", page.Lines[len(page.Lines)-1].Seq)
+	}
+	return text
+}
+
+func localTime(t time.Time) string { return t.Local().Format(time.DateTime) }
+
+// safeCell is text that an agent chose as it may stand in a table, wherever that is printed.
+func safeCell(text string) string { return cell(policy.Visible(text)) }
+
+func baseOf(folder string) string {
+	if folder == "" {
+		return ""
+	}
+	return filepath.Base(folder)
+}
+
+// shorten cuts text after some characters, and says so.
+func shorten(text string, max int) string {
+	n := 0
+	for i := range text {
+		if n == max {
+			return text[:i] + "…"
+		}
+		n++
+	}
+	return text
+}
+
+// historyShow returns the command that prints one entry.
+func (c *console) historyShow(flags *historyFlags) *cobra.Command {
+	return c.withJSON(&cobra.Command{
+		Use:   "show SEQ|ID",
+		Short: "Print all that is kept of one request",
+		Args:  oneArg("number or id"),
+		RunE: c.runs(func(ctx context.Context, args []string) error {
+			return flags.read(func(r *journal.Reader) error { return c.showEntry(ctx, r, args[0]) })
+		}),
+	}, "print JSON")
+}
+
+func (c *console) showEntry(ctx context.Context, r *journal.Reader, which string) error {
+	seq, err := strconv.ParseInt(which, 10, 64)
+	if err != nil {
+		page, err := r.Search(ctx, history.Query{ID: interact.ID(which), Limit: 1})
+		if err != nil {
+			return err
+		}
+		for _, l := range page.Lines {
+			seq = l.Seq
+		}
+	}
+	e, err := r.Entry(ctx, seq)
+	if errors.Is(err, interact.ErrNotFound) {
+		return wrongUsage("the history has no entry %s", which)
+	}
+	if err != nil {
+		return err
+	}
+	text, err := e.JSON()
+	if err != nil {
+		return err
+	}
+	return c.show(json.RawMessage(text), describeEntry(e))
+}
+
+// describeEntry lays an entry out for a person.
+func describeEntry(e history.Entry) string {
+	var lines []string
+	line := func(name, value string) {
+		if value != "" {
+			lines = append(lines, name+":\t"+strings.ReplaceAll(policy.Visible(value), "\n", "\n\t"))
+		}
+	}
+	r, a := e.Record.Request, e.Record.Answer
+	line("seq", strconv.FormatInt(e.Seq, 10))
+	line("id", string(e.ID))
+	line("kind", string(e.Kind))
+	line("created", localTime(e.Created))
+	line("settled", localTime(e.Settled))
+	line("agent", e.Agent)
+	line("subagent", r.Requester.Subagent.Type)
+	line("session", e.Session)
+	line("folder", e.Project)
+	line("program", interact.Caller(r.Requester.Process).Exe)
+	line("tool", e.Tool)
+	line("class", string(e.Class))
+	line("policy", e.Record.Why.Reason)
+	line("outcome", words(e.Outcome))
+	line("by", string(e.By))
+	line("rule", e.Rule)
+	line("reason", a.Reason)
+	line("scope", string(a.Scope))
+	if !a.Shown.At.IsZero() {
+		line("shown", localTime(a.Shown.At))
+		line("armed after", after(a.Shown.Armed))
+		line("decided after", after(a.Shown.Decided))
+		line("with", a.Shown.With)
+	}
+	line("facts", strings.Join(a.Shown.Facts, "\n"))
+	line("withheld", string(e.Withheld))
+	line("hash", e.Hash)
+	return columns(lines) + paragraphs(e)
+}
+
+// after is a duration that 0 stands for none of.
+func after(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return d.Round(time.Millisecond).String()
+}
+
+// paragraphs are what agent and person said.
+func paragraphs(e history.Entry) string {
+	var b strings.Builder
+	add := func(text string) {
+		if text != "" {
+			b.WriteString("\n" + strings.TrimRight(policy.Visible(text), "\n") + "\n")
+		}
+	}
+	switch body := e.Record.Request.Body.(type) {
+	case interact.Approve:
+		add(body.Description)
+		add(string(body.Input))
+	default:
+		if e.Withheld == "" || e.Withheld == history.Secret {
+			add(indented(body))
+		}
+	}
+	a := e.Record.Answer
+	add(a.Shown.Diff)
+	add(a.Text)
+	if len(a.Values) > 0 {
+		add(indented(a.Values))
+	}
+	return b.String()
+}
+
+func indented(v any) string {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// historyExport returns the command that writes entries to a file.
+func (c *console) historyExport(flags *historyFlags) *cobra.Command {
+	var format, file string
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Write the history to a file, as CSV or JSON Lines",
+		Long: `Write all entries, or those that the flags pick, oldest first. CSV is for spreadsheets, and has no exact inputs;
+JSON Lines have all that is kept. What a terminal or a spreadsheet would obey is spelled out in both.`,
+		Example: `  nod history export --since 30d -o history.csv
+  nod history export | jq -r 'select(.outcome == "denied") | .record.request.body.input'`,
+		Args: noArgs,
+	}
+	flags.add(cmd)
+	cmd.Flags().StringVar(&format, "format", "", "csv or jsonl (default: as the name of FILE ends, else jsonl)")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "write a new `file`, in place of standard output")
+	cmd.RunE = c.runs(func(ctx context.Context, _ []string) error {
+		if format == "" && strings.EqualFold(filepath.Ext(file), ".csv") {
+			format = string(history.CSV)
+		}
+		f, err := oneOf("--format", history.Format(format), []history.Format{history.CSV, history.JSONL})
+		if err != nil {
+			return err
+		}
+		q, err := flags.picked()
+		if err != nil {
+			return err
+		}
+		return flags.read(func(r *journal.Reader) error {
+			return c.export(ctx, file, func(w io.Writer) error {
+				_, err := r.Export(ctx, w, q, cmp.Or(f, history.JSONL))
+				return err
+			})
+		})
+	})
+	return cmd
+}
+
+// export has write write to a new file, or to standard output. Half a file would pass for all: it is removed.
+func (c *console) export(ctx context.Context, file string, write func(io.Writer) error) error {
+	if file == "" {
+		return write(c.out)
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return wrongUsage("%s is there already: name a new file", file)
+	}
+	if err != nil {
+		return pathError(err)
+	}
+	if err = errors.Join(write(f), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(file))
+	}
+	return nil
+}
+
+// verified is what nod history verify says.
+type verified struct {
+	OK      bool   `json:"ok"`
+	Seq     int64  `json:"seq"` // of the head
+	Head    string `json:"head"`
+	Noted   int64  `json:"noted,omitempty"`  // number of the entry that was the head once
+	Broken  int64  `json:"broken,omitempty"` // number of the entry
+	Problem string `json:"problem,omitempty"`
+}
+
+// historyVerify returns the command that holds every entry against the chain.
+func (c *console) historyVerify(flags *historyFlags) *cobra.Command {
+	var head string
+	cmd := c.withJSON(&cobra.Command{
+		Use:   "verify",
+		Short: "Find out whether the history has been changed",
+		Long: `Hold every entry against the chain of hashes, and print the head: the number and the hash of the last entry.
+Whoever has noted a head elsewhere can tell with --head that nothing up to it was changed, removed or added since.
+The exit status is 1 when something was.`,
+		Args: noArgs,
+	}, "print JSON")
+	cmd.Flags().StringVar(&head, "head", "", "a `hash` that was the head once")
+	cmd.RunE = c.runs(func(ctx context.Context, _ []string) error {
+		return flags.read(func(r *journal.Reader) error { return c.verifyHistory(ctx, r, strings.ToLower(head)) })
+	})
+	return cmd
+}
+
+func (c *console) verifyHistory(ctx context.Context, r *journal.Reader, noted string) error {
+	head, err := r.Head(ctx)
+	if err != nil {
+		return err
+	}
+	v := verified{OK: true, Seq: head.Seq, Head: head.Hash}
+	if err := r.Verify(ctx); err != nil {
+		broken, ok := errors.AsType[*journal.BrokenError](err)
+		if !ok {
+			return err
+		}
+		v.OK, v.Broken, v.Problem = false, broken.Seq, err.Error()
+	}
+	if noted != "" && v.OK {
+		seq, err := r.Noted(ctx, noted)
+		if err != nil && !errors.Is(err, interact.ErrNotFound) {
+			return err
+		}
+		if err != nil {
+			v.OK = false
+			v.Problem = "no entry has the hash " + noted + ": entries have been changed or removed, or it is older than all"
+		}
+		v.Noted = seq
+	}
+	err = c.show(v, v.String())
+	if !v.OK {
+		err = errors.Join(&verdict{exitNo, v.Problem}, err)
+	}
+	return err
+}
+
+// String is for a person.
+func (v verified) String() string {
+	if !v.OK {
+		return ""
+	}
+	text := fmt.Sprintf("ok\nhead: %d %s\n", v.Seq, v.Head)
+	if v.Noted > 0 {
+		text += fmt.Sprintf("noted: %d, and nothing has changed up to it\n", v.Noted)
+	}
+	return text
+}
+
+// historyStats returns the command that prints sums.
+func (c *console) historyStats(flags *historyFlags) *cobra.Command {
+	since := "30d"
+	cmd := c.withJSON(&cobra.Command{
+		Use:   "stats",
+		Short: "Print how often you were asked, and what passed unasked",
+		Long: `Print by day, agent, project and tool how often you were asked, what the rules passed, what was denied, and what
+nobody answered; and how many prompts each rule and grant has saved. In JSON, answered is the time from prompt to
+answer, in nanoseconds, in all.`,
+		Args:  noArgs,
+	}, "print JSON")
+	cmd.Flags().StringVar(&since, "since", since, "count from this `time` on: 90d, or 2026-11-22")
+	cmd.RunE = c.runs(func(ctx context.Context, _ []string) error {
+		from, err := moment("--since", since, time.Now())
+		if err != nil {
+			return err
+		}
+		return flags.read(func(r *journal.Reader) error {
+			in, err := r.Insights(ctx, from)
+			if err != nil {
+				return err
+			}
+			return c.show(in, describeInsights(in))
+		})
+	})
+	return cmd
+}
+
+// describeInsights lays sums out in tables.
+func describeInsights(in history.Insights) string {
+	tables := []string{
+		countTable("DAY", in.Days, func(n history.Count) string { return n.Day.Local().Format(time.DateOnly) }),
+		countTable("AGENT", in.Agents, func(n history.Count) string { return n.Agent }),
+		countTable("PROJECT", in.Projects, func(n history.Count) string { return n.Project }),
+		countTable("TOOL", in.Tools, func(n history.Count) string { return n.Tool }),
+	}
+	if len(in.Rules) > 0 {
+		rows := []string{"RULE\tSAVED\tLAST"}
+		for _, r := range in.Rules {
+			rows = append(rows, fmt.Sprintf("%s\t%d\t%s", safeCell(r.Rule), r.Saved, localTime(r.Last)))
+		}
+		tables = append(tables, columns(rows))
+	}
+	return strings.Join(tables, "\n")
+}
+
+func countTable(name string, counts []history.Count, of func(history.Count) string) string {
+	rows := []string{name + "\tASKED\tPASSED\tDENIED\tMISSED\tTIME TO ANSWER"}
+	for _, n := range counts {
+		answer := time.Duration(0)
+		if n.Asked > 0 {
+			answer = (n.Answered / time.Duration(n.Asked)).Round(time.Second)
+		}
+		rows = append(rows, fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t%s",
+			safeCell(of(n)), n.Asked, n.Passed, n.Denied, n.Missed, cell(after(answer))))
+	}
+	return columns(rows)
+}

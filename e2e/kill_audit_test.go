@@ -1,0 +1,267 @@
+//go:build linux
+
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"nod/interact"
+	"nod/ipc/api"
+)
+
+// audit holds what three parties say against each other: the callers, the person and the journal.
+type audit struct {
+	stories []*story
+	entries map[interact.ID][]interact.Record // of the journal: one each, when all is well
+	notes   map[interact.ID][]note            // of the stand-in
+	about   map[string][]interact.ID          // entries by the token of their story
+
+	findings map[finding]int
+	report   []string
+}
+
+// finding is a kind of what must not be.
+type finding string
+
+// The findings.
+const (
+	lost      finding = "lost"
+	doubled   finding = "twice"
+	undecided finding = "allowed undecided"
+	disagrees finding = "disagrees"
+)
+
+// storyTokens are in all that a story asks.
+var storyTokens = regexp.MustCompile(`tok[0-9]{6}`)
+
+func newAudit(stories []*story, records []interact.Record, notes []note) *audit {
+	a := &audit{
+		stories: stories, entries: map[interact.ID][]interact.Record{}, notes: map[interact.ID][]note{},
+		about: map[string][]interact.ID{}, findings: map[finding]int{},
+	}
+	for _, r := range records {
+		a.entries[r.Request.ID] = append(a.entries[r.Request.ID], r)
+		text, err := json.Marshal(r.Request)
+		if token := storyTokens.FindString(string(text)); err == nil && token != "" {
+			a.about[token] = append(a.about[token], r.Request.ID)
+		}
+	}
+	for _, n := range notes {
+		a.notes[n.ID] = append(a.notes[n.ID], n)
+	}
+	return a
+}
+
+// readNotes reads the notes of the stand-in.
+func readNotes(path string) (notes []note, err error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	for line := range strings.Lines(string(text)) {
+		var n note
+		if err := json.Unmarshal([]byte(line), &n); err != nil {
+			return nil, fmt.Errorf("%s: %q: %w", path, line, err)
+		}
+		notes = append(notes, n)
+	}
+	return notes, err
+}
+
+// check holds all against all.
+func (a *audit) check() {
+	for id, entries := range a.entries {
+		if len(entries) > 1 {
+			a.find(doubled, id, "%d entries in the journal", len(entries))
+		}
+		for _, e := range entries {
+			a.checkEntry(id, e.Answer)
+		}
+	}
+	for id, notes := range a.notes {
+		a.checkNotes(id, notes)
+	}
+	for _, s := range a.stories {
+		a.checkStory(s)
+	}
+}
+
+// checkEntry holds an outcome in the journal against what the person and the policy said.
+func (a *audit) checkEntry(id interact.ID, answer interact.Answer) {
+	switch {
+	case answer.By == interact.ByHuman:
+		mark := markOf(answer)
+		if !slices.ContainsFunc(a.notes[id], func(n note) bool {
+			return n.What == gives && n.Mark == mark && n.Outcome == answer.Outcome
+		}) {
+			a.find(undecided, id, "the journal has %s by the person, mark %q, who gave no such answer", answer.Outcome, mark)
+		}
+	case answer.Outcome == interact.Allowed && (answer.By != interact.ByPolicy || answer.Rule == ""):
+		a.find(undecided, id, "the journal has it allowed by %q, rule %q", answer.By, answer.Rule)
+	}
+}
+
+// markOf is the mark that an answer of the stand-in carries.
+func markOf(a interact.Answer) string { return strings.Join(a.Shown.Facts, " ") }
+
+// checkNotes holds what the person did with a request against its entry.
+func (a *audit) checkNotes(id interact.ID, notes []note) {
+	entry, isKept := a.entryOf(id)
+	if !isKept {
+		a.find(lost, id, "the person saw it, and the journal has no outcome")
+		return
+	}
+	taken := slices.DeleteFunc(slices.Clone(notes), func(n note) bool { return n.What != isTaken })
+	if len(taken) > 1 {
+		a.find(doubled, id, "%d answers were taken", len(taken))
+	}
+	for _, n := range taken {
+		if n.Mark != markOf(entry.Answer) {
+			a.find(lost, id, "the answer %s was taken; the journal has %s, mark %q", n.Mark, entry.Answer.Outcome,
+				markOf(entry.Answer))
+		}
+	}
+}
+
+// entryOf is what the journal says of a request, first.
+func (a *audit) entryOf(id interact.ID) (interact.Record, bool) {
+	if len(a.entries[id]) == 0 {
+		return interact.Record{}, false
+	}
+	return a.entries[id][0], true
+}
+
+// checkStory holds what callers were told against the journal.
+func (a *audit) checkStory(s *story) {
+	var decided []interact.ID
+	for _, id := range a.about[s.token] {
+		if e, _ := a.entryOf(id); e.Answer.By == interact.ByHuman {
+			decided = append(decided, id)
+		}
+	}
+	if len(decided) > 1 {
+		a.find(doubled, decided[0], "the person decided %d requests of one story: %v", len(decided), decided)
+	}
+	for _, r := range s.replies {
+		switch {
+		case s.manner == hook:
+			a.checkHook(s, r)
+		case r.err != nil:
+			a.checkFailure(s, r)
+		case r.id != "" && r.outcome != api.Pending:
+			a.checkReply(s, r, decided)
+		default:
+			a.find(disagrees, r.id, "%s has no end: %v", s.token, r)
+		}
+	}
+}
+
+// checkFailure looks at a reply that is no answer: a patient caller gets one, whatever happens.
+func (a *audit) checkFailure(s *story, r reply) {
+	if !s.isPatient() || isRefusal(r.err) {
+		return
+	}
+	id := r.id
+	if ids := a.about[s.token]; id == "" && len(ids) > 0 {
+		id = ids[0]
+	}
+	a.find(lost, id, "the caller of %s got no answer: %v", s.token, r.err)
+}
+
+// checkReply holds a reply against the entry of its request.
+func (a *audit) checkReply(s *story, r reply, decided []interact.ID) {
+	entry, isKept := a.entryOf(r.id)
+	answer := entry.Answer
+	switch {
+	case !isKept:
+		a.find(lost, r.id, "%s was told %v; the journal has no outcome", s.token, r)
+	case r.outcome != answer.Outcome || r.by != "" && r.by != answer.By:
+		a.find(disagrees, r.id, "%s was told %v; the journal has %s by %s", s.token, r, answer.Outcome, answer.By)
+	case s.policy != "" && (answer.Outcome != s.policy || answer.By != interact.ByPolicy):
+		a.find(disagrees, r.id, "%s is for the policy: %s; the journal has %s by %s", s.token, s.policy, answer.Outcome, answer.By)
+	case r.by == interact.ByHuman && !carries(r, s.kind, answer):
+		a.find(disagrees, r.id, "%s was told %v; the journal has %+v", s.token, r, answer)
+	case s.isPatient() && len(decided) > 0 && !slices.Contains(decided, r.id):
+		a.find(lost, decided[0], "%s was told %v; the person had answered another request of it", s.token, r)
+	}
+}
+
+// carries reports whether a reply is the answer that the journal has.
+func carries(r reply, kind interact.Kind, answer interact.Answer) bool {
+	switch mark := markOf(answer); {
+	case kind == interact.KindConfirm:
+		return r.value == fmt.Sprint(answer.Confirmed)
+	case kind == interact.KindApprove && answer.Outcome != interact.Denied:
+		return r.value == ""
+	default:
+		return r.value == mark
+	}
+}
+
+// checkHook holds the reply of a hook, which names no request, against all entries of its story.
+func (a *audit) checkHook(s *story, r reply) {
+	var outcomes []interact.Outcome
+	for _, id := range a.about[s.token] {
+		e, _ := a.entryOf(id)
+		outcomes = append(outcomes, e.Answer.Outcome)
+	}
+	switch isDecided := slices.Contains(outcomes, interact.Allowed) || slices.Contains(outcomes, interact.Denied); {
+	case r.err != nil:
+		a.find(lost, "", "the hook of %s got no answer: %v", s.token, r.err)
+	case r.outcome == "" && isDecided:
+		a.find(lost, a.about[s.token][0], "the hook of %s got no decision; the journal has %v", s.token, outcomes)
+	case r.outcome != "" && !slices.Contains(outcomes, r.outcome):
+		a.find(undecided, "", "the hook of %s got %s; the journal has %v", s.token, r.outcome, outcomes)
+	}
+}
+
+// find notes a finding, with the whole story of the request.
+func (a *audit) find(f finding, id interact.ID, format string, args ...any) {
+	a.findings[f]++
+	if len(a.report) >= 20 { // more would say no more
+		return
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s: request %s: %s\n", f, id, fmt.Sprintf(format, args...))
+	for _, s := range a.stories {
+		if slices.Contains(a.about[s.token], id) || slices.ContainsFunc(s.replies, func(r reply) bool { return r.id == id }) {
+			fmt.Fprintf(&text, "  %s %s (%s), policy %q\n", s.token, s.kind, s.manner, s.policy)
+			for _, line := range s.lines {
+				fmt.Fprintf(&text, "    %s\n", line)
+			}
+			for _, id := range a.about[s.token] {
+				e, _ := a.entryOf(id)
+				fmt.Fprintf(&text, "    journal: %s created %s: %+v\n", id, e.Request.Created.Format("15:04:05.000"), e.Answer)
+			}
+		}
+	}
+	for _, n := range a.notes[id] {
+		fmt.Fprintf(&text, "    %s the person, process %d: %s %s %s\n", n.At.Format("15:04:05.000"), n.PID, n.What, n.Mark, n.Outcome)
+	}
+	a.report = append(a.report, text.String())
+}
+
+// summary counts what was found, and what came of the requests.
+func (a *audit) summary() string {
+	outcomes := map[string]int{}
+	for _, entries := range a.entries {
+		for _, e := range entries {
+			outcomes[strings.TrimSpace(fmt.Sprintf("%s %s", e.Answer.Outcome, e.Answer.By))]++
+		}
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%d requests asked, %d outcomes in the journal:\n", len(a.stories), len(a.entries))
+	for _, o := range slices.Sorted(maps.Keys(outcomes)) {
+		fmt.Fprintf(&text, "  %-22s %d\n", o, outcomes[o])
+	}
+	fmt.Fprintf(&text, "lost %d, twice %d, allowed undecided %d, disagreeing %d",
+		a.findings[lost], a.findings[doubled], a.findings[undecided], a.findings[disagrees])
+	return text.String()
+}

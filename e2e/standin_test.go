@@ -1,0 +1,183 @@
+//go:build linux
+
+package e2e
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"nod/interact"
+	"nod/ipc/operator"
+	"nod/policy"
+)
+
+// standInName is the name under which this test's own binary stands in for nod's windows and for the person before
+// them. It starts within milliseconds, so it can be killed thousands of times.
+const standInName = "nod-dialogs"
+
+// What the stand-in finds in its environment.
+const (
+	notesVariable   = "NOD_TEST_NOTES"   // path of its notes
+	seedVariable    = "NOD_TEST_SEED"    // of what it answers
+	versionVariable = "NOD_TEST_VERSION" // of nod-desktop
+)
+
+// A note is a line of the stand-in's notes. It is in the kernel before the stand-in goes on, so no kill loses it.
+type note struct {
+	What noted       `json:"what"`
+	ID   interact.ID `json:"id"`
+	// Mark is different for every answer, and the answer carries it wherever it goes.
+	Mark    string           `json:"mark,omitempty"`
+	Outcome interact.Outcome `json:"outcome,omitempty"`
+	At      time.Time        `json:"at"`
+	PID     int              `json:"pid"`
+}
+
+// noted says what a note is about.
+type noted string
+
+const (
+	isShown noted = "shown" // the request is before the person
+	gives   noted = "gives" // the person has answered; nod does not know yet
+	isTaken noted = "taken" // nod has taken the answer
+	isGone  noted = "gone"  // nod has not: the request was not pending any more
+)
+
+// standIn is the person who answers, after a random short time.
+type standIn struct {
+	client *operator.Client
+	notes  *os.File
+	wake   chan struct{} // cap 1: what is pending may have changed
+
+	mu     sync.Mutex // guards random
+	random *mathrand.Rand
+}
+
+// beStandIn answers what nod-desktop asks until that hangs up.
+func beStandIn() int {
+	notes, err := os.OpenFile(os.Getenv(notesVariable), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	seed, _ := strconv.ParseUint(os.Getenv(seedVariable), 10, 64)
+	s := &standIn{
+		notes: notes, wake: make(chan struct{}, 1), random: mathrand.New(mathrand.NewPCG(seed, uint64(os.Getpid()))),
+	}
+	ctx := context.Background()
+	s.client, err = operator.Connect(ctx, os.Stdin, os.Stdout, os.Getenv(versionVariable), operator.Events{
+		PromptsChanged: func() { operator.Signal(s.wake) },
+		StateChanged:   func() {},
+		Ping:           func(context.Context) error { return nil },
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	go s.follow(ctx)
+	<-s.client.Done()
+	return 0
+}
+
+// follow takes on what is pending, and what comes.
+func (s *standIn) follow(ctx context.Context) {
+	known := map[interact.ID]int{}
+	for {
+		pending, err := s.client.Prompts(ctx, known)
+		if err != nil {
+			return // nod-desktop is gone
+		}
+		for id := range known {
+			if !slices.ContainsFunc(pending.Prompts, func(p operator.Prompt) bool { return p.ID == id }) {
+				delete(known, id)
+			}
+		}
+		for _, p := range pending.Prompts {
+			_, isKnown := known[p.ID]
+			if p.Request == nil {
+				continue
+			}
+			operator.Signal(s.wake) // there may be more
+			known[p.ID] = p.Revision
+			if !isKnown {
+				s.note(note{What: isShown, ID: p.ID})
+				go s.answer(ctx, p)
+			}
+		}
+		<-s.wake
+	}
+}
+
+// thinks is how long the person takes at most.
+const thinks = 150 * time.Millisecond
+
+// answer answers one prompt, or leaves it to its time.
+func (s *standIn) answer(ctx context.Context, p operator.Prompt) {
+	mark := rand.Text()
+	s.mu.Lock()
+	a, thought, mood := s.decide(*p.Request, mark), upTo(s.random, thinks), s.random.IntN(20)
+	s.mu.Unlock()
+	time.Sleep(thought)
+	switch mood {
+	case 0: // the person is away
+		return
+	case 1:
+		_ = s.client.Snooze(ctx, p.ID, thought) // it may be gone, or its caller too impatient
+	case 2:
+		_ = s.client.Report(ctx, operator.Screen{Focused: thought%2 == 0})
+	}
+	s.note(note{What: gives, ID: p.ID, Mark: mark, Outcome: a.Outcome})
+	switch err := s.client.Answer(ctx, operator.Answer{ID: p.ID, Answer: a}); {
+	case err == nil:
+		s.note(note{What: isTaken, ID: p.ID, Mark: mark})
+	case errors.Is(err, operator.ErrGone):
+		s.note(note{What: isGone, ID: p.ID, Mark: mark})
+	}
+}
+
+// decide makes an answer that carries mark. The caller holds s.mu.
+func (s *standIn) decide(r interact.Request, mark string) interact.Answer {
+	a := interact.Answer{Outcome: interact.Answered, Shown: interact.Shown{Facts: []string{mark}}}
+	if s.random.IntN(10) == 0 {
+		a.Outcome = interact.Dismissed
+		return a
+	}
+	switch b := r.Body.(type) {
+	case interact.Approve:
+		if a.Outcome, a.Reason = interact.Denied, mark; s.random.IntN(3) > 0 {
+			a.Outcome, a.Reason, a.ShownSHA256 = interact.Allowed, "", policy.ReadInput(b.Input).SHA256
+		}
+	case interact.Ask:
+		a.Text = mark
+	case interact.Confirm:
+		a.Confirmed = s.random.IntN(2) == 0
+	case interact.Form:
+		a.Values = map[string]interact.Value{}
+		for _, q := range b.Questions {
+			a.Values[q.ID] = interact.TextValue(mark)
+		}
+	}
+	return a
+}
+
+// note writes a note, in one piece.
+func (s *standIn) note(n note) {
+	n.At, n.PID = time.Now(), os.Getpid()
+	line, err := json.Marshal(n)
+	if err == nil {
+		_, err = s.notes.Write(append(line, '\n'))
+	}
+	if err != nil { // without notes no run means anything
+		fmt.Fprintln(os.Stderr, "stand-in:", err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,132 @@
+package history
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"nod/interact"
+	"nod/policy"
+)
+
+// Format is one in which entries leave nod.
+type Format string
+
+// The formats.
+const (
+	CSV   Format = "csv"   // for spreadsheets: a row for each entry, without the exact input
+	JSONL Format = "jsonl" // for programs: a line for each entry, with all that is kept
+)
+
+// Writer writes entries in a format. What a terminal would obey or hide is spelled out, and no spreadsheet takes what
+// an agent wrote for a formula.
+type Writer struct {
+	out     *bufio.Writer
+	format  Format
+	isBegun bool
+}
+
+// NewWriter returns a Writer that has to be flushed at the end.
+func NewWriter(w io.Writer, f Format) *Writer { return &Writer{out: bufio.NewWriter(w), format: f} }
+
+// Write writes an entry.
+func (w *Writer) Write(e Entry) error {
+	if w.format == CSV {
+		return w.writeRow(e)
+	}
+	text, err := e.JSON()
+	if err == nil {
+		_, err = w.out.Write(append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("write entry %d: %w", e.Seq, err)
+	}
+	return nil
+}
+
+// Flush writes what is left.
+func (w *Writer) Flush() error {
+	if w.format == CSV && !w.isBegun {
+		w.writeCells(header)
+	}
+	if err := w.out.Flush(); err != nil {
+		return fmt.Errorf("write the history: %w", err)
+	}
+	return nil
+}
+
+// header names the columns of CSV.
+var header = []string{
+	"seq", "id", "kind", "created", "settled", "agent", "session", "project", "tool", "class", "gist", "outcome", "by",
+	"rule", "reason", "withheld", "hash",
+}
+
+func (w *Writer) writeRow(e Entry) error {
+	if !w.isBegun {
+		w.isBegun = true
+		w.writeCells(header)
+	}
+	err := w.writeCells([]string{
+		strconv.FormatInt(e.Seq, 10), string(e.ID), string(e.Kind), e.Created.Format(time.RFC3339),
+		e.Settled.Format(time.RFC3339), e.Agent, e.Session, e.Project, e.Tool, string(e.Class), e.Gist, string(e.Outcome),
+		string(e.By), e.Rule, e.Record.Answer.Reason, string(e.Withheld), e.Hash,
+	})
+	if err != nil {
+		return fmt.Errorf("write entry %d: %w", e.Seq, err)
+	}
+	return nil
+}
+
+// writeCells writes a row as RFC 4180 has it. All cells are quoted.
+func (w *Writer) writeCells(cells []string) error {
+	for i, c := range cells {
+		if i > 0 {
+			w.out.WriteByte(',') // an error stays
+		}
+		w.out.WriteString(`"` + strings.ReplaceAll(cell(c), `"`, `""`) + `"`)
+	}
+	_, err := w.out.WriteString("\r\n")
+	return err
+}
+
+// formula is where a spreadsheet may begin to read one: at the beginning of a cell, and behind what separates cells in
+// other countries.
+var formula = regexp.MustCompile("(^|[\n\t;])( *)([=+@＝＋＠－-])")
+
+// cell makes text harmless in a spreadsheet.
+func cell(text string) string { return formula.ReplaceAllString(policy.Visible(text), "$1$2'$3") }
+
+// exported is an entry as JSON.
+type exported struct {
+	Line
+	Withheld Withheld        `json:"withheld,omitempty"`
+	Hash     string          `json:"hash"`
+	Record   interact.Record `json:"record"`
+}
+
+// readable is an approval whose input is its exact text, to be read.
+type readable struct {
+	interact.Approve
+	Input string `json:"input"`
+}
+
+// JSON returns e as one line of JSON for others than nod.
+func (e Entry) JSON() ([]byte, error) {
+	out := exported{e.Line, e.Withheld, e.Hash, e.Record}
+	if a, ok := e.Record.Request.Body.(interact.Approve); ok {
+		out.Record.Request.Body = readable{a, string(a.Input)}
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(out); err != nil {
+		return nil, fmt.Errorf("encode entry %d: %w", e.Seq, err)
+	}
+	return []byte(policy.Visible(strings.TrimSuffix(b.String(), "\n"))), nil
+}

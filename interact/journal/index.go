@@ -1,0 +1,391 @@
+package journal
+
+import (
+	"context"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"nod/interact/history"
+)
+
+//go:embed index.sql
+var indexSchema string
+
+const (
+	indexVersion = 1           // of indexSchema; an index of another is made anew
+	indexGroup   = 500         // entries in a transaction
+	indexBytes   = 1 << 20     // … and what they may hold
+	indexDelay   = time.Second // after an entry: others may come
+)
+
+// indexPath is where the index of the journal at path is. It has a file of its own, so that its writer never keeps
+// that of the journal waiting.
+func indexPath(path string) string { return path + "-index" }
+
+// state is how far an index has come.
+type state struct {
+	seq    int64
+	hash   digest
+	gone   int64
+	bodies int64
+}
+
+// readState reads it from the database with that name.
+func readState(conn *sqlite.Conn, database string) (at state, err error) {
+	err = query(conn, "SELECT seq, gone, bodies, hash FROM "+database+".state", func(s *sqlite.Stmt) error {
+		at = state{seq: s.ColumnInt64(0), gone: s.ColumnInt64(1), bodies: s.ColumnInt64(2)}
+		return readDigest(s, 3, &at.hash)
+	})
+	return at, err
+}
+
+// isOf reports whether an index that has come so far is of the journal that conn reads.
+func (at state) isOf(conn *sqlite.Conn) (bool, error) {
+	is := false
+	err := query(conn, "SELECT hash FROM entries WHERE seq = ?1 UNION ALL SELECT hash FROM anchor WHERE seq = ?1",
+		func(s *sqlite.Stmt) error {
+			var hash digest
+			err := readDigest(s, 0, &hash)
+			is = err == nil && hash == at.hash
+			return err
+		}, at.seq)
+	return is, err
+}
+
+// indexer keeps the index of a journal up to date, behind the back of its writer.
+type indexer struct {
+	reader *Reader
+	path   string
+	log    *slog.Logger
+	woken  chan struct{} // holds a signal when there may be something to do
+	cancel context.CancelFunc
+	ctx    context.Context // ends when the journal is closed
+	ended  chan struct{}   // closed once run has returned
+
+	conn   *sqlite.Conn // nil: the index is not open
+	info   fs.FileInfo  // of the file as it was opened
+	state  state
+	failed string // what went wrong last, so that it is logged once
+}
+
+func newIndexer(r *Reader, log *slog.Logger) *indexer {
+	x := &indexer{
+		reader: r, path: indexPath(r.path), log: log, woken: make(chan struct{}, 1), ended: make(chan struct{}),
+	}
+	x.ctx, x.cancel = context.WithCancel(context.Background())
+	x.wake() // what came since the program ended last
+	return x
+}
+
+// wake has the indexer look for something to do, soon.
+func (x *indexer) wake() {
+	select {
+	case x.woken <- struct{}{}:
+	default:
+	}
+}
+
+// run keeps the index up to date until it is stopped.
+func (x *indexer) run() {
+	defer close(x.ended)
+	defer x.close()
+	for {
+		select {
+		case <-x.woken:
+		case <-x.ctx.Done():
+			return
+		}
+		x.note(x.follow(x.ctx))
+		select {
+		case <-time.After(indexDelay):
+		case <-x.ctx.Done():
+			return
+		}
+	}
+}
+
+// stop ends run and waits until it has ended.
+func (x *indexer) stop() {
+	x.cancel()
+	<-x.ended
+}
+
+// note logs what went wrong. Entries that are not in the index are found all the same, only not as fast.
+func (x *indexer) note(err error) {
+	if x.ctx.Err() != nil {
+		return
+	}
+	if text := text(err); text != x.failed {
+		x.failed = text
+		if err != nil {
+			x.log.Warn("journal: index", "path", x.path, "err", err)
+		}
+	}
+}
+
+// follow brings the index up to date.
+func (x *indexer) follow(ctx context.Context) error {
+	if x.reader.indexDamaged.Swap(false) {
+		if err := x.discard(); err != nil {
+			return err
+		}
+	}
+	if err := x.open(); err != nil {
+		return err
+	}
+	x.conn.SetInterrupt(ctx.Done())
+	for {
+		step, err := x.plan(ctx)
+		if err != nil || step.state == x.state {
+			return err
+		}
+		if err := x.apply(step); err != nil {
+			if isDamage(err) {
+				x.reader.indexDamaged.Store(true)
+				x.wake()
+			}
+			return err
+		}
+		x.state = step.state
+	}
+}
+
+// open opens the index, unless it is open and still the one at its path, and makes it when there is none of use.
+func (x *indexer) open() error {
+	if x.conn != nil {
+		if info, err := os.Lstat(x.path); err == nil && os.SameFile(info, x.info) {
+			return nil
+		}
+	}
+	x.close()
+	err := x.load()
+	if isDamage(err) {
+		if err = x.discard(); err == nil {
+			err = x.load()
+		}
+	}
+	return err
+}
+
+func (x *indexer) load() (err error) {
+	if x.info, err = create(x.path); err != nil {
+		return err
+	}
+	if x.conn, err = sqlite.OpenConn(x.path, sqlite.OpenReadWrite); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			x.close()
+		}
+	}()
+	x.conn.SetBusyTimeout(busyTime)
+	for _, pragma := range []string{
+		"PRAGMA journal_mode = wal", "PRAGMA synchronous = normal", "PRAGMA journal_size_limit = 1048576",
+		"PRAGMA secure_delete = on", "PRAGMA cache_size = -1024", "PRAGMA trusted_schema = off",
+	} {
+		if err := sqlitex.ExecuteTransient(x.conn, pragma, nil); err != nil {
+			return fmt.Errorf("%s: %w", pragma, err)
+		}
+	}
+	version, err := sqlitex.ResultInt(x.conn.Prep("PRAGMA user_version"))
+	switch {
+	case err != nil:
+		return err
+	case version == 0:
+		err = sqlitex.ExecScript(x.conn, fmt.Sprintf("%s PRAGMA user_version = %d;", indexSchema, indexVersion))
+	case version != indexVersion:
+		err = errForeign
+	}
+	if err == nil {
+		x.state, err = readState(x.conn, "main")
+	}
+	return err
+}
+
+func (x *indexer) close() {
+	if x.conn == nil {
+		return
+	}
+	if err := x.conn.Close(); err != nil {
+		x.log.Warn("journal: close the index", "path", x.path, "err", err)
+	}
+	x.conn = nil
+}
+
+// discard deletes the index.
+func (x *indexer) discard() error {
+	x.close()
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(x.path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// step is what one transaction changes in the index.
+type step struct {
+	state                 // how far the index has come then
+	isNew bool            // all that was in it belongs to another journal
+	strip []history.Entry // they have lost their bodies
+	add   []history.Entry
+}
+
+// plan says what is to do next. It is nothing when the state remains the same.
+func (x *indexer) plan(ctx context.Context) (next step, err error) {
+	err = x.reader.read(ctx, func(conn *sqlite.Conn) error {
+		anchor, err := readAnchor(conn)
+		if err != nil {
+			return err
+		}
+		at := x.state
+		is, err := at.isOf(conn)
+		if err != nil {
+			return err
+		}
+		if !is {
+			next.isNew = true
+			at = state{seq: anchor.seq, hash: anchor.hash, gone: anchor.seq, bodies: anchor.seq}
+		}
+		at.gone = min(anchor.seq, at.gone+indexGroup)
+		old := min(anchor.bodies, at.seq) // whose words may still be there
+		if next.strip, err = readGroup(conn, max(at.bodies, at.gone), old); err != nil {
+			return err
+		}
+		at.bodies = reached(next.strip, max(at.bodies, old))
+		isStripped := at.bodies >= old
+		if next.add, err = readGroup(conn, at.seq, math.MaxInt64); err != nil {
+			return err
+		}
+		if n := len(next.add); n > 0 {
+			at.seq = next.add[n-1].Seq
+			if _, err := hex.Decode(at.hash[:], []byte(next.add[n-1].Hash)); err != nil {
+				return err
+			}
+		}
+		if isStripped {
+			at.bodies = max(at.bodies, min(anchor.bodies, at.seq))
+		}
+		next.state = at
+		return nil
+	})
+	return next, err
+}
+
+// apply does it.
+func (x *indexer) apply(next step) (err error) {
+	end, err := sqlitex.ImmediateTransaction(x.conn)
+	if err != nil {
+		return err
+	}
+	defer end(&err)
+	if next.isNew {
+		err = sqlitex.ExecScript(x.conn, `INSERT INTO words (words) VALUES ('delete-all'); DELETE FROM sums;
+			DELETE FROM hours`)
+	} else if next.gone > x.state.gone {
+		err = x.forget(x.state.gone+1, next.gone)
+	}
+	for i := 0; err == nil && i < len(next.strip); i++ {
+		if err = x.exec("DELETE FROM words WHERE rowid = ?", next.strip[i].Seq); err == nil {
+			err = x.addWords(next.strip[i])
+		}
+	}
+	for i := 0; err == nil && i < len(next.add); i++ {
+		if err = x.addWords(next.add[i]); err == nil {
+			err = x.addSum(next.add[i])
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return x.exec("UPDATE state SET seq = ?, hash = ?, gone = ?, bodies = ?",
+		next.seq, next.hash[:], next.gone, next.bodies)
+}
+
+// forget takes entries out that are no longer in the journal. What they add to a day stays until all of that day are
+// gone.
+func (x *indexer) forget(first, last int64) error {
+	if err := x.exec("DELETE FROM words WHERE rowid BETWEEN ? AND ?", first, last); err != nil {
+		return err
+	}
+	if err := x.exec("DELETE FROM sums WHERE seq <= ?", last); err != nil {
+		return err
+	}
+	return x.exec("DELETE FROM hours WHERE last <= ?", last)
+}
+
+// addWords enters what an entry can be found by.
+func (x *indexer) addWords(e history.Entry) error {
+	var b strings.Builder
+	for word := range wordsOf(e) {
+		b.WriteString(word)
+		b.WriteByte(' ')
+	}
+	for field, value := range fieldsOf(e.Line) {
+		b.WriteString(token(field, value))
+		b.WriteByte(' ')
+	}
+	return x.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", e.Seq, b.String())
+}
+
+// addSum adds an entry to the counts of its day and notes its hour.
+func (x *indexer) addSum(e history.Entry) error {
+	s := sumOf(e)
+	err := x.exec(`INSERT INTO sums VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+		entries = entries + excluded.entries, asked = asked + excluded.asked, passed = passed + excluded.passed,
+		denied = denied + excluded.denied, missed = missed + excluded.missed, answered = answered + excluded.answered,
+		settled = max(settled, excluded.settled), seq = max(seq, excluded.seq)`,
+		s.Day.Format(time.DateOnly), s.Agent, s.Project, s.Tool, s.rule, s.entries, s.Asked, s.Passed, s.Denied, s.Missed,
+		s.Answered.Microseconds(), s.settled.UnixMicro(), e.Seq)
+	if err != nil {
+		return err
+	}
+	return x.exec(`INSERT INTO hours VALUES (?1, ?2, ?2) ON CONFLICT DO UPDATE SET
+		first = min(first, excluded.first), last = max(last, excluded.last)`, hourOf(e.Settled), e.Seq)
+}
+
+// hourOf counts hours from 1970.
+func hourOf(t time.Time) int64 { return int64(math.Floor(float64(t.Unix()) / 3600)) }
+
+// exec executes a statement that returns nothing.
+func (x *indexer) exec(text string, args ...any) error { return query(x.conn, text, nil, args...) }
+
+// readGroup reads entries after one, up to another, as many as one transaction takes. Of one that cannot be read there
+// are only the columns.
+func readGroup(conn *sqlite.Conn, after, last int64) (group []history.Entry, err error) {
+	size := 0
+	err = query(conn, "SELECT "+columns+", hash, head, body FROM entries WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
+		func(s *sqlite.Stmt) error {
+			if size > indexBytes {
+				return errEnough
+			}
+			e, _ := readEntry(s)
+			size += s.ColumnLen(lineColumns+1) + s.ColumnLen(lineColumns+2)
+			group = append(group, e)
+			return nil
+		}, after, last, indexGroup)
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return group, err
+}
+
+// reached is the last entry of a group, which takes the place of all up to a given one when it is empty.
+func reached(group []history.Entry, all int64) int64 {
+	if len(group) == 0 {
+		return all
+	}
+	return group[len(group)-1].Seq
+}

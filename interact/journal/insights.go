@@ -1,0 +1,204 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+
+	"nod/interact"
+	"nod/interact/history"
+)
+
+// maxNames is how many agents, projects, tools and rules are told apart: callers choose their names.
+const maxNames = 200
+
+// sum counts entries of one day that have everything in common which is counted apart.
+type sum struct {
+	history.Count
+	rule    string // that has saved the prompts; empty: none has
+	entries int
+	settled time.Time // the last
+}
+
+// sumOf counts one entry. A notice is neither asked nor answered.
+func sumOf(e history.Entry) sum {
+	s := sum{entries: 1, settled: e.Settled, Count: history.Count{
+		Day: midnight(e.Settled), Agent: e.Agent, Project: e.Project, Tool: e.Tool,
+	}}
+	if e.Kind == interact.KindNotify {
+		return s
+	}
+	switch {
+	case e.By == interact.ByHuman:
+		s.Asked = 1
+		s.Answered = e.Settled.Sub(e.Created)
+		if shown := e.Record.Answer.Shown; !shown.At.IsZero() {
+			s.Answered = shown.Decided
+		}
+		s.Answered = max(0, s.Answered.Truncate(time.Microsecond))
+	case e.By == interact.ByPolicy && e.Outcome == interact.Allowed:
+		s.Passed, s.rule = 1, e.Rule
+	case e.Outcome == interact.TimedOut, e.Outcome == interact.Unavailable:
+		s.Missed = 1
+	}
+	if e.Outcome == interact.Denied {
+		s.Denied = 1
+	}
+	return s
+}
+
+// midnight is when the local day of t began.
+func midnight(t time.Time) time.Time {
+	y, m, d := t.Local().Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, time.Local)
+}
+
+// sums calls add for the sums of all that was settled since then, after begin. What the index has no sum of, the part of
+// a day or what came last, comes entry by entry.
+func (r *Reader) sums(ctx context.Context, since time.Time, begin func(), add func(sum)) error {
+	whole := time.Time{} // when the first whole day begins
+	if !since.IsZero() {
+		if whole = midnight(since); whole.Before(since) {
+			whole = whole.AddDate(0, 0, 1)
+		}
+	}
+	addEntry := func(s *sqlite.Stmt) error {
+		e, _ := readEntry(s)
+		add(sumOf(e))
+		return nil
+	}
+	return r.readIndexed(ctx, func(conn *sqlite.Conn, at int64) error {
+		begin()
+		if at > 0 {
+			if err := readSums(conn, whole, add); err != nil {
+				return err
+			}
+			if since.Before(whole) {
+				part := newFilter(history.Query{Since: since, Until: whole})
+				if err := part.findIndexed(conn, oldestFirst, at, addEntry); err != nil {
+					return err
+				}
+			}
+		}
+		return newFilter(history.Query{Since: since}).findFresh(conn, oldestFirst, at+1, maxSeq, addEntry)
+	})
+}
+
+// readSums calls add for the sums of the days from one on.
+func readSums(conn *sqlite.Conn, from time.Time, add func(sum)) error {
+	day := "" // before every other
+	if !from.IsZero() {
+		day = from.Format(time.DateOnly)
+	}
+	return query(conn, `SELECT day, agent, project, tool, rule, entries, asked, passed, denied, missed, answered, settled
+		FROM idx.sums WHERE day >= ?`, func(s *sqlite.Stmt) error {
+		one, err := readSum(s)
+		add(one)
+		return err
+	}, day)
+}
+
+func readSum(s *sqlite.Stmt) (sum, error) {
+	day, err := time.ParseInLocation(time.DateOnly, s.ColumnText(0), time.Local)
+	return sum{
+		Count: history.Count{
+			Day: day, Agent: s.ColumnText(1), Project: s.ColumnText(2), Tool: s.ColumnText(3),
+			Asked: s.ColumnInt(6), Passed: s.ColumnInt(7), Denied: s.ColumnInt(8), Missed: s.ColumnInt(9),
+			Answered: time.Duration(s.ColumnInt64(10)) * time.Microsecond,
+		},
+		rule: s.ColumnText(4), entries: s.ColumnInt(5), settled: time.UnixMicro(s.ColumnInt64(11)),
+	}, err
+}
+
+// tally adds up what has a value in common.
+type tally[K comparable] map[K]*sum
+
+// add adds to the sum of key, which has these values at first.
+func (t tally[K]) add(key K, first history.Count, s sum) {
+	all := t[key]
+	if all == nil {
+		all = &sum{Count: first}
+		t[key] = all
+	}
+	all.entries += s.entries
+	all.Asked += s.Asked
+	all.Passed += s.Passed
+	all.Denied += s.Denied
+	all.Missed += s.Missed
+	all.Answered += s.Answered
+	if s.settled.After(all.settled) {
+		all.settled = s.settled
+	}
+}
+
+// most are the keys with the most entries, most first.
+func most[K cmp.Ordered](t tally[K]) []K {
+	keys := slices.SortedFunc(maps.Keys(t), func(a, b K) int {
+		return cmp.Or(cmp.Compare(t[b].entries, t[a].entries), cmp.Compare(a, b))
+	})
+	return keys[:min(len(keys), maxNames)]
+}
+
+// counts are the sums with the most entries, most first.
+func (t tally[K]) counts(keys []K) []history.Count {
+	var counts []history.Count
+	for _, key := range keys {
+		counts = append(counts, t[key].Count)
+	}
+	return counts
+}
+
+// Facets returns the values that entries have.
+func (r *Reader) Facets(ctx context.Context) (history.Facets, error) {
+	var agents, projects, tools tally[string]
+	err := r.sums(ctx, time.Time{}, func() {
+		agents, projects, tools = tally[string]{}, tally[string]{}, tally[string]{}
+	}, func(s sum) {
+		agents.add(s.Agent, history.Count{}, s)
+		projects.add(s.Project, history.Count{}, s)
+		tools.add(s.Tool, history.Count{}, s)
+	})
+	if err != nil {
+		return history.Facets{}, fmt.Errorf("read what the history can be filtered by: %w", err)
+	}
+	delete(agents, "")
+	delete(projects, "")
+	delete(tools, "")
+	return history.Facets{Agents: most(agents), Projects: most(projects), Tools: most(tools)}, nil
+}
+
+// Insights returns sums of what was settled since then. A day is one of the place where the person was.
+func (r *Reader) Insights(ctx context.Context, since time.Time) (history.Insights, error) {
+	var agents, projects, tools, rules tally[string]
+	var days tally[int64]
+	err := r.sums(ctx, since, func() {
+		agents, projects, tools, rules = tally[string]{}, tally[string]{}, tally[string]{}, tally[string]{}
+		days = tally[int64]{}
+	}, func(s sum) {
+		days.add(s.Day.Unix(), history.Count{Day: s.Day}, s)
+		agents.add(s.Agent, history.Count{Agent: s.Agent}, s)
+		projects.add(s.Project, history.Count{Project: s.Project}, s)
+		if s.Tool != "" {
+			tools.add(s.Tool, history.Count{Tool: s.Tool}, s)
+		}
+		if s.rule != "" {
+			rules.add(s.rule, history.Count{}, s)
+		}
+	})
+	if err != nil {
+		return history.Insights{}, fmt.Errorf("add up the history: %w", err)
+	}
+	in := history.Insights{
+		Days: days.counts(slices.Sorted(maps.Keys(days))), Agents: agents.counts(most(agents)),
+		Projects: projects.counts(most(projects)), Tools: tools.counts(most(tools)),
+	}
+	for _, rule := range most(rules) {
+		in.Rules = append(in.Rules, history.RuleCount{Rule: rule, Saved: rules[rule].Passed, Last: rules[rule].settled})
+	}
+	return in, nil
+}

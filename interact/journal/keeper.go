@@ -1,0 +1,192 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// When the keeper works.
+const (
+	syncDelay  = 2 * time.Second  // after something was written it is brought to the disk
+	probeDelay = 10 * time.Second // after it could not be written somebody tries again
+	trimDelay  = time.Hour        // between two looks at what is too old or too much
+	trimStep   = 200              // entries at a time: callers write in between
+	pageStep   = 256              // pages at a time that are given back to the file system
+)
+
+// keep does what no caller waits for, until the journal is closed.
+func (j *Journal) keep() {
+	sync, probe, trim := newTimer(), newTimer(), time.NewTimer(0)
+	defer trim.Stop()
+	isWaiting := false // for sync
+	for {
+		select {
+		case <-j.wrote:
+			if !isWaiting {
+				isWaiting = true
+				sync.Reset(syncDelay)
+			}
+			if j.isFailing() {
+				probe.Reset(probeDelay)
+			}
+		case <-sync.C:
+			isWaiting = false
+			j.log("checkpoint", j.checkpoint())
+		case <-probe.C:
+			j.log("try again", j.write(context.Background(), func(w *writer) error {
+				return w.exec("UPDATE anchor SET seq = seq") // a no-op that is written all the same
+			}))
+		case <-trim.C:
+			j.log("delete what is old", j.trim())
+			trim.Reset(trimDelay)
+		case <-j.closing:
+			sync.Stop()
+			probe.Stop()
+			return
+		}
+	}
+}
+
+// newTimer returns a timer that does not run.
+func newTimer() *time.Timer {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return t
+}
+
+func (j *Journal) log(what string, err error) {
+	if err != nil && !errors.Is(err, ErrClosed) {
+		j.opts.Log.Warn("journal: "+what, "err", err)
+	}
+}
+
+// checkpoint brings what was written to the disk, and empties the write-ahead log: what is deleted must not stay there.
+// It keeps nobody from writing while it waits for the disk.
+func (j *Journal) checkpoint() (err error) {
+	j.files.Lock()
+	defer j.files.Unlock()
+	conn, err := sqlite.OpenConn(j.path, sqlite.OpenReadWrite)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	conn.SetBusyTimeout(0)
+	isDone := false
+	err = query(conn, "PRAGMA wal_checkpoint(PASSIVE)", func(s *sqlite.Stmt) error {
+		isDone = s.ColumnInt(1) == s.ColumnInt(2) // all of the log's pages
+		return nil
+	})
+	if err != nil || !isDone {
+		return err
+	}
+	return sqlitex.ExecuteTransient(conn, "PRAGMA wal_checkpoint(TRUNCATE)", nil) // says in a row that somebody is busy
+}
+
+// trim deletes what is older or more than the configuration wants, from the front, in steps, and shrinks the file.
+func (j *Journal) trim() error {
+	for _, step := range []func(*writer) (more bool, err error){(*writer).dropOld, (*writer).dropMuch, (*writer).shrink} {
+		for more := true; more; {
+			err := j.write(context.Background(), func(w *writer) (err error) {
+				more, err = step(w)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if err := j.checkpoint(); err != nil {
+		return err
+	}
+	return j.write(context.Background(), func(w *writer) error {
+		w.file.shrunk()
+		return nil
+	})
+}
+
+// dropOld deletes entries at the front that are older than is kept.
+func (w *writer) dropOld() (more bool, err error) {
+	oldest := time.Now().Add(-w.j.opts.Config().Keep).UnixMicro()
+	return w.dropWhile(func(settled int64) bool { return settled < oldest })
+}
+
+// dropWhile deletes entries at the front, a step of them, and reports whether there may be more to delete.
+func (w *writer) dropWhile(over func(settled int64) bool) (more bool, err error) {
+	var seq int64
+	var hash []byte
+	n := 0
+	end := errors.New("end")
+	err = query(w.file.conn, "SELECT seq, hash, settled FROM entries ORDER BY seq LIMIT ?", func(s *sqlite.Stmt) error {
+		if !over(s.ColumnInt64(2)) {
+			return end
+		}
+		seq, hash = s.ColumnInt64(0), blob(s, 1)
+		n++
+		return nil
+	}, trimStep)
+	if err != nil && !errors.Is(err, end) || n == 0 {
+		return false, ignore(err, end)
+	}
+	if err := w.exec("DELETE FROM entries WHERE seq <= ?", seq); err != nil {
+		return false, err
+	}
+	return n == trimStep, w.exec("UPDATE anchor SET seq = ?1, hash = ?2, bodies = max(bodies, ?1)", seq, hash)
+}
+
+// ignore returns err unless it is one that says nothing.
+func ignore(err, nothing error) error {
+	if errors.Is(err, nothing) {
+		return nil
+	}
+	return err
+}
+
+// dropMuch deletes at the front while there is more than the configuration wants: bodies until only the newer half of
+// the entries has one, then entries.
+func (w *writer) dropMuch() (more bool, err error) {
+	used, err := w.used()
+	if err != nil || used <= int64(w.j.opts.Config().MaxSize)*1_000_000 {
+		return false, err
+	}
+	c, err := readAnchor(w.file.conn)
+	if err != nil {
+		return false, err
+	}
+	if c.bodies-c.seq >= (w.seq-c.seq)/2 {
+		return w.dropWhile(func(int64) bool { return true })
+	}
+	last := min(c.bodies+trimStep, w.seq)
+	if err := w.exec("UPDATE entries SET body = NULL WHERE seq > ? AND seq <= ?", c.bodies, last); err != nil {
+		return false, err
+	}
+	return true, w.exec("UPDATE anchor SET bodies = ?", last)
+}
+
+// used is how many bytes of the file are in use.
+func (w *writer) used() (bytes int64, err error) {
+	err = query(w.file.conn, `SELECT (page_count - freelist_count) * page_size
+		FROM pragma_page_count, pragma_freelist_count, pragma_page_size`, func(s *sqlite.Stmt) error {
+		bytes = s.ColumnInt64(0)
+		return nil
+	})
+	return bytes, err
+}
+
+// shrink gives pages that are not in use back to the file system, a step of them.
+func (w *writer) shrink() (more bool, err error) {
+	free := 0
+	err = query(w.file.conn, "PRAGMA freelist_count", func(s *sqlite.Stmt) error {
+		free = s.ColumnInt(0)
+		return nil
+	})
+	if err != nil || free < pageStep {
+		return false, err
+	}
+	w.file.mayShrink = true
+	return true, sqlitex.ExecuteTransient(w.file.conn, fmt.Sprintf("PRAGMA incremental_vacuum(%d)", pageStep), nil)
+}

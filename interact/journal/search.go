@@ -1,0 +1,380 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"iter"
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"nod/interact"
+	"nod/interact/history"
+	"nod/policy"
+)
+
+const (
+	maxPage  = 1000 // entries
+	maxAsked = 32   // words of a query that count
+	maxSeq   = math.MaxInt64
+)
+
+// fieldsOf yields what of an entry a query can ask for and is not empty, each with a letter of its own.
+func fieldsOf(l history.Line) iter.Seq2[rune, string] {
+	return func(yield func(rune, string) bool) {
+		for _, f := range []struct {
+			name  rune
+			value string
+		}{
+			{'a', l.Agent}, {'p', l.Project}, {'s', l.Session}, {'t', l.Tool}, {'r', l.Rule},
+			{'k', string(l.Kind)}, {'o', string(l.Outcome)}, {'b', string(l.By)},
+		} {
+			if f.value != "" && !yield(f.name, f.value) {
+				return
+			}
+		}
+	}
+}
+
+// token stands for the value of a field among the words of an entry: two characters that are no letters. Others may
+// have the same, so that what is found by it is looked at again.
+func token(field rune, value string) string {
+	h := fnv.New32a()
+	h.Write(utf8.AppendRune(nil, field))
+	h.Write([]byte(value))
+	sum := rune(h.Sum32() >> 1) // a rune has a sign
+	const private = 0xF0000
+	return string([]rune{private + sum>>16&0xFFFF, private + sum&0xFFFF})
+}
+
+// filter is a query with its words apart.
+type filter struct {
+	history.Query
+	wanted []string
+}
+
+func newFilter(q history.Query) filter {
+	f := filter{Query: q}
+	for w := range words(q.Text) {
+		if len(f.wanted) == maxAsked {
+			break
+		}
+		f.wanted = append(f.wanted, w)
+	}
+	return f
+}
+
+// match is f for the full text, which takes what is quoted for words and nothing else; empty: f asks for none.
+func (f filter) match() string {
+	var terms []string
+	for _, w := range f.wanted {
+		term := `"` + w + `"`
+		if utf8.RuneCountInString(w) < maxWord {
+			term += "*"
+		}
+		terms = append(terms, term)
+	}
+	asked := history.Line{
+		Agent: f.Agent, Project: f.Project, Session: f.Session, Tool: f.Tool, Rule: f.Rule, Kind: f.Kind,
+		Outcome: f.Outcome, By: f.By,
+	}
+	for field, value := range fieldsOf(asked) {
+		terms = append(terms, `"`+token(field, value)+`"`)
+	}
+	return strings.Join(terms, " ")
+}
+
+// What finds entries: those with some words, and all. The statements are the same for every query, so that nothing that
+// somebody asks for is ever a part of one.
+const (
+	fromIndex   = "FROM idx.words AS w CROSS JOIN entries ON seq = w.rowid WHERE w.words MATCH :match AND w.rowid "
+	fromEntries = "FROM entries WHERE seq "
+	filters     = `BETWEEN :first AND :last
+		AND (:agent = '' OR agent = :agent) AND (:project = '' OR project = :project)
+		AND (:session = '' OR session = :session) AND (:tool = '' OR tool = :tool) AND (:rule = '' OR rule = :rule)
+		AND (:kind = '' OR kind = :kind) AND (:outcome = '' OR outcome = :outcome) AND (:by = '' OR by = :by)
+		AND settled >= :since AND settled < :until ORDER BY `
+)
+
+// order is the one in which entries are found.
+type order string
+
+// The orders.
+const (
+	newestFirst order = "DESC"
+	oldestFirst order = "ASC"
+)
+
+// errEnough ends a search that has found enough.
+var errEnough = errors.New("enough")
+
+// find calls found for every entry that f picks, with the columns [columns], hash, head and body, until found returns
+// an error; [errEnough] is none. The index covers the entries up to at.
+func (f filter) find(conn *sqlite.Conn, at int64, o order, found func(*sqlite.Stmt) error) error {
+	last := int64(maxSeq)
+	if f.Before > 0 {
+		last = f.Before - 1
+	}
+	if f.ID != "" {
+		return f.findOne(conn, last, found)
+	}
+	old := func() error { return f.findIndexed(conn, o, min(at, last), found) }
+	fresh := func() error { return f.findFresh(conn, o, at+1, last, found) }
+	if o == oldestFirst {
+		old, fresh = fresh, old
+	}
+	err := fresh()
+	if err == nil {
+		err = old()
+	}
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+// findOne is find for a request with a given id.
+func (f filter) findOne(conn *sqlite.Conn, last int64, found func(*sqlite.Stmt) error) error {
+	seq := int64(0)
+	err := query(conn, "SELECT seq FROM entries WHERE id = ?", func(s *sqlite.Stmt) error {
+		seq = s.ColumnInt64(0)
+		return nil
+	}, string(f.ID))
+	if err != nil || seq == 0 {
+		return err
+	}
+	if err = f.findFresh(conn, newestFirst, seq, min(seq, last), found); errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+// findIndexed is find in the part of the journal that the index covers.
+func (f filter) findIndexed(conn *sqlite.Conn, o order, last int64, found func(*sqlite.Stmt) error) error {
+	if last == 0 {
+		return nil
+	}
+	first := int64(1)
+	if !f.Since.IsZero() || !f.Until.IsZero() {
+		since, until := f.span()
+		err := query(conn, `SELECT (SELECT min(first) FROM idx.hours WHERE hour >= ?),
+			(SELECT max(last) FROM idx.hours WHERE hour <= ?)`, func(s *sqlite.Stmt) error {
+			first, last = s.ColumnInt64(0), min(last, s.ColumnInt64(1))
+			return nil
+		}, hourOf(since), hourOf(until))
+		if err != nil || first == 0 || last == 0 { // NULL: nothing is in that time
+			return err
+		}
+	}
+	return f.query(conn, o, first, last, f.match(), found)
+}
+
+// findFresh is find in the part that the index does not cover yet.
+func (f filter) findFresh(conn *sqlite.Conn, o order, first, last int64, found func(*sqlite.Stmt) error) error {
+	return f.query(conn, o, first, last, "", func(s *sqlite.Stmt) error {
+		if len(f.wanted) > 0 {
+			if e, _ := readEntry(s); !wordsOf(e).has(f.wanted) {
+				return nil
+			}
+		}
+		return found(s)
+	})
+}
+
+// query calls found for the entries with numbers from first to last; where match is not empty, for those that the full
+// text has for it.
+func (f filter) query(
+	conn *sqlite.Conn, o order, first, last int64, match string, found func(*sqlite.Stmt) error,
+) error {
+	since, until := f.span()
+	named := map[string]any{
+		":first": first, ":last": last, ":agent": f.Agent, ":project": f.Project, ":session": f.Session, ":tool": f.Tool,
+		":rule": f.Rule, ":kind": string(f.Kind), ":outcome": string(f.Outcome), ":by": string(f.By),
+		":since": since.UnixMicro(), ":until": until.UnixMicro(),
+	}
+	from, by := fromEntries, "seq "
+	if match != "" {
+		from, by = fromIndex, "w.rowid " // SQLite would sort by the other
+		named[":match"] = match
+	}
+	return sqlitex.Execute(conn, "SELECT "+columns+", hash, head, body "+from+filters+by+string(o),
+		&sqlitex.ExecOptions{Named: named, ResultFunc: found})
+}
+
+// The first and the last moment that every entry lies between.
+var (
+	beginning = time.UnixMicro(math.MinInt64)
+	end       = time.UnixMicro(math.MaxInt64)
+)
+
+// span is the time that f asks for.
+func (f filter) span() (since, until time.Time) {
+	since, until = beginning, end
+	if !f.Since.IsZero() {
+		since = f.Since
+	}
+	if !f.Until.IsZero() {
+		until = f.Until
+	}
+	return since, until
+}
+
+// indexed returns the last entry that is in the index; 0: there is none of this journal. It must be the first that a
+// transaction reads: whatever the index has, the journal must have.
+func (r *Reader) indexed(conn *sqlite.Conn) (int64, error) {
+	if r.indexDamaged.Load() {
+		return 0, nil
+	}
+	at, err := readState(conn, "idx")
+	if err != nil {
+		return 0, nil // there is no index, or none of use: all is found without, only not as fast
+	}
+	is, err := at.isOf(conn)
+	if err != nil || !is {
+		return 0, err
+	}
+	return at.seq, nil
+}
+
+// readIndexed is [Reader.read] with the last entry that the index covers. When the index turns out to be damaged, do is
+// called again, to do without.
+func (r *Reader) readIndexed(ctx context.Context, do func(conn *sqlite.Conn, at int64) error) error {
+	try := func() error {
+		return r.read(ctx, func(conn *sqlite.Conn) error {
+			at, err := r.indexed(conn)
+			if err != nil {
+				return err
+			}
+			return do(conn, at)
+		})
+	}
+	err := try()
+	if isDamage(err) && !r.indexDamaged.Swap(true) {
+		err = try()
+	}
+	return err
+}
+
+// Search returns the newest entries that q picks, a page of them.
+func (r *Reader) Search(ctx context.Context, q history.Query) (page history.Page, err error) {
+	limit := min(cmp.Or(max(q.Limit, 0), history.PageSize), maxPage)
+	err = r.readIndexed(ctx, func(conn *sqlite.Conn, at int64) error {
+		page = history.Page{}
+		return newFilter(q).find(conn, at, newestFirst, func(s *sqlite.Stmt) error {
+			if page.More = len(page.Lines) == limit; page.More {
+				return errEnough
+			}
+			page.Lines = append(page.Lines, scanLine(s))
+			return nil
+		})
+	})
+	if err != nil {
+		return history.Page{}, fmt.Errorf("search the history: %w", err)
+	}
+	return page, nil
+}
+
+// Entry returns the entry with a number. The error wraps [interact.ErrNotFound] where there is none.
+func (r *Reader) Entry(ctx context.Context, seq int64) (e history.Entry, err error) {
+	err = r.read(ctx, func(conn *sqlite.Conn) error {
+		return query(conn, "SELECT "+columns+", hash, head, body FROM entries WHERE seq = ?", func(s *sqlite.Stmt) error {
+			e, err = readEntry(s)
+			return err
+		}, seq)
+	})
+	if err == nil && e.Seq == 0 {
+		err = interact.ErrNotFound
+	}
+	if err != nil {
+		return history.Entry{}, fmt.Errorf("read entry %d of the history: %w", seq, err)
+	}
+	return e, nil
+}
+
+// readEntry reads a row with the columns [columns], hash, head and body. With an error, there are the columns only.
+func readEntry(s *sqlite.Stmt) (history.Entry, error) {
+	e := history.Entry{Line: scanLine(s)}
+	var hash digest
+	if err := readDigest(s, lineColumns, &hash); err != nil {
+		return e, err
+	}
+	e.Hash = hash.String()
+	body := blob(s, lineColumns+2)
+	h, err := decode(blob(s, lineColumns+1), body)
+	if err != nil {
+		return e, fmt.Errorf("entry %d: %w", e.Seq, err)
+	}
+	e.Record, e.Withheld = h.Record, h.Withheld
+	if body == nil && e.Withheld != history.NotKept {
+		e.Withheld = history.Expired
+	}
+	return e, nil
+}
+
+// Entries yields all entries that q picks, oldest first, until there is an error. Its Limit does not count.
+func (r *Reader) Entries(ctx context.Context, q history.Query) iter.Seq2[history.Entry, error] {
+	return func(yield func(history.Entry, error) bool) {
+		last := int64(0)
+		err := r.readIndexed(ctx, func(conn *sqlite.Conn, at int64) error {
+			return newFilter(q).find(conn, at, oldestFirst, func(s *sqlite.Stmt) error {
+				e, err := readEntry(s)
+				if err != nil || e.Seq <= last { // that far it came before the index turned out to be damaged
+					return err
+				}
+				if last = e.Seq; !yield(e, nil) {
+					return errEnough
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			yield(history.Entry{}, fmt.Errorf("read the history: %w", err))
+		}
+	}
+}
+
+// Export writes all entries that q picks, oldest first, and returns how many they are.
+func (r *Reader) Export(ctx context.Context, w io.Writer, q history.Query, f history.Format) (n int, err error) {
+	out := history.NewWriter(w, f)
+	for e, err := range r.Entries(ctx, q) {
+		if err == nil {
+			err = out.Write(e)
+		}
+		if err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, out.Flush()
+}
+
+// Past yields what the person has decided about calls whose exact input is known, oldest first, until there is an
+// error.
+func (r *Reader) Past(ctx context.Context) iter.Seq2[policy.Past, error] {
+	return func(yield func(policy.Past, error) bool) {
+		for e, err := range r.Entries(ctx, history.Query{Kind: interact.KindApprove, By: interact.ByHuman}) {
+			if past, ok := pastOf(e); (ok || err != nil) && !yield(past, err) {
+				return
+			}
+		}
+	}
+}
+
+// pastOf returns what a rule can be made of.
+func pastOf(e history.Entry) (policy.Past, bool) {
+	effects := map[interact.Outcome]policy.Effect{interact.Allowed: policy.Allow, interact.Denied: policy.Deny}
+	effect, isDecision := effects[e.Outcome]
+	approve, ok := e.Record.Request.Body.(interact.Approve)
+	if !ok || !isDecision || e.Withheld != "" {
+		return policy.Past{}, false
+	}
+	return policy.Past{Call: approve.Call(e.Record.Request.Requester), Effect: effect}, true
+}

@@ -1,0 +1,149 @@
+package journal_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"nod/interact"
+	"nod/interact/history"
+	"nod/interact/journal"
+)
+
+func pick[T any](r *rand.Rand, values ...T) T { return values[r.IntN(len(values))] }
+
+// random is the n-th entry of a journal in which much is alike.
+func random(r *rand.Rand, n int) interact.Record {
+	rec := approval(n)
+	rec.Request.Created = start.Add(time.Duration(n)*37*time.Minute + time.Duration(r.IntN(90)-30)*time.Hour)
+	who := &rec.Request.Requester
+	who.Agent = pick(r, "claude-code", "codex", "")
+	who.Session = fmt.Sprintf("s%d", n/20)
+	who.CWD = pick(r, "/src/shop", "/src/Größe", "/home/me")
+	word := func() string {
+		return pick(r, "make", "Makefile", "git", "go", "gopher", "naïve", "ＡＢＣ", "文件", "42", "a-b_c", `"OR"`, "NEAR(",
+			"internationalization", "internationalizations", "*", "\x00", "col:", "über", "İstanbul", "ß")
+	}
+	command := strings.Join([]string{word(), word(), word()}, pick(r, " ", "/", "\n", ""))
+	switch r.IntN(8) {
+	case 0:
+		rec.Request.Body = interact.Ask{Question: command}
+	case 1:
+		rec.Request.Body = interact.Notify{Message: command}
+	default:
+		input, _ := json.Marshal(map[string]any{"command": command, "timeout": n})
+		rec.Request.Body = interact.Approve{Tool: pick(r, "Bash", "Write"), Input: input}
+	}
+	rec.Why.Rule = pick(r, "", "r1", "r2")
+	rec = settled(rec, pick(r, interact.Allowed, interact.Denied, interact.TimedOut, interact.Cancelled))
+	rec.Answer.By = pick(r, interact.ByHuman, interact.ByPolicy, interact.ByTimeout, "")
+	rec.Answer.Rule = rec.Why.Rule
+	return rec
+}
+
+// whole reads the whole journal, newest first, without any index.
+func whole(tb testing.TB, r *journal.Reader) (all []history.Entry) {
+	tb.Helper()
+	head, err := r.Head(tb.Context())
+	must(tb, err)
+	for seq := head.Seq; seq > 0; seq-- {
+		e, err := r.Entry(tb.Context(), seq)
+		must(tb, err)
+		all = append(all, e)
+	}
+	return all
+}
+
+// picks is what [journal.Reader.Search] promises, in other words.
+func picks(q history.Query, e history.Entry) bool {
+	text := journal.Words(e)
+	for word := range journal.Split(q.Text) {
+		if !slices.ContainsFunc(text, func(w string) bool { return strings.HasPrefix(w, word) }) {
+			return false
+		}
+	}
+	is := func(want, is string) bool { return want == "" || want == is }
+	return is(q.Agent, e.Agent) && is(q.Project, e.Project) && is(q.Session, e.Session) && is(q.Tool, e.Tool) &&
+		is(q.Rule, e.Rule) && is(string(q.Kind), string(e.Kind)) && is(string(q.Outcome), string(e.Outcome)) &&
+		is(string(q.By), string(e.By)) && (q.Since.IsZero() || !e.Settled.Before(q.Since)) &&
+		(q.Until.IsZero() || e.Settled.Before(q.Until)) && (q.Before == 0 || e.Seq < q.Before)
+}
+
+// find is what [journal.Reader.Search] must return of all entries.
+func find(q history.Query, all []history.Entry) (page history.Page) {
+	limit := cmp.Or(q.Limit, history.PageSize)
+	for _, e := range all {
+		if !picks(q, e) {
+			continue
+		}
+		if len(page.Lines) == limit {
+			page.More = true
+			break
+		}
+		page.Lines = append(page.Lines, e.Line)
+	}
+	return page
+}
+
+func randomQuery(r *rand.Rand) (q history.Query) {
+	maybe := func(set func()) {
+		if r.IntN(4) == 0 {
+			set()
+		}
+	}
+	if r.IntN(2) == 0 {
+		q.Text = pick(r, "m", "ma", "make", "makefile", "g go", "GOPHER", "naive", "abc", "文", "件文", "4", "b", "or", "near(",
+			"internationali", "internationalization", "internationalizationx", "*", `"`, "col:", "uber", "istanbul", "ss", "ß",
+			"zzz", "command", "claude g", "src sh", "größe")
+	}
+	maybe(func() { q.Agent = pick(r, "claude-code", "codex", "nobody") })
+	maybe(func() { q.Session = pick(r, "s0", "s3", "s99") })
+	maybe(func() { q.Project = pick(r, "/src/shop", "/src/Größe", "/src") })
+	maybe(func() { q.Tool = pick(r, "Bash", "Write", "bash") })
+	maybe(func() { q.Rule = pick(r, "r1", "r2", "r3") })
+	maybe(func() { q.Kind = pick(r, interact.KindApprove, interact.KindAsk) })
+	maybe(func() { q.Outcome = pick(r, interact.Allowed, interact.Denied, interact.Withdrawn) })
+	maybe(func() { q.By = pick(r, interact.ByHuman, interact.ByPolicy) })
+	maybe(func() { q.Since = start.Add(time.Duration(r.IntN(300)-50) * time.Hour) })
+	maybe(func() { q.Until = start.Add(time.Duration(r.IntN(300)-50) * time.Hour) })
+	maybe(func() { q.Before = r.Int64N(200) })
+	maybe(func() { q.Limit = 1 + r.IntN(20) })
+	return q
+}
+
+func TestSearchAgainstAModel(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 11))
+	path := file(t)
+	j := healthy(t, path)
+	for n := range 120 {
+		must(t, j.Settle(t.Context(), random(r, n)))
+	}
+	must(t, j.Index(t.Context()))
+	for n := range 40 { // the index does not cover them
+		must(t, j.Settle(t.Context(), random(r, 120+n)))
+	}
+	all := whole(t, j.Reader)
+	if at := j.Indexed(t); at < 120 {
+		t.Fatalf("the index covers %d entries", at)
+	}
+	for range 500 {
+		q := randomQuery(r)
+		got, err := j.Search(t.Context(), q)
+		must(t, err)
+		if want := find(q, all); !slices.Equal(got.Lines, want.Lines) || got.More != want.More {
+			t.Fatalf("%+v:\ngot  %v\nwant %v", q, seqs(got), seqs(want))
+		}
+	}
+}
+
+func seqs(p history.Page) (seqs []int64) {
+	for _, l := range p.Lines {
+		seqs = append(seqs, l.Seq)
+	}
+	return seqs
+}

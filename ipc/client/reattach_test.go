@@ -1,0 +1,488 @@
+package client_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"nod/ipc/api"
+	"nod/ipc/client"
+	"nod/ipc/endpoint"
+)
+
+// desk is a folder in which one nod-desktop after the other publishes where it listens. What is known of requests
+// outlives each of them, as the journal does.
+type desk struct {
+	t   testing.TB
+	dir string
+
+	mu     sync.Mutex          // guards all below
+	asked  map[string]int      // how often the person was asked, by idempotency key
+	answer map[string]string   // what they said
+	bodies []string            // of the requests, as they came
+	phase  func(string) string // what happens to a request with this key
+	at     *stand
+}
+
+// stand is one nod-desktop of a desk.
+type stand struct {
+	endpoint.Endpoint
+	server *httptest.Server
+	once   sync.Once
+	dead   chan struct{} // closed when it listens no longer
+}
+
+// The ways in which a nod-desktop fails, as [desk.phase] names them. "" is none.
+const (
+	beforeHeaders = "before headers"
+	midHeaders    = "in the middle of the headers"
+	midBody       = "in the middle of the body"
+	afterAnswer   = "after the answer was noted"
+	hangsUp       = "hangs up"
+)
+
+func newDesk(t testing.TB) *desk {
+	t.Helper()
+	d := &desk{t: t, dir: filepath.Join(filepath.Dir(socketPath(t)), "nod"),
+		asked: map[string]int{}, answer: map[string]string{}, phase: func(string) string { return "" }}
+	d.start()
+	t.Cleanup(func() { d.kill() })
+	return d
+}
+
+// client returns one of the nod-desktop that runs now.
+func (d *desk) client() *client.Client {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := &client.Client{Endpoint: d.at.Endpoint, Dir: d.dir}
+	d.t.Cleanup(c.Close)
+	return c
+}
+
+// bind has a new nod-desktop listen at path, which nobody can find yet.
+func (d *desk) bind(path string) *stand {
+	d.t.Helper()
+	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
+		d.t.Fatal(err)
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	s := &stand{dead: make(chan struct{}), Endpoint: endpoint.Endpoint{
+		URL: fmt.Sprintf("http://127.0.0.1:%d", 1024+rand.IntN(60000)), Socket: path, Token: endpoint.NewToken(),
+		PID: os.Getpid(), Version: "1",
+	}}
+	s.server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.serve(s, w, r) }))
+	s.server.Listener.Close()
+	s.server.Listener = l
+	s.server.Start()
+	return s
+}
+
+// publish has clients find s.
+func (d *desk) publish(s *stand) {
+	d.t.Helper()
+	d.mu.Lock()
+	d.at = s
+	d.mu.Unlock()
+	if err := endpoint.Write(d.dir, s.Endpoint); err != nil {
+		d.t.Error(err)
+	}
+}
+
+func (d *desk) start() {
+	d.t.Helper()
+	if err := endpoint.Ensure(d.dir); err != nil {
+		d.t.Fatal(err)
+	}
+	d.publish(d.bind(endpoint.SocketPath(d.dir)))
+}
+
+// kill ends the nod-desktop that is published, as kill -9 does.
+func (d *desk) kill() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.at.die()
+}
+
+func (s *stand) die() {
+	s.once.Do(func() {
+		s.server.Listener.Close()
+		close(s.dead)
+		s.server.CloseClientConnections()
+	})
+}
+
+// serve is a nod-desktop that knows two routes.
+func (d *desk) serve(s *stand, w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Authorization") != "Bearer "+s.Token || "http://"+r.Host != s.URL {
+		says(401, "application/problem+json", `{"code":"UNAUTHORIZED"}`)(w, r)
+		return
+	}
+	if r.URL.Path == "/v1/health" {
+		says(200, "application/json", `{"status":"ok","version":"1","pending":0}`)(w, r)
+		return
+	}
+	body, _ := io.ReadAll(r.Body)
+	key := cmp.Or(r.Header.Get("Idempotency-Key"), r.URL.Path)
+	d.mu.Lock()
+	d.bodies = append(d.bodies, string(body))
+	phase := d.phase(key)
+	d.mu.Unlock()
+	switch phase {
+	case beforeHeaders:
+		d.end(s)
+		fallthrough
+	case hangsUp:
+		panic(http.ErrAbortHandler)
+	}
+	reply := d.decide(key, r)
+	conn, out, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	if phase != "" {
+		defer d.end(s)
+	}
+	text := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(reply), reply)
+	cut := map[string]int{"": len(text), midHeaders: 30, midBody: len(text) - len(reply)/2}[phase]
+	io.WriteString(out, text[:cut])
+	out.Flush()
+}
+
+// end kills s from one of its handlers.
+func (*desk) end(s *stand) {
+	go s.die()
+	<-s.dead
+}
+
+// decide is the reply to a request: the person is asked once.
+func (d *desk) decide(key string, r *http.Request) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.answer[key] == "" {
+		d.asked[key]++
+		d.answer[key] = fmt.Sprintf("%s %d", key, rand.Int())
+	}
+	switch {
+	case r.Method == http.MethodGet:
+		return fmt.Sprintf(`{"id":%q,"kind":"ask","status":"answered","answer":{"answer":%q}}`, testID, d.answer[key])
+	case strings.HasPrefix(r.URL.Path, "/v1/hooks/"):
+		return fmt.Sprintf(`{"says":%q}`, d.answer[key])
+	}
+	return fmt.Sprintf(`{"answer":%q}`, d.answer[key])
+}
+
+// once fails the first request in this way, and no other.
+func once(phase string) func(string) string {
+	return func(string) string {
+		this := phase
+		phase = ""
+		return this
+	}
+}
+
+// waits are the calls that wait for a person.
+var waits = map[string]func(context.Context, *client.Client) (string, error){
+	"ask": func(ctx context.Context, c *client.Client) (string, error) {
+		r, err := c.Ask(ctx, api.AskRequest{Ask: api.Ask{Question: "q"}})
+		return r.Answer, err
+	},
+	"ask with a key": func(ctx context.Context, c *client.Client) (string, error) {
+		r, err := c.Ask(ctx, api.AskRequest{Ask: api.Ask{Question: "q"}, Common: api.Common{IdempotencyKey: "mine"}})
+		return r.Answer, err
+	},
+	"hook": func(ctx context.Context, c *client.Client) (string, error) {
+		r, err := c.Hook(ctx, client.HookCall{Agent: "a", Event: "e", Payload: []byte("{}")})
+		return string(r), err
+	},
+	"request": func(ctx context.Context, c *client.Client) (string, error) {
+		r, err := c.Request(ctx, testID, time.Minute)
+		return string(r.Answer), err
+	},
+}
+
+// Whenever nod-desktop dies, a call that waits goes on at the next one, and has the one answer that was given.
+func TestReattach(t *testing.T) {
+	for name, wait := range waits {
+		for _, phase := range []string{beforeHeaders, midHeaders, midBody, afterAnswer} {
+			for _, isReused := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/%s/reused %v", name, phase, isReused), func(t *testing.T) {
+					d := newDesk(t)
+					d.phase = once(phase)
+					first, c := d.at, d.client()
+					if isReused {
+						if _, err := c.Health(t.Context()); err != nil {
+							t.Fatal(err)
+						}
+					}
+					losses := 0
+					c.Lost = func() { losses++; d.start() }
+					got, err := wait(t.Context(), c)
+					d.expectOne(got, err)
+					if losses != 1 {
+						t.Errorf("lost %d times", losses)
+					}
+					if at := c.Current(); at == first.Endpoint || at != d.client().Endpoint {
+						t.Errorf("the client talks to %v", at)
+					}
+				})
+			}
+		}
+	}
+}
+
+// expectOne checks that there was one question and one answer, which got is.
+func (d *desk) expectOne(got string, err error) {
+	d.t.Helper()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for key, answer := range d.answer {
+		if err != nil || !strings.Contains(strings.ReplaceAll(got, `\"`, `"`), answer) || d.asked[key] != 1 || len(d.asked) != 1 {
+			d.t.Errorf("got %q, %v; the person was asked %v and said %q", got, err, d.asked, answer)
+		}
+	}
+	if len(d.answer) == 0 {
+		d.t.Errorf("nobody was asked: %v", err)
+	}
+}
+
+// However often nod-desktop dies, in whatever way, every call has its own answer, once.
+func TestReattachAgainAndAgain(t *testing.T) {
+	const calls, deaths = 30, 40
+	d := newDesk(t)
+	left := deaths
+	d.phase = func(string) string {
+		if left == 0 || rand.IntN(3) == 0 {
+			return ""
+		}
+		left--
+		return []string{beforeHeaders, midHeaders, midBody, afterAnswer}[rand.IntN(4)]
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go d.keepUp(ctx)
+	c := d.client()
+	got := make([]string, calls)
+	var asks sync.WaitGroup
+	for i := range calls {
+		asks.Go(func() {
+			var err error
+			for err = client.ErrNotRunning; errors.Is(err, client.ErrNotRunning); { // the first dial may find nobody
+				var r api.AskReply
+				r, err = c.Ask(ctx, api.AskRequest{Ask: api.Ask{Question: "q"}})
+				got[i] = r.Answer
+			}
+			if err != nil {
+				t.Errorf("call %d: %v", i, err)
+			}
+		})
+	}
+	asks.Wait()
+	given := map[string]bool{}
+	for key, answer := range d.answer {
+		given[answer] = true
+		if d.asked[key] != 1 {
+			t.Errorf("%s: the person was asked %d times", key, d.asked[key])
+		}
+	}
+	if len(given) != calls {
+		t.Errorf("%d answers to %d questions", len(given), calls)
+	}
+	for i, answer := range got {
+		if !given[answer] {
+			t.Errorf("call %d has %q, which nobody said or another call had, too", i, answer)
+		}
+		delete(given, answer)
+	}
+}
+
+// keepUp starts a nod-desktop whenever one has died.
+func (d *desk) keepUp(ctx context.Context) {
+	for {
+		d.mu.Lock()
+		at := d.at
+		d.mu.Unlock()
+		select {
+		case <-at.dead:
+			d.start()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// The next nod-desktop may have published its endpoint before the call that lost the first one looks.
+func TestReattachToOneThatIsThereAlready(t *testing.T) {
+	d := newDesk(t)
+	d.phase = once(beforeHeaders)
+	c := d.client()
+	d.publish(d.bind(socketPath(t)))
+	got, err := waits["ask"](t.Context(), c)
+	d.expectOne(got, err)
+}
+
+// Between the moments in which the next nod-desktop listens and in which it is published, it is a stranger that knows
+// no token of this client's.
+func TestReattachToOneThatIsNotPublishedYet(t *testing.T) {
+	for name, wait := range waits {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			c := d.client()
+			d.kill()
+			next := d.bind(endpoint.SocketPath(d.dir))
+			refused := make(chan struct{})
+			handler := next.server.Config.Handler
+			next.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				handler.ServeHTTP(w, r)
+				if r.Header.Get("Authorization") != "Bearer "+next.Token {
+					close(refused)
+				}
+			})
+			go func() { <-refused; d.publish(next) }()
+			got, err := wait(t.Context(), c)
+			d.expectOne(got, err)
+		})
+	}
+}
+
+// What another program leaves where nod publishes its endpoint is not nod's, and no reason to wait no longer.
+func TestReattachPassesOverWhatIsNotAnEndpoint(t *testing.T) {
+	d := newDesk(t)
+	d.phase = once(beforeHeaders)
+	first, c := d.at, d.client()
+	go func() {
+		<-first.dead
+		path := endpoint.Path(d.dir)
+		for _, spoil := range []func() error{
+			func() error { return os.WriteFile(path, []byte("{}"), 0o600) },
+			func() error { return os.Chmod(path, 0o644) },
+			func() error { return os.Remove(path) },
+			func() error { return os.RemoveAll(d.dir) },
+			func() error { return os.Mkdir(d.dir, 0o755) },
+			func() error { return os.Rename(d.dir, d.dir+".old") },
+		} {
+			if err := spoil(); err != nil {
+				t.Error(err)
+			}
+		}
+		d.start()
+	}()
+	got, err := waits["ask"](t.Context(), c)
+	d.expectOne(got, err)
+}
+
+// A call that reached nobody is no call that lost somebody.
+func TestFirstDialDoesNotWait(t *testing.T) {
+	d := newDesk(t)
+	c := d.client()
+	d.kill()
+	for name, wait := range waits {
+		if _, err := wait(t.Context(), c); !errors.Is(err, client.ErrNotRunning) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A nod-desktop that is alive and hangs up does not want to be asked again.
+func TestHangingUpIsNoDeath(t *testing.T) {
+	d := newDesk(t)
+	d.phase = func(string) string { return hangsUp }
+	for name, wait := range waits {
+		_, err := wait(t.Context(), d.client())
+		if _, isLost := errors.AsType[*client.LostError](err); !isLost {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(d.bodies) != len(waits) {
+		t.Errorf("%d requests for %d calls", len(d.bodies), len(waits))
+	}
+}
+
+// What does not wait for a person does not wait for a nod-desktop, either, and finds the next one all the same.
+func TestNoWaitWithoutAPerson(t *testing.T) {
+	d := newDesk(t)
+	c := d.client()
+	d.kill()
+	if _, err := c.Health(t.Context()); !errors.Is(err, client.ErrNotRunning) {
+		t.Errorf("error %v", err)
+	}
+	d.start()
+	if _, err := c.Health(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A client that knows no folder takes a lost connection for what it is.
+func TestNoFolderNoWait(t *testing.T) {
+	d := newDesk(t)
+	d.phase = once(beforeHeaders)
+	c := &client.Client{Endpoint: d.at.Endpoint}
+	defer c.Close()
+	_, err := waits["ask"](t.Context(), c)
+	if _, isLost := errors.AsType[*client.LostError](err); !isLost {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The wait ends with the context, says what was lost and why it ended, and leaves nothing behind.
+func TestTheWaitEndsWithTheContext(t *testing.T) {
+	for name, wait := range waits {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.phase = once(beforeHeaders)
+			c, enough := d.client(), errors.New("enough")
+			ctx, cancel := context.WithCancelCause(t.Context())
+			go func() {
+				<-d.at.dead
+				cancel(enough)
+			}()
+			_, err := wait(ctx, c)
+			if !errors.Is(err, enough) {
+				t.Errorf("error %v", err)
+			}
+			stacks := make([]byte, 1<<20)
+			if s := string(stacks[:runtime.Stack(stacks, true)]); strings.Contains(s, "fsnotify") {
+				t.Errorf("somebody still watches:\n%s", s)
+			}
+		})
+	}
+}
+
+// What is sent again asks for no more time than was left.
+func TestNoMoreTimeThanWasLeft(t *testing.T) {
+	d := newDesk(t)
+	d.phase = once(beforeHeaders)
+	first, c := d.at, d.client()
+	go func() { <-first.dead; d.start() }()
+	_, err := c.Ask(t.Context(), api.AskRequest{
+		Ask: api.Ask{Question: "q"}, Common: api.Common{Timeout: 1e-9, Hold: 50},
+	})
+	if err != nil || len(d.bodies) != 2 {
+		t.Fatalf("%v after %q", err, d.bodies)
+	}
+	var bodies [2]api.AskRequest
+	for i, text := range d.bodies {
+		if err := api.DecodeStrict([]byte(text), &bodies[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a, b := bodies[0], bodies[1]; a.Timeout != 1e-9 || b.Timeout != 0.001 || a.Hold != 50 || b.Hold >= 50 || b.Hold <= 0 {
+		t.Errorf("%+v, then %+v", a.Common, b.Common)
+	}
+}

@@ -1,0 +1,89 @@
+package endpoint
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// lookEvery is how often the folder is looked at on a system that has no watches left to give.
+const lookEvery = time.Second
+
+// Await waits until another endpoint than old is published in dir, and returns it. What [Read] refuses it takes for
+// none. The error is the cause of ctx's end.
+func Await(ctx context.Context, dir string, old Endpoint) (Endpoint, error) {
+	w := watch(dir)
+	defer w.close()
+	for {
+		w.renew() // before the look, so that nothing happens in between
+		if e, err := Read(dir); err == nil && e != old {
+			return e, nil
+		}
+		if err := w.wait(ctx); err != nil {
+			return Endpoint{}, fmt.Errorf("wait for an endpoint in %s: %w", dir, err)
+		}
+	}
+}
+
+// folderWatch tells when something happens in a folder, or to it.
+type folderWatch struct {
+	dir     string
+	watcher *fsnotify.Watcher
+	tick    *time.Ticker // in its place, where there is none to be had
+}
+
+func watch(dir string) *folderWatch {
+	w, err := fsnotify.NewWatcher()
+	if err == nil {
+		if err = w.Add(filepath.Dir(dir)); err == nil {
+			return &folderWatch{dir: dir, watcher: w}
+		}
+		w.Close()
+	}
+	return &folderWatch{dir: dir, tick: time.NewTicker(lookEvery)}
+}
+
+func (w *folderWatch) close() {
+	if w.watcher == nil {
+		w.tick.Stop()
+		return
+	}
+	w.watcher.Close()
+}
+
+// renew watches the folder that is there now. When there is none, the one above tells of the next.
+func (w *folderWatch) renew() {
+	if w.watcher != nil {
+		_ = w.watcher.Add(w.dir)
+	}
+}
+
+// wait returns when something may have happened. The error is the cause of ctx's end.
+func (w *folderWatch) wait(ctx context.Context) error {
+	if w.watcher == nil {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-w.tick.C:
+			return nil
+		}
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case e := <-w.watcher.Events:
+			if e.Name == w.dir { // made anew, or moved away: the old watch may look at what is no longer there
+				_ = w.watcher.Remove(w.dir)
+			}
+			if e.Name == w.dir || filepath.Dir(e.Name) == w.dir {
+				return nil
+			}
+		case <-w.watcher.Errors: // events may be lost
+			return nil
+		}
+	}
+}

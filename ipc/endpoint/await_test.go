@@ -1,0 +1,94 @@
+package endpoint
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Whatever the folder goes through, and whenever the next endpoint is published, it is seen.
+func TestAwait(t *testing.T) {
+	for name, meanwhile := range map[string]func(t *testing.T, dir string){
+		"nothing else": func(*testing.T, string) {},
+		"the file is removed": func(t *testing.T, dir string) {
+			if err := os.Remove(Path(dir)); err != nil {
+				t.Error(err)
+			}
+		},
+		"the folder is removed": func(t *testing.T, dir string) {
+			if err := os.RemoveAll(dir); err != nil {
+				t.Error(err)
+			}
+		},
+		"the folder is moved": func(t *testing.T, dir string) {
+			if err := os.Rename(dir, dir+".old"); err != nil {
+				t.Error(err)
+			}
+		},
+		"something else is published": func(t *testing.T, dir string) {
+			if err := os.WriteFile(Path(dir), []byte("{}"), 0o600); err != nil {
+				t.Error(err)
+			}
+		},
+		"the folder is opened to others": func(t *testing.T, dir string) {
+			if err := os.Chmod(dir, 0o777); err != nil {
+				t.Error(err)
+			}
+			if err := os.Chmod(dir, 0o700); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range 10 {
+				dir, first, second := filepath.Join(t.TempDir(), "nod"), valid(), valid()
+				if err := Write(dir, first); err != nil {
+					t.Fatal(err)
+				}
+				go func() {
+					meanwhile(t, dir)
+					if err := Write(dir, second); err != nil {
+						t.Error(err)
+					}
+				}()
+				if got, err := Await(t.Context(), dir, first); err != nil || got != second {
+					t.Fatalf("got %v, %v, want %v", got, err, second)
+				}
+			}
+		})
+	}
+}
+
+func TestAwaitEndsWithTheContext(t *testing.T) {
+	dir, first := filepath.Join(t.TempDir(), "nod"), valid()
+	if err := Write(dir, first); err != nil {
+		t.Fatal(err)
+	}
+	enough := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go cancel(enough)
+	if got, err := Await(ctx, dir, first); got != (Endpoint{}) || !errors.Is(err, enough) {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// Where nothing can be watched, as on a system that has no watches left, the folder is looked at now and then.
+func TestAwaitWithoutAWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, next := filepath.Join(t.TempDir(), "missing", "nod"), valid()
+		began := time.Now()
+		time.AfterFunc(10*lookEvery-1, func() {
+			if err := errors.Join(os.Mkdir(filepath.Dir(dir), 0o700), Write(dir, next)); err != nil {
+				t.Error(err)
+			}
+		})
+		got, err := Await(t.Context(), dir, valid())
+		if took := time.Since(began); err != nil || got != next || took != 10*lookEvery {
+			t.Errorf("got %v, %v after %v", got, err, took)
+		}
+	})
+}

@@ -1,0 +1,52 @@
+package hooks_test
+
+import (
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"nod/interact"
+	"nod/interact/interacttest"
+	"nod/ipc/hooks"
+)
+
+// A call that is delivered again under its key joins the request that it made, also where it ends all others.
+func TestTheSameKeyAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		human := &interacttest.Prompter{Delay: time.Minute, Answer: interacttest.Always(interact.Answer{
+			Outcome: interact.Answered, Text: "yes",
+		})}
+		broker := interacttest.Broker(human, &interacttest.Policy{})
+		defer broker.Close()
+		h := hooks.New(hooks.Config{
+			Agents: map[string]hooks.Protocol{"a": {Read: func(hooks.Call) (hooks.Step, error) {
+				return hooks.Step{
+					Ask: interact.Ask{Question: "?"}, Over: hooks.Everything,
+					Reply: hooks.Answered(func(a interact.Answer) (any, error) { return a.Text, nil }),
+				}, nil
+			}}},
+			Broker: broker, Timeout: func() time.Duration { return time.Hour }, Log: slog.New(slog.DiscardHandler),
+		})
+		got := map[string]int{}
+		var mu sync.Mutex
+		var calls sync.WaitGroup
+		for _, key := range []string{"other", "one", "one"} {
+			calls.Go(func() {
+				reply, err := h.Handle(t.Context(), hooks.Call{Agent: "a", IdempotencyKey: key})
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				got[key+" "+string(reply)]++
+			})
+			synctest.Wait()
+		}
+		calls.Wait()
+		if got[`one "yes"`] != 2 || got["other "] != 1 || len(human.Shown()) != 2 {
+			t.Errorf("replies %v after %d prompts", got, len(human.Shown()))
+		}
+	})
+}

@@ -40,12 +40,13 @@ const trafficConfig = settings + `
 prompt:
   timeout: 6s
 policy:
-  auto_allow: [read_only]
   rules:
-    - id: no-push
+    - id: look
+      effect: allow
+      tool: Look
+    - id: push
       effect: deny
-      tool: Bash
-      command: git push *
+      tool: Push
 `
 
 // TestKill kills both processes of nod again and again while all kinds of callers ask: make kill runs it for longer.

@@ -18,25 +18,26 @@ import (
 	"nod/ipc/api"
 )
 
-// startOnSmallDisk starts nod with its data on a disk of a few megabytes that it alone sees, and returns where others
-// find that.
-func startOnSmallDisk(t *testing.T) (n *nod, disk string) {
+// startOnDisk starts nod with its data on a disk of a few megabytes that it alone sees, after doing something to it in
+// a shell, and returns where others find that.
+func startOnDisk(t *testing.T, n *nod, first string) (disk string) {
 	t.Helper()
 	if out, err := exec.Command("unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt").CombinedOutput(); err != nil {
 		t.Skipf("this system lets nobody mount a disk of their own: %v: %s", err, out)
 	}
-	n = startDesktop(t)
-	n.writeConfig(settings)
 	data := filepath.Join(n.Home(), ".local", "share")
-	n.startProgram(n.inProject(n.Command("unshare", "-rm", "sh", "-c",
-		`mount -t tmpfs -o size=4m none "$1" && exec "$2" --background`, "sh", data, filepath.Join(bin, "nod-desktop"))))
-	return n, fmt.Sprintf("/proc/%d/root%s", n.cmd.Process.Pid, data)
+	script := `cp -a "$1" "$1.copy" && mount -t tmpfs -o size=4m none "$1" && cp -a "$1.copy/." "$1" && ` + first +
+		` && exec "$2" --background`
+	n.startProgram(n.inProject(n.Command("unshare", "-rm", "sh", "-c", script, "sh", data, filepath.Join(bin, "nod-desktop"))))
+	return fmt.Sprintf("/proc/%d/root%s", n.cmd.Process.Pid, data)
 }
 
 // TestDiskFull fills the disk: the person is asked about everything and is obeyed, and nothing passes unasked until
 // there is room again.
 func TestDiskFull(t *testing.T) {
-	n, disk := startOnSmallDisk(t)
+	n := startDesktop(t)
+	n.writeConfig(settings)
+	disk := startOnDisk(t, n, "true")
 	n.passes()
 	ballast := filepath.Join(disk, "ballast")
 	fill(t, ballast)
@@ -101,26 +102,32 @@ func (n *nod) asksAboutEverything(shot string) {
 	n.alive()
 }
 
-// TestDatabaseReadOnly makes nod's disk read-only while it runs.
+// TestDatabaseReadOnly starts nod where it may write nothing, and later may again.
 func TestDatabaseReadOnly(t *testing.T) {
-	n, _ := startOnSmallDisk(t)
-	n.passes()
-	remount := func(mode string) {
-		t.Helper()
-		out, err := exec.Command("nsenter", "-t", fmt.Sprint(n.cmd.Process.Pid), "-U", "-m", "--preserve-credentials",
-			"mount", "-o", "remount,"+mode, filepath.Join(n.Home(), ".local", "share")).CombinedOutput()
-		if err != nil && strings.Contains(string(out), "busy") {
-			t.Skipf("a disk that is in use cannot be made read-only here: %s", out)
-		}
-		if err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-	}
-	remount("ro")
-	n.asksAboutEverything("database-read-only")
-	remount("rw")
+	n := start(t, settings)
 	n.passes()
 	n.endsOrderly(syscall.SIGTERM)
+	startOnDisk(t, n, `mount -o remount,ro "$1"`)
+	n.asksAboutEverything("database-read-only")
+	out, err := exec.Command("nsenter", "-t", fmt.Sprint(n.cmd.Process.Pid), "-U", "-m", "--preserve-credentials",
+		"mount", "-o", "remount,rw", filepath.Join(n.Home(), ".local", "share")).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	n.passesAgain()
+	n.endsOrderly(syscall.SIGTERM)
+}
+
+// passesAgain waits until what the policy allows passes without a prompt: nod tries a file that it could not open again
+// after a moment. Until then the person is asked, who does not answer.
+func (n *nod) passesAgain() {
+	n.t.Helper()
+	for {
+		c := n.send(read("README.md", "--agent", "claude-code", "--json", "--timeout", "1s")...)
+		if out, status := c.result(); status == 0 && strings.Contains(out, `"by":"policy"`) {
+			return
+		}
+	}
 }
 
 // TestDatabaseLocked has another program work on the journal for long.

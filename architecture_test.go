@@ -38,7 +38,8 @@ var mayImport = map[string][]string{
 	"nod/ipc/operator":          {"nod/interact/history", "nod/policy/config"},
 	"nod/interact":              {"nod/ipc/api", "nod/policy"},
 	"nod/interact/history":      {"nod/interact"},
-	"nod/interact/journal":      {"nod/interact/history", "nod/policy/config"},
+	"nod/interact/journal":      {"nod/interact/history", "nod/interact/secrets", "nod/policy/config"},
+	"nod/interact/secrets":      {},
 	"nod/interact/interacttest": {"nod/interact"},
 	"nod/policy": {
 		"nod/agents", "nod/ownfile", "nod/policy/git", "nod/policy/invisible", "nod/policy/shell",

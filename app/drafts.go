@@ -28,8 +28,8 @@ func (w *windows) setDraft(id interact.ID, draft []byte) {
 	}
 }
 
-// SaveDraft keeps what is typed, as [operator.Operator] has it: here for the next windows process, and beyond the end of
-// this one.
+// SaveDraft keeps what is typed, as [operator.Operator] has it: here for the next windows process, and with its request
+// beyond the end of nod.
 func (w *windows) SaveDraft(ctx context.Context, id interact.ID, draft []byte) error {
 	if len(draft) > operator.MaxDraft {
 		return fmt.Errorf("a draft of %d bytes: want %d at most", len(draft), operator.MaxDraft)

@@ -25,13 +25,20 @@ const readers = 4
 type Reader struct {
 	path string
 
-	mu     sync.Mutex    // guards all below
-	pool   *sqlitex.Pool // nil: nobody has read yet, or the file is another now
-	info   fs.FileInfo   // of the file that pool reads
-	index  fs.FileInfo   // of the index that it reads; nil: there was none
+	mu     sync.Mutex // guards all below
+	pool   *pool      // nil: nobody has read yet
 	closed bool
 
 	indexDamaged atomic.Bool // the index is of no use
+}
+
+// pool are connections to a journal and its index. Reader.mu guards it.
+type pool struct {
+	*sqlitex.Pool
+	info  fs.FileInfo // of the file
+	index fs.FileInfo // of the index; nil: there was none
+	users int         // who reads now
+	isOld bool        // another has taken its place: the last of them closes it
 }
 
 // OpenReader opens the journal at path to read.
@@ -72,15 +79,16 @@ func (r *Reader) drop() error {
 
 // read has do read the database with a connection of the pool, in a transaction: it sees one state of the journal.
 func (r *Reader) read(ctx context.Context, do func(*sqlite.Conn) error) (err error) {
-	pool, err := r.open()
+	p, err := r.take()
 	if err != nil {
 		return err
 	}
-	conn, err := pool.Take(ctx)
+	defer func() { err = errors.Join(err, r.put(p)) }()
+	conn, err := p.Take(ctx)
 	if err != nil {
 		return err
 	}
-	defer pool.Put(conn)
+	defer p.Put(conn)
 	defer func() {
 		if ctx.Err() != nil { // SQLite calls it an interrupt
 			err = ctx.Err()
@@ -90,8 +98,8 @@ func (r *Reader) read(ctx context.Context, do func(*sqlite.Conn) error) (err err
 	return do(conn)
 }
 
-// open returns the connections to the file that is at path now.
-func (r *Reader) open() (*sqlitex.Pool, error) {
+// take returns the connections to the file that is at path now. To be put back.
+func (r *Reader) take() (*pool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
@@ -105,18 +113,46 @@ func (r *Reader) open() (*sqlitex.Pool, error) {
 	if err != nil {
 		index = nil
 	}
-	isSameIndex := index == nil && r.index == nil || os.SameFile(index, r.index)
-	if r.pool != nil && os.SameFile(info, r.info) && isSameIndex {
-		return r.pool, nil
+	if old := r.pool; old == nil || !old.isOf(info, index) {
+		opened, err := sqlitex.NewPool(r.path, sqlitex.PoolOptions{
+			Flags: sqlite.OpenReadOnly, PoolSize: readers, PrepareConn: r.prepare,
+		})
+		if err != nil {
+			return nil, err
+		}
+		r.pool = &pool{Pool: opened, info: info, index: index}
+		if old != nil {
+			old.isOld = true
+			err = old.closeUnused()
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	if err := r.drop(); err != nil {
-		return nil, err
+	r.pool.users++
+	return r.pool, nil
+}
+
+// put says that whoever took p has read.
+func (r *Reader) put(p *pool) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p.users--
+	return p.closeUnused()
+}
+
+// closeUnused closes p when it is an old one that nobody uses.
+func (p *pool) closeUnused() error {
+	if !p.isOld || p.users > 0 {
+		return nil
 	}
-	r.info, r.index = info, index
-	r.pool, err = sqlitex.NewPool(r.path, sqlitex.PoolOptions{
-		Flags: sqlite.OpenReadOnly, PoolSize: readers, PrepareConn: r.prepare,
-	})
-	return r.pool, err
+	return p.Close()
+}
+
+// isOf reports whether p reads these files.
+func (p *pool) isOf(info, index fs.FileInfo) bool {
+	isSameIndex := index == nil && p.index == nil || os.SameFile(index, p.index)
+	return isSameIndex && os.SameFile(info, p.info)
 }
 
 func (r *Reader) prepare(conn *sqlite.Conn) error {

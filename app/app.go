@@ -22,6 +22,7 @@ import (
 	"nod/assets"
 	"nod/interact"
 	"nod/interact/history"
+	"nod/interact/journal"
 	"nod/ipc"
 	"nod/ipc/endpoint"
 	"nod/ipc/hooks"
@@ -42,8 +43,6 @@ type Options struct {
 }
 
 const (
-	journalSize  = 4000             // requests that the journal keeps …
-	journalBytes = 16 << 20         // … as long as they hold no more than this
 	trayPatience = 15 * time.Second // how long after nod, at login, the desktop's panel may start
 )
 
@@ -99,7 +98,7 @@ type program struct {
 	broker    *interact.Broker
 	hooks     *hooks.Hooks
 	server    *ipc.Server
-	journal   *interact.MemoryJournal
+	journal   *journal.Journal
 	archive   archive
 	absence   *absence
 	windows   *windows
@@ -109,6 +108,8 @@ type program struct {
 	tray      *tray
 	shortcut  *shortcut
 	autostart *autostart
+
+	journalChanged chan struct{} // cap 1: what is wrong with the journal
 
 	started config.Config // as it was when nod started
 	welcome welcome
@@ -121,7 +122,7 @@ func newProgram(
 ) (p *program, err error) {
 	p = &program{
 		ctx: ctx, quit: quit, opts: o, log: logs.Logger, logPath: logs.path, noLog: logs.problem, dir: dir,
-		welcome: newWelcome(),
+		welcome: newWelcome(), journalChanged: make(chan struct{}, 1),
 	}
 	if p.autostart, err = newAutostart(); err != nil {
 		return nil, err
@@ -131,17 +132,18 @@ func newProgram(
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, p.store.Close())
+			err = errors.Join(err, p.close())
 		}
 	}()
+	if err := p.openJournal(); err != nil {
+		return nil, err
+	}
 	if err := assets.SetLanguage(p.store.Config().Look.Language); err != nil {
 		return nil, err
 	}
 	if err := p.openDesktop(); err != nil {
 		return nil, err
 	}
-	p.journal = interact.NewMemoryJournal(journalSize, journalBytes)
-	p.archive = noArchive{}
 	p.broker = interact.NewBroker(interact.BrokerConfig{
 		Policy: keeper{p.store, p.windows}, Prompter: p.presence, Notify: p.notifier.Notify, Journal: p.journal,
 		Timeout: p.store.Timeout, Processes: peer.Table{}, Log: p.log,
@@ -175,7 +177,7 @@ func (p *program) openDesktop() (err error) {
 		changed:   p.screenChanged, failed: p.tellFailed,
 		present:   func() { p.presence.back() },
 		undoFor:   func() time.Duration { return p.store.Config().Prompt.Undo },
-		saveDraft: p.saveDraft,
+		saveDraft: p.journal.SaveDraft,
 	})
 	p.notifier = newNotifier(beeepMessenger{p.sound}, p.wantsNotice, p.log)
 	p.presence = newPresence(p.windows, p.refresh, p.tellQuiet)
@@ -225,7 +227,9 @@ func openURL(address string) error {
 
 // run runs all parts until nod quits.
 func (p *program) run() error {
+	p.restore()
 	p.parts.Go(func() { p.windows.run(p.ctx) })
+	p.parts.Go(p.watchJournal)
 	p.parts.Go(p.watchStore)
 	p.parts.Go(func() { p.shortcut.run(p.ctx) })
 	p.parts.Go(p.watchRequests)
@@ -247,9 +251,18 @@ func (p *program) run() error {
 	p.tray.run(p.ctx)
 	<-p.ctx.Done()
 	p.parts.Wait()
-	err := p.store.Close()
+	err := p.close()
 	if cause := context.Cause(p.ctx); !errors.Is(cause, context.Canceled) { // neither the person nor a signal ended it
 		err = errors.Join(cause, err)
+	}
+	return err
+}
+
+// close closes the files.
+func (p *program) close() error {
+	err := p.store.Close()
+	if p.journal != nil {
+		err = errors.Join(err, p.journal.Close())
 	}
 	return err
 }
@@ -284,6 +297,7 @@ func (p *program) snapshot() snapshot {
 		Missed:        missed,
 		News:          p.absence.news(),
 		Broken:        p.store.Err() != nil,
+		Journal:       journalProblem(p.journal.Problem()),
 		Held:          held,
 		AskEverything: p.store.Config().Policy.AskEverything,
 	}

@@ -145,6 +145,16 @@ func (w *windows) hold(p *prompt) {
 	w.mu.Unlock()
 }
 
+// heldAnswer is what is left to say of a prompt that has ended: a denial whose reply was held, when nod ends.
+func (w *windows) heldAnswer(ctx context.Context, p *prompt) (interact.Answer, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p.answered && context.Cause(ctx) == interact.ErrClosing {
+		return p.answer, nil
+	}
+	return interact.Answer{}, ctx.Err()
+}
+
 // deadlineMargin is how long before its caller gives up a held denial goes out at the latest.
 const deadlineMargin = 2 * time.Second
 

@@ -140,9 +140,16 @@ func TestTheReasonOfADenialIsADraft(t *testing.T) {
 	if !s.page().refusing {
 		t.Error("the reason is not open")
 	}
+	s.canvas().Focus(s.page().inputs[""].(fyne.Focusable))
+	s.typeText("!")
+	s.p.timer = func(time.Duration, func()) *time.Timer { return nil }
+	s.typeText("!")
 	s.chord(fyne.KeyD)
-	if a := s.wantOutcome("1", interact.Denied); a.Reason != "use ninja" {
+	if a := s.wantOutcome("1", interact.Denied); a.Reason != "use ninja!!" {
 		t.Errorf("denied with %q", a.Reason)
+	}
+	if d, _ := readDraft(drafts["1"]); d.Answers[""].Text != "use ninja!!" || !d.Choice.Refusing {
+		t.Errorf("what an undo would bring back: %s", drafts["1"])
 	}
 }
 
@@ -155,7 +162,8 @@ func TestWhenDraftsAreKept(t *testing.T) {
 		want []string // texts, in the order in which they were kept
 	}{
 		{"nothing is typed", func(s *screen) { s.chord(fyne.KeyPeriod) }, nil},
-		{"another prompt", func(s *screen) { s.typeText("a"); s.chord(fyne.KeyPeriod); s.chord(fyne.KeyComma) }, []string{"a"}},
+		{"another prompt", func(s *screen) { s.typeText("a"); s.chord(fyne.KeyPeriod); s.chord(fyne.KeyComma) },
+			[]string{"a"}},
 		{"put off", func(s *screen) { s.typeText("a"); s.tap(s.page().head.more); s.tapText("Snooze 5 minutes") },
 			[]string{"a"}},
 		{"twice", func(s *screen) {

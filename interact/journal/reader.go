@@ -25,20 +25,19 @@ const readers = 4
 type Reader struct {
 	path string
 
-	mu     sync.Mutex // guards all below
-	pool   *pool      // nil: nobody has read yet
+	mu     sync.Mutex  // guards all below
+	pool   *pool       // nil: nobody has read yet, or the file is another now
+	info   fs.FileInfo // of the file that pool reads
+	index  fs.FileInfo // of the index that it reads; nil: there was none
 	closed bool
 
 	indexDamaged atomic.Bool // the index is of no use
 }
 
-// pool are connections to a journal and its index. Reader.mu guards it.
+// pool is connections to one file and its index, with those who use them.
 type pool struct {
 	*sqlitex.Pool
-	info  fs.FileInfo // of the file
-	index fs.FileInfo // of the index; nil: there was none
-	users int         // who reads now
-	isOld bool        // another has taken its place: the last of them closes it
+	users sync.WaitGroup
 }
 
 // OpenReader opens the journal at path to read.
@@ -79,27 +78,28 @@ func (r *Reader) drop() error {
 
 // read has do read the database with a connection of the pool, in a transaction: it sees one state of the journal.
 func (r *Reader) read(ctx context.Context, do func(*sqlite.Conn) error) (err error) {
-	p, err := r.take()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.put(p)) }()
-	conn, err := p.Take(ctx)
-	if err != nil {
-		return err
-	}
-	defer p.Put(conn)
 	defer func() {
 		if ctx.Err() != nil { // SQLite calls it an interrupt
 			err = ctx.Err()
 		}
 	}()
+	pool, err := r.open()
+	if err != nil {
+		return err
+	}
+	defer pool.users.Done()
+	conn, err := pool.Take(ctx)
+	if err != nil {
+		return err
+	}
+	defer pool.Put(conn)
 	defer sqlitex.Transaction(conn)(&err)
 	return do(conn)
 }
 
-// take returns the connections to the file that is at path now. To be put back.
-func (r *Reader) take() (*pool, error) {
+// open returns the connections to the file that is at path now, with the caller among its users. Whoever reads from
+// others, such as before there was an index, does so to the end.
+func (r *Reader) open() (*pool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
@@ -113,46 +113,24 @@ func (r *Reader) take() (*pool, error) {
 	if err != nil {
 		index = nil
 	}
-	if old := r.pool; old == nil || !old.isOf(info, index) {
-		opened, err := sqlitex.NewPool(r.path, sqlitex.PoolOptions{
+	isSameIndex := index == nil && r.index == nil || os.SameFile(index, r.index)
+	if r.pool == nil || !os.SameFile(info, r.info) || !isSameIndex {
+		connections, err := sqlitex.NewPool(r.path, sqlitex.PoolOptions{
 			Flags: sqlite.OpenReadOnly, PoolSize: readers, PrepareConn: r.prepare,
 		})
 		if err != nil {
 			return nil, err
 		}
-		r.pool = &pool{Pool: opened, info: info, index: index}
-		if old != nil {
-			old.isOld = true
-			err = old.closeUnused()
+		if old := r.pool; old != nil {
+			go func() {
+				old.users.Wait()
+				_ = old.Close() // nothing was written
+			}()
 		}
-		if err != nil {
-			return nil, err
-		}
+		r.pool, r.info, r.index = &pool{Pool: connections}, info, index
 	}
-	r.pool.users++
+	r.pool.users.Add(1)
 	return r.pool, nil
-}
-
-// put says that whoever took p has read.
-func (r *Reader) put(p *pool) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	p.users--
-	return p.closeUnused()
-}
-
-// closeUnused closes p when it is an old one that nobody uses.
-func (p *pool) closeUnused() error {
-	if !p.isOld || p.users > 0 {
-		return nil
-	}
-	return p.Close()
-}
-
-// isOf reports whether p reads these files.
-func (p *pool) isOf(info, index fs.FileInfo) bool {
-	isSameIndex := index == nil && p.index == nil || os.SameFile(index, p.index)
-	return isSameIndex && os.SameFile(info, p.info)
 }
 
 func (r *Reader) prepare(conn *sqlite.Conn) error {

@@ -31,9 +31,10 @@ func (p *program) openJournal() error {
 	return nil
 }
 
-// restore takes up what waited when nod ended, before anybody can ask anything.
+// restore takes up what waited when nod ended, before anybody can ask anything: also when nod is to end again already,
+// because who comes back for an answer must not be told that there is none.
 func (p *program) restore() {
-	open, last, err := p.journal.Restore(p.ctx, knownAnswers)
+	open, last, err := p.journal.Restore(context.WithoutCancel(p.ctx), knownAnswers)
 	if err != nil {
 		p.log.Error("what waited when nod ended is not asked about again", "err", err)
 	}

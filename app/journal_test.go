@@ -56,6 +56,30 @@ func TestRestoredRequestsWaitForADisplay(t *testing.T) {
 	})
 }
 
+// A nod that is told to end while it starts knows what was answered all the same.
+func TestRestoreWhileNodEnds(t *testing.T) {
+	j := journal.Open(t.TempDir()+"/nod.db", journal.Options{Log: slog.New(slog.DiscardHandler)})
+	defer j.Close()
+	ask := interact.Request{IdempotencyKey: "k", Body: interact.Ask{Question: "?"}}
+	human := &interacttest.Prompter{Answer: interacttest.Always(interact.Answer{Outcome: interact.Answered, Text: "yes"})}
+	asked := interacttest.Broker(human, &interacttest.Policy{}, func(c *interact.BrokerConfig) { c.Journal = j })
+	if a, err := asked.Do(t.Context(), ask); err != nil || a.Text != "yes" {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	asked.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p := &program{
+		ctx: ctx, journal: j, log: slog.New(slog.DiscardHandler),
+		broker: interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{}),
+	}
+	p.restore()
+	p.broker.Close()
+	if a, err := p.broker.Do(t.Context(), ask); err != nil || a.Text != "yes" {
+		t.Errorf("who comes back hears %+v, %v", a, err)
+	}
+}
+
 // When nod quits, a denial whose reply is held goes out, and every other caller hears that nobody decided.
 func TestQuitAnswersEveryone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -352,8 +352,8 @@ func TestWithdraw(t *testing.T) {
 	})
 }
 
-// Times of what waits are monotonic, snoozed or not: whoever sets the clock, or has the machine sleep, changes nothing of
-// how long nod waits.
+// Times of what waits are monotonic, snoozed or not: whoever sets the clock, or has the machine sleep, changes nothing
+// of how long nod waits.
 func TestClockSetWhileARequestWaits(t *testing.T) {
 	b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
 	defer b.Close()

@@ -180,6 +180,9 @@ func (p *program) openDesktop() (err error) {
 		present:   func() { p.presence.back() },
 		undoFor:   func() time.Duration { return p.store.Config().Prompt.Undo },
 		saveDraft: p.journal.SaveDraft,
+		settled: func(ctx context.Context, id interact.ID) (interact.Answer, error) {
+			return p.broker.Settled(ctx, id)
+		},
 	})
 	p.notifier = newNotifier(beeepMessenger{p.sound}, p.wantsNotice, p.log)
 	p.presence = newPresence(p.windows, p.refresh, p.tellQuiet)

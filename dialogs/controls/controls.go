@@ -34,7 +34,7 @@ func (b *Button) TypedKey(k *fyne.KeyEvent) {
 			b.OnTapped()
 		}
 	default:
-		passOn(b, k)
+		PassOn(b, k)
 	}
 }
 
@@ -56,7 +56,7 @@ func NewCheck(text string, changed func(bool)) *Check {
 }
 
 // TypedKey implements [fyne.Focusable].
-func (c *Check) TypedKey(k *fyne.KeyEvent) { passOn(c, k) }
+func (c *Check) TypedKey(k *fyne.KeyEvent) { PassOn(c, k) }
 
 // FocusGained implements [fyne.Focusable].
 func (c *Check) FocusGained() {
@@ -78,7 +78,7 @@ func NewSelect(options []string, changed func(string)) *Select {
 // TypedKey implements [fyne.Focusable].
 func (c *Select) TypedKey(k *fyne.KeyEvent) {
 	if k.Name == fyne.KeyEscape {
-		passOn(c, k)
+		PassOn(c, k)
 		return
 	}
 	c.Select.TypedKey(k)
@@ -108,12 +108,12 @@ func (l *pageList) TypedKey(k *fyne.KeyEvent) {
 		l.List.TypedKey(k)
 		l.List.TypedKey(&fyne.KeyEvent{Name: fyne.KeySpace})
 	default:
-		passOn(l, k)
+		PassOn(l, k)
 	}
 }
 
-// passOn gives a key to the window that an object is in.
-func passOn(o fyne.CanvasObject, k *fyne.KeyEvent) {
+// PassOn gives a key to the window that an object is in.
+func PassOn(o fyne.CanvasObject, k *fyne.KeyEvent) {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil && c.OnTypedKey() != nil {
 		c.OnTypedKey()(k)
 	}

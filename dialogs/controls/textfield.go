@@ -38,7 +38,7 @@ func (e *TextField) TypedKey(k *fyne.KeyEvent) {
 		return
 	}
 	if e.Escape == nil || !e.Escape() {
-		passOn(e.Self, k)
+		PassOn(e.Self, k)
 	}
 }
 
@@ -90,7 +90,7 @@ func NewSelectField(shortcut func(fyne.Shortcut) bool, options ...string) *Selec
 // TypedKey implements [fyne.Focusable].
 func (e *SelectField) TypedKey(k *fyne.KeyEvent) {
 	if k.Name == fyne.KeyEscape {
-		passOn(e, k)
+		PassOn(e, k)
 		return
 	}
 	e.SelectEntry.TypedKey(k)

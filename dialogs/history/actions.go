@@ -1,0 +1,269 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+	"nod/dialogs/controls"
+	"nod/dialogs/safetext"
+	"nod/interact"
+	"nod/interact/history"
+	"nod/ipc/operator"
+	"nod/policy"
+	"nod/policy/config"
+)
+
+// actions are what the person can decide about calls like the one that is shown. What would be saved is said first.
+type actions struct {
+	win     *Window
+	content fyne.CanvasObject
+	buttons []*controls.Button
+	card    *fyne.Container // what would be saved, or was
+	why     *controls.Remark
+	work    controls.Latest
+	entry   history.Entry
+	broken  bool // the policy file cannot be changed
+}
+
+func newActions(w *Window) *actions {
+	a := &actions{win: w, card: container.NewStack(), why: controls.NewRemark(widget.LowImportance)}
+	a.work.Aside = w.run
+	for _, one := range []struct {
+		name   string
+		effect policy.Effect
+	}{
+		{lang.L("Ask next time"), policy.Ask},
+		{lang.L("Always allow this"), policy.Allow},
+		{lang.L("Deny from now on"), policy.Deny},
+	} {
+		a.buttons = append(a.buttons, controls.NewButton(one.name, func() { a.propose(one.effect) }))
+	}
+	row := container.NewGridWithColumns(3, a.buttons[0], a.buttons[1], a.buttons[2])
+	a.content = controls.FootOf(dialogs.Padded(10, 14, dialogs.Column(8, a.card, a.why.Content, row)))
+	a.content.Hide()
+	return a
+}
+
+// set offers what there is to decide about an entry.
+func (a *actions) set(e history.Entry) {
+	a.cancel()
+	a.entry = e
+	controls.SetVisible(a.content, e.Kind == interact.KindApprove)
+	a.check()
+}
+
+// refresh follows what is in force.
+func (a *actions) refresh(s operator.State) {
+	a.broken = s.Problem != ""
+	a.check()
+}
+
+// check switches the buttons on where a rule can be made.
+func (a *actions) check() {
+	for _, b := range a.buttons {
+		controls.Enable(a.entry.Withheld == "" && !a.broken, b)
+	}
+	a.why.Say("")
+	if a.entry.Withheld != "" {
+		a.why.Say(lang.L("No rule can be made: the exact input is not there."))
+	}
+}
+
+// call is what the policy decides on.
+func (a *actions) call() policy.Call {
+	approve, _ := a.entry.Record.Request.Body.(interact.Approve)
+	return approve.Call(a.entry.Record.Request.Requester)
+}
+
+// proposal is what would be done.
+type proposal struct {
+	effect policy.Effect
+	policy.Proposal
+	grant *policy.Grant // it is revoked in place of a rule that asks; nil: none
+	old   policy.Rule   // that the rule takes the place of
+}
+
+// propose says what would be saved.
+func (a *actions) propose(effect policy.Effect) {
+	call, rule, now := a.call(), a.entry.Rule, a.win.now()
+	controls.FetchLatest(&a.work, func(ctx context.Context) (proposal, error) {
+		s, err := a.win.opts.Operator.State(ctx)
+		if err != nil {
+			return proposal{}, err
+		}
+		p := proposal{effect: effect}
+		i := slices.IndexFunc(s.Grants, func(g policy.Grant) bool { return g.ID == rule })
+		if effect == policy.Ask && i >= 0 {
+			p.grant = &s.Grants[i]
+			return p, nil
+		}
+		p.Proposal, err = policy.Propose(s.Config.Policy, policy.DefaultPlaces(), call, effect, now)
+		if i := slices.IndexFunc(s.Config.Policy.Rules, func(r policy.Rule) bool { return r.ID == p.Changes }); i >= 0 {
+			p.old = s.Config.Policy.Rules[i]
+		}
+		return p, err
+	}, a.showProposal)
+}
+
+func (a *actions) showProposal(p proposal, err error) {
+	var words []fyne.CanvasObject
+	save := controls.MainButton(lang.L("Save"), theme.ConfirmIcon(), nil)
+	switch {
+	case errors.Is(err, policy.ErrRuleIsThere):
+		words = []fyne.CanvasObject{
+			controls.Paragraph(lang.L("A rule says so already:"), widget.MediumImportance), ruleLine(p.Rule)}
+		save = nil
+	case errors.Is(err, policy.ErrNoRule):
+		words = []fyne.CanvasObject{controls.Paragraph(
+			lang.L("nod makes no such rule: it could not bound what such a call does. You can write one in the settings."),
+			widget.MediumImportance)}
+		save = nil
+	case err != nil:
+		words = []fyne.CanvasObject{controls.Paragraph(err.Error(), widget.DangerImportance)}
+		save = nil
+	case p.grant != nil:
+		words = []fyne.CanvasObject{
+			controls.Paragraph(lang.L("This saved approval will be revoked:"), widget.MediumImportance),
+			controls.Exact(safetext.Line(p.grant.Shown, gistLimit), theme.SizeNameCaptionText)}
+		save.SetText(lang.L("Revoke"))
+		save.OnTapped = func() { a.revoke(p.grant.ID) }
+	default:
+		words = []fyne.CanvasObject{controls.Paragraph(announce(p), widget.MediumImportance), ruleLine(p.Rule)}
+		if note := effectNote(p); note != "" {
+			words = append(words, controls.Paragraph(note, widget.WarningImportance))
+		}
+		save.OnTapped = func() { a.save(p) }
+	}
+	buttons := container.NewHBox(controls.NewButton(lang.L("Cancel"), func() { a.cancel() }))
+	if save != nil {
+		buttons.Add(save)
+	}
+	a.showCard(append(words, buttons)...)
+	if save != nil {
+		a.win.win.Canvas().Focus(save)
+	}
+}
+
+func announce(p proposal) string {
+	if p.Changes != "" {
+		return lang.L("The rule {{.Rule}} will change to:", map[string]any{"Rule": p.Changes})
+	}
+	return lang.L("This rule will be saved as {{.Rule}}:", map[string]any{"Rule": p.Rule.ID})
+}
+
+// ruleLine says what a rule does.
+func ruleLine(r policy.Rule) fyne.CanvasObject {
+	return container.NewBorder(nil, nil, container.NewVBox(controls.EffectBadge(r.Effect)), nil,
+		dialogs.Padded(0, 8, controls.Paragraph(controls.Sentence(r)+".", widget.MediumImportance)))
+}
+
+// effectNote says when something else decides about such a call all the same.
+func effectNote(p proposal) string {
+	if p.Decision.Effect == p.effect {
+		return ""
+	}
+	return lang.L("Even so, nod would {{.Effect}} such a call, because of {{.Rule}}.", map[string]any{
+		"Effect": doName(p.Decision.Effect), "Rule": safetext.Line(p.Decision.Rule, nameLimit)})
+}
+
+// doName is an effect as something to do.
+func doName(e policy.Effect) string {
+	switch e {
+	case policy.Allow:
+		return lang.L("allow")
+	case policy.Deny:
+		return lang.L("deny")
+	}
+	return lang.L("ask about")
+}
+
+// save saves the rule.
+func (a *actions) save(p proposal) {
+	do, undo := replacing(nil, &p.Rule), replacing(&p.Rule, nil)
+	if p.Changes != "" {
+		do, undo = replacing(&p.old, &p.Rule), replacing(&p.Rule, &p.old)
+	}
+	a.change(do, lang.L("Saved."), func() { a.change(undo, lang.L("Taken back."), nil) })
+}
+
+// change changes the configuration, and then says so, and that it can be undone, if it can.
+func (a *actions) change(f func(*config.Config) error, done string, undo func()) {
+	a.win.act(func(ctx context.Context) error {
+		s, err := a.win.opts.Operator.State(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = operator.Change(ctx, a.win.opts.Operator, s.Config, f)
+		return err
+	}, func(err error) { a.showDone(done, undo, err) })
+}
+
+// revoke takes a saved approval back. The foot of the window then offers to undo that.
+func (a *actions) revoke(id string) {
+	a.win.act(func(ctx context.Context) error { return a.win.opts.Operator.Revoke(ctx, id) },
+		func(err error) { a.showDone(lang.L("Revoked."), nil, err) })
+}
+
+func (a *actions) showDone(done string, undo func(), err error) {
+	if err != nil {
+		a.showCard(controls.Paragraph(err.Error(), widget.DangerImportance),
+			container.NewHBox(controls.NewButton(lang.L("Close"), func() { a.cancel() })))
+		return
+	}
+	buttons := container.NewHBox()
+	if undo != nil {
+		buttons.Add(controls.NewButton(lang.L("Undo"), undo))
+	}
+	buttons.Add(controls.NewButton(lang.L("Close"), func() { a.cancel() }))
+	a.showCard(container.New(controls.Besides{Gap: 8}, controls.Paragraph(done, widget.MediumImportance), buttons))
+}
+
+func (a *actions) showCard(parts ...fyne.CanvasObject) {
+	controls.SetContent(a.card, dialogs.Card(dialogs.ColorPaper, dialogs.Padded(10, 12, dialogs.Column(8, parts...))))
+	a.content.Refresh()
+	a.win.entries.detail.content.Refresh()
+}
+
+// cancel takes the card away, and reports whether there was one.
+func (a *actions) cancel() bool {
+	a.work.Drop()
+	was := len(a.card.Objects) > 0
+	controls.SetContent(a.card)
+	if was {
+		a.content.Refresh()
+		a.win.entries.detail.content.Refresh()
+	}
+	return was
+}
+
+// replacing puts a rule into the place of another, adds it where there is no other, and with nil removes the other. It
+// fails where that is not what was shown.
+func replacing(old, rule *policy.Rule) func(*config.Config) error {
+	changed := errors.New(lang.L("The rules have changed meanwhile: look again."))
+	return func(c *config.Config) error {
+		want := old
+		if want == nil {
+			want = rule
+		}
+		i := slices.IndexFunc(c.Policy.Rules, func(r policy.Rule) bool { return r.ID == want.ID })
+		switch {
+		case (i < 0) != (old == nil), old != nil && !c.Policy.Rules[i].Equal(*old):
+			return changed
+		case old == nil:
+			c.Policy.Rules = append(c.Policy.Rules, *rule)
+		case rule == nil:
+			c.Policy.Rules = slices.Delete(c.Policy.Rules, i, i+1)
+		default:
+			c.Policy.Rules[i] = *rule
+		}
+		return nil
+	}
+}

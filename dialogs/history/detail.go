@@ -1,0 +1,302 @@
+package history
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/assets"
+	"nod/dialogs"
+	"nod/dialogs/controls"
+	"nod/dialogs/safetext"
+	"nod/interact"
+	"nod/interact/history"
+	"nod/policy"
+)
+
+// detail shows one entry, whole.
+type detail struct {
+	win     *Window
+	content fyne.CanvasObject
+	body    *fyne.Container
+	page    *container.Scroll
+	actions *actions
+	work    controls.Latest
+	entry   history.Entry // as last shown
+	raw     bool          // the whole input as JSON is in place of what a prompt shows of it
+}
+
+func newDetail(w *Window) *detail {
+	d := &detail{win: w, body: container.NewStack()}
+	d.work.Aside = w.run
+	d.page = container.NewVScroll(dialogs.Padded(14, 16, d.body))
+	d.actions = newActions(w)
+	d.content = container.NewBorder(nil, d.actions.content, nil, nil, d.page)
+	d.say(lang.L("Choose an entry to see all of it."), widget.LowImportance)
+	return d
+}
+
+// say shows a sentence in place of an entry.
+func (d *detail) say(s string, i widget.Importance) {
+	l := dialogs.Lines(s, theme.SizeNameText, i)
+	l.Alignment = fyne.TextAlignCenter
+	d.actions.set(history.Entry{})
+	controls.SetContent(d.body, container.NewVBox(dialogs.Padded(60, 20, l)))
+}
+
+// open shows the entry of a line; the prompt of a request that is pending it brings to the front.
+func (d *detail) open(l history.Line) {
+	if l.Seq == 0 {
+		d.win.opts.Prompt(l.ID)
+		return
+	}
+	controls.FetchLatest(&d.work, func(ctx context.Context) (history.Entry, error) {
+		return d.win.opts.Operator.Entry(ctx, l.Seq)
+	}, func(e history.Entry, err error) {
+		if err != nil {
+			d.say(err.Error(), widget.DangerImportance)
+			return
+		}
+		d.show(e)
+	})
+}
+
+// show shows an entry.
+func (d *detail) show(e history.Entry) {
+	d.entry, d.raw = e, false
+	d.actions.set(e)
+	d.draw()
+	d.page.ScrollToTop()
+}
+
+func (d *detail) draw() {
+	e := d.entry
+	parts := []fyne.CanvasObject{d.head(e)}
+	if note := withheld(e.Withheld); note != "" {
+		parts = append(parts, controls.Paragraph(note, widget.WarningImportance))
+	}
+	parts = append(parts, d.input(e))
+	for _, s := range d.sections(e) {
+		if len(s.rows) > 0 {
+			parts = append(parts, dialogs.Column(5, append([]fyne.CanvasObject{
+				dialogs.BoldWords(s.name, theme.SizeNameCaptionText, dialogs.ColorMuted)}, s.rows...)...))
+		}
+	}
+	controls.SetContent(d.body, dialogs.Column(14, parts...))
+}
+
+// head says what came of the request, and when.
+func (d *detail) head(e history.Entry) fyne.CanvasObject {
+	v := verdictOf(e.Outcome, e.By)
+	at := when(e.Line).Local().Format(time.DateTime)
+	words := dialogs.Column(3,
+		controls.Bold(v.sentence, theme.SizeNameSubHeadingText),
+		controls.Muted(sessionName(e.Line)+" · "+toolName(e.Line)+" · "+at))
+	badge := dialogs.Badge(v.word, v.color)
+	return container.NewBorder(nil, nil, nil, container.NewVBox(badge), words)
+}
+
+// withheld says why an entry has not the exact input.
+func withheld(why history.Withheld) string {
+	switch why {
+	case "":
+		return ""
+	case history.Secret:
+		return lang.L("Values that look like secrets were not kept: digests stand in their place.")
+	case history.NotKept:
+		return lang.L("The exact input was not kept: the settings say so.")
+	case history.Expired:
+		return lang.L("The exact input is no longer kept.")
+	}
+	return lang.L("The exact input is not there: {{.Why}}", map[string]any{"Why": safetext.Line(string(why), nameLimit)})
+}
+
+// input shows what was asked, exactly, as the prompt did.
+func (d *detail) input(e history.Entry) fyne.CanvasObject {
+	approve, isCall := e.Record.Request.Body.(interact.Approve)
+	if isCall && len(approve.Input) == 0 {
+		return controls.Exact(safetext.Line(e.Gist, textLimit), theme.SizeNameText)
+	}
+	copyAll := controls.QuietButton(lang.L("Copy everything"), theme.ContentCopyIcon(), d.copy)
+	buttons := dialogs.Row(4, copyAll)
+	var shown fyne.CanvasObject
+	switch {
+	case isCall && d.raw:
+		shown = dialogs.PastInput(approve.Input, d.page, d.win.draw)
+		buttons.Add(controls.QuietButton(lang.L("As it was shown"), nil, d.toggle))
+	case isCall:
+		shown = dialogs.Past(e.Record, d.page, d.win.draw)
+		buttons.Add(controls.QuietButton(lang.L("Whole input (JSON)"), nil, d.toggle))
+	default:
+		shown = dialogs.Past(e.Record, d.page, d.win.draw)
+	}
+	return dialogs.Column(4, shown, container.NewHBox(buttons))
+}
+
+// toggle shows the whole input as JSON, or goes back.
+func (d *detail) toggle() {
+	d.raw = !d.raw
+	d.draw()
+}
+
+// copy copies the whole entry as JSON.
+func (d *detail) copy() {
+	text, err := json.MarshalIndent(d.entry, "", "  ")
+	if err != nil {
+		d.win.banner.Fail(err)
+		return
+	}
+	d.win.app.Clipboard().SetContent(string(text))
+}
+
+// detailSection is a few rows under a heading.
+type detailSection struct {
+	name string
+	rows []fyne.CanvasObject
+}
+
+// add adds a row with something to say.
+func (s *detailSection) add(name, value string) {
+	if value != "" {
+		s.rows = append(s.rows, fact(name, value))
+	}
+}
+
+// factWidth is the width of the names of what is said about an entry.
+const factWidth = 128
+
+// fact is a row with a name and what is said, which can be selected and copied.
+func fact(name, value string) fyne.CanvasObject {
+	l := dialogs.Lines(value, theme.SizeNameCaptionText, widget.MediumImportance)
+	l.Selectable, l.Wrapping = true, fyne.TextWrapBreak
+	label := dialogs.Lines(name, theme.SizeNameCaptionText, widget.LowImportance)
+	return container.NewBorder(nil, nil, controls.Wide(factWidth, dialogs.Tight(label)), nil, dialogs.Tight(l))
+}
+
+func (d *detail) sections(e history.Entry) []detailSection {
+	return []detailSection{d.why(e), who(e.Record.Request), times(e.Record), d.proof(e)}
+}
+
+// why says what decided, with a link to it, and what was known then.
+func (d *detail) why(e history.Entry) detailSection {
+	r, s := e.Record, detailSection{name: lang.L("Why")}
+	if r.Why.Class != "" {
+		class := dialogs.Badge(controls.ClassName(r.Why.Class), dialogs.ClassColor(r.Why.Class))
+		s.rows = append(s.rows, container.NewHBox(class))
+	}
+	s.add(lang.L("Policy"), safetext.Line(assets.Reason(r.Why.Reason), textLimit))
+	if rule := e.Rule; rule != "" {
+		link := controls.QuietButton(lang.L("Show"), theme.NavigateNextIcon(), func() { d.win.opts.Rule(rule) })
+		others := controls.QuietButton(lang.L("All it decided"), nil, func() {
+			d.win.find(filter{query: history.Query{Rule: rule}})
+		})
+		row := fact(lang.L("Decided by"), safetext.Line(rule, nameLimit))
+		buttons := dialogs.Row(4, others)
+		if canShow(rule) {
+			buttons.Objects = append([]fyne.CanvasObject{link}, buttons.Objects...)
+		}
+		s.rows = append(s.rows, container.New(controls.Besides{Gap: 8}, row, buttons))
+	}
+	if approve, isCall := r.Request.Body.(interact.Approve); isCall {
+		s.add(lang.L("Agent says"), safetext.Line(approve.Description, textLimit))
+	}
+	s.add(lang.L("Shown facts"), safetext.Line(strings.Join(r.Answer.Shown.Facts, " · "), textLimit))
+	s.add(lang.L("Reason given"), safetext.Line(r.Answer.Reason, textLimit))
+	if r.Answer.Scope != "" && r.Answer.Scope != policy.Once {
+		s.add(lang.L("Kept"), scopeName(r.Answer.Scope))
+	}
+	return s
+}
+
+// canShow reports whether the settings can show what decided: nod's own reasons and the classes are no rules.
+func canShow(rule string) bool { return !strings.Contains(rule, ":") }
+
+// scopeName is how long an allow holds.
+func scopeName(s policy.Scope) string {
+	switch s {
+	case policy.ThisSession:
+		return lang.L("this session")
+	case policy.QuarterHour:
+		return lang.L("15 minutes")
+	case policy.UntilQuit:
+		return lang.L("until nod quits")
+	case policy.Always:
+		return lang.L("always")
+	}
+	return safetext.Line(string(s), nameLimit)
+}
+
+// who says who asked: what nod verified, and what the caller claims.
+func who(r interact.Request) detailSection {
+	s, q := detailSection{name: lang.L("Who")}, r.Requester
+	if q.Process.PID == 0 {
+		s.add(lang.L("Verified"), lang.L("nothing: the caller could not be determined"))
+	} else {
+		caller := interact.Caller(q.Process)
+		s.add(lang.L("Verified"), safetext.Line(fmt.Sprintf("%s (pid %d)", home(caller.Exe), caller.PID), textLimit))
+		var chain []string
+		for _, p := range q.Process.Parents {
+			chain = append(chain, p.Name)
+		}
+		s.add(lang.L("Started by"), safetext.Line(strings.Join(chain, ", "), textLimit))
+		s.add(lang.L("Works in"), safetext.Line(home(q.Process.CWD), textLimit))
+	}
+	s.add(lang.L("Calls itself"), safetext.Line(q.Agent, textLimit))
+	s.add(lang.L("Its session"), safetext.Line(q.Session, textLimit))
+	s.add(lang.L("Its subagent"), safetext.Line(strings.TrimSpace(q.Subagent.Type+" "+q.Subagent.ID), textLimit))
+	if q.CWD != "" && filepath.Clean(q.CWD) != filepath.Clean(q.Process.CWD) {
+		s.add(lang.L("Says it works in"), safetext.Line(home(q.CWD), textLimit))
+	}
+	return s
+}
+
+// times says when what happened.
+func times(r interact.Record) detailSection {
+	s := detailSection{name: lang.L("When")}
+	at := func(name string, t time.Time) {
+		if !t.IsZero() {
+			s.add(name, t.Local().Format(time.DateTime))
+		}
+	}
+	at(lang.L("Asked"), r.Request.Created)
+	shown := r.Answer.Shown
+	at(lang.L("Shown"), shown.At)
+	if shown.Armed > 0 {
+		s.add(lang.L("Allow worked"), lang.L("after {{.Time}}", map[string]any{"Time": duration(shown.Armed)}))
+	}
+	if shown.Decided > 0 {
+		text := lang.L("after {{.Time}}", map[string]any{"Time": duration(shown.Decided)})
+		switch shown.With {
+		case "keys":
+			text += ", " + lang.L("with the keyboard")
+		case "mouse":
+			text += ", " + lang.L("with the mouse")
+		}
+		s.add(lang.L("Decided"), text)
+	}
+	at(lang.L("Settled"), r.Answer.At)
+	return s
+}
+
+// proof is by what the entry can be found again, and shown to be unchanged.
+func (d *detail) proof(e history.Entry) detailSection {
+	s := detailSection{name: lang.L("Entry {{.Number}}", map[string]any{"Number": e.Seq})}
+	s.add(lang.L("Request"), safetext.Line(string(e.ID), nameLimit))
+	s.add(lang.L("Input's SHA-256"), safetext.Line(e.Record.Answer.ShownSHA256, 80))
+	s.add(lang.L("Entry's hash"), safetext.Line(e.Hash, 80))
+	if session := e.Session; session != "" {
+		s.rows = append(s.rows, container.NewHBox(controls.QuietButton(lang.L("Everything in this session"), nil, func() {
+			d.win.find(filter{query: history.Query{Session: session}})
+		})))
+	}
+	return s
+}

@@ -1,0 +1,321 @@
+package history
+
+import (
+	"context"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+	"nod/dialogs/controls"
+	"nod/dialogs/safetext"
+	"nod/interact"
+	"nod/interact/history"
+)
+
+// patience is how long a search may take before the window says that it searches.
+const patience = 300 * time.Millisecond
+
+// filter is what the person looks for beyond words: what the controls above the list say.
+type filter struct {
+	query history.Query // without Text
+	time  int           // of the list of times; 0: as the query says
+}
+
+// entriesPage finds entries, and shows one of them.
+type entriesPage struct {
+	win     *Window
+	content fyne.CanvasObject
+	search  *controls.TextField
+	choices []*choice
+	times   *controls.Select
+	chips   *fyne.Container // what the entries have in common beyond that
+	status  *controls.Remark
+	empty   *widget.Label
+	list    *entryList
+	detail  *detail
+	export  *exporter
+
+	filter  filter
+	facets  controls.Worker
+	setting bool // the controls are being set
+}
+
+// choice is a control that picks by one value.
+type choice struct {
+	*controls.Select
+	any    string
+	values []string
+	name   func(string) string
+	field  func(*history.Query) *string
+}
+
+func newEntriesPage(w *Window) *entriesPage {
+	p := &entriesPage{win: w, chips: dialogs.Row(6), status: controls.NewRemark(widget.LowImportance)}
+	p.facets.Aside = w.run
+	p.search = controls.NewTextField(w.typedShortcut, false)
+	p.search.SetPlaceHolder(lang.L("Search commands, files, questions…"))
+	p.search.OnChanged = func(string) { p.find() }
+	p.search.Escape = p.clear
+	p.search.OnSubmitted = func(string) { p.toList() }
+	p.detail = newDetail(w)
+	p.list = newEntryList(w, p.detail.open, p.tell)
+	p.export = newExporter(w, func() history.Query { return p.list.query })
+	p.makeChoices()
+	p.empty = dialogs.Lines("", theme.SizeNameText, widget.LowImportance)
+	p.empty.Alignment = fyne.TextAlignCenter
+
+	export := controls.NewIconButton(lang.L("Export…"), theme.DownloadIcon(), p.export.toggle)
+	first := container.NewBorder(nil, nil, nil, dialogs.Row(8, controls.Wide(150, p.times), export), p.search)
+	var selects []fyne.CanvasObject
+	for _, c := range p.choices {
+		selects = append(selects, c.Select)
+	}
+	second := container.NewGridWithColumns(len(selects), selects...)
+	p.chips.Hide()
+	top := dialogs.Padded(10, 12, dialogs.Column(8, first, second, p.chips, p.export.content, p.status.Content))
+	found := container.NewStack(p.list, container.NewVBox(dialogs.Padded(40, 20, p.empty)))
+	p.content = container.NewBorder(dialogs.Column(0, top, dialogs.Rule()), nil, nil, nil,
+		container.New(splitLayout{}, dialogs.Padded(6, 6, found), dialogs.Surface(dialogs.ColorSunken, p.detail.content)))
+	return p
+}
+
+func (p *entriesPage) makeChoices() {
+	outcome := func(q *history.Query) *string { return (*string)(&q.Outcome) }
+	by := func(q *history.Query) *string { return (*string)(&q.By) }
+	p.choices = []*choice{
+		p.newChoice(lang.L("Every agent"), agentName, func(q *history.Query) *string { return &q.Agent }),
+		p.newChoice(lang.L("Every project"), projectName, func(q *history.Query) *string { return &q.Project }),
+		p.newChoice(lang.L("Every tool"), func(tool string) string { return safetext.Line(tool, nameLimit) },
+			func(q *history.Query) *string { return &q.Tool }),
+		p.newChoice(lang.L("Every outcome"), func(o string) string { return outcomeName(interact.Outcome(o)) }, outcome),
+		p.newChoice(lang.L("By anyone"), byName, by),
+	}
+	for _, o := range outcomes {
+		p.choices[3].values = append(p.choices[3].values, string(o))
+	}
+	for _, b := range []interact.By{interact.ByHuman, interact.ByPolicy, interact.ByTimeout} {
+		p.choices[4].values = append(p.choices[4].values, string(b))
+	}
+	p.times = controls.NewSelect([]string{lang.L("Any time"), lang.L("Today"), lang.L("Yesterday"),
+		lang.L("Last 7 days"), lang.L("Last 30 days")}, func(string) { p.picked() })
+	p.follow()
+}
+
+// byName is who decided.
+func byName(by string) string {
+	switch interact.By(by) {
+	case interact.ByHuman:
+		return lang.L("By you")
+	case interact.ByPolicy:
+		return lang.L("By rules")
+	}
+	return lang.L("By time-out")
+}
+
+func (p *entriesPage) newChoice(anything string, name func(string) string,
+	field func(*history.Query) *string) *choice {
+	c := &choice{any: anything, name: name, field: field}
+	c.Select = controls.NewSelect(nil, func(string) { p.picked() })
+	return c
+}
+
+// follow has the controls say what the filter is.
+func (p *entriesPage) follow() {
+	p.setting = true
+	defer func() { p.setting = false }()
+	for _, c := range p.choices {
+		c.offer(*c.field(&p.filter.query))
+	}
+	p.times.SetSelectedIndex(p.filter.time)
+	p.showChips()
+}
+
+// offer offers what there is to choose from, of which one is chosen; empty: none.
+func (c *choice) offer(value string) {
+	c.Options = []string{c.any}
+	at := 0
+	for _, v := range c.values {
+		c.Options = append(c.Options, c.name(v))
+		if v == value {
+			at = len(c.Options) - 1
+		}
+	}
+	if value != "" && at == 0 { // a link led to it
+		c.values = append(c.values, value)
+		c.Options = append(c.Options, c.name(value))
+		at = len(c.Options) - 1
+	}
+	c.SetSelectedIndex(at)
+	c.Refresh()
+}
+
+// picked takes in what the controls say.
+func (p *entriesPage) picked() {
+	if p.setting || p.list == nil {
+		return
+	}
+	for _, c := range p.choices {
+		value := ""
+		if i := c.SelectedIndex(); i > 0 {
+			value = c.values[i-1]
+		}
+		*c.field(&p.filter.query) = value
+	}
+	p.filter.time = max(p.times.SelectedIndex(), 0)
+	p.find()
+}
+
+// set looks for something else.
+func (p *entriesPage) set(f filter) {
+	p.filter = f
+	p.setting = true
+	p.search.SetText("")
+	p.setting = false
+	p.follow()
+	p.find()
+}
+
+// showChips shows what the entries have in common that no control says: each chip takes that back.
+func (p *entriesPage) showChips() {
+	p.chips.Objects = nil
+	q := &p.filter.query
+	add := func(text string, drop func()) {
+		p.chips.Add(controls.NewIconButton(text, theme.CancelIcon(), func() {
+			drop()
+			p.showChips()
+			p.find()
+		}))
+	}
+	if q.Session != "" {
+		name := map[string]any{"Name": safetext.Line(q.Session, nameLimit)}
+		add(lang.L("Session {{.Name}}", name), func() { q.Session = "" })
+	}
+	if q.Rule != "" {
+		name := map[string]any{"Name": safetext.Line(q.Rule, nameLimit)}
+		add(lang.L("Decided by {{.Name}}", name), func() { q.Rule = "" })
+	}
+	if !q.Since.IsZero() {
+		add(spanName(q.Since, q.Until, p.win.now()), func() { q.Since, q.Until = time.Time{}, time.Time{} })
+	}
+	controls.SetVisible(p.chips, len(p.chips.Objects) > 0)
+}
+
+// query is all that the person looks for.
+func (p *entriesPage) query() history.Query {
+	q := p.filter.query
+	q.Text = p.search.Text
+	today := startOfDay(p.win.now())
+	switch p.filter.time {
+	case 1:
+		q.Since = today
+	case 2:
+		q.Since, q.Until = today.AddDate(0, 0, -1), today
+	case 3:
+		q.Since = today.AddDate(0, 0, -6)
+	case 4:
+		q.Since = today.AddDate(0, 0, -29)
+	}
+	return q
+}
+
+// find shows what the person looks for now.
+func (p *entriesPage) find() {
+	if p.setting {
+		return
+	}
+	p.list.find(p.query())
+	p.win.after(patience, func() { p.tell(nil) })
+}
+
+// tell says how the search is going.
+func (p *entriesPage) tell(err error) {
+	searching := p.list.next.Busy()
+	p.empty.SetText("")
+	switch {
+	case err != nil:
+		p.status.Complain(err)
+		return
+	case searching && len(p.list.pages) == 0:
+		p.empty.SetText(lang.L("Searching…"))
+	case !searching && p.list.rows == 0 && p.isNarrowed():
+		p.empty.SetText(lang.L("Nothing matches that."))
+	case !searching && p.list.rows == 0:
+		p.empty.SetText(lang.L("Nothing was asked yet."))
+	}
+	p.status.Say("")
+}
+
+// isNarrowed reports whether the person looks for something.
+func (p *entriesPage) isNarrowed() bool { return p.list.query != history.Query{} }
+
+// enter shows what there is now.
+func (p *entriesPage) enter() {
+	p.find()
+	controls.Fetch(&p.facets, func(ctx context.Context) (history.Facets, error) {
+		return p.win.opts.Operator.Facets(ctx)
+	}, func(f history.Facets, err error) {
+		if err == nil {
+			p.choices[0].values, p.choices[1].values, p.choices[2].values = f.Agents, f.Projects, f.Tools
+			p.follow()
+		}
+	})
+}
+
+func (p *entriesPage) leave() {
+	p.list.next.Drop()
+	p.list.again.Drop()
+	p.facets.Drop()
+	p.export.hide()
+}
+
+// open shows an entry.
+func (p *entriesPage) open(seq int64) {
+	p.list.chosen = seq
+	p.detail.open(history.Line{Seq: seq})
+	p.list.mark()
+}
+
+// clear takes the words back, and reports whether there were any.
+func (p *entriesPage) clear() bool {
+	if p.search.Text == "" {
+		return false
+	}
+	p.search.SetText("")
+	return true
+}
+
+// toList goes from the search to what it found.
+func (p *entriesPage) toList() {
+	p.win.win.Canvas().Focus(p.list)
+	if p.list.selected() < 0 {
+		p.list.step(0, +1)
+	}
+}
+
+// escape leaves what the person is in the middle of, and reports whether there was such.
+func (p *entriesPage) escape() bool {
+	return p.detail.actions.cancel() || p.export.hide() || p.clear()
+}
+
+// splitLayout gives a list its share of the width, and the rest to what is beside it.
+type splitLayout struct{}
+
+const leastList, mostList = 300, 460
+
+// MinSize implements [fyne.Layout].
+func (splitLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	return fyne.NewSize(leastList+300, 200)
+}
+
+// Layout implements [fyne.Layout].
+func (splitLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	left := min(max(0.42*size.Width, leastList), mostList)
+	o[0].Resize(fyne.NewSize(left, size.Height))
+	o[1].Move(fyne.NewPos(left, 0))
+	o[1].Resize(fyne.NewSize(size.Width-left, size.Height))
+}

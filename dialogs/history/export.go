@@ -1,0 +1,125 @@
+package history
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+	"nod/dialogs/controls"
+	"nod/interact/history"
+)
+
+// formats are those of a file, in the order of the list.
+var formats = []history.Format{history.CSV, history.JSONL}
+
+// exporter is the card that writes what is found to a file.
+type exporter struct {
+	win     *Window
+	query   func() history.Query
+	content fyne.CanvasObject
+	path    *controls.TextField
+	format  *controls.Select
+	write   *controls.Button
+	said    *controls.Remark
+	wrong   *controls.Remark
+	work    controls.Latest
+}
+
+func newExporter(w *Window, query func() history.Query) *exporter {
+	e := &exporter{win: w, query: query, said: controls.NewRemark(widget.MediumImportance),
+		wrong: controls.NewRemark(widget.DangerImportance)}
+	e.work.Aside = w.run
+	e.path = controls.NewTextField(w.typedShortcut, false)
+	e.path.OnSubmitted = func(string) { e.export() }
+	e.path.Escape = e.hide
+	e.format = controls.NewSelect([]string{"CSV", "JSON Lines"}, func(string) { e.rename() })
+	e.write = controls.MainButton(lang.L("Export"), nil, e.export)
+	cancel := controls.NewButton(lang.L("Cancel"), func() { e.hide() })
+	row := container.NewBorder(nil, nil, nil, dialogs.Row(8, controls.Wide(120, e.format), e.write, cancel), e.path)
+	e.content = dialogs.Card(dialogs.ColorPaper, dialogs.Padded(8, 10, dialogs.Column(6,
+		controls.Muted(lang.L("Everything that is found now goes into a new file, with the exact inputs.")),
+		row, e.wrong.Content, e.said.Content)))
+	e.content.Hide()
+	return e
+}
+
+// toggle shows the card, or hides it.
+func (e *exporter) toggle() {
+	if e.hide() {
+		return
+	}
+	e.said.Say("")
+	e.wrong.Say("")
+	e.path.SetText(filepath.Join("~", "nod-history-"+e.win.now().Format("2006-01-02-150405")+".csv"))
+	e.format.SetSelectedIndex(0)
+	e.content.Show()
+	e.win.entries.content.Refresh()
+	e.win.win.Canvas().Focus(e.path)
+}
+
+// hide hides the card, and reports whether it was there.
+func (e *exporter) hide() bool {
+	was := e.content.Visible()
+	e.work.Drop()
+	e.content.Hide()
+	e.win.entries.content.Refresh()
+	return was
+}
+
+// rename gives the file the ending of its format.
+func (e *exporter) rename() {
+	if i := e.format.SelectedIndex(); i >= 0 {
+		e.path.SetText(strings.TrimSuffix(e.path.Text, filepath.Ext(e.path.Text)) + "." + string(formats[i]))
+	}
+}
+
+// export writes the file.
+func (e *exporter) export() {
+	if e.work.Busy() {
+		return
+	}
+	e.wrong.Say("")
+	e.said.Say("")
+	path, format, q := e.path.Text, formats[max(e.format.SelectedIndex(), 0)], e.query()
+	e.write.Disable()
+	e.win.after(patience, func() {
+		if e.work.Busy() {
+			e.said.Say(lang.L("Writing…"))
+		}
+	})
+	start := time.Now()
+	controls.FetchLatest(&e.work, func(ctx context.Context) (int, error) {
+		whole, err := onDisk(path)
+		if err != nil {
+			return 0, err
+		}
+		return e.win.opts.Operator.Export(ctx, q, whole, format)
+	}, func(n int, err error) {
+		e.write.Enable()
+		e.wrong.Complain(err)
+		e.said.Say("")
+		if err == nil {
+			e.said.Say(lang.L("Wrote {{.Count}} entries in {{.Time}}.",
+				map[string]any{"Count": n, "Time": duration(time.Since(start))}))
+		}
+	})
+}
+
+// onDisk is a path as it was typed, with the home folder in the place of its ~.
+func onDisk(path string) (string, error) {
+	path = strings.TrimSpace(path)
+	rest, inHome := strings.CutPrefix(path, "~"+string(filepath.Separator))
+	if !inHome {
+		return path, nil
+	}
+	dir, err := os.UserHomeDir()
+	return filepath.Join(dir, rest), err
+}

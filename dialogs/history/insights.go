@@ -1,0 +1,333 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+	"nod/dialogs/controls"
+	"nod/dialogs/safetext"
+	"nod/interact/history"
+	"nod/policy"
+)
+
+// spans are the times that can be summed up, in days.
+var spans = []int{7, 30, 90, 365}
+
+// insightsPage sums up what was asked, and what the rules have spared the person.
+type insightsPage struct {
+	win     *Window
+	content fyne.CanvasObject
+	span    *controls.Select
+	status  *controls.Remark
+	body    *fyne.Container
+	work    controls.Latest
+}
+
+func newInsightsPage(w *Window) *insightsPage {
+	p := &insightsPage{win: w, status: controls.NewRemark(widget.LowImportance), body: container.NewStack()}
+	p.work.Aside = w.run
+	var names []string
+	for _, days := range spans {
+		names = append(names, lang.L("Last {{.Count}} days", map[string]any{"Count": days}))
+	}
+	p.span = controls.NewSelect(names, nil)
+	p.span.SetSelectedIndex(1)
+	p.span.OnChanged = func(string) { p.enter() }
+	p.content = controls.Page(dialogs.Column(9,
+		controls.Header(lang.L("Insights"), lang.L("What agents asked, what passed and what your rules spared you."), p.span),
+		p.status.Content, p.body))
+	return p
+}
+
+// since is the first day that is summed up.
+func (p *insightsPage) since() time.Time {
+	return startOfDay(p.win.now()).AddDate(0, 0, 1-spans[p.span.SelectedIndex()])
+}
+
+// found is what the page is drawn from.
+type found struct {
+	history.Insights
+	rules []policy.Rule
+}
+
+func (p *insightsPage) enter() {
+	since := p.since()
+	controls.FetchLatest(&p.work, func(ctx context.Context) (found, error) {
+		sums, err := p.win.opts.Operator.Insights(ctx, since)
+		if err != nil {
+			return found{}, err
+		}
+		s, err := p.win.opts.Operator.State(ctx)
+		return found{sums, s.Config.Policy.Rules}, err
+	}, func(f found, err error) {
+		p.status.Complain(err)
+		if err == nil {
+			p.draw(since, f)
+		}
+	})
+	p.win.after(patience, func() {
+		if p.work.Busy() {
+			p.status.Say(lang.L("Adding up…"))
+		}
+	})
+}
+
+func (p *insightsPage) leave() { p.work.Drop() }
+
+func (p *insightsPage) draw(since time.Time, f found) {
+	days := everyDay(since, startOfDay(p.win.now()), f.Days)
+	var all history.Count
+	for _, d := range days {
+		all.Asked, all.Passed, all.Denied, all.Missed = all.Asked+d.Asked, all.Passed+d.Passed, all.Denied+d.Denied,
+			all.Missed+d.Missed
+		all.Answered += d.Answered
+	}
+	if all.Asked+all.Passed+all.Denied+all.Missed == 0 {
+		controls.SetContent(p.body, controls.Card(controls.EmptyRow(lang.L("Nothing was asked in this time."))))
+		return
+	}
+	controls.SetContent(p.body, dialogs.Column(22,
+		figures(all),
+		p.perDay(days),
+		p.tables(f),
+		p.savings(f),
+	))
+}
+
+// everyDay fills in the days on which nothing happened.
+func everyDay(from, to time.Time, known []history.Count) []history.Count {
+	var days []history.Count
+	for day := from; !day.After(to); day = startOfDay(day.AddDate(0, 0, 1)) {
+		i := slices.IndexFunc(known, func(c history.Count) bool { return startOfDay(c.Day).Equal(day) })
+		one := history.Count{}
+		if i >= 0 {
+			one = known[i]
+		}
+		one.Day = day
+		days = append(days, one)
+	}
+	return days
+}
+
+// figures are the sums in large letters.
+func figures(all history.Count) fyne.CanvasObject {
+	one := func(value, name string, color fyne.ThemeColorName) fyne.CanvasObject {
+		return dialogs.Card(dialogs.ColorSunken, dialogs.Padded(10, 12, dialogs.Column(2,
+			dialogs.BoldWords(value, theme.SizeNameHeadingText, color),
+			dialogs.Words(name, theme.SizeNameCaptionText, dialogs.ColorMuted))))
+	}
+	return container.NewGridWithColumns(5,
+		one(fmt.Sprint(all.Asked), lang.L("you decided"), theme.ColorNamePrimary),
+		one(fmt.Sprint(all.Passed), lang.L("passed"), theme.ColorNameSuccess),
+		one(fmt.Sprint(all.Denied), lang.L("denied"), theme.ColorNameError),
+		one(fmt.Sprint(all.Missed), lang.L("nobody decided"), theme.ColorNameWarning),
+		one(mean(all), lang.L("to answer"), theme.ColorNameForeground))
+}
+
+// mean is how long the person took to answer.
+func mean(c history.Count) string {
+	if c.Asked == 0 {
+		return "–"
+	}
+	return duration(c.Answered / time.Duration(c.Asked))
+}
+
+// perDay are the charts over days.
+func (p *insightsPage) perDay(days []history.Count) fyne.CanvasObject {
+	var labels []string
+	of := func(f func(history.Count) float64) []float64 {
+		var values []float64
+		for _, d := range days {
+			values = append(values, f(d))
+		}
+		return values
+	}
+	for _, d := range days {
+		labels = append(labels, d.Day.Format("01-02"))
+	}
+	asked := []series{
+		{lang.L("you decided"), theme.ColorNamePrimary, of(func(c history.Count) float64 { return float64(c.Asked) })},
+		{lang.L("nobody decided"), theme.ColorNameWarning, of(func(c history.Count) float64 { return float64(c.Missed) })},
+	}
+	passed := series{lang.L("passed"), theme.ColorNameSuccess,
+		of(func(c history.Count) float64 { return float64(c.Passed) })}
+	denied := series{lang.L("denied"), theme.ColorNameError,
+		of(func(c history.Count) float64 { return float64(c.Denied) })}
+	answer := series{lang.L("seconds to answer"), dialogs.ColorMuted, of(func(c history.Count) float64 {
+		return c.Answered.Seconds() / float64(max(c.Asked, 1))
+	})}
+	return dialogs.Column(14,
+		p.chart(lang.L("Asked, per day"), labels, false, asked...),
+		p.chart(lang.L("Passed without asking, per day"), labels, false, passed),
+		p.chart(lang.L("Denied, per day"), labels, false, denied),
+		p.chart(lang.L("Time to answer, on average"), labels, true, answer))
+}
+
+// chart is a chart under a heading that names its colours.
+func (p *insightsPage) chart(name string, labels []string, lines bool, all ...series) fyne.CanvasObject {
+	legend := dialogs.Row(12)
+	for _, s := range all {
+		legend.Add(dialogs.Words("■ "+s.name, theme.SizeNameCaptionText, s.color))
+	}
+	head := container.NewBorder(nil, nil, nil, legend,
+		dialogs.BoldWords(name, theme.SizeNameText, theme.ColorNameForeground))
+	return dialogs.Card(dialogs.ColorSunken, dialogs.Padded(10, 12, dialogs.Column(6, head,
+		newChart(p.win, labels, lines, all...))))
+}
+
+// tables sum up by agent, project and tool. Each line leads to its entries.
+func (p *insightsPage) tables(f found) fyne.CanvasObject {
+	return dialogs.Column(14,
+		p.table(lang.L("By agent"), f.Agents, func(c history.Count) (string, history.Query) {
+			return agentName(c.Agent), history.Query{Agent: c.Agent}
+		}),
+		p.table(lang.L("By project"), f.Projects, func(c history.Count) (string, history.Query) {
+			return projectName(c.Project), history.Query{Project: c.Project}
+		}),
+		p.table(lang.L("By tool"), f.Tools, func(c history.Count) (string, history.Query) {
+			if c.Tool == "" {
+				return lang.L("Questions and notices"), history.Query{}
+			}
+			return safetext.Line(c.Tool, nameLimit), history.Query{Tool: c.Tool}
+		}))
+}
+
+// tableRows is how many rows a table has at most.
+const tableRows = 8
+
+func (p *insightsPage) table(name string, counts []history.Count,
+	what func(history.Count) (string, history.Query)) fyne.CanvasObject {
+	most := 1
+	for _, c := range counts {
+		most = max(most, c.Asked+c.Passed+c.Denied+c.Missed)
+	}
+	var rows []fyne.CanvasObject
+	for _, c := range counts[:min(len(counts), tableRows)] {
+		text, q := what(c)
+		var show *controls.Button
+		if q != (history.Query{}) {
+			show = controls.QuietButton("", theme.NavigateNextIcon(), func() { p.win.find(filter{query: q}) })
+		}
+		rows = append(rows, p.countRow(text, c, most, show))
+	}
+	if len(rows) == 0 {
+		rows = append(rows, controls.EmptyRow(lang.L("Nothing was asked in this time.")))
+	}
+	return controls.Section(name, "", rows...)
+}
+
+// countRow says how often what happened for one name, with a bar for each.
+func (p *insightsPage) countRow(name string, c history.Count, most int, show *controls.Button) fyne.CanvasObject {
+	sums := lang.L("{{.Asked}} decided by you · {{.Passed}} passed · {{.Denied}} denied · {{.Missed}} undecided · "+
+		"{{.Time}} to answer",
+		map[string]any{"Asked": c.Asked, "Passed": c.Passed, "Denied": c.Denied, "Missed": c.Missed, "Time": mean(c)})
+	label := line(theme.SizeNameText)
+	label.SetText(name)
+	words := dialogs.Column(3, dialogs.Tight(label), newBars(most, c), controls.Muted(sums))
+	if show == nil {
+		return dialogs.Padded(8, 14, words)
+	}
+	return dialogs.Padded(8, 14, container.NewBorder(nil, nil, nil, container.NewCenter(show), words))
+}
+
+// newBars are the parts of a count side by side, as long as they are large.
+func newBars(most int, c history.Count) fyne.CanvasObject {
+	parts := []struct {
+		n     int
+		color fyne.ThemeColorName
+	}{
+		{c.Passed, theme.ColorNameSuccess}, {c.Asked, theme.ColorNamePrimary},
+		{c.Missed, theme.ColorNameWarning},
+	}
+	layout := &barLayout{most: most}
+	var bars []fyne.CanvasObject
+	for _, part := range parts {
+		if part.n > 0 {
+			layout.counts = append(layout.counts, part.n)
+			bars = append(bars, dialogs.Surface(part.color, container.NewWithoutLayout()))
+		}
+	}
+	return container.New(layout, bars...)
+}
+
+// barLayout gives objects the widths of counts, of which the most takes all of the width.
+type barLayout struct {
+	most   int
+	counts []int
+}
+
+const barHeight = 5
+
+// MinSize implements [fyne.Layout].
+func (*barLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(60, barHeight) }
+
+// Layout implements [fyne.Layout].
+func (l *barLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	x := float32(0)
+	for i, o := range objects {
+		width := max(size.Width*float32(l.counts[i])/float32(l.most), 2)
+		o.Move(fyne.NewPos(x, 0))
+		o.Resize(fyne.NewSize(width, barHeight))
+		x += width
+	}
+}
+
+// savings are the prompts that each rule has saved, and the rules that did nothing.
+func (p *insightsPage) savings(f found) fyne.CanvasObject {
+	show := func(id string) *controls.Button {
+		return controls.QuietButton(lang.L("Show"), theme.NavigateNextIcon(), func() { p.win.opts.Rule(id) })
+	}
+	var saved, unused []fyne.CanvasObject
+	used := map[string]bool{}
+	for _, r := range f.Rules {
+		used[r.Rule] = true
+	}
+	for _, r := range f.Rules[:min(len(f.Rules), tableRows)] {
+		text := lang.L("{{.Count}} prompts saved · last on {{.Day}}",
+			map[string]any{"Count": r.Saved, "Day": r.Last.Local().Format(time.DateOnly)})
+		name := controls.Paragraph(p.ruleName(r.Rule, f.rules), widget.MediumImportance)
+		words := dialogs.Column(2, name, controls.Muted(text))
+		row := fyne.CanvasObject(words)
+		if canShow(r.Rule) {
+			row = container.New(controls.Besides{Gap: 8}, words, show(r.Rule))
+		}
+		saved = append(saved, dialogs.Padded(8, 14, row))
+	}
+	if len(saved) == 0 {
+		saved = append(saved, controls.EmptyRow(lang.L("No rule has spared you a prompt in this time.")))
+	}
+	for _, r := range f.rules {
+		if !r.Disabled && !used[r.ID] {
+			words := dialogs.Column(2, controls.Paragraph(controls.Sentence(r), widget.MediumImportance), controls.Muted(r.ID))
+			unused = append(unused, dialogs.Padded(8, 14, container.New(controls.Besides{Gap: 8}, words, show(r.ID))))
+		}
+	}
+	sections := dialogs.Column(14, controls.Section(lang.L("Prompts that rules saved"), "", saved...))
+	if len(unused) > 0 {
+		sections.Add(controls.Section(lang.L("Rules that saved none"),
+			lang.L("In this time. Rules that ask or deny are among them."), unused[:min(len(unused), 3*tableRows)]...))
+	}
+	return sections
+}
+
+// ruleName says what a rule does; of a saved approval and of a class it is the name.
+func (p *insightsPage) ruleName(id string, rules []policy.Rule) string {
+	if i := slices.IndexFunc(rules, func(r policy.Rule) bool { return r.ID == id }); i >= 0 {
+		return controls.Sentence(rules[i])
+	}
+	i := slices.IndexFunc(p.win.state.Grants, func(g policy.Grant) bool { return g.ID == id })
+	if i >= 0 {
+		return lang.L("Saved approval: {{.What}}",
+			map[string]any{"What": safetext.Line(p.win.state.Grants[i].Shown, gistLimit)})
+	}
+	return safetext.Line(id, nameLimit)
+}

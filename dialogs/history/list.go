@@ -1,0 +1,313 @@
+package history
+
+import (
+	"context"
+	"slices"
+	"sort"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs/controls"
+	"nod/interact/history"
+)
+
+// keptPages is how many pages on either side of the one in view stay in memory: what a query finds may be a million
+// entries. Others are fetched again, which gives the same.
+const keptPages = 20
+
+// entryList is what a query finds, newest first, by day and session. It fetches page by page as the person scrolls.
+type entryList struct {
+	widget.List
+	win      *Window
+	query    history.Query
+	onOpen   func(history.Line)
+	onStatus func(error) // what is found or under way has changed
+
+	pages  []*listPage
+	rows   int             // of all pages
+	more   bool            // entries follow
+	next   controls.Latest // fetches the first page of a query, and those that follow
+	again  controls.Latest // fetches a page that was dropped
+	chosen int64           // number of the entry that is shown; 0: none
+}
+
+// listPage is a page of entries.
+type listPage struct {
+	before int64 // as in its query
+	first  int   // row
+	size   int   // rows
+	rows   []row // nil: dropped
+	last   group // of the last row
+	end    int64 // number of its last entry
+}
+
+// row is an entry, or the heading of those below it.
+type row struct {
+	line    history.Line
+	heading bool
+	day     bool // a heading that also says the day
+}
+
+// group is what entries have in common that stand under a heading.
+type group struct {
+	day            time.Time
+	agent, project string
+	session        string
+}
+
+func groupOf(l history.Line) group {
+	return group{startOfDay(when(l)), l.Agent, l.Project, l.Session}
+}
+
+// when is the time at which a line is listed.
+func when(l history.Line) time.Time {
+	if l.Settled.IsZero() {
+		return l.Created
+	}
+	return l.Settled
+}
+
+func newEntryList(w *Window, onOpen func(history.Line), onStatus func(error)) *entryList {
+	l := &entryList{win: w, onOpen: onOpen, onStatus: onStatus}
+	l.next.Aside, l.again.Aside = w.run, w.run
+	l.Length = func() int { return l.rows }
+	l.CreateItem = func() fyne.CanvasObject { return newRowView() }
+	l.UpdateItem = l.fill
+	l.OnSelected = l.open
+	l.HideSeparators = true
+	l.ExtendBaseWidget(l)
+	return l
+}
+
+// find shows what a query finds. What an older one finds later is dropped.
+func (l *entryList) find(q history.Query) {
+	l.query = q
+	l.again.Drop()
+	controls.FetchLatest(&l.next, func(ctx context.Context) (history.Page, error) {
+		return l.win.opts.Operator.History(ctx, q)
+	}, func(p history.Page, err error) {
+		l.pages, l.rows, l.more = nil, 0, false
+		l.UnselectAll()
+		l.take(p, 0, err)
+		l.ScrollToTop()
+	})
+	l.onStatus(nil)
+}
+
+// take adds a page to the end.
+func (l *entryList) take(p history.Page, before int64, err error) {
+	if err == nil && len(p.Lines) > 0 {
+		page := &listPage{before: before, first: l.rows, end: p.Lines[len(p.Lines)-1].Seq}
+		page.fill(p.Lines, l.lastGroup(len(l.pages)))
+		l.pages = append(l.pages, page)
+		l.rows += page.size
+	}
+	l.more = err == nil && p.More && len(p.Lines) > 0
+	l.onStatus(err)
+	l.Refresh()
+	l.mark()
+}
+
+// lastGroup is what the rows before a page end with.
+func (l *entryList) lastGroup(page int) group {
+	if page == 0 {
+		return group{}
+	}
+	return l.pages[page-1].last
+}
+
+// fill makes the rows of a page, under headings: within a day, entries of a session stand together.
+func (p *listPage) fill(lines []history.Line, last group) {
+	rank := map[group]int{} // the newest entry of each
+	days := map[time.Time]int{}
+	for i, line := range lines {
+		g := groupOf(line)
+		if _, known := rank[g]; !known {
+			rank[g] = i
+		}
+		if _, known := days[g.day]; !known {
+			days[g.day] = i
+		}
+	}
+	lines = slices.Clone(lines)
+	slices.SortStableFunc(lines, func(a, b history.Line) int {
+		ga, gb := groupOf(a), groupOf(b)
+		if ga.day != gb.day {
+			return days[ga.day] - days[gb.day]
+		}
+		return rank[ga] - rank[gb]
+	})
+	p.rows = nil
+	for _, line := range lines {
+		if g := groupOf(line); g != last {
+			p.rows = append(p.rows, row{line: line, heading: true, day: g.day != last.day})
+			last = g
+		}
+		p.rows = append(p.rows, row{line: line})
+	}
+	p.size, p.last = len(p.rows), last
+}
+
+// pageOf is the index of the page that a row is on.
+func (l *entryList) pageOf(row int) int {
+	return sort.Search(len(l.pages), func(i int) bool { return l.pages[i].first > row }) - 1
+}
+
+// at is a row; false while it is not known.
+func (l *entryList) at(i int) (row, bool) {
+	if i < 0 || i >= l.rows {
+		return row{}, false
+	}
+	p := l.pages[l.pageOf(i)]
+	if p.rows == nil {
+		return row{}, false
+	}
+	return p.rows[i-p.first], true
+}
+
+// fill shows a row, and has fetched what it needs and what comes next.
+func (l *entryList) fill(i widget.ListItemID, o fyne.CanvasObject) {
+	page := l.pageOf(i)
+	r, known := l.at(i)
+	o.(*rowView).show(r, known, l.win.now())
+	if !known && page >= 0 {
+		l.fetchAgain(page)
+	}
+	if i >= l.rows-history.PageSize/2 {
+		l.fetchNext()
+	}
+	l.forget(page)
+}
+
+// fetchNext fetches the page after the last.
+func (l *entryList) fetchNext() {
+	if !l.more || l.next.Busy() {
+		return
+	}
+	q := l.query
+	q.Before = l.pages[len(l.pages)-1].end
+	controls.FetchLatest(&l.next, func(ctx context.Context) (history.Page, error) {
+		return l.win.opts.Operator.History(ctx, q)
+	}, func(p history.Page, err error) { l.take(p, q.Before, err) })
+}
+
+// fetchAgain fetches a page that was dropped.
+func (l *entryList) fetchAgain(page int) {
+	if l.again.Busy() {
+		return
+	}
+	p, q := l.pages[page], l.query
+	q.Before = p.before
+	controls.FetchLatest(&l.again, func(ctx context.Context) (history.Page, error) {
+		return l.win.opts.Operator.History(ctx, q)
+	}, func(found history.Page, err error) {
+		switch size := p.size; {
+		case err != nil:
+			l.onStatus(err)
+		default:
+			p.fill(found.Lines, l.lastGroup(page))
+			if p.size != size { // the oldest entries are gone: begin anew
+				l.find(l.query)
+				return
+			}
+			l.Refresh()
+		}
+	})
+}
+
+// forget drops the pages that are far from one.
+func (l *entryList) forget(page int) {
+	for _, i := range []int{page - keptPages - 1, page + keptPages + 1} {
+		if i >= 0 && i < len(l.pages) {
+			l.pages[i].rows = nil
+		}
+	}
+}
+
+// open shows the entry of a row; a heading has none.
+func (l *entryList) open(i widget.ListItemID) {
+	r, known := l.at(i)
+	switch {
+	case !known:
+	case r.heading:
+		l.Unselect(i)
+		l.mark()
+	case r.line.Seq != l.chosen:
+		l.chosen = r.line.Seq
+		l.onOpen(r.line)
+	}
+}
+
+// mark selects the row of the entry that is shown, if it is among those in memory.
+func (l *entryList) mark() {
+	if l.chosen == 0 {
+		return
+	}
+	for _, p := range l.pages {
+		for i, r := range p.rows {
+			if !r.heading && r.line.Seq == l.chosen {
+				l.Select(p.first + i)
+				return
+			}
+		}
+	}
+}
+
+// selected is the row of the entry that is shown; -1 where there is none.
+func (l *entryList) selected() int {
+	for _, p := range l.pages {
+		i := slices.IndexFunc(p.rows, func(r row) bool { return !r.heading && r.line.Seq == l.chosen })
+		if i >= 0 {
+			return p.first + i
+		}
+	}
+	return -1
+}
+
+// TypedKey implements [fyne.Focusable]: the keys that move also select.
+func (l *entryList) TypedKey(k *fyne.KeyEvent) {
+	screen := max(int(l.Size().Height/(rowHeight+rowGap))-1, 1)
+	at := l.selected()
+	switch k.Name {
+	case fyne.KeyDown:
+		l.step(at+1, +1)
+	case fyne.KeyUp:
+		l.step(at-1, -1)
+	case fyne.KeyPageDown:
+		l.step(min(at+screen, l.rows-1), +1)
+	case fyne.KeyPageUp:
+		l.step(max(at-screen, 0), -1)
+	case fyne.KeyHome:
+		l.step(0, +1)
+	case fyne.KeyEnd:
+		l.step(l.rows-1, -1)
+	default:
+		controls.PassOn(l, k)
+	}
+}
+
+// step selects a row, or the first entry from there on in a direction; else in the other one.
+func (l *entryList) step(to, by int) {
+	for _, by := range []int{by, -by} {
+		for i := to; i >= 0 && i < l.rows; i += by {
+			r, known := l.at(i)
+			if !known {
+				l.ScrollTo(i)
+				return
+			}
+			if !r.heading {
+				if i > 0 && i < 3 {
+					l.ScrollToTop() // with the heading
+				}
+				l.Highlight(i)
+				l.Select(i)
+				return
+			}
+		}
+	}
+}
+
+// TypedShortcut implements [fyne.Shortcutable].
+func (l *entryList) TypedShortcut(s fyne.Shortcut) { l.win.typedShortcut(s) }

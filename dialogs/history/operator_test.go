@@ -1,0 +1,189 @@
+package history
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"nod/interact"
+	"nod/interact/history"
+	"nod/ipc/operator"
+	"nod/policy"
+	"nod/policy/config"
+)
+
+// testNow is the time in the tests.
+var testNow = time.Date(2026, 11, 20, 16, 30, 0, 0, time.Local)
+
+// fakeOperator is a tray process in memory, with what the history needs of it.
+type fakeOperator struct {
+	operator.Operator // what the history never calls panics
+
+	entries []history.Entry // newest first
+	count   int             // in place of entries: so many, made up when they are asked for
+	sums    history.Insights
+	away    history.Away
+	err     error  // of every question
+	refuse  error  // of every change
+	path    string // that was exported to
+
+	mu      sync.Mutex
+	state   operator.State
+	queries []history.Query
+	hang    map[string]chan struct{} // questions for this text wait
+	ended   []string                 // texts of those that were given up
+}
+
+func (o *fakeOperator) State(context.Context) (s operator.State, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	text, err := json.Marshal(o.state) // a copy, made as the connection makes it
+	return s, errors.Join(err, json.Unmarshal(text, &s), o.err)
+}
+
+func (o *fakeOperator) Replace(_ context.Context, base, next config.Config) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	was, _ := json.Marshal(base)
+	is, _ := json.Marshal(o.state.Config)
+	switch {
+	case o.refuse != nil:
+		return o.refuse
+	case string(was) != string(is):
+		return config.ErrChanged
+	}
+	o.state.Config = next
+	return next.Validate()
+}
+
+func (o *fakeOperator) Revoke(_ context.Context, id string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.state.Grants = slices.DeleteFunc(o.state.Grants, func(g policy.Grant) bool { return g.ID == id })
+	o.state.Undos = []operator.Undo{{ID: 1, Kind: operator.UndoRevoke, Text: "npm test", Until: testNow.AddDate(9, 0, 0)}}
+	return o.refuse
+}
+
+func (o *fakeOperator) Settle(context.Context, int, bool) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.state.Undos = nil
+	return o.refuse
+}
+
+// stop has questions for a text hang until goOn is called for it.
+func (o *fakeOperator) stop(text string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.hang == nil {
+		o.hang = map[string]chan struct{}{}
+	}
+	o.hang[text] = make(chan struct{})
+}
+
+func (o *fakeOperator) goOn(text string) { close(o.hang[text]) }
+
+func (o *fakeOperator) History(ctx context.Context, q history.Query) (history.Page, error) {
+	o.mu.Lock()
+	o.queries = append(o.queries, q)
+	hang := o.hang[q.Text]
+	o.mu.Unlock()
+	if hang != nil {
+		select {
+		case <-hang:
+		case <-ctx.Done():
+			o.mu.Lock()
+			o.ended = append(o.ended, q.Text)
+			o.mu.Unlock()
+			return history.Page{}, ctx.Err()
+		}
+	}
+	if o.err != nil {
+		return history.Page{}, o.err
+	}
+	if o.count > 0 {
+		return o.madeUp(q), nil
+	}
+	var page history.Page
+	for _, e := range o.entries {
+		if q.Before != 0 && e.Seq >= q.Before || !finds(q, e) {
+			continue
+		}
+		page.Lines = append(page.Lines, e.Line)
+	}
+	return page, nil
+}
+
+func finds(q history.Query, e history.Entry) bool {
+	is := func(want, is string) bool { return want == "" || want == is }
+	return is(q.Agent, e.Agent) && is(q.Project, e.Project) && is(q.Session, e.Session) && is(q.Tool, e.Tool) &&
+		is(q.Rule, e.Rule) && is(string(q.Outcome), string(e.Outcome)) && is(string(q.By), string(e.By)) &&
+		(q.Since.IsZero() || !e.Settled.Before(q.Since)) && (q.Until.IsZero() || e.Settled.Before(q.Until)) &&
+		strings.Contains(strings.ToLower(e.Gist), strings.ToLower(q.Text))
+}
+
+// madeUp is a page of many entries, a minute apart, in sessions of 50.
+func (o *fakeOperator) madeUp(q history.Query) history.Page {
+	last := o.count
+	if q.Before != 0 {
+		last = int(q.Before) - 1
+	}
+	page := history.Page{More: last > history.PageSize}
+	for seq := last; seq > max(last-history.PageSize, 0); seq-- {
+		page.Lines = append(page.Lines, history.Line{
+			Seq: int64(seq), Kind: interact.KindApprove, Agent: "codex", Session: fmt.Sprint("s", seq/50),
+			Settled: testNow.Add(-time.Duration(o.count-seq) * time.Minute), Tool: "shell",
+			Gist: fmt.Sprint("make ", seq), Outcome: interact.Allowed, By: interact.ByPolicy,
+		})
+	}
+	return page
+}
+
+func (o *fakeOperator) Entry(_ context.Context, seq int64) (history.Entry, error) {
+	i := slices.IndexFunc(o.entries, func(e history.Entry) bool { return e.Seq == seq })
+	if i < 0 {
+		return history.Entry{}, errors.Join(o.err, fmt.Errorf("entry %d is gone", seq))
+	}
+	return o.entries[i], o.err
+}
+
+func (o *fakeOperator) Facets(context.Context) (f history.Facets, err error) {
+	for _, e := range o.entries {
+		for list, value := range map[*[]string]string{&f.Agents: e.Agent, &f.Projects: e.Project, &f.Tools: e.Tool} {
+			if value != "" && !slices.Contains(*list, value) {
+				*list = append(*list, value)
+			}
+		}
+	}
+	return f, o.err
+}
+
+func (o *fakeOperator) Insights(context.Context, time.Time) (history.Insights, error) {
+	return o.sums, o.err
+}
+
+func (o *fakeOperator) Away(context.Context) (history.Away, error) { return o.away, o.err }
+
+func (o *fakeOperator) Export(_ context.Context, q history.Query, path string, f history.Format) (int, error) {
+	o.path = fmt.Sprint(q.Text, " ", path, " ", f)
+	return 12, o.refuse
+}
+
+// rules are those in force.
+func (o *fakeOperator) rules() []policy.Rule {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.state.Config.Policy.Rules
+}
+
+// asked is the last question.
+func (o *fakeOperator) asked() history.Query {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.queries[len(o.queries)-1]
+}

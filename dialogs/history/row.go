@@ -1,0 +1,226 @@
+package history
+
+import (
+	"image/color"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+	"nod/dialogs/controls"
+	"nod/dialogs/safetext"
+	"nod/interact/history"
+)
+
+// The measures of the list. All rows are of one height: else Fyne would add up those of a million.
+const (
+	rowHeight = 42
+	rowGap    = 4 // that Fyne leaves between two
+)
+
+// rowView is a row of the list on screen: an entry or a heading, each of two lines.
+type rowView struct {
+	widget.BaseWidget
+	bar        *canvas.Rectangle
+	what, meta *widget.Label // of an entry
+	clock      *canvas.Text
+	outcome    *canvas.Text
+	day, who   *widget.Label // of a heading
+	colour     fyne.ThemeColorName
+	entry      fyne.CanvasObject
+	heading    fyne.CanvasObject
+}
+
+func newRowView() *rowView {
+	v := &rowView{
+		bar: canvas.NewRectangle(color.Transparent), clock: canvas.NewText("", nil), outcome: canvas.NewText("", nil),
+		what: line(theme.SizeNameText), meta: line(theme.SizeNameCaptionText),
+		day: line(theme.SizeNameText), who: line(theme.SizeNameCaptionText),
+		colour: dialogs.ColorMuted,
+	}
+	v.meta.Importance, v.who.Importance = widget.LowImportance, widget.LowImportance
+	v.day.TextStyle.Bold = true
+	v.clock.Alignment, v.outcome.Alignment = fyne.TextAlignTrailing, fyne.TextAlignTrailing
+	left := dialogs.Column(1, dialogs.Tight(v.what), dialogs.Tight(v.meta))
+	v.entry = container.New(rowLayout{}, v.bar, left, v.clock, v.outcome)
+	v.heading = dialogs.Padded(0, 6, dialogs.Column(1, dialogs.Tight(v.day), dialogs.Tight(v.who)))
+	v.heading.Hide()
+	v.ExtendBaseWidget(v)
+	return v
+}
+
+// line is a text that is cut at the end of its line.
+func line(size fyne.ThemeSizeName) *widget.Label {
+	l := widget.NewLabel("")
+	l.SizeName, l.Truncation = size, fyne.TextTruncateEllipsis
+	return l
+}
+
+// show shows a row, or that it is not known yet.
+func (v *rowView) show(r row, known bool, now time.Time) {
+	isHeading := known && r.heading
+	if isHeading {
+		v.heading.Show()
+		v.entry.Hide()
+		day := ""
+		if r.day {
+			day = dayName(when(r.line), now)
+		}
+		v.day.SetText(day)
+		v.who.SetText(sessionName(r.line))
+		return
+	}
+	v.heading.Hide()
+	v.entry.Show()
+	if !known {
+		v.what.SetText(lang.L("Loading…"))
+		v.meta.SetText("")
+		v.clock.Text, v.outcome.Text, v.colour = "", "", dialogs.ColorMuted
+		v.Refresh()
+		return
+	}
+	said := verdictOf(r.line.Outcome, r.line.By)
+	v.what.SetText(safetext.Line(r.line.Gist, gistLimit))
+	v.meta.SetText(toolName(r.line))
+	v.clock.Text, v.outcome.Text, v.colour = when(r.line).Local().Format("15:04"), said.word, said.color
+	v.Refresh()
+}
+
+// CreateRenderer implements [fyne.Widget].
+func (v *rowView) CreateRenderer() fyne.WidgetRenderer {
+	return rowRenderer{v, container.NewStack(v.entry, v.heading)}
+}
+
+type rowRenderer struct {
+	view *rowView
+	all  *fyne.Container
+}
+
+func (r rowRenderer) MinSize() fyne.Size           { return fyne.NewSize(200, rowHeight) }
+func (r rowRenderer) Layout(size fyne.Size)        { r.all.Resize(size) }
+func (r rowRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.all} }
+func (r rowRenderer) Destroy()                     {}
+func (r rowRenderer) color(n fyne.ThemeColorName, t *canvas.Text) {
+	t.Color = theme.ColorForWidget(n, r.view)
+	t.TextSize = theme.SizeForWidget(theme.SizeNameCaptionText, r.view)
+	t.Refresh()
+}
+
+func (r rowRenderer) Refresh() {
+	r.color(dialogs.ColorMuted, r.view.clock)
+	r.color(r.view.colour, r.view.outcome)
+	r.view.bar.FillColor, r.view.bar.CornerRadius = theme.ColorForWidget(r.view.colour, r.view), 2
+	r.view.bar.Refresh()
+	r.all.Refresh()
+}
+
+// rowLayout puts a bar, two lines, and to their right a time over an outcome into a row.
+type rowLayout struct{}
+
+// MinSize implements [fyne.Layout].
+func (rowLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(200, rowHeight) }
+
+// Layout implements [fyne.Layout].
+func (rowLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	const bar, gap, side = 4, 8, 6
+	clock, outcome := o[2].MinSize(), o[3].MinSize()
+	right := max(clock.Width, outcome.Width) + gap
+	o[0].Move(fyne.NewPos(side, 3))
+	o[0].Resize(fyne.NewSize(bar, size.Height-6))
+	left := float32(side + bar + gap)
+	height := o[1].MinSize().Height
+	o[1].Move(fyne.NewPos(left, (size.Height-height)/2))
+	o[1].Resize(fyne.NewSize(max(size.Width-left-right-side, 0), height))
+	for i, at := range []float32{size.Height/2 - clock.Height - 1, size.Height/2 + 1} {
+		m := o[2+i].MinSize()
+		o[2+i].Move(fyne.NewPos(size.Width-side-m.Width, at))
+		o[2+i].Resize(m)
+	}
+}
+
+// entryLink is an entry as a row that leads to it.
+type entryLink struct {
+	widget.BaseWidget
+	win     *Window
+	view    *rowView
+	tapped  func()
+	ground  *canvas.Rectangle
+	focused bool
+	hovered bool
+}
+
+func newEntryLink(w *Window, l history.Line, tapped func()) *entryLink {
+	k := &entryLink{win: w, view: newRowView(), tapped: tapped, ground: canvas.NewRectangle(color.Transparent)}
+	k.view.show(row{line: l}, true, w.now())
+	k.view.meta.SetText(toolName(l) + " · " + sessionName(l))
+	k.ExtendBaseWidget(k)
+	return k
+}
+
+// CreateRenderer implements [fyne.Widget].
+func (k *entryLink) CreateRenderer() fyne.WidgetRenderer {
+	return widget.NewSimpleRenderer(container.NewStack(k.ground, dialogs.Padded(3, 4, k.view)))
+}
+
+// Refresh implements [fyne.Widget].
+func (k *entryLink) Refresh() {
+	k.ground.FillColor = color.Transparent
+	if k.hovered || k.focused {
+		k.ground.FillColor = theme.ColorForWidget(theme.ColorNameHover, k)
+	}
+	k.ground.StrokeWidth = 0
+	if k.focused {
+		k.ground.StrokeColor, k.ground.StrokeWidth = theme.ColorForWidget(theme.ColorNamePrimary, k), 1.5
+	}
+	k.BaseWidget.Refresh()
+}
+
+// Tapped implements [fyne.Tappable].
+func (k *entryLink) Tapped(*fyne.PointEvent) { k.tapped() }
+
+// TypedKey implements [fyne.Focusable].
+func (k *entryLink) TypedKey(e *fyne.KeyEvent) {
+	switch e.Name {
+	case fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter:
+		k.tapped()
+	default:
+		controls.PassOn(k, e)
+	}
+}
+
+// TypedRune implements [fyne.Focusable].
+func (k *entryLink) TypedRune(rune) {}
+
+// FocusGained implements [fyne.Focusable].
+func (k *entryLink) FocusGained() {
+	k.focused = true
+	k.Refresh()
+	controls.Reveal(k)
+}
+
+// FocusLost implements [fyne.Focusable].
+func (k *entryLink) FocusLost() {
+	k.focused = false
+	k.Refresh()
+}
+
+// MouseIn implements [desktop.Hoverable].
+func (k *entryLink) MouseIn(*desktop.MouseEvent) {
+	k.hovered = true
+	k.Refresh()
+}
+
+// MouseMoved implements [desktop.Hoverable].
+func (k *entryLink) MouseMoved(*desktop.MouseEvent) {}
+
+// MouseOut implements [desktop.Hoverable].
+func (k *entryLink) MouseOut() {
+	k.hovered = false
+	k.Refresh()
+}

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"time"
 
 	"fyne.io/fyne/v2/lang"
 
@@ -65,6 +66,24 @@ func (p *program) watchJournal() {
 		case <-p.journalChanged:
 		}
 	}
+}
+
+// keptPatience is how long what is in force waits for what is kept: another program may hold the journal's file.
+const keptPatience = 200 * time.Millisecond
+
+// kept says how much the journal keeps, as far as it answers in time.
+func (p *program) kept(ctx context.Context) operator.Journal {
+	ctx, cancel := context.WithTimeout(ctx, keptPatience)
+	defer cancel()
+	k := operator.Journal{Problem: journalProblem(p.journal.Problem())}
+	var errs [3]error
+	k.Path, errs[0] = journal.DefaultPath()
+	k.Head, errs[1] = p.journal.Head(ctx)
+	k.Entries, k.Bytes, errs[2] = p.journal.Size(ctx)
+	if err := errors.Join(errs[:]...); err != nil {
+		p.log.Warn("it is not known how much of the history is kept", "err", err)
+	}
+	return k
 }
 
 // pathLimit is how many characters of a path a sentence shows.

@@ -152,6 +152,24 @@ func (r *Reader) Head(ctx context.Context) (head history.Head, err error) {
 	return head, err
 }
 
+// Size returns how many entries there are, and how many bytes of the file are in use.
+func (r *Reader) Size(ctx context.Context) (entries, bytes int64, err error) {
+	err = r.read(ctx, func(conn *sqlite.Conn) error {
+		begin, err := readAnchor(conn)
+		if err != nil {
+			return err
+		}
+		end, _, err := readHead(conn)
+		if err != nil {
+			return err
+		}
+		entries = end - begin.seq
+		bytes, err = readUsed(conn)
+		return err
+	})
+	return entries, bytes, err
+}
+
 // readHead returns the last entry of the chain, or where it begins when there is none.
 func readHead(conn *sqlite.Conn) (seq int64, hash digest, err error) {
 	err = query(conn, `SELECT * FROM (SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1)

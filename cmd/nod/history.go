@@ -470,7 +470,7 @@ func (c *console) historyStats(flags *historyFlags) *cobra.Command {
 		Long: `Print by day, agent, project and tool how often you were asked, what the rules passed, what was denied, and what
 nobody answered; and how many prompts each rule and grant has saved. In JSON, answered is the time from prompt to
 answer, in nanoseconds, in all.`,
-		Args:  noArgs,
+		Args: noArgs,
 	}, "print JSON")
 	cmd.Flags().StringVar(&since, "since", since, "count from this `time` on: 90d, or 2026-11-22")
 	cmd.RunE = c.runs(func(ctx context.Context, _ []string) error {

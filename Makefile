@@ -9,14 +9,14 @@ FUZZTIME  ?= 20s
 DEMOTIME  ?= 5m
 # The packages that run on many goroutines are tested with the race detector. Those that draw are tested with
 # Fyne's test driver, without OpenGL (ci) or C: that driver races with itself, so the detector would only find it.
-CORE      := . ./agents/... ./app/... ./cmd/nod ./dialogs/safetext/... ./interact/... ./ipc/... ./ownfile ./policy/...
+CORE      := . ./agents/... ./app/... ./cmd/nod ./dialogs/safetext/... ./examples/... ./interact/... ./ipc/... ./ownfile ./policy/...
 WINDOWS   := ./assets/... ./cmd/nod-dialogs ./dialogs ./dialogs/history ./dialogs/settings
 WITHOUT_C := CGO_ENABLED=0 go test -tags ci
 # -trimpath everywhere, so that what one step compiles serves the next.
 # The version comes from LDFLAGS: without this, go build fails in a clone that another user owns.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false -trimpath)
 
-.PHONY: build run demo screenshot stop test test-agents test-mcp unit e2e monkey kill soak lint fuzz sandbox bench figures pictures update-golden clean help need-go
+.PHONY: build run demo screenshot stop test test-agents test-mcp test-temporal unit e2e monkey kill soak lint fuzz sandbox bench figures pictures update-golden clean help need-go
 
 build: setup-build bin/nod bin/nod-desktop bin/nod-dialogs ## build the programs into bin/ (what make alone does)
 
@@ -44,9 +44,10 @@ unit: setup-test ## run the tests that need no screen
 	$(SANDBOX) go test -race $(CORE)
 	$(WITHOUT_C) $(WINDOWS)
 	go -C bench test .
+	go -C examples/temporal test ./...
 
 e2e: setup-test build ## test the built programs on virtual desktops, with real keys and clicks
-	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 15m ./e2e/...
+	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 25m ./e2e/...
 
 # How long make monkey drives nod, and make soak (by itself an hour). REPLAY is the file of a failure.
 MINUTES   ?= 10
@@ -93,6 +94,9 @@ test-mcp: setup-test build ## run MCP's conformance suite and its inspector agai
 	$(NPM_INSTALL) --prefix .cache/mcp $(MCP_TOOLS)
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_MCP=$(CURDIR)/.cache/mcp/node_modules go test -count=1 -timeout 10m -run TestMCP -v ./e2e
 
+test-temporal: setup-test ## run examples/temporal against a real Temporal server (compiling it takes minutes)
+	go -C examples/temporal/server test -vet=off -count=1 -v . # vet would go over the whole server
+
 # Without the bytes that continue a character, awk counts characters whatever the locale.
 lint: setup-build ## gofmt, the length of lines, go vet, staticcheck
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "run gofmt -w on:" $$unformatted; exit 1; }
@@ -101,6 +105,7 @@ lint: setup-build ## gofmt, the length of lines, go vet, staticcheck
 	go vet -tags $(TAGS) ./...
 	go tool staticcheck -tags $(TAGS) ./...
 	go -C bench vet .
+	go -C examples/temporal vet ./...
 
 fuzz: setup-test ## run every fuzz target for FUZZTIME
 	@for package in $$(go list $(CORE) ./dialogs); do \

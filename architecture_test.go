@@ -38,7 +38,8 @@ var mayImport = map[string][]string{
 	"nod/ipc/operator":          {"nod/interact/history", "nod/policy/config"},
 	"nod/interact":              {"nod/ipc/api", "nod/policy"},
 	"nod/interact/history":      {"nod/interact"},
-	"nod/interact/journal":      {"nod/interact/history", "nod/policy/config"},
+	"nod/interact/journal":      {"nod/interact/history", "nod/interact/secrets", "nod/policy/config"},
+	"nod/interact/secrets":      {},
 	"nod/interact/interacttest": {"nod/interact"},
 	"nod/policy": {
 		"nod/agents", "nod/ownfile", "nod/policy/git", "nod/policy/invisible", "nod/policy/shell",
@@ -53,8 +54,8 @@ var mayImport = map[string][]string{
 	"nod/policy/shell":          {"nod/policy/git", "nod/policy/invisible", "nod/policy/shell/language"},
 	"nod/policy/shell/language": {},
 	"nod/app": {
-		"nod/agents/registry", "nod/ipc/client", "nod/assets", "nod/dialogs/safetext", "nod/ipc", "nod/ipc/operator",
-		"nod/policy/store",
+		"nod/agents/registry", "nod/ipc/client", "nod/assets", "nod/dialogs/safetext", "nod/interact/journal", "nod/ipc",
+		"nod/ipc/operator", "nod/policy/store",
 	},
 	"nod/dialogs/controls": {"nod/dialogs"},
 	"nod/dialogs/history":  {"nod/agents/registry", "nod/dialogs/controls"},

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fyne.io/fyne/v2/lang"
@@ -22,6 +23,7 @@ import (
 	"nod/assets"
 	"nod/interact"
 	"nod/interact/history"
+	"nod/interact/journal"
 	"nod/ipc"
 	"nod/ipc/endpoint"
 	"nod/ipc/hooks"
@@ -42,8 +44,6 @@ type Options struct {
 }
 
 const (
-	journalSize  = 4000             // requests that the journal keeps …
-	journalBytes = 16 << 20         // … as long as they hold no more than this
 	trayPatience = 15 * time.Second // how long after nod, at login, the desktop's panel may start
 )
 
@@ -99,7 +99,7 @@ type program struct {
 	broker    *interact.Broker
 	hooks     *hooks.Hooks
 	server    *ipc.Server
-	journal   *interact.MemoryJournal
+	journal   *journal.Journal
 	archive   archive
 	absence   *absence
 	windows   *windows
@@ -110,6 +110,9 @@ type program struct {
 	shortcut  *shortcut
 	autostart *autostart
 
+	journalChanged chan struct{} // cap 1: what is wrong with the journal
+
+	locked  atomic.Bool   // the screen is
 	started config.Config // as it was when nod started
 	welcome welcome
 	parts   sync.WaitGroup // goroutines that end with ctx
@@ -121,7 +124,7 @@ func newProgram(
 ) (p *program, err error) {
 	p = &program{
 		ctx: ctx, quit: quit, opts: o, log: logs.Logger, logPath: logs.path, noLog: logs.problem, dir: dir,
-		welcome: newWelcome(),
+		welcome: newWelcome(), journalChanged: make(chan struct{}, 1),
 	}
 	if p.autostart, err = newAutostart(); err != nil {
 		return nil, err
@@ -131,17 +134,18 @@ func newProgram(
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, p.store.Close())
+			err = errors.Join(err, p.close())
 		}
 	}()
+	if err := p.openJournal(); err != nil {
+		return nil, err
+	}
 	if err := assets.SetLanguage(p.store.Config().Look.Language); err != nil {
 		return nil, err
 	}
 	if err := p.openDesktop(); err != nil {
 		return nil, err
 	}
-	p.journal = interact.NewMemoryJournal(journalSize, journalBytes)
-	p.archive = noArchive{}
 	p.broker = interact.NewBroker(interact.BrokerConfig{
 		Policy: keeper{p.store, p.windows}, Prompter: p.presence, Notify: p.notifier.Notify, Journal: p.journal,
 		Timeout: p.store.Timeout, Processes: peer.Table{}, Log: p.log,
@@ -155,8 +159,8 @@ func newProgram(
 		AskMore: func() bool { return p.store.Config().Agents.AskMore },
 	})
 	p.server, err = ipc.Listen(ipc.Config{
-		Address: p.store.Config().IPC.Address, AnyPort: p.store.Config().IPC == config.Default().IPC, Dir: dir, Broker: p.broker, Version: o.Version, Log: p.log,
-		Hooks: p.hooks, Raise: p.raise, Called: p.windows.warmUp,
+		Address: p.store.Config().IPC.Address, AnyPort: p.store.Config().IPC == config.Default().IPC, Dir: dir,
+		Broker: p.broker, Version: o.Version, Log: p.log, Hooks: p.hooks, Raise: p.raise, Called: p.windows.warmUp,
 		Paused: func() (bool, time.Time) { pause := p.presence.paused(); return pause.On, pause.Until },
 	})
 	return p, err
@@ -175,7 +179,10 @@ func (p *program) openDesktop() (err error) {
 		changed:   p.screenChanged, failed: p.tellFailed,
 		present:   func() { p.presence.back() },
 		undoFor:   func() time.Duration { return p.store.Config().Prompt.Undo },
-		saveDraft: p.saveDraft,
+		saveDraft: p.journal.SaveDraft,
+		settled: func(ctx context.Context, id interact.ID) (interact.Answer, error) {
+			return p.broker.Settled(ctx, id)
+		},
 	})
 	p.notifier = newNotifier(beeepMessenger{p.sound}, p.wantsNotice, p.log)
 	p.presence = newPresence(p.windows, p.refresh, p.tellQuiet)
@@ -225,7 +232,10 @@ func openURL(address string) error {
 
 // run runs all parts until nod quits.
 func (p *program) run() error {
+	p.restore()
+	watchLock(p.ctx, p.setLocked, p.log)
 	p.parts.Go(func() { p.windows.run(p.ctx) })
+	p.parts.Go(p.watchJournal)
 	p.parts.Go(p.watchStore)
 	p.parts.Go(func() { p.shortcut.run(p.ctx) })
 	p.parts.Go(p.watchRequests)
@@ -247,9 +257,18 @@ func (p *program) run() error {
 	p.tray.run(p.ctx)
 	<-p.ctx.Done()
 	p.parts.Wait()
-	err := p.store.Close()
+	err := p.close()
 	if cause := context.Cause(p.ctx); !errors.Is(cause, context.Canceled) { // neither the person nor a signal ended it
 		err = errors.Join(cause, err)
+	}
+	return err
+}
+
+// close closes the files.
+func (p *program) close() error {
+	err := p.store.Close()
+	if p.journal != nil {
+		err = errors.Join(err, p.journal.Close())
 	}
 	return err
 }
@@ -284,6 +303,7 @@ func (p *program) snapshot() snapshot {
 		Missed:        missed,
 		News:          p.absence.news(),
 		Broken:        p.store.Err() != nil,
+		Journal:       journalProblem(p.journal.Problem()),
 		Held:          held,
 		AskEverything: p.store.Config().Policy.AskEverything,
 	}
@@ -303,7 +323,20 @@ func (p *program) refresh() {
 // isAway reports whether nobody can be expected to look at a prompt now.
 func (p *program) isAway() bool {
 	sessions, _ := p.presence.away()
-	return sessions > 0 || p.presence.paused().On || p.store.Config().Notifications.Quiet(time.Now())
+	return sessions > 0 || p.locked.Load() || p.presence.paused().On ||
+		p.store.Config().Notifications.Quiet(time.Now())
+}
+
+// setLocked takes in whether the screen is locked.
+func (p *program) setLocked(locked bool) {
+	p.locked.Store(locked)
+	p.keepTime()
+	p.refresh()
+}
+
+// keepTime has the time to answer stand still while the screen is locked, if the person wants that.
+func (p *program) keepTime() {
+	p.broker.StandStill(p.locked.Load() && p.store.Config().Prompt.Locked == config.LockedWait)
 }
 
 // watchRequests keeps the tray in step with what is pending, and announces it.
@@ -357,6 +390,7 @@ func (p *program) watchStore() {
 			return
 		case <-changes:
 			p.broker.Reconsider()
+			p.keepTime()
 			p.windows.Changed()
 			p.shortcut.check()
 			waiting, _ := p.pending()

@@ -10,24 +10,12 @@ import (
 	"nod/ipc/operator"
 )
 
-// draftKeeper is a journal that keeps drafts.
-type draftKeeper interface {
-	SaveDraft(ctx context.Context, id interact.ID, draft []byte) error
-}
-
-// saveDraft keeps a draft with its request.
-func (p *program) saveDraft(ctx context.Context, id interact.ID, draft []byte) error {
-	if j, keeps := any(p.journal).(draftKeeper); keeps {
-		return j.SaveDraft(ctx, id, draft)
-	}
-	return nil
-}
-
-// takeDraft takes in what was typed into the prompt of a request before nod was started again. It is called before that
-// request is pending.
-func (w *windows) takeDraft(id interact.ID, draft []byte) {
+// comesBack says that a request waited when nod was started again, and what was typed into its prompt. It is called
+// before that request is pending.
+func (w *windows) comesBack(id interact.ID, draft []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.back[id] = true
 	w.setDraft(id, draft)
 }
 
@@ -40,8 +28,8 @@ func (w *windows) setDraft(id interact.ID, draft []byte) {
 	}
 }
 
-// SaveDraft keeps what is typed, as [operator.Operator] has it: here for the next windows process, and beyond the end of
-// this one.
+// SaveDraft keeps what is typed, as [operator.Operator] has it: here for the next windows process, and with its request
+// beyond the end of nod.
 func (w *windows) SaveDraft(ctx context.Context, id interact.ID, draft []byte) error {
 	if len(draft) > operator.MaxDraft {
 		return fmt.Errorf("a draft of %d bytes: want %d at most", len(draft), operator.MaxDraft)

@@ -88,8 +88,8 @@ func TestADraftIsNoNews(t *testing.T) {
 func TestDraftsAreRestored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
-		d.w.takeDraft("a", []byte("half a sentence"))
-		d.w.takeDraft("b", nil)
+		d.w.comesBack("a", []byte("half a sentence"))
+		d.w.comesBack("b", nil)
 		d.ask("a")
 		d.ask("b")
 		d.wantDrafts(map[interact.ID]string{"a": "half a sentence"})

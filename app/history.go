@@ -140,28 +140,3 @@ func lineOf(r interact.Request) history.Line {
 	}
 	return line
 }
-
-// noArchive is there while nothing is kept that could be asked.
-type noArchive struct{}
-
-var errNoArchive = errors.New("nothing is kept that could be asked")
-
-func (noArchive) Search(context.Context, history.Query) (history.Page, error) {
-	return history.Page{}, errNoArchive
-}
-
-func (noArchive) Entry(context.Context, int64) (history.Entry, error) {
-	return history.Entry{}, errNoArchive
-}
-
-func (noArchive) Facets(context.Context) (history.Facets, error) {
-	return history.Facets{}, errNoArchive
-}
-
-func (noArchive) Insights(context.Context, time.Time) (history.Insights, error) {
-	return history.Insights{}, errNoArchive
-}
-
-func (noArchive) Export(context.Context, io.Writer, history.Query, history.Format) (int, error) {
-	return 0, errNoArchive
-}

@@ -16,7 +16,7 @@ import (
 
 // fakeArchive has lines, and fails with err.
 type fakeArchive struct {
-	noArchive
+	archive
 	lines []history.Line
 	sums  history.Insights
 	err   error

@@ -84,28 +84,6 @@ func (o operatorAPI) Try(_ context.Context, call policy.Call) (operator.Trial, e
 	return operator.Trial{Decision: decision, Steps: steps, Parts: o.p.store.Offers(call).Parts}, nil
 }
 
-// Suggest implements [operator.Operator].
-func (o operatorAPI) Suggest(ctx context.Context) ([]policy.Suggestion, error) {
-	records, err := o.p.journal.Recent(ctx, journalSize)
-	if err != nil {
-		return nil, err
-	}
-	return o.p.store.Suggest(ctx, pastOf(records))
-}
-
-// pastOf picks what the person decided, oldest first.
-func pastOf(records []interact.Record) []policy.Past {
-	effects := map[interact.Outcome]policy.Effect{interact.Allowed: policy.Allow, interact.Denied: policy.Deny}
-	var past []policy.Past
-	for _, r := range slices.Backward(records) {
-		effect, isDecision := effects[r.Answer.Outcome]
-		if approve, ok := r.Request.Body.(interact.Approve); ok && isDecision && r.Answer.By == interact.ByHuman {
-			past = append(past, policy.Past{Call: approve.Call(r.Request.Requester), Effect: effect})
-		}
-	}
-	return past
-}
-
 // SetAutostart implements [operator.Operator].
 func (o operatorAPI) SetAutostart(_ context.Context, on bool) error {
 	return o.p.autostart.Set(on)

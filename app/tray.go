@@ -25,10 +25,11 @@ type snapshot struct {
 	Pending       []interact.Request // oldest first, without notices: nobody answers those
 	Snoozed       []interact.Request // that the person wants to be asked about later, oldest first
 	Pause         Pause
-	Away          int  // sessions that nobody is asked for, because nobody answered
-	Missed        int  // requests handed back for that
-	Broken        bool // the policy file cannot be read
-	Held          bool // another program changed it
+	Away          int    // sessions that nobody is asked for, because nobody answered
+	Missed        int    // requests handed back for that
+	Broken        bool   // the policy file cannot be read
+	Held          bool   // another program changed it
+	Journal       string // what is wrong with the journal, in a sentence or two; empty: nothing
 	AskEverything bool
 	News          history.Away // what happened while the person was away, and they have not read
 }
@@ -46,10 +47,10 @@ type trayActions struct {
 	Quit          func()
 }
 
-// state is what the icon tells. A broken policy is the most urgent: it does not heal by itself.
+// state is what the icon tells. A broken policy or journal is the most urgent.
 func (s snapshot) state() assets.TrayState {
 	switch {
-	case s.Broken, s.Held:
+	case s.Broken, s.Held, s.Journal != "":
 		return assets.Broken
 	case len(s.Pending) > 0 || s.Missed > 0:
 		return assets.Waiting
@@ -67,6 +68,9 @@ func (s snapshot) status(now time.Time) string {
 	}
 	if s.Held {
 		said = append(said, lang.L("Another program changed the policy file: see the settings"))
+	}
+	if s.Journal != "" {
+		said = append(said, s.Journal)
 	}
 	switch n := len(s.Pending); n {
 	case 0:

@@ -39,6 +39,7 @@ type windows struct {
 	mu        sync.Mutex
 	pending   []*prompt              // oldest first
 	drafts    map[interact.ID][]byte // what the person has typed into their prompts, or had when nod was killed
+	back      map[interact.ID]bool   // what waited then: it waits for a display, too
 	process   *process               // nil while none is up
 	screen    operator.Screen
 	wanted    []operator.View // that the windows have not fetched yet
@@ -59,6 +60,8 @@ type windowsConfig struct {
 	changed   func()                                  // the screen has changed, or what can be undone
 	present   func()                                  // the person has answered a prompt
 	undoFor   func() time.Duration                    // how long an answer can be undone
+	// settled waits for what came of a request, which is in the journal then.
+	settled func(context.Context, interact.ID) (interact.Answer, error)
 	// saveDraft keeps what the person has typed beyond the end of nod.
 	saveDraft func(ctx context.Context, id interact.ID, draft []byte) error
 	failed    func(why error) // the process has died too often
@@ -97,7 +100,8 @@ func (p *prompt) age(other *prompt) int { return p.Request.Created.Compare(other
 
 func newWindows(c windowsConfig) *windows {
 	w := &windows{
-		windowsConfig: c, wake: make(chan struct{}, 1), ended: make(chan struct{}), drafts: map[interact.ID][]byte{},
+		windowsConfig: c, wake: make(chan struct{}, 1), ended: make(chan struct{}),
+		drafts: map[interact.ID][]byte{}, back: map[interact.ID]bool{},
 	}
 	w.undos = &undos{changed: w.undosChanged}
 	return w
@@ -117,7 +121,7 @@ func (w *windows) undosChanged() {
 
 // Prompt implements [interact.Prompter].
 func (w *windows) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
-	if err := w.available(ctx); err != nil {
+	if err := w.available(ctx, r.ID); err != nil {
 		return interact.Answer{}, fmt.Errorf("%w: %w", interact.ErrUnavailable, err)
 	}
 	p := w.add(r, why)
@@ -126,17 +130,17 @@ func (w *windows) Prompt(ctx context.Context, r interact.Request, why policy.Dec
 	case <-p.done:
 		return p.answer, p.err
 	case <-ctx.Done():
-		return interact.Answer{}, ctx.Err()
+		return w.heldAnswer(ctx, p)
 	}
 }
 
 // available says why nobody can be asked now.
-func (w *windows) available(ctx context.Context) error {
+func (w *windows) available(ctx context.Context, id interact.ID) error {
 	w.mu.Lock()
-	up, crashing := w.process != nil, w.crashing()
+	up, crashing, isBack := w.process != nil, w.crashing(), w.back[id]
 	w.mu.Unlock()
 	switch {
-	case up:
+	case up, isBack:
 		return nil
 	case crashing != nil:
 		return crashing
@@ -161,6 +165,8 @@ func (w *windows) add(r interact.Request, why policy.Decision) *prompt {
 	}
 	quiet := w.quiet(r)
 	w.mu.Lock()
+	p.shown = w.back[r.ID]
+	delete(w.back, r.ID)
 	p.held = quiet && !w.waiting() // with others on screen it joins their queue
 	w.pending = append(w.pending, p)
 	slices.SortStableFunc(w.pending, (*prompt).age) // each comes on a goroutine of its own
@@ -287,17 +293,22 @@ func (w *windows) Prompts(_ context.Context, known map[interact.ID]int) (operato
 	return all, nil
 }
 
-// Answer ends a pending request, as [operator.Operator] has it. What the person denied is ended a while later.
-func (w *windows) Answer(_ context.Context, a operator.Answer) error {
+// Answer ends a pending request, as [operator.Operator] has it, and returns once the journal has the answer, which then
+// survives whatever happens to nod. What the person denied is ended a while later.
+func (w *windows) Answer(ctx context.Context, a operator.Answer) error {
 	denied, err := w.take(a)
 	if err != nil {
 		return err
 	}
 	w.present()
-	if denied != nil {
-		w.hold(denied)
+	if denied != nil && w.hold(denied) {
+		return nil
 	}
-	return nil
+	came, err := w.settled(ctx, a.ID)
+	if err == nil && came.By != interact.ByHuman { // its caller went away, or its time was over
+		return operator.ErrGone
+	}
+	return err
 }
 
 // take takes an answer in. It returns the prompt when its answer is to be held.

@@ -140,9 +140,16 @@ func TestTheReasonOfADenialIsADraft(t *testing.T) {
 	if !s.page().refusing {
 		t.Error("the reason is not open")
 	}
+	s.canvas().Focus(s.page().inputs[""].(fyne.Focusable))
+	s.typeText("!")
+	s.p.timer = func(time.Duration, func()) *time.Timer { return nil }
+	s.typeText("!")
 	s.chord(fyne.KeyD)
-	if a := s.wantOutcome("1", interact.Denied); a.Reason != "use ninja" {
+	if a := s.wantOutcome("1", interact.Denied); a.Reason != "use ninja!!" {
 		t.Errorf("denied with %q", a.Reason)
+	}
+	if d, _ := readDraft(drafts["1"]); d.Answers[""].Text != "use ninja!!" || !d.Choice.Refusing {
+		t.Errorf("what an undo would bring back: %s", drafts["1"])
 	}
 }
 
@@ -155,7 +162,8 @@ func TestWhenDraftsAreKept(t *testing.T) {
 		want []string // texts, in the order in which they were kept
 	}{
 		{"nothing is typed", func(s *screen) { s.chord(fyne.KeyPeriod) }, nil},
-		{"another prompt", func(s *screen) { s.typeText("a"); s.chord(fyne.KeyPeriod); s.chord(fyne.KeyComma) }, []string{"a"}},
+		{"another prompt", func(s *screen) { s.typeText("a"); s.chord(fyne.KeyPeriod); s.chord(fyne.KeyComma) },
+			[]string{"a"}},
 		{"put off", func(s *screen) { s.typeText("a"); s.tap(s.page().head.more); s.tapText("Snooze 5 minutes") },
 			[]string{"a"}},
 		{"twice", func(s *screen) {
@@ -281,20 +289,28 @@ func FuzzDraft(f *testing.F) {
 	} {
 		f.Add(uint8(i), []byte(draft))
 	}
+	s := newScreen(f)
+	var pages []*page
+	for i, body := range bodies {
+		s.open(request(fmt.Sprint(i), body))
+		s.p.Show(interact.ID(fmt.Sprint(i)))
+		s.ready()
+		pages = append(pages, s.page())
+	}
 	f.Fuzz(func(t *testing.T, kind uint8, data []byte) {
-		r := request("1", bodies[int(kind)%len(bodies)])
-		var first []byte
-		for range 2 {
-			s := newScreen(t)
-			s.keepDrafts(map[interact.ID][]byte{"1": data})
-			s.open(r)
-			s.ready()
-			s.wantOpen("1")
-			got := s.page().draft()
-			if first != nil && !bytes.Equal(got, first) {
-				t.Fatalf("%q became %s, and that %s", data, first, got)
-			}
-			first, data = got, got
+		s.t = t
+		i := int(kind) % len(pages)
+		pg := pages[i]
+		blank := pg.draft()
+		pg.restore(data)
+		first := pg.draft()
+		pg.restore(first)
+		if again := pg.draft(); !bytes.Equal(again, first) {
+			t.Errorf("%q became %s, and that %s", data, first, again)
+		}
+		s.wantOpen(interact.ID(fmt.Sprint(i)))
+		if pg.restore(blank); !bytes.Equal(pg.draft(), blank) {
+			t.Errorf("what was restored stays: %s", pg.draft())
 		}
 	})
 }

@@ -359,6 +359,9 @@ func (w *window) finish(pg *page, a interact.Answer) {
 		pg.complain(tr("One answer isn't valid yet."))
 		return
 	}
+	if a.Outcome == interact.Denied {
+		pg.saveDraft() // it can be taken back
+	}
 	w.arm.block()
 	w.p.answer(pg.entry, a)
 }

@@ -91,6 +91,7 @@ type Broker struct {
 	passed   finished           // decided by the policy
 	keyed    map[joinKey]*entry // by idempotency key
 	same     map[joinKey]*entry // pending ones, by content
+	isStill  bool               // nobody's time goes by
 	watchers map[chan struct{}]struct{}
 	events   events
 }
@@ -315,6 +316,9 @@ func (b *Broker) joined(old *entry, key string) {
 func (b *Broker) start(e *entry) {
 	e.ctx, e.cancel = context.WithCancelCause(b.ctx)
 	e.tickets = map[*Ticket]struct{}{}
+	if b.isStill {
+		e.still = time.Now()
+	}
 	e.reconsider = make(chan struct{}, 1)
 	e.clock = time.AfterFunc(time.Until(e.next()), func() { b.tick(e) })
 	b.enter(e)
@@ -428,54 +432,6 @@ func (b *Broker) overrule(e *entry) bool {
 	return false
 }
 
-// tick ends e when its time is over, and asks the person again when they wanted that.
-func (b *Broker) tick(e *entry) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := time.Now()
-	if !now.Before(e.deadline) {
-		e.cancel(ErrTimedOut)
-		return
-	}
-	if !e.snoozed.IsZero() && !now.Before(e.snoozed) {
-		e.snoozed = time.Time{}
-		b.signal()
-	}
-	e.clock.Reset(e.next().Sub(now))
-}
-
-// Snooze puts a pending request off for a while, and its deadline by as much, as far as its caller waits. Nothing ends
-// that early but Snooze with 0. The error wraps [ErrNotFound] or [ErrImpatient].
-func (b *Broker) Snooze(id ID, d time.Duration) error {
-	b.mu.Lock()
-	e := b.entries[id]
-	b.mu.Unlock()
-	if e == nil || e.ctx == nil || e.ctx.Err() != nil {
-		return ErrNotFound
-	}
-	if err := b.putOff(e, d); err != nil {
-		return err
-	}
-	b.update(e)
-	return nil
-}
-
-func (b *Broker) putOff(e *entry, d time.Duration) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := time.Now()
-	if !now.Add(d).Before(e.req.Until) {
-		return fmt.Errorf("snooze for %s: %w", d, ErrImpatient)
-	}
-	e.snoozed = time.Time{}
-	if d > 0 {
-		e.snoozed, e.deadline = now.Add(d), earlier(e.deadline.Add(d), e.req.Until)
-	}
-	e.clock.Reset(e.next().Sub(now))
-	b.signal()
-	return nil
-}
-
 // unlessDeserted returns a, but what a person or an allow says only as long as somebody is there to hear it: the word
 // that the last caller has ended may still be on its way.
 func (b *Broker) unlessDeserted(e *entry, a Answer) Answer {
@@ -570,6 +526,18 @@ func (b *Broker) Lookup(owner Requester, id ID) (*Ticket, error) {
 		return nil, ErrNotFound
 	}
 	return &Ticket{b: b, e: e}, nil
+}
+
+// Settled returns what came of a request once that is in the journal. The error wraps [ErrNotFound], or is ctx's.
+func (b *Broker) Settled(ctx context.Context, id ID) (Answer, error) {
+	b.mu.Lock()
+	e := b.entries[id]
+	b.mu.Unlock()
+	if e == nil {
+		return Answer{}, ErrNotFound
+	}
+	t := Ticket{b: b, e: e}
+	return t.Wait(ctx)
 }
 
 // Withdraw ends a pending request of owner's and returns once it has ended. To withdraw one that has ended

@@ -31,6 +31,7 @@ type entry struct {
 	// Guarded by Broker.mu, as is why once it is pending.
 	joined      []string             // idempotency keys of others that ask the same
 	deadline    time.Time            // when nobody is waited for any longer
+	still       time.Time            // since when its time stands still; zero: it goes by
 	snoozed     time.Time            // when the person wants to be asked again; zero: they were not put off
 	tickets     map[*Ticket]struct{} // those that keep it open; nil when there was nothing to wait for
 	isAbandoned bool                 // the last caller has gone: nobody may join any longer
@@ -43,7 +44,7 @@ func (e *entry) kind() Kind { return e.req.Body.Kind() }
 
 // isOpen reports whether a request that came now may share e's answer. The caller holds Broker.mu.
 func (e *entry) isOpen(now time.Time) bool {
-	return !e.isAbandoned && e.ctx.Err() == nil && now.Before(e.deadline)
+	return !e.isAbandoned && e.ctx.Err() == nil && now.Before(e.end())
 }
 
 // current is the request with its times as they are now. The caller holds Broker.mu.
@@ -77,14 +78,6 @@ func (e *entry) keys() []joinKey {
 		}
 	}
 	return keys
-}
-
-// next is when [Broker.tick] has something to do. The caller holds Broker.mu.
-func (e *entry) next() time.Time {
-	if !e.snoozed.IsZero() {
-		return e.snoozed
-	}
-	return e.deadline
 }
 
 // finish returns what is kept of e for those who ask for its answer later: not the input of an approval, which

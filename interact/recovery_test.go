@@ -322,7 +322,7 @@ func (h *history) verify() {
 // Whatever happens, and whenever the process dies: each request has one outcome, which is in the journal before anybody
 // hears it; who comes back hears the same; and nothing is allowed that neither a person nor their grant allowed.
 func TestRecovery(t *testing.T) {
-	runs := 100
+	runs := 60
 	if testing.Short() {
 		runs = 30
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -413,7 +414,10 @@ The exit status is 1 when something was.`,
 	}, "print JSON")
 	cmd.Flags().StringVar(&head, "head", "", "a `hash` that was the head once")
 	cmd.RunE = c.runs(func(ctx context.Context, _ []string) error {
-		return flags.read(func(r *journal.Reader) error { return c.verifyHistory(ctx, r, strings.ToLower(head)) })
+		if _, err := hex.DecodeString(head); err != nil {
+			return wrongUsage("--head: want the hash that nod history verify printed, not %q", head)
+		}
+		return flags.read(func(r *journal.Reader) error { return c.verifyHistory(ctx, r, head) })
 	})
 	return cmd
 }

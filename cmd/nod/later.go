@@ -111,12 +111,51 @@ func (c *console) withdraw() *cobra.Command {
 
 // pending returns the command that lists the pending requests.
 func (c *console) pending() *cobra.Command {
-	return c.withJSON(&cobra.Command{
+	var follow bool
+	cmd := &cobra.Command{
 		Use:   "pending",
 		Short: "List the pending requests you sent",
-		Args:  noArgs,
-		RunE:  c.runs(func(ctx context.Context, _ []string) error { return c.list(ctx) }),
-	}, "print JSON")
+		Long: `List the pending requests you sent. With --follow there is a line for each of them, and from then on whenever
+a request comes or ends: what became of it, its kind and its id.`,
+		Args: noArgs,
+		RunE: c.runs(func(ctx context.Context, _ []string) error {
+			if follow {
+				return c.follow(ctx)
+			}
+			return c.list(ctx)
+		}),
+	}
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until interrupted, or until nod-desktop is quit")
+	return c.withJSON(cmd, "print JSON")
+}
+
+// follow prints what happens to the requests of the caller's own.
+func (c *console) follow(ctx context.Context) error {
+	cl, err := discover()
+	if err != nil {
+		return err
+	}
+	cl.Lost = c.sayLost
+	ctx, stop := whileCalled(ctx)
+	defer stop()
+	ctx, stop = whileAlive(ctx, cl.Health)
+	defer stop()
+	for e, err := range cl.Events(ctx, "") {
+		switch {
+		case err != nil:
+			return err
+		case e.Type == api.EventReset:
+			c.complain("pending", "some events were missed: what is pending follows")
+		case c.json:
+			err = c.printReply(e.Request)
+		default:
+			err = c.print(fmt.Sprintf("%-11s  %-7s  %s\n", words(e.Request.Status), e.Request.Kind, e.Request.ID))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return unreachable(errors.New("nod-desktop was quit"))
 }
 
 // words spells an outcome for a person.

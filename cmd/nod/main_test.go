@@ -24,14 +24,18 @@ import (
 	"github.com/google/uuid"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/testscript"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 
 	"nod/agents/registry"
 	"nod/interact"
 	"nod/interact/interacttest"
+	"nod/interact/journal"
 	"nod/ipc"
 	"nod/ipc/endpoint"
 	"nod/ipc/hooks"
 	"nod/policy"
+	"nod/policy/config"
 )
 
 // programs are what the test program is under other names.
@@ -55,6 +59,8 @@ func TestScripts(t *testing.T) {
 			"shown":     shownCommand,
 			"prompted":  promptedCommand,
 			"mcp":       mcpCommand,
+			"journal":   journalCommand,
+			"tamper":    tamperCommand,
 		},
 	})
 }
@@ -332,6 +338,72 @@ func promptedCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	h := desktopOf(ts).prompter
 	h.until(ts, "prompted", func() bool { return h.seen() > 0 })
+}
+
+// journalCommand is the script command "journal": it writes a journal of four requests where nod-desktop does, one
+// an hour.
+func journalCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: journal")
+	}
+	j := journal.Open(filepath.Join(ts.Getenv("XDG_DATA_HOME"), "nod", "nod.db"),
+		journal.Options{Log: slog.New(slog.DiscardHandler), Config: func() config.History {
+			return config.History{Keep: 36500 * 24 * time.Hour, MaxSize: 100, KeepInputs: true}
+		}})
+	for n, r := range []interact.Record{
+		{
+			Request: interact.Request{
+				Requester: interact.Requester{Agent: "claude-code", Session: "s1", CWD: ts.Getenv("WORK") + "/shop"},
+				Body:      interact.Approve{Tool: "Bash", Input: []byte(`{"command":"git status"}`)},
+			},
+			Why:    policy.Decision{Effect: policy.Allow, Rule: "built-in", Reason: "it only reads", Class: policy.ReadOnly},
+			Answer: interact.Answer{Outcome: interact.Allowed, By: interact.ByPolicy, Rule: "built-in"},
+		},
+		{
+			Request: interact.Request{
+				Requester: interact.Requester{Agent: "claude-code", Session: "s1", CWD: ts.Getenv("WORK") + "/shop"},
+				Body:      interact.Approve{Tool: "Bash", Input: []byte("{\"command\":\"git push\\u001b[2J --force\"}")},
+			},
+			Why: policy.Decision{Effect: policy.Ask, Reason: "no rule matches", Class: policy.Execute},
+			Answer: interact.Answer{
+				Outcome: interact.Denied, By: interact.ByHuman, Reason: "=not\x1b[31m today",
+				Shown: interact.Shown{Armed: time.Second, Decided: 3 * time.Second, With: "keys", Facts: []string{"runs git"}},
+			},
+		},
+		{
+			Request: interact.Request{
+				Requester: interact.Requester{Agent: "codex\x1b]0;x\a", CWD: ts.Getenv("WORK") + "/blog"},
+				Body:      interact.Ask{Question: "Which database?"},
+			},
+			Answer: interact.Answer{Outcome: interact.Answered, By: interact.ByHuman, Text: "SQLite"},
+		},
+		{
+			Request: interact.Request{
+				Requester: interact.Requester{Agent: "codex", CWD: ts.Getenv("WORK") + "/blog"},
+				Body:      interact.Confirm{Message: "Deploy?"},
+			},
+			Answer: interact.Answer{Outcome: interact.TimedOut, By: interact.ByTimeout},
+		},
+	} {
+		r.Request.ID = interact.ID(fmt.Sprintf("019a0000-0000-7000-8000-%012d", n))
+		r.Request.Created = time.Date(2026, 1, 2, 8+n, 0, 0, 0, time.UTC)
+		r.Answer.At = r.Request.Created.Add(5 * time.Second)
+		if r.Answer.Shown.With != "" {
+			r.Answer.Shown.At = r.Request.Created
+		}
+		ts.Check(j.Settle(context.Background(), r))
+	}
+	ts.Check(j.Close())
+}
+
+// tamperCommand is the script command "tamper SQL": it changes the journal behind nod's back.
+func tamperCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: tamper SQL")
+	}
+	conn, err := sqlite.OpenConn(filepath.Join(ts.Getenv("XDG_DATA_HOME"), "nod", "nod.db"), sqlite.OpenReadWrite)
+	ts.Check(err)
+	ts.Check(errors.Join(sqlitex.ExecScript(conn, args[0]), conn.Close()))
 }
 
 // shownCommand is the script command "shown JSON…": the last requests that the human saw had these bodies,

@@ -280,7 +280,8 @@ func TestKilledInTheMiddle(t *testing.T) {
 		t.Fatal(err)
 	}
 	person := &interacttest.Prompter{Answer: interacttest.Always(interact.Answer{Outcome: interact.Allowed})}
-	d := newDurable(t, ipctest.Serve(t, person, &interacttest.Policy{}).RuntimeDir, []call{appending(notes, "a"), appending(fifo, "b"), appending(notes, "c")})
+	s := ipctest.Serve(t, person, &interacttest.Policy{})
+	d := newDurable(t, s.RuntimeDir, []call{appending(notes, "a"), appending(fifo, "b"), appending(notes, "c")})
 	status := exitInterrupted
 	for killed := false; status == exitInterrupted || status == -1; {
 		cmd, out := d.start()

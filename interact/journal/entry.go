@@ -12,6 +12,7 @@ import (
 
 	"nod/interact"
 	"nod/interact/history"
+	"nod/interact/secrets"
 )
 
 // digest is a SHA-256.
@@ -60,29 +61,73 @@ type encoded struct {
 	head, body []byte // body is nil when inputs are not kept
 }
 
-// encode makes an entry of what came of a request.
-func encode(r interact.Record, keepInputs bool) (encoded, error) {
+// body is what of an entry may be withheld.
+type body struct {
+	Said  json.RawMessage `json:"said"`            // a record of what agent and person said, without the input
+	Input []byte          `json:"input,omitempty"` // of an approval, byte for byte
+}
+
+// encode makes an entry of what came of a request. Values of known are secrets, too.
+func encode(r interact.Record, keepInputs bool, known ...string) (encoded, error) {
 	rest, said := split(r)
 	h := head{Record: rest}
-	body, err := json.Marshal(said)
+	b, err := newBody(said)
 	if err != nil {
-		return encoded{}, fmt.Errorf("encode request %s: %w", r.Request.ID, err)
+		return encoded{}, err
 	}
-	h.Body = interact.Digest(body)
+	if found := append(secrets.Find(b.Said, known...), secrets.Find(b.Input, known...)...); len(found) > 0 {
+		h.Withheld = history.Secret
+		said, err = b.redact(secrets.Redactor(found))
+		keepInputs = keepInputs && err == nil // what cannot be redacted is not kept
+	}
+	kept, err := json.Marshal(b)
+	if err != nil {
+		return encoded{}, err
+	}
+	h.Body = interact.Digest(kept)
 	if keepInputs {
-		h.Gist = gist(r.Request)
+		h.Gist = gist(said.Request)
 	} else {
-		body, h.Withheld = nil, history.NotKept
+		kept, h.Withheld = nil, history.NotKept
 	}
 	text, err := json.Marshal(h)
-	if err != nil {
-		return encoded{}, fmt.Errorf("encode request %s: %w", r.Request.ID, err)
+	return encoded{line: h.line(), head: text, body: kept}, err
+}
+
+func newBody(said interact.Record) (*body, error) {
+	var b body
+	if a, ok := said.Request.Body.(interact.Approve); ok {
+		b.Input, a.Input = a.Input, nil
+		said.Request.Body = a
 	}
-	return encoded{line: h.line(), head: text, body: body}, nil
+	var err error
+	b.Said, err = json.Marshal(said)
+	return &b, err
+}
+
+// redact puts marks in the place of secrets, and returns what b says then.
+func (b *body) redact(marks *strings.Replacer) (said interact.Record, err error) {
+	if b.Said, err = secrets.Redact(b.Said, marks); err == nil && b.Input != nil {
+		b.Input, err = secrets.Redact(b.Input, marks)
+	}
+	if err != nil {
+		return interact.Record{}, err
+	}
+	return b.record()
+}
+
+// record is what b says.
+func (b *body) record() (said interact.Record, err error) {
+	err = json.Unmarshal(b.Said, &said)
+	if a, ok := said.Request.Body.(interact.Approve); ok {
+		a.Input = b.Input
+		said.Request.Body = a
+	}
+	return said, err
 }
 
 // decode reads an entry back. It does not look at hashes.
-func decode(text, body []byte) (head, error) {
+func decode(text, kept []byte) (head, error) {
 	var h head
 	if err := json.Unmarshal(text, &h); err != nil {
 		return head{}, fmt.Errorf("read head: %w", err)
@@ -90,15 +135,19 @@ func decode(text, body []byte) (head, error) {
 	if h.Record.Request.Body == nil {
 		return head{}, errors.New("read head: it has no request")
 	}
-	if body == nil {
+	if kept == nil {
 		return h, nil
 	}
-	var said interact.Record
-	if err := json.Unmarshal(body, &said); err != nil {
+	var b body
+	if err := json.Unmarshal(kept, &b); err != nil {
+		return head{}, fmt.Errorf("read body: %w", err)
+	}
+	said, err := b.record()
+	if err != nil {
 		return head{}, fmt.Errorf("read body: %w", err)
 	}
 	if said.Request.Body == nil || said.Request.Body.Kind() != h.Record.Request.Body.Kind() {
-		return head{}, fmt.Errorf("read body: it is of another kind of request than the head")
+		return head{}, errors.New("read body: it is of another kind of request than the head")
 	}
 	h.Record = join(h.Record, said)
 	return h, nil
@@ -109,6 +158,7 @@ func split(r interact.Record) (rest, said interact.Record) {
 	rest = r
 	said.Request.Body = r.Request.Body
 	rest.Request.Body = outline(r.Request.Body)
+	said.Why.Reason, rest.Why.Reason = r.Why.Reason, ""
 	said.Answer.Reason, rest.Answer.Reason = r.Answer.Reason, ""
 	said.Answer.Text, rest.Answer.Text = r.Answer.Text, ""
 	said.Answer.Values, rest.Answer.Values = r.Answer.Values, nil
@@ -120,7 +170,7 @@ func split(r interact.Record) (rest, said interact.Record) {
 // join undoes split.
 func join(rest, said interact.Record) interact.Record {
 	r := rest
-	r.Request.Body = said.Request.Body
+	r.Request.Body, r.Why.Reason = said.Request.Body, said.Why.Reason
 	r.Answer.Reason, r.Answer.Text, r.Answer.Values = said.Answer.Reason, said.Answer.Text, said.Answer.Values
 	r.Answer.Shown.Facts, r.Answer.Shown.Diff = said.Answer.Shown.Facts, said.Answer.Shown.Diff
 	return r
@@ -148,9 +198,9 @@ const maxGist = 300
 
 // gist is the beginning of what a request is about.
 func gist(r interact.Request) string {
-	text := r.Gist()
+	text := strings.ToValidUTF8(r.Gist(), "\uFFFD")
 	if len(text) <= maxGist {
-		return strings.ToValidUTF8(text, "\uFFFD")
+		return text
 	}
 	return strings.ToValidUTF8(text[:maxGist], "") + "…"
 }

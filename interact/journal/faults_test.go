@@ -136,6 +136,27 @@ func TestAFileThatIsReplaced(t *testing.T) {
 	entries(t, j, 23)
 }
 
+// Who reads is not interrupted because another one finds another file in its place.
+func TestAFileThatIsReplacedWhileItIsRead(t *testing.T) {
+	const count = 200
+	path, other := filled(t, count), filled(t, 1)
+	r, err := journal.OpenReader(path)
+	must(t, err)
+	defer func() { must(t, r.Close()) }()
+	read := 0
+	for _, err := range r.Past(t.Context()) {
+		must(t, err)
+		if read == 0 {
+			must(t, os.Rename(other, path))
+			head, err := r.Head(t.Context())
+			must(t, err)
+			same(t, head.Seq, 1)
+		}
+		read++
+	}
+	same(t, read, count)
+}
+
 func TestAFileThatIsRemoved(t *testing.T) {
 	if onWindows {
 		t.Skip("Windows removes no file that is open")

@@ -42,6 +42,9 @@ type Options struct {
 	Log *slog.Logger // required
 	// Config says what is kept, each time that it matters. nil: what a fresh installation keeps.
 	Config func() config.History
+	// Token returns the token that nod's callers show, which is never kept once a request has its outcome. nil: there
+	// is none.
+	Token func() string
 	// Changed is called when [Journal.Problem] says something else than before. It must return soon, and not call the
 	// journal to write. nil: nobody is told.
 	Changed func()
@@ -78,6 +81,9 @@ var ErrSettled = errors.New("the journal has an outcome of this request already"
 func Open(path string, o Options) *Journal {
 	if o.Config == nil {
 		o.Config = func() config.History { return config.Default().History }
+	}
+	if o.Token == nil {
+		o.Token = func() string { return "" }
 	}
 	if o.Changed == nil {
 		o.Changed = func() {}
@@ -156,7 +162,7 @@ func (j *Journal) set(ctx context.Context, id interact.ID, query string, value [
 
 // Settle implements [interact.Journal]. The error wraps [ErrSettled] when the request has an outcome already.
 func (j *Journal) Settle(ctx context.Context, r interact.Record) error {
-	e, err := encode(r, j.opts.Config().KeepInputs)
+	e, err := encode(r, j.opts.Config().KeepInputs, j.opts.Token())
 	if err != nil {
 		return fmt.Errorf("journal request %s: %w", r.Request.ID, err)
 	}

@@ -15,7 +15,7 @@ const (
 	syncDelay  = 2 * time.Second  // after something was written it is brought to the disk
 	probeDelay = 10 * time.Second // after it could not be written somebody tries again
 	trimDelay  = time.Hour        // between two looks at what is too old or too much
-	trimStep   = 200              // entries at a time: callers write in between
+	trimStep   = 32               // entries at a time: callers write in between
 	pageStep   = 256              // pages at a time that are given back to the file system
 )
 

@@ -25,13 +25,19 @@ const readers = 4
 type Reader struct {
 	path string
 
-	mu     sync.Mutex    // guards all below
-	pool   *sqlitex.Pool // nil: nobody has read yet, or the file is another now
-	info   fs.FileInfo   // of the file that pool reads
-	index  fs.FileInfo   // of the index that it reads; nil: there was none
+	mu     sync.Mutex  // guards all below
+	pool   *pool       // nil: nobody has read yet, or the file is another now
+	info   fs.FileInfo // of the file that pool reads
+	index  fs.FileInfo // of the index that it reads; nil: there was none
 	closed bool
 
 	indexDamaged atomic.Bool // the index is of no use
+}
+
+// pool is connections to one file and its index, with those who use them.
+type pool struct {
+	*sqlitex.Pool
+	users sync.WaitGroup
 }
 
 // OpenReader opens the journal at path to read.
@@ -72,26 +78,28 @@ func (r *Reader) drop() error {
 
 // read has do read the database with a connection of the pool, in a transaction: it sees one state of the journal.
 func (r *Reader) read(ctx context.Context, do func(*sqlite.Conn) error) (err error) {
-	pool, err := r.open()
-	if err != nil {
-		return err
-	}
-	conn, err := pool.Take(ctx)
-	if err != nil {
-		return err
-	}
-	defer pool.Put(conn)
 	defer func() {
 		if ctx.Err() != nil { // SQLite calls it an interrupt
 			err = ctx.Err()
 		}
 	}()
+	pool, err := r.open()
+	if err != nil {
+		return err
+	}
+	defer pool.users.Done()
+	conn, err := pool.Take(ctx)
+	if err != nil {
+		return err
+	}
+	defer pool.Put(conn)
 	defer sqlitex.Transaction(conn)(&err)
 	return do(conn)
 }
 
-// open returns the connections to the file that is at path now.
-func (r *Reader) open() (*sqlitex.Pool, error) {
+// open returns the connections to the file that is at path now, with the caller among its users. Whoever reads from
+// others, such as before there was an index, does so to the end.
+func (r *Reader) open() (*pool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
@@ -106,17 +114,23 @@ func (r *Reader) open() (*sqlitex.Pool, error) {
 		index = nil
 	}
 	isSameIndex := index == nil && r.index == nil || os.SameFile(index, r.index)
-	if r.pool != nil && os.SameFile(info, r.info) && isSameIndex {
-		return r.pool, nil
+	if r.pool == nil || !os.SameFile(info, r.info) || !isSameIndex {
+		connections, err := sqlitex.NewPool(r.path, sqlitex.PoolOptions{
+			Flags: sqlite.OpenReadOnly, PoolSize: readers, PrepareConn: r.prepare,
+		})
+		if err != nil {
+			return nil, err
+		}
+		if old := r.pool; old != nil {
+			go func() {
+				old.users.Wait()
+				_ = old.Close() // nothing was written
+			}()
+		}
+		r.pool, r.info, r.index = &pool{Pool: connections}, info, index
 	}
-	if err := r.drop(); err != nil {
-		return nil, err
-	}
-	r.info, r.index = info, index
-	r.pool, err = sqlitex.NewPool(r.path, sqlitex.PoolOptions{
-		Flags: sqlite.OpenReadOnly, PoolSize: readers, PrepareConn: r.prepare,
-	})
-	return r.pool, err
+	r.pool.users.Add(1)
+	return r.pool, nil
 }
 
 func (r *Reader) prepare(conn *sqlite.Conn) error {

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -115,4 +117,24 @@ func TestCanonical(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzCanonical: what encoding/json stores and reads again is canonically the same, and so is what is canonical.
+func FuzzCanonical(f *testing.F) {
+	f.Add([]byte(`{"command":"a && b > c","n":[1.0,1e400,-0],"u":"\u2028\ud83d\ude00\/"}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		want, err := Canonical(text)
+		if err != nil {
+			return
+		}
+		stored, err := json.Marshal(json.RawMessage(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, other := range map[string][]byte{"stored": stored, "canonical": want} {
+			if got, err := Canonical(other); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s: got %q, %v, want %q", name, got, err, want)
+			}
+		}
+	})
 }

@@ -55,7 +55,7 @@ func (a *Approver) Decide(ctx context.Context, r api.ApproveRequest) (Decision, 
 			return Decision{}, fmt.Errorf("ask leave for %s: %w", r.Tool, err)
 		}
 	}
-	reply, err := exchange[api.ApproveRequest, api.ApproveReply]{
+	reply, err := inquiry[api.ApproveRequest, api.ApproveReply]{
 		client: a.Client, interrupt: a.Interrupt, resumed: &a.resumed, kind: interrupt.Approval,
 		request: &r, common: &r.Common, send: a.Client.Approve, check: checkAllowed,
 	}.do(ctx)

@@ -251,6 +251,40 @@ func TestAnswerIsForItsCall(t *testing.T) {
 	}
 }
 
+// TestSeveralAtOnce: calls that were made side by side are interrupted and resumed together.
+func TestSeveralAtOnce(t *testing.T) {
+	c, p := running(t, &interacttest.Policy{})
+	a := &client.Approver{Client: c, Interrupt: true}
+	run := func(ctx context.Context) (allowed []bool, err error) {
+		errs := make([]error, 3)
+		for n := range errs {
+			input := json.RawMessage(fmt.Sprintf(`{"command":"make %d"}`, n))
+			var d client.Decision
+			d, errs[n] = a.Approve(ctx, "Bash", input, "")
+			allowed = append(allowed, d.Allowed)
+		}
+		return allowed, errors.Join(errs...)
+	}
+	_, err := run(t.Context())
+	interrupts := interrupt.All(err)
+	if len(interrupts) != 3 {
+		t.Fatalf("got %v", err)
+	}
+	ctx := t.Context()
+	for n := range interrupts {
+		p.answers <- interact.Answer{Outcome: interact.Allowed}
+		ctx = interrupt.WithResumeValue(ctx, interrupts[n])
+	}
+	for _, i := range interrupts {
+		if _, err := c.Request(t.Context(), i.RequestID, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if allowed, err := run(ctx); err != nil || fmt.Sprint(allowed) != "[true true true]" {
+		t.Errorf("got %v, %v", allowed, err)
+	}
+}
+
 // TestResumedWithTheReply: whoever has the answer already hands it over, and it is held against the call like one that
 // nod-desktop sends.
 func TestResumedWithTheReply(t *testing.T) {
@@ -264,7 +298,9 @@ func TestResumedWithTheReply(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Close()
-	offline := &client.Client{Endpoint: endpoint.Endpoint{URL: "http://127.0.0.1:1", Socket: filepath.Join(t.TempDir(), "s")}}
+	offline := &client.Client{
+		Endpoint: endpoint.Endpoint{URL: "http://127.0.0.1:1", Socket: filepath.Join(t.TempDir(), "s")},
+	}
 	tests := []struct {
 		name   string
 		change func(*api.RequestReply)

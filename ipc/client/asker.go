@@ -19,7 +19,7 @@ type Asker struct {
 
 // Ask asks a question.
 func (a *Asker) Ask(ctx context.Context, r api.AskRequest) (api.AskReply, error) {
-	return exchange[api.AskRequest, api.AskReply]{
+	return inquiry[api.AskRequest, api.AskReply]{
 		client: a.Client, interrupt: a.Interrupt, resumed: &a.resumed, kind: interrupt.Clarify,
 		request: &r, common: &r.Common, send: a.Client.Ask,
 	}.do(ctx)
@@ -27,7 +27,7 @@ func (a *Asker) Ask(ctx context.Context, r api.AskRequest) (api.AskReply, error)
 
 // Confirm asks a yes/no question.
 func (a *Asker) Confirm(ctx context.Context, r api.ConfirmRequest) (api.ConfirmReply, error) {
-	return exchange[api.ConfirmRequest, api.ConfirmReply]{
+	return inquiry[api.ConfirmRequest, api.ConfirmReply]{
 		client: a.Client, interrupt: a.Interrupt, resumed: &a.resumed, kind: interrupt.Clarify,
 		request: &r, common: &r.Common, send: a.Client.Confirm,
 	}.do(ctx)
@@ -35,7 +35,7 @@ func (a *Asker) Confirm(ctx context.Context, r api.ConfirmRequest) (api.ConfirmR
 
 // Form asks several questions on one page.
 func (a *Asker) Form(ctx context.Context, r api.FormRequest) (api.FormReply, error) {
-	return exchange[api.FormRequest, api.FormReply]{
+	return inquiry[api.FormRequest, api.FormReply]{
 		client: a.Client, interrupt: a.Interrupt, resumed: &a.resumed, kind: interrupt.Clarify,
 		request: &r, common: &r.Common, send: a.Client.Form, check: checkAnswers,
 	}.do(ctx)

@@ -6,6 +6,9 @@
 // are worth telling apart with [errors.As]: [*Problem], a refusal in nod-desktop's own words, and
 // [*Pending], no answer yet. [ErrNotRunning] means that there is no nod-desktop to ask.
 //
+// [Approver] and [Asker] are for the loop of an agent: they wait for the person, or interrupt the run until there is an
+// answer.
+//
 // Cancelling the context of a call hangs up, and a caller that hangs up has withdrawn its request, unless
 // it was detached.
 //

@@ -10,22 +10,34 @@ import (
 )
 
 // call makes one call, at the next nod-desktop when this one went away.
-func (c *Client) call(ctx context.Context, r request) ([]byte, error) {
-	var lost *LostError // the first one: from then on, the call waits
+func (c *Client) call(ctx context.Context, r request) (text []byte, err error) {
+	isAgain := false
+	err = c.reach(ctx, r.isWaiting, func(at *server) error {
+		if isAgain && r.again != nil {
+			r.again()
+		}
+		isAgain = true
+		text, err = at.exchange(ctx, r)
+		return err
+	})
+	return text, err
+}
+
+// reach tries something at the nod-desktop that c talks to, and again at the next when that went away. isWaiting says
+// that it waits for a person, and then for a nod-desktop, too.
+func (c *Client) reach(ctx context.Context, isWaiting bool, try func(*server) error) error {
+	var lost *LostError // the first one: from then on, it waits
 	for {
 		at := c.current()
-		text, err := at.exchange(ctx, r)
-		if lost == nil && r.isWaiting {
+		err := try(at)
+		if lost == nil && isWaiting {
 			lost, _ = errors.AsType[*LostError](err)
 		}
 		if !isAbsent(err) {
-			return text, err
+			return err
 		}
 		if err := c.follow(ctx, at, err, lost); err != nil {
-			return nil, err
-		}
-		if r.again != nil {
-			r.again()
+			return err
 		}
 	}
 }

@@ -148,7 +148,8 @@ func mustParse(t *testing.T, text string) Config {
 func TestWhatHoldsMeanwhile(t *testing.T) {
 	const strict = "{agents: {strict: [codex], ask_more: true}, prompt: {timeout: 2m, arm_after: 2s}, " +
 		"ipc: {address: 127.0.0.1:7000}, look: {theme: light}}"
-	const lax = "{agents: {strict: [amp]}, history: {keep: 1d}, prompt: {timeout: 9m}, look: {theme: dark}, policy: {auto_allow: [execute]}}"
+	const lax = "{agents: {strict: [amp]}, history: {keep: 1d}, prompt: {timeout: 9m}, look: {theme: dark}, " +
+		"policy: {auto_allow: [execute]}}"
 	for _, tt := range []struct {
 		name, before, after string
 		timeout, keep       time.Duration

@@ -14,8 +14,8 @@ import (
 // takeTimeout bounds how long nod-desktop may take to take in a request that nobody waits for.
 const takeTimeout = 5 * time.Second
 
-// exchange is one request of an [Approver] or [Asker] and the way to its reply.
-type exchange[Request, Reply any] struct {
+// inquiry is one request of an [Approver] or [Asker] and the way to its reply.
+type inquiry[Request, Reply any] struct {
 	client    *Client
 	interrupt bool
 	resumed   *sync.Map
@@ -26,17 +26,17 @@ type exchange[Request, Reply any] struct {
 	check     func(Request, Reply) error // whether a reply is one to the request; nil: whatever was parsed is
 }
 
-// do goes on with an interrupted exchange when ctx has what is needed for that, and else begins it.
-func (x exchange[Request, Reply]) do(ctx context.Context) (Reply, error) {
+// do goes on with an interrupted inquiry when ctx has what is needed for that, and else begins it.
+func (q inquiry[Request, Reply]) do(ctx context.Context) (Reply, error) {
 	var none Reply
 	if ctx.Err() != nil {
 		return none, context.Cause(ctx)
 	}
-	payload, err := x.payload()
+	payload, err := q.payload()
 	if err != nil {
 		return none, err
 	}
-	reply, err := x.resumeOrAsk(ctx, payload)
+	reply, err := q.resumeOrAsk(ctx, payload)
 	if ctx.Err() != nil { // it wins over an answer that came at the same moment
 		return none, context.Cause(ctx)
 	}
@@ -46,28 +46,28 @@ func (x exchange[Request, Reply]) do(ctx context.Context) (Reply, error) {
 	return reply, err
 }
 
-func (x exchange[Request, Reply]) resumeOrAsk(ctx context.Context, payload []byte) (Reply, error) {
-	if r, ok := interrupt.ResumeFor(ctx, x.kind, payload); ok {
-		if reply, ok, err := x.resume(ctx, r); ok {
+func (q inquiry[Request, Reply]) resumeOrAsk(ctx context.Context, payload []byte) (Reply, error) {
+	if r, ok := interrupt.ResumeFor(ctx, q.kind, payload); ok {
+		if reply, ok, err := q.resume(ctx, r); ok {
 			return reply, err
 		}
 	}
-	if !x.interrupt {
-		reply, err := x.send(ctx, *x.request)
+	if !q.interrupt {
+		reply, err := q.send(ctx, *q.request)
 		if p, ok := errors.AsType[*Pending](err); ok { // the caller has set Hold
-			err = &interrupt.Error{Kind: x.kind, RequestID: p.ID, Payload: payload}
+			err = &interrupt.Error{Kind: q.kind, RequestID: p.ID, Payload: payload}
 		}
 		return reply, err
 	}
-	return x.ask(ctx, payload)
+	return q.ask(ctx, payload)
 }
 
 // payload is what the person decides on: the request without what says how to wait for them.
-func (x exchange[Request, Reply]) payload() ([]byte, error) {
-	all := *x.common
-	defer func() { *x.common = all }()
-	*x.common = api.Common{Agent: all.Agent, Session: all.Session, CWD: all.CWD}
-	text, err := api.Encode(*x.request)
+func (q inquiry[Request, Reply]) payload() ([]byte, error) {
+	all := *q.common
+	defer func() { *q.common = all }()
+	*q.common = api.Common{Agent: all.Agent, Session: all.Session, CWD: all.CWD}
+	text, err := api.Encode(*q.request)
 	if err == nil {
 		text, err = api.Canonical(text)
 	}
@@ -79,74 +79,74 @@ func (x exchange[Request, Reply]) payload() ([]byte, error) {
 
 // ask sends the request and does not wait for the person. What needs nobody has its answer all the same. Lest somebody
 // is asked whose answer nobody fetches, the end of ctx does not cut it short: it withdraws the request.
-func (x exchange[Request, Reply]) ask(ctx context.Context, payload []byte) (Reply, error) {
+func (q inquiry[Request, Reply]) ask(ctx context.Context, payload []byte) (Reply, error) {
 	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeTimeout)
 	defer cancel()
-	x.common.Detach = true
-	reply, err := x.send(whole, *x.request)
+	q.common.Detach = true
+	reply, err := q.send(whole, *q.request)
 	p, ok := errors.AsType[*Pending](err)
 	if !ok {
 		return reply, err
 	}
-	reply, ended, err := x.fetch(whole, p.ID, 0)
+	reply, ended, err := q.fetch(whole, p.ID, 0)
 	switch {
 	case ended:
 		return reply, err
 	case ctx.Err() != nil:
-		_, err := x.client.Withdraw(whole, p.ID)
+		_, err := q.client.Withdraw(whole, p.ID)
 		return reply, err
 	}
-	return reply, &interrupt.Error{Kind: x.kind, RequestID: p.ID, Payload: payload}
+	return reply, &interrupt.Error{Kind: q.kind, RequestID: p.ID, Payload: payload}
 }
 
 // resume returns what became of an interrupted request. An answer is for one call: ok is false when an earlier one had
 // it.
-func (x exchange[Request, Reply]) resume(ctx context.Context, r interrupt.Resume) (reply Reply, ok bool, err error) {
+func (q inquiry[Request, Reply]) resume(ctx context.Context, r interrupt.Resume) (reply Reply, ok bool, err error) {
 	id, ended := r.Interrupt.RequestID, false
-	if _, used := x.resumed.Load(id); used {
+	if _, used := q.resumed.Load(id); used {
 		return reply, false, nil
 	}
 	if r.Reply.ID != "" {
-		reply, ended, err = x.read(r.Reply, id)
+		reply, ended, err = q.read(r.Reply, id)
 	} else {
-		reply, ended, err = x.await(ctx, id)
+		reply, ended, err = q.await(ctx, id)
 	}
 	if _, pending := errors.AsType[*Pending](err); pending {
 		return reply, true, &r.Interrupt
 	}
 	used := false
 	if ended {
-		_, used = x.resumed.LoadOrStore(id, true)
+		_, used = q.resumed.LoadOrStore(id, true)
 	}
 	return reply, !used, err
 }
 
 // await fetches the answer to request id, and waits for it unless the run is to be interrupted.
-func (x exchange[Request, Reply]) await(ctx context.Context, id string) (Reply, bool, error) {
+func (q inquiry[Request, Reply]) await(ctx context.Context, id string) (Reply, bool, error) {
 	for {
 		var wait time.Duration
-		if !x.interrupt {
+		if !q.interrupt {
 			wait = MaxWait
 		}
-		reply, ended, err := x.fetch(ctx, id, wait)
-		if _, pending := errors.AsType[*Pending](err); !pending || x.interrupt {
+		reply, ended, err := q.fetch(ctx, id, wait)
+		if _, pending := errors.AsType[*Pending](err); !pending || q.interrupt {
 			return reply, ended, err
 		}
 	}
 }
 
 // fetch returns the answer to request id, and whether the request has ended.
-func (x exchange[Request, Reply]) fetch(ctx context.Context, id string, wait time.Duration) (Reply, bool, error) {
-	r, err := x.client.Request(ctx, id, wait)
+func (q inquiry[Request, Reply]) fetch(ctx context.Context, id string, wait time.Duration) (Reply, bool, error) {
+	r, err := q.client.Request(ctx, id, wait)
 	if err != nil {
 		var none Reply
 		return none, false, err
 	}
-	return x.read(r, id)
+	return q.read(r, id)
 }
 
 // read returns the answer in r, and whether request id has ended.
-func (x exchange[Request, Reply]) read(r api.RequestReply, id string) (reply Reply, ended bool, err error) {
+func (q inquiry[Request, Reply]) read(r api.RequestReply, id string) (reply Reply, ended bool, err error) {
 	if r.ID != id {
 		return reply, false, badReply("it is about request %q", r.ID)
 	}
@@ -159,8 +159,8 @@ func (x exchange[Request, Reply]) read(r api.RequestReply, id string) (reply Rep
 	if !ok {
 		return reply, false, badReply("a reply to a request of kind %q", r.Kind)
 	}
-	if x.check != nil {
-		if err := x.check(*x.request, got); err != nil {
+	if q.check != nil {
+		if err := q.check(*q.request, got); err != nil {
 			return reply, false, err
 		}
 	}

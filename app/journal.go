@@ -1,0 +1,107 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"fyne.io/fyne/v2/lang"
+
+	"nod/dialogs/safetext"
+	"nod/interact"
+	"nod/interact/journal"
+	"nod/ipc/operator"
+	"nod/policy"
+	"nod/policy/config"
+)
+
+// knownAnswers is how many of the last requests nod knows again by id and idempotency key after a restart.
+const knownAnswers = 1024
+
+// openJournal opens what remembers every request. It goes on whatever is wrong with the file: see journalChanged.
+func (p *program) openJournal() error {
+	path, err := journal.DefaultPath()
+	if err != nil {
+		return err
+	}
+	p.journal = journal.Open(path, journal.Options{
+		Log: p.log, Changed: func() { operator.Signal(p.journalChanged) },
+		Config: func() config.History { return p.store.Config().History },
+	})
+	p.archive = p.journal
+	return nil
+}
+
+// restore takes up what waited when nod ended, before anybody can ask anything.
+func (p *program) restore() {
+	open, last, err := p.journal.Restore(p.ctx, knownAnswers)
+	if err != nil {
+		p.log.Error("what waited when nod ended is not asked about again", "err", err)
+	}
+	pending := make([]interact.Record, len(open))
+	for i, r := range open {
+		pending[i] = r.Record
+		p.windows.comesBack(r.Request.ID, r.Draft)
+	}
+	p.broker.Restore(pending, last)
+	if len(open) > 0 {
+		p.log.Info("restored", "pending", len(open))
+	}
+}
+
+// watchJournal tells the person, once each, what is wrong with the journal.
+func (p *program) watchJournal() {
+	var told string
+	for {
+		if sentence := journalProblem(p.journal.Problem()); sentence != told {
+			if told = sentence; told != "" {
+				p.say(interact.Error, told)
+			}
+			p.refresh()
+		}
+		select {
+		case <-p.ctx.Done():
+			return
+		case <-p.journalChanged:
+		}
+	}
+}
+
+// pathLimit is how many characters of a path a sentence shows.
+const pathLimit = 200
+
+// journalProblem says in a sentence or two what is wrong with the journal; "" when nothing is.
+func journalProblem(err error) string {
+	problem, ok := errors.AsType[*journal.ProblemError](err)
+	if !ok {
+		return ""
+	}
+	about := map[string]any{"Path": safetext.Line(problem.Path, pathLimit), "Count": problem.Lost}
+	if problem.Err != nil {
+		about["Problem"] = safetext.Line(problem.Err.Error(), pathLimit)
+	}
+	switch problem.Trouble {
+	case journal.Full:
+		return lang.L("The disk is full: nod can't write its history, so nothing passes unasked.")
+	case journal.Locked:
+		return lang.L("Another program holds nod's history, so nothing passes unasked: {{.Path}}", about)
+	case journal.SetAside:
+		return lang.L("nod's history could not be read, so a new one has begun. The old one is {{.Path}}", about)
+	case journal.Gone:
+		return lang.L("Another program took nod's history away while nod ran: {{.Path}}", about)
+	case journal.NotForwarded:
+		return lang.L("{{.Count}} outcomes were not forwarded to {{.Path}}: {{.Problem}}", about)
+	}
+	return lang.L("nod can't write its history, so nothing passes unasked: {{.Problem}}", about)
+}
+
+// Suggest implements [operator.Operator].
+func (o operatorAPI) Suggest(ctx context.Context) ([]policy.Suggestion, error) {
+	var past []policy.Past
+	for decided, err := range o.p.journal.Past(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		past = append(past, decided)
+	}
+	return o.p.store.Suggest(ctx, past)
+}

@@ -1,0 +1,385 @@
+// Package secrets finds what looks like a secret in JSON, such as a key of a cloud's or a password beside its name, and
+// puts a digest in its place.
+//
+// The rules are those of gitleaks (https://github.com/gitleaks/gitleaks, MIT license): gitleaks.toml is a copy of
+// config/gitleaks.toml of its version 8.30.1, to be replaced as a whole by that of a newer one. gitleaks itself would
+// bring readers of a dozen kinds of archives along. What rules say of files is left out: they hold for every text.
+// Most texts have none of the words that the rules ask for, so that no regular expression is ever compiled for them.
+package secrets
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/pelletier/go-toml/v2"
+)
+
+//go:embed gitleaks.toml
+var gitleaks string
+
+// detector returns the rules, which are read when they are first needed.
+var detector = sync.OnceValue(func() *rules {
+	rules, err := parse(gitleaks)
+	if err != nil { // the file is a part of the program, and a test reads it
+		panic(err)
+	}
+	return rules
+})
+
+// Find returns what looks like a secret in a JSON text, and those of known that are in it: as strings say it, without
+// JSON's escapes. The time that it takes is linear in the length of the text.
+func Find(text []byte, known ...string) []string {
+	found := map[string]bool{}
+	detector().find(string(text), known, func(secret string) { found[unescape(secret)] = true })
+	if bytes.IndexByte(text, '\\') >= 0 {
+		eachString(text, func(s string) {
+			detector().find(s, known, func(secret string) { found[secret] = true })
+		})
+	}
+	return slices.Collect(maps.Keys(found))
+}
+
+// unescape undoes JSON's escapes in a part of a string, if it is a whole one.
+func unescape(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	var plain string
+	if json.Unmarshal([]byte(`"`+s+`"`), &plain) != nil {
+		return s
+	}
+	return plain
+}
+
+// eachString calls visit for the strings of a JSON text.
+func eachString(text []byte, visit func(string)) {
+	d := newDecoder(text)
+	for {
+		value, err := d.ReadToken()
+		if err != nil { // the end, or what is no JSON
+			return
+		}
+		if value.Kind() == '"' {
+			visit(value.String())
+		}
+	}
+}
+
+func newDecoder(text []byte) *jsontext.Decoder {
+	return jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// Redactor returns what puts marks in the place of secrets.
+func Redactor(secrets []string) *strings.Replacer {
+	// The longest first: one may begin with another.
+	longest := slices.Clone(secrets)
+	slices.SortFunc(longest, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	pairs := make([]string, 0, 2*len(longest))
+	for _, secret := range longest {
+		pairs = append(pairs, secret, Mark(secret))
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// Redact puts marks into the strings of a JSON text. The rest of it stays as it is, but for the space between values.
+// The error is about the JSON.
+func Redact(text []byte, marks *strings.Replacer) ([]byte, error) {
+	var out bytes.Buffer
+	e := jsontext.NewEncoder(&out, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for d := newDecoder(text); ; {
+		token, err := d.ReadToken()
+		switch {
+		case err == io.EOF && out.Len() > 0:
+			return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+		case err != nil:
+			return nil, fmt.Errorf("redact: %w", err)
+		case token.Kind() == '"':
+			token = jsontext.String(marks.Replace(token.String()))
+		}
+		if err := e.WriteToken(token); err != nil {
+			return nil, fmt.Errorf("redact: %w", err)
+		}
+	}
+}
+
+// Mark stands in the place of a secret: the beginning of its SHA-256, by which whoever has the secret can tell it.
+func Mark(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return "sha256:" + hex.EncodeToString(sum[:8])
+}
+
+// rules find secrets.
+type rules struct {
+	allowed  allowlist
+	keywords keywords
+	rules    []*rule
+}
+
+// rule finds secrets of a kind.
+type rule struct {
+	pattern func() *regexp.Regexp
+	// start is the pattern at the beginning of a text, when matches begin with a keyword: it is tried nowhere else.
+	start     func() *regexp.Regexp
+	isWord    bool    // no letter is before the keyword
+	isEndless bool    // a match may be of any length
+	group     int     // the group of the pattern that is the secret; 0: the first that matches something
+	entropy   float64 // bits for each character that a secret must have more than
+	allowed   []allowlist
+}
+
+// allowlist says what is no secret though a rule finds it.
+type allowlist struct {
+	target    string // what patterns are about: "match", "line" or the secret
+	patterns  []func() *regexp.Regexp
+	stopwords []string // parts of what is no secret, in small letters
+}
+
+// before is how many rules begin: with what may be before the name that a secret is beside. It makes matches longer but
+// finds no others, at fifty times the cost; see [allowlist.about].
+const before = `[\w.-]{0,50}?`
+
+// file is gitleaks.toml.
+type file struct {
+	Allowlist fileAllowlist `toml:"allowlist"`
+	Rules     []fileRule    `toml:"rules"`
+}
+
+type fileRule struct {
+	Path        string          `toml:"path"` // of the only files that it is about
+	Regex       string          `toml:"regex"`
+	SecretGroup int             `toml:"secretGroup"`
+	Entropy     float64         `toml:"entropy"`
+	Keywords    []string        `toml:"keywords"`
+	Allowlists  []fileAllowlist `toml:"allowlists"`
+}
+
+type fileAllowlist struct {
+	Condition   string   `toml:"condition"`
+	RegexTarget string   `toml:"regexTarget"`
+	Regexes     []string `toml:"regexes"`
+	Stopwords   []string `toml:"stopwords"`
+}
+
+func parse(text string) (*rules, error) {
+	var f file
+	if err := toml.Unmarshal([]byte(text), &f); err != nil {
+		return nil, fmt.Errorf("read gitleaks.toml: %w", err)
+	}
+	r := &rules{allowed: newAllowlist(f.Allowlist)}
+	for _, in := range f.Rules {
+		if in.Path != "" {
+			continue
+		}
+		out, err := newRule(in.Regex, in.Keywords)
+		if err != nil {
+			return nil, fmt.Errorf("read gitleaks.toml: %w", err)
+		}
+		out.group, out.entropy = in.SecretGroup, in.Entropy
+		for _, a := range in.Allowlists {
+			if a.Condition != "AND" { // else it holds for some files only
+				out.allowed = append(out.allowed, newAllowlist(a))
+			}
+		}
+		if len(in.Keywords) == 0 {
+			return nil, fmt.Errorf("read gitleaks.toml: a rule has no keywords: %s", in.Regex)
+		}
+		for _, k := range in.Keywords {
+			r.keywords.add(k, len(r.rules))
+		}
+		r.rules = append(r.rules, out)
+	}
+	return r, nil
+}
+
+func newRule(pattern string, keywords []string) (*rule, error) {
+	pattern = strings.ReplaceAll(pattern, before, "")
+	parsed, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(keywords, func(word string) bool { return !mayStart(parsed, word) }) {
+		return &rule{pattern: lazy(pattern)}, nil
+	}
+	isWord := parsed.Op == syntax.OpConcat && parsed.Sub[0].Op == syntax.OpWordBoundary
+	return &rule{
+		pattern: lazy(pattern), start: lazy("^(?:" + pattern + ")"), isWord: isWord, isEndless: isEndless(parsed),
+	}, nil
+}
+
+// isEndless reports whether what matches re may go on over any number of words.
+func isEndless(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpStar, syntax.OpPlus, syntax.OpRepeat:
+		if re.Max < 0 || re.Op != syntax.OpRepeat {
+			return regexp.MustCompile(re.Sub[0].String()).MatchString(" ")
+		}
+	}
+	return slices.ContainsFunc(re.Sub, isEndless)
+}
+
+// mayStart reports whether what matches re starts with a word.
+func mayStart(re *syntax.Regexp, word string) bool {
+	switch re.Op {
+	case syntax.OpConcat:
+		if re.Sub[0].Op == syntax.OpWordBoundary {
+			return mayStart(re.Sub[1], word)
+		}
+		return mayStart(re.Sub[0], word)
+	case syntax.OpCapture:
+		return mayStart(re.Sub[0], word)
+	case syntax.OpAlternate:
+		return slices.ContainsFunc(re.Sub, func(re *syntax.Regexp) bool { return mayStart(re, word) })
+	case syntax.OpLiteral:
+		text := strings.ToLower(string(re.Rune))
+		return strings.HasPrefix(text, word) || strings.HasPrefix(word, text)
+	case syntax.OpCharClass:
+		class := regexp.MustCompile("^(?i:" + re.String() + ")")
+		return class.MatchString(word)
+	}
+	return false
+}
+
+func newAllowlist(in fileAllowlist) allowlist {
+	a := allowlist{target: in.RegexTarget, stopwords: in.Stopwords}
+	for _, pattern := range in.Regexes {
+		a.patterns = append(a.patterns, lazy(pattern))
+	}
+	return a
+}
+
+// lazy compiles a pattern when it is first needed.
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
+// find calls add for what looks like a secret in text, and for those of known that are in it.
+func (r *rules) find(text string, known []string, add func(string)) {
+	for _, secret := range known {
+		if secret != "" && strings.Contains(text, secret) {
+			add(secret)
+		}
+	}
+	for _, hit := range r.keywords.in(text) {
+		rule := r.rules[hit.rule]
+		for _, at := range rule.matches(text, hit.at) {
+			if secret := rule.secret(text, at); secret != "" && !r.allows(rule, text, at, secret) {
+				add(secret)
+			}
+		}
+	}
+}
+
+// matches are where the pattern matches; at is where the keywords are.
+func (r *rule) matches(text string, at []int) (matches [][]int) {
+	if r.start == nil || r.isEndless && len(at) > maxStarts {
+		return r.pattern().FindAllStringSubmatchIndex(text, -1)
+	}
+	for _, start := range at {
+		if r.isWord && start > 0 && isLetter(text[start-1]) {
+			continue
+		}
+		match := r.start().FindStringSubmatchIndex(text[start:])
+		for i := range match {
+			if match[i] >= 0 {
+				match[i] += start
+			}
+		}
+		if match != nil {
+			matches = append(matches, match)
+		}
+	}
+	return matches
+}
+
+// maxStarts is how often a pattern that may go on is tried by itself: each time it may read the whole text.
+const maxStarts = 16
+
+// secret is the part of a match that is secret.
+func (r *rule) secret(text string, at []int) string {
+	group := func(i int) string {
+		if at[2*i] < 0 {
+			return ""
+		}
+		return text[at[2*i]:at[2*i+1]]
+	}
+	if r.group > 0 {
+		return group(r.group)
+	}
+	for i := 1; i < len(at)/2; i++ {
+		if s := group(i); s != "" {
+			return s
+		}
+	}
+	return strings.Trim(group(0), "\n")
+}
+
+// allows reports whether a match is no secret after all.
+func (r *rules) allows(found *rule, text string, at []int, secret string) bool {
+	if found.entropy > 0 && entropy(secret) <= found.entropy || r.allowed.holds(text, at, secret) {
+		return true
+	}
+	return slices.ContainsFunc(found.allowed, func(a allowlist) bool { return a.holds(text, at, secret) })
+}
+
+func (a allowlist) holds(text string, at []int, secret string) bool {
+	about := a.about(text, at, secret)
+	small := strings.ToLower(secret)
+	return slices.ContainsFunc(a.patterns, func(p func() *regexp.Regexp) bool { return p().MatchString(about) }) ||
+		slices.ContainsFunc(a.stopwords, func(word string) bool { return strings.Contains(small, word) })
+}
+
+// about is the text that patterns are held against.
+func (a allowlist) about(text string, at []int, secret string) string {
+	from, to := at[0], at[1]
+	switch a.target {
+	case "match":
+		for from > 0 && at[0]-from < 50 && (isLetter(text[from-1]) || text[from-1] == '.' || text[from-1] == '-') {
+			from--
+		}
+		return text[from:to]
+	case "line":
+		return line(text, from, to)
+	}
+	return secret
+}
+
+// isLetter reports whether c is a letter, a digit or an underscore.
+func isLetter(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+}
+
+// line is what is between the ends of lines around a part of text.
+func line(text string, from, to int) string {
+	from = strings.LastIndexByte(text[:from], '\n') + 1
+	if n := strings.IndexByte(text[to:], '\n'); n >= 0 {
+		return text[from : to+n]
+	}
+	return text[from:]
+}
+
+// entropy is how many bits each character of s carries.
+func entropy(s string) (bits float64) {
+	counts := map[rune]int{}
+	for _, c := range s {
+		counts[c]++
+	}
+	for _, n := range counts {
+		part := float64(n) / float64(len(s))
+		bits -= part * math.Log2(part)
+	}
+	return bits
+}

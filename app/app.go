@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fyne.io/fyne/v2/lang"
@@ -111,6 +112,7 @@ type program struct {
 
 	journalChanged chan struct{} // cap 1: what is wrong with the journal
 
+	locked  atomic.Bool   // the screen is
 	started config.Config // as it was when nod started
 	welcome welcome
 	parts   sync.WaitGroup // goroutines that end with ctx
@@ -157,8 +159,8 @@ func newProgram(
 		AskMore: func() bool { return p.store.Config().Agents.AskMore },
 	})
 	p.server, err = ipc.Listen(ipc.Config{
-		Address: p.store.Config().IPC.Address, AnyPort: p.store.Config().IPC == config.Default().IPC, Dir: dir, Broker: p.broker, Version: o.Version, Log: p.log,
-		Hooks: p.hooks, Raise: p.raise, Called: p.windows.warmUp,
+		Address: p.store.Config().IPC.Address, AnyPort: p.store.Config().IPC == config.Default().IPC, Dir: dir,
+		Broker: p.broker, Version: o.Version, Log: p.log, Hooks: p.hooks, Raise: p.raise, Called: p.windows.warmUp,
 		Paused: func() (bool, time.Time) { pause := p.presence.paused(); return pause.On, pause.Until },
 	})
 	return p, err
@@ -178,6 +180,9 @@ func (p *program) openDesktop() (err error) {
 		present:   func() { p.presence.back() },
 		undoFor:   func() time.Duration { return p.store.Config().Prompt.Undo },
 		saveDraft: p.journal.SaveDraft,
+		settled: func(ctx context.Context, id interact.ID) (interact.Answer, error) {
+			return p.broker.Settled(ctx, id)
+		},
 	})
 	p.notifier = newNotifier(beeepMessenger{p.sound}, p.wantsNotice, p.log)
 	p.presence = newPresence(p.windows, p.refresh, p.tellQuiet)
@@ -228,6 +233,7 @@ func openURL(address string) error {
 // run runs all parts until nod quits.
 func (p *program) run() error {
 	p.restore()
+	watchLock(p.ctx, p.setLocked, p.log)
 	p.parts.Go(func() { p.windows.run(p.ctx) })
 	p.parts.Go(p.watchJournal)
 	p.parts.Go(p.watchStore)
@@ -317,7 +323,20 @@ func (p *program) refresh() {
 // isAway reports whether nobody can be expected to look at a prompt now.
 func (p *program) isAway() bool {
 	sessions, _ := p.presence.away()
-	return sessions > 0 || p.presence.paused().On || p.store.Config().Notifications.Quiet(time.Now())
+	return sessions > 0 || p.locked.Load() || p.presence.paused().On ||
+		p.store.Config().Notifications.Quiet(time.Now())
+}
+
+// setLocked takes in whether the screen is locked.
+func (p *program) setLocked(locked bool) {
+	p.locked.Store(locked)
+	p.keepTime()
+	p.refresh()
+}
+
+// keepTime has the time to answer stand still while the screen is locked, if the person wants that.
+func (p *program) keepTime() {
+	p.broker.StandStill(p.locked.Load() && p.store.Config().Prompt.Locked == config.LockedWait)
 }
 
 // watchRequests keeps the tray in step with what is pending, and announces it.
@@ -371,6 +390,7 @@ func (p *program) watchStore() {
 			return
 		case <-changes:
 			p.broker.Reconsider()
+			p.keepTime()
 			p.windows.Changed()
 			p.shortcut.check()
 			waiting, _ := p.pending()

@@ -37,35 +37,14 @@ const (
 	portalSettings = "org.freedesktop.portal.Settings"
 	appearance     = "org.freedesktop.appearance" // the portal's group of settings with the colour scheme
 	preferLight    = uint32(2)
-
-	firstRetry = time.Second // how long after the bus was lost the tray looks for it again; doubled every time
-	lastRetry  = time.Minute
 )
 
 // run shows the tray until ctx ends, on as many connections to the session bus as that takes.
 func (t *tray) run(ctx context.Context) {
-	go t.reconnect(ctx) // not waited for: a write to a bus that hangs cannot be cancelled
+	go reconnect(ctx, t.serve, func(err error) { // not waited for: a write to a bus that hangs cannot be cancelled
+		t.log.Warn("no tray icon until the session bus answers", "err", err)
+	})
 	<-ctx.Done()
-}
-
-func (t *tray) reconnect(ctx context.Context) {
-	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
-		connected, err := t.serve(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		if connected {
-			wait = firstRetry
-		}
-		if wait == firstRetry {
-			t.log.Warn("no tray icon until the session bus answers", "err", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(wait):
-		}
-	}
 }
 
 // serve shows the tray until the connection or ctx ends.

@@ -130,8 +130,9 @@ func (k keeper) Grant(c policy.Call, scope policy.Scope, cover policy.Cover) err
 	return k.windows.changeGrants(k.Store, operator.UndoKeep, func() error { return k.Store.Grant(c, scope, cover) })
 }
 
-// hold keeps the reply of a denial, so that it can be taken back, as far as its caller waits that long.
-func (w *windows) hold(p *prompt) {
+// hold keeps the reply of a denial, so that it can be taken back, as far as its caller waits that long. It reports
+// whether there is time for that.
+func (w *windows) hold(p *prompt) bool {
 	release := func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -143,6 +144,7 @@ func (w *windows) hold(p *prompt) {
 	w.mu.Lock()
 	p.undo = id
 	w.mu.Unlock()
+	return id != 0
 }
 
 // heldAnswer is what is left to say of a prompt that has ended: a denial whose reply was held, when nod ends.

@@ -60,6 +60,8 @@ type windowsConfig struct {
 	changed   func()                                  // the screen has changed, or what can be undone
 	present   func()                                  // the person has answered a prompt
 	undoFor   func() time.Duration                    // how long an answer can be undone
+	// settled waits for what came of a request, which is in the journal then.
+	settled func(context.Context, interact.ID) (interact.Answer, error)
 	// saveDraft keeps what the person has typed beyond the end of nod.
 	saveDraft func(ctx context.Context, id interact.ID, draft []byte) error
 	failed    func(why error) // the process has died too often
@@ -291,17 +293,22 @@ func (w *windows) Prompts(_ context.Context, known map[interact.ID]int) (operato
 	return all, nil
 }
 
-// Answer ends a pending request, as [operator.Operator] has it. What the person denied is ended a while later.
-func (w *windows) Answer(_ context.Context, a operator.Answer) error {
+// Answer ends a pending request, as [operator.Operator] has it, and returns once the journal has the answer, which then
+// survives whatever happens to nod. What the person denied is ended a while later.
+func (w *windows) Answer(ctx context.Context, a operator.Answer) error {
 	denied, err := w.take(a)
 	if err != nil {
 		return err
 	}
 	w.present()
-	if denied != nil {
-		w.hold(denied)
+	if denied != nil && w.hold(denied) {
+		return nil
 	}
-	return nil
+	came, err := w.settled(ctx, a.ID)
+	if err == nil && came.By != interact.ByHuman { // its caller went away, or its time was over
+		return operator.ErrGone
+	}
+	return err
 }
 
 // take takes an answer in. It returns the prompt when its answer is to be held.

@@ -67,6 +67,9 @@ func newDesk(t *testing.T) *desk {
 		changed: func() {}, failed: func(error) { d.failed++ },
 		present: func() { d.answers.Add(1) }, undoFor: func() time.Duration { return 10 * time.Second },
 		saveDraft: d.saveDraft,
+		settled: func(context.Context, interact.ID) (interact.Answer, error) {
+			return interact.Answer{By: interact.ByHuman}, nil
+		},
 	})
 	go d.w.run(ctx)
 	t.Cleanup(func() {

@@ -289,20 +289,28 @@ func FuzzDraft(f *testing.F) {
 	} {
 		f.Add(uint8(i), []byte(draft))
 	}
+	s := newScreen(f)
+	var pages []*page
+	for i, body := range bodies {
+		s.open(request(fmt.Sprint(i), body))
+		s.p.Show(interact.ID(fmt.Sprint(i)))
+		s.ready()
+		pages = append(pages, s.page())
+	}
 	f.Fuzz(func(t *testing.T, kind uint8, data []byte) {
-		r := request("1", bodies[int(kind)%len(bodies)])
-		var first []byte
-		for range 2 {
-			s := newScreen(t)
-			s.keepDrafts(map[interact.ID][]byte{"1": data})
-			s.open(r)
-			s.ready()
-			s.wantOpen("1")
-			got := s.page().draft()
-			if first != nil && !bytes.Equal(got, first) {
-				t.Fatalf("%q became %s, and that %s", data, first, got)
-			}
-			first, data = got, got
+		s.t = t
+		i := int(kind) % len(pages)
+		pg := pages[i]
+		blank := pg.draft()
+		pg.restore(data)
+		first := pg.draft()
+		pg.restore(first)
+		if again := pg.draft(); !bytes.Equal(again, first) {
+			t.Errorf("%q became %s, and that %s", data, first, again)
+		}
+		s.wantOpen(interact.ID(fmt.Sprint(i)))
+		if pg.restore(blank); !bytes.Equal(pg.draft(), blank) {
+			t.Errorf("what was restored stays: %s", pg.draft())
 		}
 	})
 }

@@ -184,7 +184,8 @@ func (a *audit) checkReply(s *story, r reply, decided []interact.ID) {
 		a.find(lost, r.id, "%s was told %v; the journal has no outcome", s.token, r)
 	case r.outcome != answer.Outcome || r.by != "" && r.by != answer.By:
 		a.find(disagrees, r.id, "%s was told %v; the journal has %s by %s", s.token, r, answer.Outcome, answer.By)
-	case s.policy != "" && (answer.Outcome != s.policy || answer.By != interact.ByPolicy):
+	case s.policy != "" && answer.Outcome != interact.Unavailable && // it came while nod ended
+		(answer.Outcome != s.policy || answer.By != interact.ByPolicy):
 		a.find(disagrees, r.id, "%s is for the policy: %s; the journal has %s by %s", s.token, s.policy, answer.Outcome, answer.By)
 	case r.by == interact.ByHuman && !carries(r, s.kind, answer):
 		a.find(disagrees, r.id, "%s was told %v; the journal has %+v", s.token, r, answer)

@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	kills    = flag.Int("kills", 0, "how often TestKill kills a process of nod's")
+	kills    = flag.Int("kills", 80, "how often TestKill kills a process of nod's")
 	killSeed = flag.Uint64("kill-seed", 0, "seed of TestKill; 0: the time")
 )
 
@@ -40,21 +40,19 @@ const trafficConfig = settings + `
 prompt:
   timeout: 6s
 policy:
-  auto_allow: [read_only]
   rules:
-    - id: no-push
+    - id: look
+      effect: allow
+      tool: Look
+    - id: push
       effect: deny
-      tool: Bash
-      command: git push *
+      tool: Push
 `
 
 // TestKill kills both processes of nod again and again while all kinds of callers ask: make kill runs it for longer.
 // Afterwards the journal, the callers and the person agree: nothing is lost, nothing counts twice, and nothing was
 // allowed that nobody decided.
 func TestKill(t *testing.T) {
-	if *kills == 0 {
-		t.Skip("run make kill")
-	}
 	seed := *killSeed
 	if seed == 0 {
 		seed = uint64(time.Now().Unix())

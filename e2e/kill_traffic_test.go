@@ -118,13 +118,13 @@ func (s *story) end(r reply) {
 	s.replies = append(s.replies, r)
 }
 
-// input is the tool call of an approval: the policy of the test refuses git push, and passes what only reads.
+// input is the tool call of an approval, as [trafficConfig] knows it.
 func (s *story) input() (tool, input string) {
 	switch s.policy {
 	case interact.Allowed:
-		return "Read", fmt.Sprintf(`{"file_path":"%s.md"}`, s.token)
+		return "Look", fmt.Sprintf(`{"at":%q}`, s.token)
 	case interact.Denied:
-		return "Bash", fmt.Sprintf(`{"command":"git push origin %s"}`, s.token)
+		return "Push", fmt.Sprintf(`{"to":%q}`, s.token)
 	}
 	return "Bash", fmt.Sprintf(`{"command":"make %s"}`, s.token)
 }

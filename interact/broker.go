@@ -528,6 +528,18 @@ func (b *Broker) Lookup(owner Requester, id ID) (*Ticket, error) {
 	return &Ticket{b: b, e: e}, nil
 }
 
+// Settled returns what came of a request once that is in the journal. The error wraps [ErrNotFound], or is ctx's.
+func (b *Broker) Settled(ctx context.Context, id ID) (Answer, error) {
+	b.mu.Lock()
+	e := b.entries[id]
+	b.mu.Unlock()
+	if e == nil {
+		return Answer{}, ErrNotFound
+	}
+	t := Ticket{b: b, e: e}
+	return t.Wait(ctx)
+}
+
 // Withdraw ends a pending request of owner's and returns once it has ended. To withdraw one that has ended
 // already is no error.
 func (b *Broker) Withdraw(owner Requester, id ID) error {

@@ -352,6 +352,43 @@ func TestWithdraw(t *testing.T) {
 	})
 }
 
+// Whoever delivers an answer hears what came of the request, and not before the journal has it.
+func TestSettled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
+		defer b.Close()
+		ticket, _ := b.Begin(t.Context(), ask("?"))
+		came := make(chan interact.Answer, 1)
+		go func() {
+			a, err := b.Settled(t.Context(), ticket.ID())
+			if err != nil {
+				t.Error(err)
+			}
+			came <- a
+		}()
+		synctest.Wait()
+		select {
+		case a := <-came:
+			t.Fatalf("%+v came of it while it was pending", a)
+		default:
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := b.Settled(ctx, ticket.ID()); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v, want that nobody waits any longer", err)
+		}
+		if err := b.Withdraw(interact.Requester{}, ticket.ID()); err != nil {
+			t.Fatal(err)
+		}
+		if a := <-came; a.Outcome != interact.Withdrawn {
+			t.Errorf("%+v came of it, want that it was withdrawn", a)
+		}
+		if _, err := b.Settled(t.Context(), "another"); !errors.Is(err, interact.ErrNotFound) {
+			t.Errorf("%v, want that there is no such request", err)
+		}
+	})
+}
+
 func TestWithdrawWhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})

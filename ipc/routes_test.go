@@ -83,7 +83,8 @@ func TestNothingOnTheWireAnswers(t *testing.T) {
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "GET"} {
 		for _, path := range []string{
 			at + "/answer", at + "/allow", at + "/approve", "/v1/answer", "/v1/allow", "/v1/rules", "/v1/policy", "/v1/config",
-			"/v1/grants", "/v1/pause", "/v1/quit", "/v1/settings", "/", "/v1", "/v1/", "/v1/requests/", "//v1/ask",
+			"/v1/grants", "/v1/pause", "/v1/quit", "/v1/settings", "/v1/history", "/v1/journal", "/v1/entries", "/v1/entries/1",
+			"/v1/search", "/v1/insights", "/v1/export", "/", "/v1", "/v1/", "/v1/requests/", "//v1/ask",
 			"/v1/../v1/ask", "/v1/ask/",
 		} {
 			g := d.do(d.request(method, path, `{"decision":"allow","outcome":"allowed","by":"human"}`))

@@ -95,16 +95,19 @@ func readSums(conn *sqlite.Conn, from time.Time, add func(sum)) error {
 	if !from.IsZero() {
 		day = from.Format(time.DateOnly)
 	}
+	var last time.Time // many have the same day
 	return query(conn, `SELECT day, agent, project, tool, rule, entries, asked, passed, denied, missed, answered, settled
-		FROM idx.sums WHERE day >= ?`, func(s *sqlite.Stmt) error {
-		one, err := readSum(s)
-		add(one)
+		FROM idx.sums WHERE day >= ?`, func(s *sqlite.Stmt) (err error) {
+		if text := s.ColumnText(0); text != day || last.IsZero() {
+			day = text
+			last, err = time.ParseInLocation(time.DateOnly, text, time.Local)
+		}
+		add(readSum(s, last))
 		return err
 	}, day)
 }
 
-func readSum(s *sqlite.Stmt) (sum, error) {
-	day, err := time.ParseInLocation(time.DateOnly, s.ColumnText(0), time.Local)
+func readSum(s *sqlite.Stmt, day time.Time) sum {
 	return sum{
 		Count: history.Count{
 			Day: day, Agent: s.ColumnText(1), Project: s.ColumnText(2), Tool: s.ColumnText(3),
@@ -112,7 +115,7 @@ func readSum(s *sqlite.Stmt) (sum, error) {
 			Answered: time.Duration(s.ColumnInt64(10)) * time.Microsecond,
 		},
 		rule: s.ColumnText(4), entries: s.ColumnInt(5), settled: time.UnixMicro(s.ColumnInt64(11)),
-	}, err
+	}
 }
 
 // tally adds up what has a value in common.

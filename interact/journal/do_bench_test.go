@@ -27,7 +27,8 @@ func BenchmarkDo(b *testing.B) {
 		Body: interact.Approve{Tool: "Read", Input: json.RawMessage(
 			`{"file_path":"` + dir + `/README.md","offset":100,"limit":200}`)},
 	}
-	for name, journal := range map[string]interact.Journal{"memory": new(interacttest.Journal), "file": healthy(b, file(b))} {
+	journals := map[string]interact.Journal{"memory": new(interacttest.Journal), "file": healthy(b, file(b))}
+	for name, journal := range journals {
 		b.Run(name, func(b *testing.B) {
 			broker := interact.NewBroker(interact.BrokerConfig{
 				Policy: policy, Prompter: &interacttest.Prompter{}, Notify: interacttest.Notify, Journal: journal,

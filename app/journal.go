@@ -27,6 +27,8 @@ func (p *program) openJournal() error {
 	p.journal = journal.Open(path, journal.Options{
 		Log: p.log, Changed: func() { operator.Signal(p.journalChanged) },
 		Config: func() config.History { return p.store.Config().History },
+		// Nothing has an outcome before there is a server.
+		Token: func() string { return p.server.Endpoint().Token },
 	})
 	p.archive = p.journal
 	return nil

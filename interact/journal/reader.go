@@ -138,8 +138,9 @@ func (r *Reader) prepare(conn *sqlite.Conn) error {
 	if _, err := os.Stat(indexPath(r.path)); err == nil {
 		// One that is of no use is like none.
 		_ = sqlitex.ExecuteTransient(conn, "ATTACH ? AS idx", &sqlitex.ExecOptions{Args: []any{indexPath(r.path)}})
+		_ = sqlitex.ExecuteTransient(conn, "PRAGMA idx.cache_size = -512", nil)
 	}
-	return sqlitex.ExecScript(conn, "PRAGMA main.cache_size = -1024; PRAGMA trusted_schema = off")
+	return sqlitex.ExecScript(conn, "PRAGMA main.cache_size = -256; PRAGMA trusted_schema = off")
 }
 
 // Head returns the last entry of the chain. Seq is 0 when there has never been one.

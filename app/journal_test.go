@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -124,5 +125,25 @@ func TestSuggestIsCancelled(t *testing.T) {
 	cancel()
 	if _, err := (operatorAPI{p: &program{journal: j}}).Suggest(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
+	}
+}
+
+// What is kept is told; what cannot be read is not, and keeps nobody waiting.
+func TestWhatIsKept(t *testing.T) {
+	log := slog.New(slog.DiscardHandler)
+	p := &program{log: log, journal: journal.Open(filepath.Join(t.TempDir(), "nod.db"), journal.Options{Log: log})}
+	r := interact.Record{Request: interact.Request{ID: "a", Body: interact.Ask{Question: "Why?"}},
+		Answer: interact.Answer{Outcome: interact.Dismissed, By: interact.ByHuman}}
+	if err := p.journal.Settle(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if k := p.kept(t.Context()); k.Entries != 1 || k.Bytes == 0 || k.Head.Seq != 1 || k.Path == "" || k.Problem != "" {
+		t.Errorf("%+v", k)
+	}
+	if err := p.journal.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if k := p.kept(t.Context()); k.Entries != 0 || k.Head.Seq != 0 || k.Path == "" {
+		t.Errorf("of a journal that is closed: %+v", k)
 	}
 }

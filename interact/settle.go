@@ -25,7 +25,7 @@ func (b *Broker) settle(e *entry, a Answer) (settled bool) {
 		b.cfg.Log.Error("journal: settle", "id", e.req.ID, "outcome", a.Outcome, "err", err)
 		if byPolicy {
 			b.mu.Lock()
-			e.why = unjournaled(e.why)
+			e.why = e.why.Unrecorded()
 			b.events.staysOpen(e)
 			b.mu.Unlock()
 			return false
@@ -42,11 +42,6 @@ func (b *Broker) settle(e *entry, a Answer) (settled bool) {
 		b.Reconsider()
 	}
 	return true
-}
-
-// unjournaled is what becomes of a decision by which nothing may pass: it is not on record.
-func unjournaled(d policy.Decision) policy.Decision {
-	return policy.Decision{Effect: policy.Ask, Class: d.Class, Reason: "nod can't write its history, so it asks"}
 }
 
 // note has the journal know e as it is now, and its answer once it has one. Whoever comes first opens it there.

@@ -10,7 +10,7 @@ DEMOTIME  ?= 5m
 # The packages that run on many goroutines are tested with the race detector. Those that draw are tested with
 # Fyne's test driver, without OpenGL (ci) or C: that driver races with itself, so the detector would only find it.
 CORE      := . ./agents/... ./app/... ./cmd/nod ./dialogs/safetext/... ./examples/... ./interact/... ./ipc/... ./ownfile ./policy/...
-WINDOWS   := ./assets/... ./cmd/nod-dialogs ./dialogs ./dialogs/settings
+WINDOWS   := ./assets/... ./cmd/nod-dialogs ./dialogs ./dialogs/history ./dialogs/settings
 WITHOUT_C := CGO_ENABLED=0 go test -tags ci
 # -trimpath everywhere, so that what one step compiles serves the next.
 # The version comes from LDFLAGS: without this, go build fails in a clone that another user owns.
@@ -95,7 +95,7 @@ test-mcp: setup-test build ## run MCP's conformance suite and its inspector agai
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_MCP=$(CURDIR)/.cache/mcp/node_modules go test -count=1 -timeout 10m -run TestMCP -v ./e2e
 
 test-temporal: setup-test ## run examples/temporal against a real Temporal server (compiling it takes minutes)
-	go -C examples/temporal/server test -vet=off -count=1 -v . # vet would go over the whole server
+	go -C examples/temporal/server test -mod=mod -vet=off -count=1 -v . # vet would go over the whole server
 
 # Without the bytes that continue a character, awk counts characters whatever the locale.
 lint: setup-build ## gofmt, the length of lines, go vet, staticcheck
@@ -132,9 +132,11 @@ pictures: e2e ## copy the pictures of the README from the screenshots of the tes
 
 update-golden: setup-test ## accept what the windows draw now as what they should draw: look at the changes
 	$(WITHOUT_C) ./dialogs -update
-	rm -rf dialogs/settings/testdata/failed
-	$(WITHOUT_C) ./dialogs/settings || cp dialogs/settings/testdata/failed/*.png dialogs/settings/testdata/
-	git status --short dialogs/testdata dialogs/settings/testdata
+	@for package in history settings; do \
+		rm -rf dialogs/$$package/testdata/failed; \
+		$(WITHOUT_C) ./dialogs/$$package || cp dialogs/$$package/testdata/failed/*.png dialogs/$$package/testdata/; \
+	done
+	git status --short dialogs/testdata dialogs/history/testdata dialogs/settings/testdata
 
 clean: ## remove what make made
 	rm -rf bin build

@@ -20,7 +20,7 @@ var mayImport = map[string][]string{
 	"nod/agents/jsonl":          {},
 	"nod/agents/registry":       {"nod/agents/agent", "nod/agents/jsonl", anyAgent},
 	anyAgent:                    {"nod/agents/agent", "nod/agents/claude"},
-	"nod/cmd/nod-dialogs":       {"nod/dialogs/settings"},
+	"nod/cmd/nod-dialogs":       {"nod/dialogs/history", "nod/dialogs/settings"},
 	"nod/assets":                {},
 	"nod/assets/gen":            {},
 	"nod/dialogs":               {"nod/assets", "nod/dialogs/safetext", "nod/interact", "nod/ipc/operator"},
@@ -58,6 +58,7 @@ var mayImport = map[string][]string{
 		"nod/ipc/operator", "nod/policy/store",
 	},
 	"nod/dialogs/controls": {"nod/dialogs"},
+	"nod/dialogs/history":  {"nod/agents/registry", "nod/dialogs/controls"},
 	"nod/dialogs/settings": {"nod/agents/registry", "nod/dialogs/controls"},
 	"nod/cmd/nod": {
 		"nod/agents/registry", "nod/interact/journal", "nod/ipc/acp", "nod/ipc/client", "nod/ipc/mcp", "nod/policy/store",
@@ -75,7 +76,8 @@ const anyAgent = "nod/agents/..."
 
 // mayDraw are the packages that may link what draws: Fyne's driver and widgets. Everything else runs without cgo and
 // without a screen.
-var mayDraw = []string{"nod/cmd/nod-dialogs", "nod/dialogs", "nod/dialogs/controls", "nod/dialogs/settings"}
+var mayDraw = []string{"nod/cmd/nod-dialogs", "nod/dialogs", "nod/dialogs/controls", "nod/dialogs/history",
+	"nod/dialogs/settings"}
 
 func TestArrowsPointDown(t *testing.T) {
 	packages := listPackages(t)

@@ -15,6 +15,7 @@ import (
 	"nod/agents/agent"
 	"nod/assets"
 	"nod/dialogs"
+	"nod/dialogs/history"
 	"nod/dialogs/settings"
 	"nod/interact"
 	"nod/ipc/operator"
@@ -32,6 +33,7 @@ type windows struct {
 	prompts  *prompts
 	dialogs  *dialogs.Prompter
 	settings *settings.Window
+	history  *history.Window
 	park     *park
 	inFront  bool          // Fyne says that one of the windows has the focus; for the UI goroutine
 	focused  atomic.Bool   // one of them has
@@ -68,6 +70,7 @@ func (w *windows) renew(ctx context.Context) error {
 	}
 	w.onUI(w.look)
 	w.settings.Changed()
+	w.history.Changed()
 	return nil
 }
 
@@ -106,6 +109,9 @@ func (w *windows) open(client *operator.Client) error {
 		Log:     slog.Default(),
 	})
 	w.settings = settings.New(w.app, settings.Options{Operator: client, Machine: machine, Closed: w.screenChanged})
+	w.history = history.New(w.app, history.Options{
+		Operator: client, Rule: w.showRule, Prompt: w.dialogs.Show, Closed: w.screenChanged,
+	})
 	return nil
 }
 
@@ -158,6 +164,11 @@ func (w *windows) show(v operator.View) {
 			}
 			w.screenChanged()
 		})
+	case v.History != "":
+		w.onUI(func() {
+			w.history.Show(v)
+			w.screenChanged()
+		})
 	case v.Request != "":
 		w.dialogs.Show(v.Request)
 	default:
@@ -165,6 +176,15 @@ func (w *windows) show(v operator.View) {
 	}
 	w.park.Wake()
 }
+
+// showRule shows a rule or a saved approval in the settings. It runs on the UI goroutine.
+func (w *windows) showRule(id string) {
+	w.settings.ShowRule(id)
+	w.screenChanged()
+}
+
+// isOpen reports whether a window is open beside the prompts.
+func (w *windows) isOpen() bool { return w.settings.Visible() || w.history.Visible() }
 
 // onUI runs f on the UI goroutine, soon even when the loop is parked.
 func (w *windows) onUI(f func()) {
@@ -174,7 +194,7 @@ func (w *windows) onUI(f func()) {
 
 // busy reports whether something is on screen or about to be. It runs on the UI goroutine.
 func (w *windows) busy() bool {
-	return w.prompts.live() > 0 || w.dialogs.Waiting() > 0 || w.dialogs.Undoing() || w.settings.Visible()
+	return w.prompts.live() > 0 || w.dialogs.Waiting() > 0 || w.dialogs.Undoing() || w.isOpen()
 }
 
 func (w *windows) focus(on bool) {
@@ -184,14 +204,14 @@ func (w *windows) focus(on bool) {
 
 // screenChanged has nod told what is on screen, and parks the loop when nothing is. It runs on the UI goroutine.
 func (w *windows) screenChanged() {
-	w.focused.Store(w.dialogs.Focused() || w.settings.Visible() && w.inFront)
+	w.focused.Store(w.dialogs.Focused() || w.isOpen() && w.inFront)
 	operator.Signal(w.reports)
 	w.park.settle()
 }
 
 // report tells nod what is on screen.
 func (w *windows) report(ctx context.Context) error {
-	return w.client.Report(ctx, operator.Screen{Focused: w.focused.Load(), Open: w.settings.Visible()})
+	return w.client.Report(ctx, operator.Screen{Focused: w.focused.Load(), Open: w.isOpen()})
 }
 
 // look applies the theme that the person chose.

@@ -33,11 +33,10 @@ func NewTextField(shortcut func(fyne.Shortcut) bool, multiline bool) *TextField 
 
 // TypedKey implements [fyne.Focusable].
 func (e *TextField) TypedKey(k *fyne.KeyEvent) {
-	if k.Name != fyne.KeyEscape {
+	switch {
+	case k.Name != fyne.KeyEscape && k.Name != fyne.KeyF5:
 		e.Entry.TypedKey(k)
-		return
-	}
-	if e.Escape == nil || !e.Escape() {
+	case k.Name == fyne.KeyF5 || e.Escape == nil || !e.Escape():
 		PassOn(e.Self, k)
 	}
 }

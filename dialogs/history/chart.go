@@ -27,13 +27,12 @@ type series struct {
 	values []float64
 }
 
-// chart draws values over days. It is drawn off the UI goroutine, in the pixels, colours and letters of the screen that
-// it is on; all of its words are beside it, in the person's language.
+// chart draws values over days as bars. It is drawn off the UI goroutine, in the pixels, colours and letters of the
+// screen that it is on; all of its words are beside it, in the person's language.
 type chart struct {
 	widget.BaseWidget
 	labels []string
-	lines  bool // in place of bars
-	series []series
+	series []series // one above the other
 
 	image *canvas.Image
 	work  controls.Latest
@@ -50,8 +49,8 @@ type sketch struct {
 
 const chartHeight = 150
 
-func newChart(w *Window, labels []string, lines bool, all ...series) *chart {
-	c := &chart{labels: labels, lines: lines, series: all, image: canvas.NewImageFromImage(nil)}
+func newChart(w *Window, labels []string, all ...series) *chart {
+	c := &chart{labels: labels, series: all, image: canvas.NewImageFromImage(nil)}
 	c.work.Aside = w.run
 	c.image.FillMode, c.image.ScaleMode = canvas.ImageFillStretch, canvas.ImageScalePixels
 	c.ExtendBaseWidget(c)
@@ -120,8 +119,10 @@ func (c *chart) paint(s sketch, colors []color.Color) (image.Image, error) {
 	for i, one := range c.series {
 		values[i] = one.values
 	}
-	padding := charts.NewBox(4, int(s.letters), int(s.letters), 4)
-	if err := c.render(p, look, padding, x, y, values); err != nil {
+	o := charts.NewBarChartOptionWithData(values)
+	o.Theme, o.XAxis, o.YAxis, o.StackSeries = look, x, y, charts.Ptr(len(values) > 1)
+	o.Padding = charts.NewBox(4, int(s.letters), int(s.letters), 4)
+	if err := p.BarChart(o); err != nil {
 		return nil, err
 	}
 	text, err := p.Bytes()
@@ -129,21 +130,6 @@ func (c *chart) paint(s sketch, colors []color.Color) (image.Image, error) {
 		return nil, err
 	}
 	return png.Decode(bytes.NewReader(text))
-}
-
-// render has the library draw bars or lines.
-func (c *chart) render(p *charts.Painter, look charts.ColorPalette, padding charts.Box, x charts.XAxisOption,
-	y []charts.YAxisOption, values [][]float64) error {
-	if c.lines {
-		o := charts.NewLineChartOptionWithData(values)
-		o.Theme, o.Padding, o.XAxis, o.YAxis = look, padding, x, y
-		o.Symbol = charts.SymbolNone
-		return p.LineChart(o)
-	}
-	o := charts.NewBarChartOptionWithData(values)
-	o.Theme, o.Padding, o.XAxis, o.YAxis = look, padding, x, y
-	o.StackSeries = charts.Ptr(len(values) > 1)
-	return p.BarChart(o)
 }
 
 // maxLabels is how many labels fit under a chart.
@@ -168,11 +154,7 @@ func (c *chart) top() float64 {
 	for i := range c.labels {
 		sum := 0.0
 		for _, one := range c.series {
-			if c.lines {
-				sum = max(sum, one.values[i])
-			} else {
-				sum += one.values[i]
-			}
+			sum += one.values[i]
 		}
 		most = max(most, sum)
 	}

@@ -209,12 +209,21 @@ func (d *detail) why(e history.Entry) detailSection {
 	if approve, isCall := r.Request.Body.(interact.Approve); isCall {
 		s.add(lang.L("Agent says"), safetext.Line(approve.Description, textLimit))
 	}
-	s.add(lang.L("Shown facts"), safetext.Line(strings.Join(r.Answer.Shown.Facts, " · "), textLimit))
+	s.add(lang.L("Shown facts"), own(strings.Join(r.Answer.Shown.Facts, " · ")))
 	s.add(lang.L("Reason given"), safetext.Line(r.Answer.Reason, textLimit))
 	if r.Answer.Scope != "" && r.Answer.Scope != policy.Once {
 		s.add(lang.L("Kept"), scopeName(r.Answer.Scope))
 	}
 	return s
+}
+
+// own are words of nod's own that were kept. What of them no prompt would have said is spelled out.
+func own(words string) string {
+	words = strings.ReplaceAll(words, "−", "-") // which has a glyph in every font
+	if safetext.HasHidden(words) {
+		return safetext.Line(words, textLimit)
+	}
+	return words
 }
 
 // canShow reports whether the settings can show what decided: nod's own reasons and the classes are no rules.

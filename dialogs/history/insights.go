@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -166,22 +167,27 @@ func (p *insightsPage) perDay(days []history.Count) fyne.CanvasObject {
 		return c.Answered.Seconds() / float64(max(c.Asked, 1))
 	})}
 	return dialogs.Column(14,
-		p.chart(lang.L("Asked, per day"), labels, false, asked...),
-		p.chart(lang.L("Passed without asking, per day"), labels, false, passed),
-		p.chart(lang.L("Denied, per day"), labels, false, denied),
-		p.chart(lang.L("Time to answer, on average"), labels, true, answer))
+		p.chart(lang.L("Asked, per day"), labels, asked...),
+		p.chart(lang.L("Passed without asking, per day"), labels, passed),
+		p.chart(lang.L("Denied, per day"), labels, denied),
+		p.chart(lang.L("Time to answer, on average"), labels, answer))
 }
 
 // chart is a chart under a heading that names its colours.
-func (p *insightsPage) chart(name string, labels []string, lines bool, all ...series) fyne.CanvasObject {
+func (p *insightsPage) chart(name string, labels []string, all ...series) fyne.CanvasObject {
 	legend := dialogs.Row(12)
 	for _, s := range all {
-		legend.Add(dialogs.Words("■ "+s.name, theme.SizeNameCaptionText, s.color))
+		legend.Add(dialogs.Row(5, swatch(s.color), dialogs.Words(s.name, theme.SizeNameCaptionText, dialogs.ColorMuted)))
 	}
 	head := container.NewBorder(nil, nil, nil, legend,
 		dialogs.BoldWords(name, theme.SizeNameText, theme.ColorNameForeground))
 	return dialogs.Card(dialogs.ColorSunken, dialogs.Padded(10, 12, dialogs.Column(6, head,
-		newChart(p.win, labels, lines, all...))))
+		newChart(p.win, labels, all...))))
+}
+
+// swatch is a little of a colour.
+func swatch(c fyne.ThemeColorName) fyne.CanvasObject {
+	return container.New(controls.Sized{Width: 9, Height: 9}, dialogs.Surface(c, container.NewWithoutLayout()))
 }
 
 // tables sum up by agent, project and tool. Each line leads to its entries.
@@ -227,16 +233,29 @@ func (p *insightsPage) table(name string, counts []history.Count,
 
 // countRow says how often what happened for one name, with a bar for each.
 func (p *insightsPage) countRow(name string, c history.Count, most int, show *controls.Button) fyne.CanvasObject {
-	sums := lang.L("{{.Asked}} decided by you · {{.Passed}} passed · {{.Denied}} denied · {{.Missed}} undecided · "+
-		"{{.Time}} to answer",
-		map[string]any{"Asked": c.Asked, "Passed": c.Passed, "Denied": c.Denied, "Missed": c.Missed, "Time": mean(c)})
 	label := line(theme.SizeNameText)
 	label.SetText(name)
-	words := dialogs.Column(3, dialogs.Tight(label), newBars(most, c), controls.Muted(sums))
+	words := dialogs.Column(3, dialogs.Tight(label), newBars(most, c), controls.Muted(countWords(c)))
 	if show == nil {
 		return dialogs.Padded(8, 14, words)
 	}
 	return dialogs.Padded(8, 14, container.NewBorder(nil, nil, nil, container.NewCenter(show), words))
+}
+
+// countWords says how often what happened.
+func countWords(c history.Count) string {
+	var parts []string
+	add := func(n int, text string) {
+		if n > 0 {
+			parts = append(parts, text)
+		}
+	}
+	add(c.Asked, lang.L("{{.Count}} decided by you", map[string]any{"Count": c.Asked}))
+	add(c.Passed, lang.L("{{.Count}} passed", map[string]any{"Count": c.Passed}))
+	add(c.Denied, lang.L("{{.Count}} denied", map[string]any{"Count": c.Denied}))
+	add(c.Missed, lang.L("{{.Count}} undecided", map[string]any{"Count": c.Missed}))
+	add(int(c.Answered), lang.L("{{.Time}} to answer", map[string]any{"Time": mean(c)}))
+	return strings.Join(parts, " · ")
 }
 
 // newBars are the parts of a count side by side, as long as they are large.
@@ -323,6 +342,9 @@ func (p *insightsPage) savings(f found) fyne.CanvasObject {
 func (p *insightsPage) ruleName(id string, rules []policy.Rule) string {
 	if i := slices.IndexFunc(rules, func(r policy.Rule) bool { return r.ID == id }); i >= 0 {
 		return controls.Sentence(rules[i])
+	}
+	if class, ok := strings.CutPrefix(id, "class:"); ok {
+		return lang.L("Allowed automatically: {{.Class}}", map[string]any{"Class": controls.ClassName(policy.Class(class))})
 	}
 	i := slices.IndexFunc(p.win.state.Grants, func(g policy.Grant) bool { return g.ID == id })
 	if i >= 0 {

@@ -33,7 +33,7 @@ type rowView struct {
 	outcome    *canvas.Text
 	day, who   *widget.Label // of a heading
 	colour     fyne.ThemeColorName
-	entry      fyne.CanvasObject
+	entry      *fyne.Container
 	heading    fyne.CanvasObject
 }
 
@@ -72,22 +72,22 @@ func (v *rowView) show(r row, known bool, now time.Time) {
 		if r.day {
 			day = dayName(when(r.line), now)
 		}
-		v.day.SetText(day)
-		v.who.SetText(sessionName(r.line))
+		setText(v.day, day)
+		setText(v.who, sessionName(r.line))
 		return
 	}
 	v.heading.Hide()
 	v.entry.Show()
 	if !known {
-		v.what.SetText(lang.L("Loading…"))
-		v.meta.SetText("")
+		setText(v.what, lang.L("Loading…"))
+		setText(v.meta, "")
 		v.clock.Text, v.outcome.Text, v.colour = "", "", dialogs.ColorMuted
 		v.Refresh()
 		return
 	}
 	said := verdictOf(r.line.Outcome, r.line.By)
-	v.what.SetText(safetext.Line(r.line.Gist, gistLimit))
-	v.meta.SetText(toolName(r.line))
+	setText(v.what, safetext.Line(r.line.Gist, gistLimit))
+	setText(v.meta, toolName(r.line))
 	v.clock.Text, v.outcome.Text, v.colour = when(r.line).Local().Format("15:04"), said.word, said.color
 	v.Refresh()
 }
@@ -117,7 +117,15 @@ func (r rowRenderer) Refresh() {
 	r.color(r.view.colour, r.view.outcome)
 	r.view.bar.FillColor, r.view.bar.CornerRadius = theme.ColorForWidget(r.view.colour, r.view), 2
 	r.view.bar.Refresh()
-	r.all.Refresh()
+	entry := r.view.entry
+	entry.Layout.Layout(entry.Objects, entry.Size()) // the time and the outcome have other widths
+}
+
+// setText has a label say something else; to refresh one takes its time.
+func setText(l *widget.Label, s string) {
+	if l.Text != s {
+		l.SetText(s)
+	}
 }
 
 // rowLayout puts a bar, two lines, and to their right a time over an outcome into a row.

@@ -175,6 +175,9 @@ func (w *Window) build() {
 func (w *Window) enter(page int) {
 	w.away.leave()
 	w.insights.leave()
+	if page != onEntries {
+		w.win.Canvas().Unfocus() // what is not in view any more
+	}
 	switch page {
 	case onEntries:
 		w.entries.enter()

@@ -23,7 +23,9 @@ import (
 	"nod/agents/agent"
 	"nod/dialogs"
 	"nod/dialogs/controls"
+	"nod/dialogs/safetext"
 	"nod/ipc/operator"
+	"nod/policy"
 	"nod/policy/config"
 )
 
@@ -37,6 +39,12 @@ type Options struct {
 // title is constant: on X11 it becomes the window's class.
 const title = "nod settings"
 
+// The pages that something leads to, as indices.
+const (
+	onRules          = 1
+	onSavedApprovals = 2
+)
+
 // wideWindow is the width of the window from which on its pages are named.
 const wideWindow = 800
 
@@ -49,6 +57,7 @@ type Window struct {
 	opts    Options
 	win     fyne.Window // nil until shown
 	visible atomic.Bool
+	wanted  *string        // id of the rule to show; nil: none
 	opening bool           // it comes to the front with the next state
 	state   operator.State // as last fetched
 	states  controls.Worker
@@ -118,6 +127,37 @@ func (w *Window) Show() { w.appear(false) }
 // ShowWelcome does so with what a new person wants to know in the place of the settings.
 func (w *Window) ShowWelcome() { w.appear(true) }
 
+// ShowRule does so with the editor of a rule, or the list of what was allowed for longer, in which a saved approval is;
+// with an empty id with the rules.
+func (w *Window) ShowRule(id string) {
+	w.wanted = &id
+	w.appear(false)
+}
+
+// reveal shows the rule that is wanted, or says that it is gone.
+func (w *Window) reveal() {
+	if w.wanted == nil {
+		return
+	}
+	id := *w.wanted
+	w.wanted = nil
+	isIt := func(r policy.Rule) bool { return r.ID == id }
+	isGrant := slices.ContainsFunc(w.state.Grants, func(g policy.Grant) bool { return g.ID == id })
+	i := slices.IndexFunc(w.state.Config.Policy.Rules, isIt)
+	switch {
+	case isGrant:
+		w.tabs.SelectIndex(onSavedApprovals)
+		return
+	case i < 0 && id != "":
+		w.banner.Fail(errors.New(lang.L("{{.Rule}} is no longer there: it was deleted, revoked, or has expired.",
+			map[string]any{"Rule": safetext.Line(id, controls.QuoteLimit)})))
+	}
+	w.tabs.SelectIndex(onRules)
+	if i >= 0 {
+		w.allow.edit(w.state.Config.Policy.Rules[i])
+	}
+}
+
 func (w *Window) appear(greets bool) {
 	if w.greets && !greets {
 		w.welcomed()
@@ -171,6 +211,7 @@ func (w *Window) show(s operator.State, err error) {
 	if w.opening {
 		w.opening = false
 		w.pages[w.selected].enter()
+		w.reveal()
 		dialogs.ShowWindow(w.win)
 		dialogs.FitScreen(w.win)
 		w.win.SetTitle(w.title())

@@ -1,0 +1,632 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/test"
+
+	"nod/dialogs/controls"
+	"nod/interact"
+	"nod/interact/history"
+	"nod/ipc/operator"
+	"nod/policy"
+)
+
+// serialApp runs what goroutines hand to the UI goroutine one after the other, as a real driver does.
+type serialApp struct {
+	fyne.App
+	driver serialDriver
+}
+
+func (a *serialApp) Driver() fyne.Driver { return &a.driver }
+
+type serialDriver struct {
+	fyne.Driver
+	mu sync.Mutex
+}
+
+func (d *serialDriver) DoFromGoroutine(f func(), _ bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f()
+}
+
+// live runs f with a window whose work takes place on goroutines. What f does to the window it does with ui, which
+// then waits until all is done that can be.
+func live(t *testing.T, o *fakeOperator, f func(w *Window, ui func(func()))) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTestWindow(t, o, "light")
+		a := &serialApp{App: fyne.CurrentApp()}
+		a.driver.Driver = a.App.Driver()
+		fyne.SetCurrentApp(a)
+		f(w, func(do func()) {
+			fyne.Do(do)
+			synctest.Wait()
+		})
+	})
+}
+
+// visit calls f with every visible object under o.
+func visit(o fyne.CanvasObject, f func(fyne.CanvasObject)) {
+	if !o.Visible() {
+		return
+	}
+	f(o)
+	switch o := o.(type) {
+	case *fyne.Container:
+		for _, c := range o.Objects {
+			visit(c, f)
+		}
+	case fyne.Widget:
+		for _, c := range test.WidgetRenderer(o).Objects() {
+			visit(c, f)
+		}
+	}
+}
+
+// tap presses the first visible button under o that says text.
+func tap(t *testing.T, o fyne.CanvasObject, text string) {
+	t.Helper()
+	var found *controls.Button
+	visit(o, func(o fyne.CanvasObject) {
+		if b, ok := o.(*controls.Button); ok && found == nil && strings.Contains(b.Text, text) {
+			found = b
+		}
+	})
+	if found == nil || found.Disabled() {
+		t.Fatalf("no button says %q, or it is off: %v", text, found)
+	}
+	test.Tap(found)
+}
+
+// says reports whether a text is somewhere under o.
+func says(o fyne.CanvasObject, text string) bool {
+	return strings.Contains(test.RenderObjectToMarkup(o), text)
+}
+
+// press presses a key. It goes to the focused widget, else to the window.
+func (w *Window) press(names ...fyne.KeyName) {
+	for _, name := range names {
+		key := &fyne.KeyEvent{Name: name}
+		if focused := w.win.Canvas().Focused(); focused != nil {
+			focused.TypedKey(key)
+			continue
+		}
+		w.win.Canvas().OnTypedKey()(key)
+	}
+}
+
+// What is found for older words never takes the place of what is found for newer ones, whichever comes first, and
+// nobody goes on looking for it.
+func TestSearchAsYouType(t *testing.T) {
+	o := somebody()
+	live(t, o, func(w *Window, ui func(func())) {
+		ui(func() { w.Show(operator.View{History: operator.HistoryEntries}) })
+		o.stop("g")
+		o.stop("gi")
+		for _, text := range []string{"g", "gi", "git p"} {
+			ui(func() { w.entries.search.SetText(text) })
+		}
+		if rows := w.entries.list.rows; rows != 2 { // a heading, and the one that was pushed
+			t.Errorf("%d rows", rows)
+		}
+		if !slices.Equal(o.ended, []string{"g", "gi"}) {
+			t.Errorf("given up: %q", o.ended)
+		}
+		o.stop("slow")
+		ui(func() { w.entries.search.SetText("slow") })
+		if w.entries.list.rows != 2 || says(w.entries.content, "Searching…") {
+			t.Error("what was found went before there was anything else")
+		}
+		ui(w.close)
+		if !slices.Contains(o.ended, "slow") {
+			t.Error("it goes on looking for a window that is closed")
+		}
+	})
+}
+
+// With an operator that does not answer everything can be touched.
+func TestNothingWaitsForTheOperator(t *testing.T) {
+	o := somebody()
+	live(t, o, func(w *Window, ui func(func())) {
+		o.stop("")
+		ui(func() { w.Show(operator.View{History: operator.HistoryEntries}) })
+		time.Sleep(patience)
+		ui(func() {})
+		if !w.Visible() || !says(w.entries.content, "Searching…") {
+			t.Error("nobody says that it searches")
+		}
+		for page := range 3 {
+			ui(func() { w.tabs.SelectIndex(page) })
+		}
+		ui(w.close)
+	})
+}
+
+func TestAMillionEntries(t *testing.T) {
+	o := &fakeOperator{count: 1_000_000}
+	w := openTestWindow(t, o, "light")
+	l := w.entries.list
+	first, _ := l.at(1)
+	const pages = 60
+	for len(l.pages) < pages {
+		was := l.rows
+		l.ScrollTo(l.rows - 1)
+		if l.rows == was {
+			t.Fatalf("nothing follows row %d", was)
+		}
+	}
+	kept := 0
+	for _, p := range l.pages {
+		if p.rows != nil {
+			kept++
+		}
+	}
+	if kept > 2*keptPages+3 {
+		t.Errorf("%d pages of %d are in memory", kept, len(l.pages))
+	}
+	if _, known := l.at(1); known {
+		t.Error("the first page is in memory")
+	}
+	l.ScrollToTop()
+	if again, known := l.at(1); !known || again != first || l.rows < pages*history.PageSize {
+		t.Errorf("after scrolling back: %v %+v, %d rows", known, again, l.rows)
+	}
+	seen := map[int64]bool{}
+	for _, p := range l.pages {
+		for _, r := range p.rows {
+			if !r.heading {
+				seen[r.line.Seq] = true
+			}
+		}
+	}
+	if len(seen)%history.PageSize != 0 || len(seen) < (keptPages+1)*history.PageSize {
+		t.Errorf("%d entries on the pages that are in memory", len(seen))
+	}
+}
+
+// Entries that are dropped from the end meanwhile do not shift what is shown.
+func TestHistoryThatShrinks(t *testing.T) {
+	o := &fakeOperator{count: 1_000_000}
+	w := openTestWindow(t, o, "light")
+	l := w.entries.list
+	for len(l.pages) < 3*keptPages {
+		l.ScrollTo(l.rows - 1)
+	}
+	o.count = 0
+	l.ScrollToTop()
+	if l.rows != 0 || !says(w.entries.content, "Nothing was asked yet.") {
+		t.Errorf("%d rows of nothing", l.rows)
+	}
+}
+
+func TestGroups(t *testing.T) {
+	line := func(seq int64, hours int, session string) history.Line {
+		return history.Line{Seq: seq, Agent: "a", Session: session, Settled: testNow.Add(-time.Duration(hours) * time.Hour)}
+	}
+	lines := []history.Line{line(9, 0, "x"), line(8, 1, "y"), line(7, 2, "x"), line(6, 20, "x"), line(5, 21, "y")}
+	outline := func(p *listPage) string {
+		var b strings.Builder
+		for _, r := range p.rows {
+			switch {
+			case r.day:
+				b.WriteString(" | " + r.line.Session + ":")
+			case r.heading:
+				b.WriteString(" " + r.line.Session + ":")
+			default:
+				fmt.Fprint(&b, r.line.Seq)
+			}
+		}
+		return b.String()
+	}
+	var one, next listPage
+	one.fill(lines, group{})
+	if got := outline(&one); got != " | x:97 y:8 | x:6 y:5" {
+		t.Errorf("rows%s", got)
+	}
+	next.fill([]history.Line{line(4, 22, "y"), line(3, 23, "x")}, one.last)
+	if got := outline(&next); got != "4 x:3" {
+		t.Errorf("the next page goes on with%s", got)
+	}
+}
+
+func TestFilters(t *testing.T) {
+	o := somebody()
+	w := openTestWindow(t, o, "light")
+	e := w.entries
+	e.choices[0].SetSelected("Codex")
+	e.choices[3].SetSelected("Denied")
+	e.choices[4].SetSelected("By rules")
+	e.times.SetSelected("Today")
+	want := history.Query{Agent: "codex", Outcome: interact.Denied, By: interact.ByPolicy, Since: startOfDay(testNow)}
+	if got := o.asked(); got != want || e.list.rows != 2 {
+		t.Errorf("asked %+v, found %d rows", got, e.list.rows)
+	}
+	e.search.SetText("make")
+	if !says(e.content, "Nothing matches that.") {
+		t.Error("nobody says that nothing was found")
+	}
+	w.find(filter{query: history.Query{Rule: "tests", Session: "a1", Since: testNow.Add(-time.Hour), Until: testNow}})
+	if e.list.rows != 2 || e.search.Text != "" || e.choices[0].Selected != "Every agent" {
+		t.Errorf("%d rows, searching %q of %q", e.list.rows, e.search.Text, e.choices[0].Selected)
+	}
+	for _, chip := range []string{"Today 15:30 to Today 16:30", "Session a1", "Decided by tests"} {
+		tap(t, e.chips, chip)
+	}
+	if got := o.asked(); got != (history.Query{}) || e.chips.Visible() {
+		t.Errorf("asked %+v", got)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	o := somebody()
+	w := openTestWindow(t, o, "light")
+	l := w.entries.list
+	at := func(want int64) {
+		t.Helper()
+		if l.chosen != want || w.entries.detail.entry.Seq != want {
+			t.Errorf("on entry %d, shown is %d, want %d", l.chosen, w.entries.detail.entry.Seq, want)
+		}
+	}
+	w.press(fyne.KeyReturn)
+	if w.win.Canvas().Focused() != l {
+		t.Fatal("Return does not lead to what was found")
+	}
+	at(12)
+	w.press(fyne.KeyDown, fyne.KeyDown, fyne.KeyDown, fyne.KeyDown)
+	at(9) // over a heading
+	w.press(fyne.KeyUp)
+	at(8)
+	w.press(fyne.KeyEnd)
+	at(3)
+	w.press(fyne.KeyHome)
+	at(12)
+	w.press(fyne.KeyPageDown)
+	if l.chosen >= 10 {
+		t.Errorf("a page down is entry %d", l.chosen)
+	}
+	w.press(fyne.KeyPageUp)
+	at(12)
+	w.typedShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault})
+	if w.win.Canvas().Focused() != w.entries.search {
+		t.Error("the search has not the focus")
+	}
+	test.Type(w.entries.search, "git")
+	tap(t, w.entries.content, "Export…")
+	for i, want := range []string{"git", ""} { // Escape leaves one thing at a time
+		w.press(fyne.KeyEscape)
+		if w.entries.search.Text != want || w.entries.export.content.Visible() || !w.Visible() {
+			t.Errorf("after Escape %d: searching %q", i+1, w.entries.search.Text)
+		}
+	}
+	w.press(fyne.KeyEscape)
+	if w.Visible() {
+		t.Error("it stays open")
+	}
+}
+
+func TestWindowFitsASmallScreen(t *testing.T) {
+	w := openTestWindow(t, somebody(), "light")
+	w.entries.open(10)
+	for page := range 3 {
+		w.tabs.SelectIndex(page)
+		if m := w.win.Content().MinSize(); m.Width > 890 || m.Height > 560 {
+			t.Errorf("page %d needs %v", page, m)
+		}
+	}
+}
+
+// What an agent writes is never drawn as it is where it could deceive, nor taken for a template.
+func TestAgentsTextIsHostile(t *testing.T) {
+	const evil = "a\u202e\n{{.Count}}"
+	who := interact.Requester{
+		Agent: evil, Session: evil, CWD: "/" + evil, Subagent: interact.Subagent{ID: evil},
+		Process: interact.Process{
+			PID: 1, Exe: "/" + evil, CWD: "/" + evil, Parents: []interact.Parent{{Name: evil, Exe: "/x"}},
+		},
+	}
+	a := interact.Answer{Outcome: interact.Denied, By: interact.ByHuman, Rule: evil, Reason: evil,
+		Shown: interact.Shown{Facts: []string{evil}, Diff: evil}}
+	o := somebody()
+	for i, body := range []interact.Body{
+		call(evil, map[string]any{evil: evil}), interact.Ask{Question: evil, Options: []string{evil}},
+		interact.Form{Title: evil, Questions: []interact.Question{{ID: "q", Question: evil}}},
+		interact.Confirm{Message: evil}, interact.Notify{Title: evil, Message: evil},
+	} {
+		e := entryOf(int64(100-i), 1, who, body, a)
+		e.Record.Why.Reason, e.Withheld = evil, history.Withheld(evil)
+		o.entries = append([]history.Entry{e}, o.entries...)
+	}
+	denied := history.Found{Count: 1, Lines: []history.Line{o.entries[0].Line}}
+	o.away = history.Away{From: testNow, To: testNow, Denied: denied}
+	o.sums.Agents = []history.Count{{Agent: evil, Asked: 1}}
+	o.sums.Projects, o.sums.Tools = []history.Count{{Project: evil, Asked: 1}}, []history.Count{{Tool: evil, Asked: 1}}
+	o.sums.Rules = []history.RuleCount{{Rule: evil, Saved: 1}}
+	w := openTestWindow(t, o, "light")
+	w.win.Resize(fyne.NewSize(900, 2000))
+	look := func() {
+		t.Helper()
+		if markup := test.RenderObjectToMarkup(w.win.Content()); strings.Contains(markup, "\u202e") ||
+			strings.Contains(markup, "no value") || !strings.Contains(markup, "{{.Count}}") {
+			t.Errorf("%s is drawn as it is", w.title(t))
+		}
+	}
+	for i := range 5 {
+		w.entries.open(int64(100 - i))
+		look()
+	}
+	w.find(filter{query: history.Query{Session: evil, Rule: evil, Agent: evil, Project: evil, Tool: evil}})
+	look()
+	w.tabs.SelectIndex(onAway)
+	look()
+	w.tabs.SelectIndex(onInsights)
+	look()
+}
+
+func (w *Window) title(t *testing.T) string {
+	t.Helper()
+	if w.win.Title() != title {
+		t.Errorf("the title is %q", w.win.Title())
+	}
+	return fmt.Sprint("page ", w.tabs.Selected)
+}
+
+func TestDecideAboutACallOfThePast(t *testing.T) {
+	effectOf := func(o *fakeOperator, id string) policy.Effect {
+		i := slices.IndexFunc(o.rules(), func(r policy.Rule) bool { return r.ID == id })
+		if i < 0 {
+			return ""
+		}
+		return o.rules()[i].Effect
+	}
+	tests := []struct {
+		name         string
+		entry        int64
+		press        string
+		says         string
+		rule         string
+		before, then policy.Effect
+	}{
+		{"deny what was allowed", 12, "Deny from now on", "This rule will be saved as",
+			"deny-go-test-go-vet", "", policy.Deny},
+		{"ask about what was denied", 7, "Ask next time", "The rule no-pipes will change to", "no-pipes", policy.Deny,
+			policy.Ask},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			o := somebody()
+			if tt.entry == 7 { // as the rule is made for such a call
+				o.state.Config.Policy.Rules[1].CWD = blog
+			}
+			w := openTestWindow(t, o, "light")
+			w.entries.open(tt.entry)
+			foot := w.entries.detail.actions.content
+			tap(t, foot, tt.press)
+			if effectOf(o, tt.rule) != tt.before || !says(foot, tt.says) {
+				t.Errorf("before it is saved: %q; %v", effectOf(o, tt.rule), says(foot, tt.says))
+			}
+			tap(t, foot, "Save")
+			if effectOf(o, tt.rule) != tt.then || !says(foot, "Saved.") {
+				t.Errorf("saved: %+v", o.rules())
+			}
+			tap(t, foot, "Undo")
+			if effectOf(o, tt.rule) != tt.before || len(o.rules()) != 3 || !says(foot, "Taken back.") {
+				t.Errorf("taken back: %+v", o.rules())
+			}
+			tap(t, foot, "Close")
+		})
+	}
+}
+
+func TestWhatIsNotSaved(t *testing.T) {
+	o := somebody()
+	w := openTestWindow(t, o, "light")
+	foot := w.entries.detail.actions.content
+	w.entries.open(7)
+	tap(t, foot, "Deny from now on")
+	o.state.Config.Policy.Rules = append(o.rules(),
+		policy.Rule{ID: "deny-curl-https-example-com", Effect: policy.Ask, Tool: "x"})
+	tap(t, foot, "Save")
+	if !says(foot, "The rules have changed meanwhile") || len(o.rules()) != 4 {
+		t.Errorf("a rule of that name was written over: %+v", o.rules())
+	}
+	tap(t, foot, "Close")
+	w.entries.open(8)
+	tap(t, foot, "Always allow this")
+	if !says(foot, "nod makes no such rule") {
+		t.Error("what cannot be seen may run")
+	}
+	w.press(fyne.KeyEscape)
+	if !w.Visible() || says(foot, "nod makes no such rule") {
+		t.Error("Escape does not leave the card")
+	}
+	o.refuse = errors.New("disk on fire")
+	w.entries.open(10)
+	tap(t, foot, "Deny from now on")
+	tap(t, foot, "Save")
+	if !says(foot, "disk on fire") {
+		t.Error("nobody says why it was not saved")
+	}
+	o.entries[2].Withheld = history.Secret
+	w.entries.open(10)
+	for _, b := range w.entries.detail.actions.buttons {
+		if !b.Disabled() {
+			t.Errorf("%q can be pressed without the exact input", b.Text)
+		}
+	}
+	w.entries.open(9)
+	if foot.Visible() {
+		t.Error("a rule can be made for a question")
+	}
+}
+
+// To be asked again about what a saved approval lets pass, that is revoked, and can be had back.
+func TestASavedApprovalIsRevoked(t *testing.T) {
+	o := somebody()
+	w := openTestWindow(t, o, "light")
+	w.entries.open(5)
+	foot := w.entries.detail.actions.content
+	tap(t, foot, "Ask next time")
+	if !says(foot, "This saved approval will be revoked:") || len(o.state.Grants) != 1 {
+		t.Error("it is not said before")
+	}
+	tap(t, foot, "Revoke")
+	w.layOut()
+	if len(o.state.Grants) != 0 || !says(w.undo.Content, "Revoked: npm test") {
+		t.Errorf("%d saved approvals, the foot is %s", len(o.state.Grants), test.RenderObjectToMarkup(w.undo.Content))
+	}
+	w.undo.TakeBack()
+	if len(o.state.Undos) != 0 {
+		t.Error("it was not had back")
+	}
+}
+
+func TestDetailLinks(t *testing.T) {
+	o := somebody()
+	w := openTestWindow(t, o, "light")
+	w.win.Resize(fyne.NewSize(900, 1400))
+	shown := ""
+	w.opts.Rule = func(id string) { shown = id }
+	w.entries.open(12)
+	tap(t, w.entries.detail.body, "Show")
+	if shown != "tests" {
+		t.Errorf("led to rule %q", shown)
+	}
+	tap(t, w.entries.detail.body, "Whole input (JSON)")
+	tap(t, w.entries.detail.body, "As it was shown")
+	tap(t, w.entries.detail.body, "Copy everything")
+	if text := w.app.Clipboard().Content(); !strings.Contains(text, `"gist": "go test ./... \u0026\u0026 go vet ./..."`) {
+		t.Errorf("copied %s", text)
+	}
+	tap(t, w.entries.detail.body, "All it decided")
+	if o.asked().Rule != "tests" {
+		t.Errorf("asked %+v", o.asked())
+	}
+	tap(t, w.entries.detail.body, "Everything in this session")
+	if o.asked().Session != "a1" {
+		t.Errorf("asked %+v", o.asked())
+	}
+	w.entries.open(6) // a class decided
+	if says(w.entries.detail.body, "NavigateNext") {
+		t.Error("the settings cannot show a class as a rule")
+	}
+	w.entries.open(77)
+	if !says(w.entries.detail.body, "entry 77 is gone") {
+		t.Error("nobody says that it is gone")
+	}
+}
+
+func TestExport(t *testing.T) {
+	o := somebody()
+	w := openTestWindow(t, o, "light")
+	w.entries.search.SetText("git")
+	tap(t, w.entries.content, "Export…")
+	e := w.entries.export
+	e.format.SetSelected("JSON Lines")
+	if e.path.Text != "~/nod-history-2026-11-20-163000.jsonl" {
+		t.Errorf("offers %q", e.path.Text)
+	}
+	test.Tap(e.write)
+	if o.path != "git /home/ada/nod-history-2026-11-20-163000.jsonl jsonl" || !says(e.content, "Wrote 12 entries") {
+		t.Errorf("exported %q", o.path)
+	}
+	o.refuse = errors.New("it exists")
+	test.Tap(e.write)
+	if !says(e.content, "it exists") || says(e.content, "Wrote") {
+		t.Error("nobody says that it failed")
+	}
+}
+
+func TestAway(t *testing.T) {
+	o := somebody()
+	w := openTestWindow(t, o, "light")
+	var prompt interact.ID
+	w.opts.Prompt = func(id interact.ID) { prompt = id }
+	w.Show(operator.View{History: operator.HistoryAway})
+	links := func() (all []*entryLink) {
+		visit(w.away.body, func(o fyne.CanvasObject) {
+			if k, ok := o.(*entryLink); ok {
+				all = append(all, k)
+			}
+		})
+		return all
+	}
+	if n := len(links()); n != 6 {
+		t.Fatalf("%d lines", n)
+	}
+	test.Tap(links()[0])
+	if prompt != "waiting" {
+		t.Errorf("led to the prompt %q", prompt)
+	}
+	w.win.Canvas().Focus(links()[3])
+	w.press(fyne.KeyReturn)
+	if w.tabs.Selected != onEntries || w.entries.detail.entry.Seq != 7 {
+		t.Errorf("on page %d with entry %d", w.tabs.Selected, w.entries.detail.entry.Seq)
+	}
+	w.tabs.SelectIndex(onAway)
+	tap(t, w.away.body, "All 212 in the history")
+	want := history.Query{Since: o.away.From, Until: o.away.To, Outcome: interact.Allowed, By: interact.ByPolicy}
+	if o.asked() != want {
+		t.Errorf("asked %+v", o.asked())
+	}
+	o.away = history.Away{}
+	w.tabs.SelectIndex(onAway)
+	if !says(w.away.body, "Nothing happened") {
+		t.Error("it does not say that nothing happened")
+	}
+	o.err = errors.New("disk on fire")
+	w.press(fyne.KeyF5)
+	if !says(w.away.content, "disk on fire") {
+		t.Error("it does not say what is wrong")
+	}
+}
+
+func TestInsights(t *testing.T) {
+	o := somebody()
+	w := openTestWindow(t, o, "light")
+	w.Show(operator.View{History: operator.HistoryInsights})
+	for _, want := range []string{"4371", "7.9 s", "2140 prompts saved", "Allowed automatically: Read only", "no-pipes"} {
+		if !says(w.insights.body, want) {
+			t.Errorf("does not say %q", want)
+		}
+	}
+	if !w.insights.since().Equal(startOfDay(testNow).AddDate(0, 0, -29)) {
+		t.Errorf("since %v", w.insights.since())
+	}
+	w.insights.span.SetSelected("Last 7 days")
+	if !w.insights.since().Equal(startOfDay(testNow).AddDate(0, 0, -6)) {
+		t.Errorf("since %v", w.insights.since())
+	}
+	o.sums = history.Insights{}
+	w.press(fyne.KeyF5)
+	if !says(w.insights.body, "Nothing was asked in this time.") {
+		t.Error("it does not say that nothing was asked")
+	}
+	o.err = errors.New("disk on fire")
+	w.press(fyne.KeyF5)
+	if !says(w.insights.content, "disk on fire") {
+		t.Error("it does not say what is wrong")
+	}
+}
+
+func TestChartAxis(t *testing.T) {
+	for most, want := range map[float64]float64{0: 3, 3: 3, 4: 6, 14: 15, 16: 30, 200: 300, 12_345: 15_000} {
+		half := []float64{0, most / 2}
+		c := &chart{labels: []string{"a", "b"}, series: []series{{values: half}, {values: half}}}
+		if got := c.top(); got != want {
+			t.Errorf("%v: the axis ends at %v, want %v", most, got, want)
+		}
+	}
+	if got := shortNumber(12_500); got != "12.5k" {
+		t.Errorf("12500 is %s", got)
+	}
+}

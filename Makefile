@@ -95,7 +95,7 @@ test-mcp: setup-test build ## run MCP's conformance suite and its inspector agai
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_MCP=$(CURDIR)/.cache/mcp/node_modules go test -count=1 -timeout 10m -run TestMCP -v ./e2e
 
 test-temporal: setup-test ## run examples/temporal against a real Temporal server (compiling it takes minutes)
-	go -C examples/temporal/server test -vet=off -count=1 -v . # vet would go over the whole server
+	go -C examples/temporal/server test -mod=mod -vet=off -count=1 -v . # vet would go over the whole server
 
 # Without the bytes that continue a character, awk counts characters whatever the locale.
 lint: setup-build ## gofmt, the length of lines, go vet, staticcheck

@@ -234,6 +234,9 @@ func openURL(address string) error {
 func (p *program) run() error {
 	p.restore()
 	watchLock(p.ctx, p.setLocked, p.log)
+	if err := p.autostart.adopt(); err != nil {
+		p.log.Warn("nod does not start again after a crash", "err", err)
+	}
 	p.parts.Go(func() { p.windows.run(p.ctx) })
 	p.parts.Go(p.watchJournal)
 	p.parts.Go(p.watchStore)

@@ -11,9 +11,15 @@ import (
 // appID is nod's name among the programs of the system: of its autostart entry and its window state.
 const appID = "io.nod.Desktop"
 
-// autostart is the entry that starts nod with the session. What somebody else put in its place is left
-// alone: Set touches only what carries nod's mark.
+// autostart is what starts nod with the session: one of several entries, of which each kind of session heeds some. What
+// somebody else put in place of one is left alone: Set touches only what carries nod's mark.
 type autostart struct {
+	entry          // the one for this session
+	others []entry // those for others: of all there is never more than one
+}
+
+// entry has the system start nod.
+type entry struct {
 	place  string                 // names the entry for a person
 	text   []byte                 // the entry that starts this very program
 	ours   func([]byte) bool      // reports whether nod wrote an entry
@@ -22,7 +28,7 @@ type autostart struct {
 	remove func() error
 }
 
-// newAutostart returns the entry for the running program.
+// newAutostart returns what starts the running program.
 func newAutostart() (*autostart, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -40,24 +46,53 @@ func newAutostart() (*autostart, error) {
 
 // Enabled reports whether nod, this very program, starts with the session.
 func (a *autostart) Enabled() (bool, error) {
-	b, err := a.read()
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return false, fmt.Errorf("autostart: %w", err)
+	var errs []error
+	for _, e := range a.all() {
+		b, err := e.read()
+		if err == nil && bytes.Equal(b, e.text) {
+			return true, nil
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("autostart: %w", err))
+		}
 	}
-	return err == nil && bytes.Equal(b, a.text), nil
+	return false, errors.Join(errs...)
 }
+
+func (a *autostart) all() []entry { return append([]entry{a.entry}, a.others...) }
 
 // Set makes nod start with the session, or not. That there is no entry to take away is no error.
 func (a *autostart) Set(on bool) error {
-	b, err := a.read()
+	if err := a.set(on); err != nil {
+		return err
+	}
+	for _, e := range a.others {
+		if err := e.set(false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adopt has nod start by the entry for this session, where it starts by another.
+func (a *autostart) adopt() error {
+	on, err := a.Enabled()
+	if !on || err != nil {
+		return err
+	}
+	return a.Set(true)
+}
+
+func (e entry) set(on bool) error {
+	b, err := e.read()
 	switch {
-	case err == nil && !a.ours(b):
-		return fmt.Errorf("autostart: %s was not made by nod; remove it yourself to let nod manage it", a.place)
+	case err == nil && !e.ours(b):
+		return fmt.Errorf("autostart: %s was not made by nod; remove it yourself to let nod manage it", e.place)
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 	case on:
-		err = a.write(a.text)
+		err = e.write(e.text)
 	default:
-		err = a.remove()
+		err = e.remove()
 	}
 	if err != nil && (on || !errors.Is(err, os.ErrNotExist)) {
 		return fmt.Errorf("autostart: %w", err)

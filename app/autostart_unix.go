@@ -14,19 +14,28 @@ import (
 	"nod/ownfile"
 )
 
-// autostartOf is the entry that starts program: an XDG autostart entry, which every Linux desktop honours, or a
-// property list for macOS's launchd.
+// autostartOf is what starts program: for macOS a property list for launchd, elsewhere a systemd unit where the user's
+// systemd runs the session, which starts nod again after a crash, and otherwise an XDG autostart entry, which every
+// desktop honours.
 func autostartOf(program string) (*autostart, error) {
-	if runtime.GOOS != "darwin" {
-		return fileEntry(filepath.Join(xdg.ConfigHome, "autostart", appID+".desktop"), desktopEntry(program)), nil
+	if runtime.GOOS == "darwin" {
+		home, err := os.UserHomeDir()
+		return &autostart{
+			entry: fileEntry(filepath.Join(home, "Library", "LaunchAgents", appID+".plist"), launchAgent(program)),
+		}, err
 	}
-	home, err := os.UserHomeDir()
-	return fileEntry(filepath.Join(home, "Library", "LaunchAgents", appID+".plist"), launchAgent(program)), err
+	quoted, ok := unitQuote(program)
+	unit := unitEntry(filepath.Join(xdg.ConfigHome, "systemd", "user"), quoted, systemctl)
+	desktop := fileEntry(filepath.Join(xdg.ConfigHome, "autostart", appID+".desktop"), desktopEntry(program))
+	if ok && runsSession(systemctl) {
+		return &autostart{entry: unit, others: []entry{desktop}}, nil
+	}
+	return &autostart{entry: desktop, others: []entry{unit}}, nil
 }
 
 // fileEntry is an entry that is a file with that text.
-func fileEntry(path, text string) *autostart {
-	return &autostart{
+func fileEntry(path, text string) entry {
+	return entry{
 		place: path, text: []byte(text), ours: hasMark,
 		read: func() ([]byte, error) { return os.ReadFile(path) },
 		// The file is replaced whole: a session that starts meanwhile reads the old or the new one.

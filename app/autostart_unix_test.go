@@ -32,7 +32,7 @@ func TestDesktopQuote(t *testing.T) {
 
 func TestAutostart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "autostart", appID+".desktop")
-	a := fileEntry(path, desktopEntry("/opt/nod desktop"))
+	a := &autostart{entry: fileEntry(path, desktopEntry("/opt/nod desktop"))}
 	is := func(want bool) {
 		t.Helper()
 		if got, err := a.Enabled(); err != nil || got != want {
@@ -58,7 +58,7 @@ func TestAutostart(t *testing.T) {
 		}
 	}
 
-	moved := fileEntry(path, desktopEntry("/usr/bin/nod-desktop"))
+	moved := &autostart{entry: fileEntry(path, desktopEntry("/usr/bin/nod-desktop"))}
 	if on, _ := moved.Enabled(); on {
 		t.Error("an entry that starts another program counts as enabled")
 	}
@@ -80,7 +80,7 @@ func TestAutostartLeavesForeignEntriesAlone(t *testing.T) {
 	if err := os.WriteFile(path, []byte(foreign), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	a := fileEntry(path, desktopEntry("/usr/bin/nod-desktop"))
+	a := &autostart{entry: fileEntry(path, desktopEntry("/usr/bin/nod-desktop"))}
 	if err := a.Set(true); err == nil {
 		t.Error("enabled over a foreign entry")
 	}

@@ -17,11 +17,11 @@ const (
 // autostartOf is the registry value that starts program at logon. A value can carry no mark of nod's but its name and
 // its --background.
 func autostartOf(program string) (*autostart, error) {
-	return &autostart{
+	return &autostart{entry: entry{
 		place: `HKEY_CURRENT_USER\` + runPath + `\` + runName, text: []byte(`"` + program + `"` + runArg),
 		ours: func(b []byte) bool { return bytes.HasSuffix(b, []byte(runArg)) },
 		read: readRunKey, write: writeRunKey, remove: removeRunKey,
-	}, nil
+	}}, nil
 }
 
 func readRunKey() ([]byte, error) {

@@ -21,12 +21,6 @@ const (
 	notifications = "org.freedesktop.Notifications"
 )
 
-// How long after a bus was lost nod looks for it again; doubled every time.
-const (
-	firstRetry = time.Second
-	lastRetry  = time.Minute
-)
-
 // reconnect calls serve, which ends with a connection, again and again until ctx ends. It calls lost when there is no
 // connection any more, or none at first.
 func reconnect(ctx context.Context, serve func(context.Context) (connected bool, err error), lost func(error)) {

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"time"
 
 	"fyne.io/fyne/v2/lang"
 
@@ -26,14 +27,17 @@ func (p *program) openJournal() error {
 	p.journal = journal.Open(path, journal.Options{
 		Log: p.log, Changed: func() { operator.Signal(p.journalChanged) },
 		Config: func() config.History { return p.store.Config().History },
+		// Nothing has an outcome before there is a server.
+		Token: func() string { return p.server.Endpoint().Token },
 	})
 	p.archive = p.journal
 	return nil
 }
 
-// restore takes up what waited when nod ended, before anybody can ask anything.
+// restore takes up what waited when nod ended, before anybody can ask anything: also when nod is to end again already,
+// because who comes back for an answer must not be told that there is none.
 func (p *program) restore() {
-	open, last, err := p.journal.Restore(p.ctx, knownAnswers)
+	open, last, err := p.journal.Restore(context.WithoutCancel(p.ctx), knownAnswers)
 	if err != nil {
 		p.log.Error("what waited when nod ended is not asked about again", "err", err)
 	}
@@ -64,6 +68,24 @@ func (p *program) watchJournal() {
 		case <-p.journalChanged:
 		}
 	}
+}
+
+// keptPatience is how long what is in force waits for what is kept: another program may hold the journal's file.
+const keptPatience = 200 * time.Millisecond
+
+// kept says how much the journal keeps, as far as it answers in time.
+func (p *program) kept(ctx context.Context) operator.Journal {
+	ctx, cancel := context.WithTimeout(ctx, keptPatience)
+	defer cancel()
+	k := operator.Journal{Problem: journalProblem(p.journal.Problem())}
+	var errs [3]error
+	k.Path, errs[0] = journal.DefaultPath()
+	k.Head, errs[1] = p.journal.Head(ctx)
+	k.Entries, k.Bytes, errs[2] = p.journal.Size(ctx)
+	if err := errors.Join(errs[:]...); err != nil {
+		p.log.Warn("it is not known how much of the history is kept", "err", err)
+	}
+	return k
 }
 
 // pathLimit is how many characters of a path a sentence shows.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -56,6 +57,30 @@ func TestRestoredRequestsWaitForADisplay(t *testing.T) {
 	})
 }
 
+// A nod that is told to end while it starts knows what was answered all the same.
+func TestRestoreWhileNodEnds(t *testing.T) {
+	j := journal.Open(t.TempDir()+"/nod.db", journal.Options{Log: slog.New(slog.DiscardHandler)})
+	defer j.Close()
+	ask := interact.Request{IdempotencyKey: "k", Body: interact.Ask{Question: "?"}}
+	human := &interacttest.Prompter{Answer: interacttest.Always(interact.Answer{Outcome: interact.Answered, Text: "yes"})}
+	asked := interacttest.Broker(human, &interacttest.Policy{}, func(c *interact.BrokerConfig) { c.Journal = j })
+	if a, err := asked.Do(t.Context(), ask); err != nil || a.Text != "yes" {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	asked.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p := &program{
+		ctx: ctx, journal: j, log: slog.New(slog.DiscardHandler),
+		broker: interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{}),
+	}
+	p.restore()
+	p.broker.Close()
+	if a, err := p.broker.Do(t.Context(), ask); err != nil || a.Text != "yes" {
+		t.Errorf("who comes back hears %+v, %v", a, err)
+	}
+}
+
 // When nod quits, a denial whose reply is held goes out, and every other caller hears that nobody decided.
 func TestQuitAnswersEveryone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -100,5 +125,25 @@ func TestSuggestIsCancelled(t *testing.T) {
 	cancel()
 	if _, err := (operatorAPI{p: &program{journal: j}}).Suggest(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
+	}
+}
+
+// What is kept is told; what cannot be read is not, and keeps nobody waiting.
+func TestWhatIsKept(t *testing.T) {
+	log := slog.New(slog.DiscardHandler)
+	p := &program{log: log, journal: journal.Open(filepath.Join(t.TempDir(), "nod.db"), journal.Options{Log: log})}
+	r := interact.Record{Request: interact.Request{ID: "a", Body: interact.Ask{Question: "Why?"}},
+		Answer: interact.Answer{Outcome: interact.Dismissed, By: interact.ByHuman}}
+	if err := p.journal.Settle(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if k := p.kept(t.Context()); k.Entries != 1 || k.Bytes == 0 || k.Head.Seq != 1 || k.Path == "" || k.Problem != "" {
+		t.Errorf("%+v", k)
+	}
+	if err := p.journal.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if k := p.kept(t.Context()); k.Entries != 0 || k.Head.Seq != 0 || k.Path == "" {
+		t.Errorf("of a journal that is closed: %+v", k)
 	}
 }

@@ -24,11 +24,12 @@ type operatorAPI struct {
 var _ operator.Operator = operatorAPI{}
 
 // State implements [operator.Operator].
-func (o operatorAPI) State(context.Context) (operator.State, error) {
+func (o operatorAPI) State(ctx context.Context) (operator.State, error) {
 	store, where := o.p.store, o.p.server.Endpoint()
 	s := operator.State{
 		Config: store.Config(), Grants: store.Grants(), HeldGrants: store.HeldGrants(),
 		Contacts: o.p.hooks.Contacts(), Shortcut: o.p.shortcut.Problem(), Undos: o.undos.all(),
+		Journal: o.p.kept(ctx),
 		About: operator.About{
 			Version: o.p.opts.Version, URL: where.URL, Socket: where.Socket, Config: o.p.opts.ConfigPath, Log: o.p.logPath,
 		},

@@ -69,6 +69,12 @@ func (s *shortcut) run(ctx context.Context) {
 	}
 }
 
+// How long after a display server or a bus was lost nod looks for it again; doubled every time.
+const (
+	firstRetry = time.Second
+	lastRetry  = time.Minute
+)
+
 // keep listens to the keys for as long as they are wanted.
 func (s *shortcut) keep(ctx context.Context, keys config.Shortcut) {
 	ctx, cancel := context.WithCancel(ctx)

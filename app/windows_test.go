@@ -35,6 +35,8 @@ type desk struct {
 	failed   int                    // how often the person was told that the windows fail
 	saved    map[interact.ID]string // drafts beyond the end of nod
 	saveErr  error                  // why none can be
+
+	settled func(context.Context, interact.ID) (interact.Answer, error) // what came of a request
 }
 
 // fakeProcess is a windows process.
@@ -51,6 +53,9 @@ var errKilled = errors.New("signal: killed")
 
 func newDesk(t *testing.T) *desk {
 	d := &desk{t: t, deadline: time.Now().Add(time.Hour), saved: map[interact.ID]string{}}
+	d.settled = func(context.Context, interact.ID) (interact.Answer, error) {
+		return interact.Answer{By: interact.ByHuman}, nil
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	d.w = newWindows(windowsConfig{
 		log: slog.New(slog.DiscardHandler), start: d.start,
@@ -67,9 +72,7 @@ func newDesk(t *testing.T) *desk {
 		changed: func() {}, failed: func(error) { d.failed++ },
 		present: func() { d.answers.Add(1) }, undoFor: func() time.Duration { return 10 * time.Second },
 		saveDraft: d.saveDraft,
-		settled: func(context.Context, interact.ID) (interact.Answer, error) {
-			return interact.Answer{By: interact.ByHuman}, nil
-		},
+		settled:   func(ctx context.Context, id interact.ID) (interact.Answer, error) { return d.settled(ctx, id) },
 	})
 	go d.w.run(ctx)
 	t.Cleanup(func() {
@@ -269,6 +272,39 @@ func ids(prompts []operator.Prompt) string {
 		all = append(all, string(p.ID))
 	}
 	return strings.Join(all, " ")
+}
+
+// The windows hear that an answer was taken when the journal has it, and not at all when something else came first.
+func TestAnAnswerIsTakenOnceItIsSettled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		settles := make(chan interact.Answer)
+		d.settled = func(context.Context, interact.ID) (interact.Answer, error) { return <-settles, nil }
+		for _, tt := range []struct {
+			came interact.Answer
+			want error
+		}{
+			{interact.Answer{Outcome: interact.Allowed, By: interact.ByHuman}, nil},
+			{interact.Answer{Outcome: interact.Cancelled}, operator.ErrGone},
+		} {
+			a, taken := d.ask("a"), make(chan error, 1)
+			d.shows()
+			answer := allowed()
+			answer.ID = a.id
+			go func() { taken <- d.w.Answer(t.Context(), answer) }()
+			synctest.Wait()
+			select {
+			case err := <-taken:
+				t.Fatalf("%v, before anything was settled", err)
+			default:
+			}
+			settles <- tt.came
+			if err := <-taken; !errors.Is(err, tt.want) {
+				t.Errorf("%+v came of it, and the windows hear %v", tt.came, err)
+			}
+			<-a.done
+		}
+	})
 }
 
 func TestWindowsAnswer(t *testing.T) {

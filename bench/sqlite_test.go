@@ -15,7 +15,8 @@ import (
 
 // What both run: the settings, the tables and the transaction of nod/interact/journal for a call that passes unasked.
 var sqlSetup = []string{
-	"PRAGMA journal_mode = wal", "PRAGMA synchronous = normal", "PRAGMA wal_autocheckpoint = 0", "PRAGMA cache_size = -1024",
+	"PRAGMA journal_mode = wal", "PRAGMA synchronous = normal", "PRAGMA wal_autocheckpoint = 0",
+	"PRAGMA cache_size = -512",
 	"CREATE TABLE pending (id TEXT PRIMARY KEY, record BLOB) STRICT, WITHOUT ROWID",
 	`CREATE TABLE entries (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, created INTEGER, settled INTEGER, gist TEXT,
 		hash BLOB, head BLOB, body BLOB) STRICT`,

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"math/rand/v2"
@@ -19,9 +20,12 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 
 	"nod/e2e/desktop"
 	"nod/interact"
+	"nod/interact/history"
 	"nod/interact/interacttest"
 	"nod/interact/journal"
 	"nod/ipc"
@@ -49,7 +53,9 @@ func TestStartFigures(t *testing.T) {
 		n.writeConfig(keepAll)
 		if entries > 0 {
 			must(t, os.MkdirAll(filepath.Dir(n.journalPath()), 0o700))
-			must(t, copyProgram(bigJournal(t, entries), n.journalPath()))
+			for _, part := range []string{"", "-index"} {
+				must(t, copyFile(bigJournal(t, entries)+part, n.journalPath()+part))
+			}
 		}
 		ready := median(5, nil, func() time.Duration {
 			begin := time.Now()
@@ -63,6 +69,30 @@ func TestStartFigures(t *testing.T) {
 		must(t, err)
 		fmt.Printf("nod-desktop to ready:          %v median of 5, with %d entries (%.0f MB)\n",
 			ready, entries, float64(info.Size())/1e6)
+	}
+}
+
+// TestSearchFigures measures a search in a million entries: make figures runs it.
+func TestSearchFigures(t *testing.T) {
+	if !*figures {
+		t.Skip("run make figures")
+	}
+	j := journal.Open(bigJournal(t, 1_000_000), journal.Options{Log: slog.New(slog.DiscardHandler), Config: keepsAll})
+	defer j.Close()
+	for _, q := range []history.Query{
+		{}, {Text: "m"}, {Text: "make"}, {Text: "make target"}, {Text: "target 123456"}, {Text: "nothing has this"},
+		{Tool: "Bash", Outcome: interact.Denied}, {Text: "make", Agent: "codex", By: interact.ByHuman},
+	} {
+		first := time.Now()
+		page, err := j.Search(t.Context(), q)
+		must(t, err)
+		cold := time.Since(first).Round(10 * time.Microsecond)
+		again := median(20, func() {
+			_, err := j.Search(t.Context(), q)
+			must(t, err)
+		})
+		fmt.Printf("search 1,000,000 entries:      %v the first time, %v median of 20: %+v, %d lines\n",
+			cold, again, q, len(page.Lines))
 	}
 }
 
@@ -93,11 +123,42 @@ func bigJournal(t *testing.T, entries int) string {
 		})
 	}
 	writers.Wait()
-	must(t, j.Close())
 	took := time.Since(begin)
-	fmt.Printf("journal of %d entries:    written in %v, %.0f entries/s\n",
-		entries, took.Round(time.Second), float64(entries)/took.Seconds())
+	for !isIndexed(t, path, entries) {
+		time.Sleep(time.Second) // this is no test: nothing tells when the index is done
+	}
+	must(t, j.Close())
+	fmt.Printf("journal of %d entries:    written in %v, %.0f entries/s; indexed in %v\n",
+		entries, took.Round(time.Second), float64(entries)/took.Seconds(), time.Since(begin).Round(time.Second))
 	return path
+}
+
+// isIndexed reports whether the index of a journal covers so many entries.
+func isIndexed(t *testing.T, path string, entries int) bool {
+	t.Helper()
+	conn, err := sqlite.OpenConn(path+"-index", sqlite.OpenReadOnly)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	conn.SetBusyTimeout(patience)
+	last, err := sqlitex.ResultInt(conn.Prep("SELECT seq FROM state"))
+	return err == nil && last >= entries
+}
+
+// copyFile copies a file that may be written to afterwards.
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
 }
 
 // hasEntries reports whether there is a journal with so many entries.

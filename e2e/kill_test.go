@@ -21,6 +21,7 @@ import (
 	"nod/interact"
 	"nod/interact/journal"
 	"nod/ipc/client"
+	"nod/ipc/endpoint"
 )
 
 var (
@@ -135,6 +136,9 @@ func (k *killing) kill(count int) {
 	k.t.Helper()
 	for k.trays+k.windows+k.ends < count {
 		k.start()
+		if k.random.IntN(2) == 0 {
+			k.ready()
+		}
 		for range k.random.IntN(3) {
 			k.wait(upTo(k.random, life))
 			if pid := k.dialogs(); pid != 0 {
@@ -151,6 +155,20 @@ func (k *killing) kill(count int) {
 			k.trays++
 		}
 		<-k.ended
+	}
+}
+
+// ready waits until nod-desktop can be asked: on a busy machine it would else never live for so long.
+func (k *killing) ready() {
+	k.t.Helper()
+	for begin := time.Now(); ; k.wait(lookAgain) {
+		e, err := endpoint.Read(filepath.Join(k.n.Runtime(), "nod"))
+		if err == nil && e.PID == k.tray.Process.Pid {
+			return
+		}
+		if time.Since(begin) > patience {
+			k.t.Fatalf("seed %d: nod-desktop cannot be asked: %v", k.seed, err)
+		}
 	}
 }
 

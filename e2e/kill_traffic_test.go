@@ -401,6 +401,9 @@ func (t *traffic) command(name string, args ...string) *exec.Cmd {
 
 // read reads what nod --json prints, as the client reads it.
 func (s *story) read(out, errout string) reply {
+	if strings.Contains(errout, "did not come back in time") {
+		return reply{err: errGaveUp}
+	}
 	if out == "" {
 		return reply{err: fmt.Errorf("nod: %s", strings.TrimSpace(errout))}
 	}
@@ -433,8 +436,14 @@ func (t *traffic) runHook(ctx context.Context, s *story) reply {
 	return reply{}
 }
 
-// isRefusal reports whether err says that nod did not take a request in.
+// errGaveUp means that nod was gone for so long that its own command waits no longer, as on a machine that is busy.
+var errGaveUp = errors.New("nod was gone for too long")
+
+// isRefusal reports whether err says that nod did not take a request in, or was not there for long.
 func isRefusal(err error) bool {
+	if errors.Is(err, errGaveUp) {
+		return true
+	}
 	p, ok := errors.AsType[*client.Problem](err)
 	return ok && p.Status == http.StatusTooManyRequests
 }

@@ -352,6 +352,30 @@ func TestWithdraw(t *testing.T) {
 	})
 }
 
+// Times of what waits are monotonic, snoozed or not: whoever sets the clock, or has the machine sleep, changes nothing of
+// how long nod waits.
+func TestClockSetWhileARequestWaits(t *testing.T) {
+	b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
+	defer b.Close()
+	r := ask("?")
+	r.Patience = time.Hour
+	ticket, err := b.Begin(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []time.Duration{0, time.Minute} {
+		if err := b.Snooze(ticket.ID(), d); err != nil {
+			t.Fatal(err)
+		}
+		now := ticket.Request()
+		for name, at := range map[string]time.Time{"Created": now.Created, "Deadline": now.Deadline, "Until": now.Until} {
+			if !strings.Contains(at.String(), " m=") {
+				t.Errorf("snoozed for %v, %s is on the clock on the wall: %v", d, name, at)
+			}
+		}
+	}
+}
+
 // Whoever delivers an answer hears what came of the request, and not before the journal has it.
 func TestSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

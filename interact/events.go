@@ -78,12 +78,17 @@ func (v *events) hasSettled(e *entry) {
 // forget says that e is known no longer.
 func (v *events) forget(e *entry) { v.forgotten = max(v.forgotten, e.settled) }
 
-// restore says what happened before nod was started: nothing is known of what was settled before the oldest of last.
+// restore says what happened before nod was started. Nothing is known of what happened before the first of all the
+// events or, when more may have been settled than are in last, of those.
 func (v *events) restore(open, last []Record) {
-	for _, r := range slices.Concat(open, last) {
+	known := slices.Concat(open, last)
+	for _, r := range known {
 		v.last = max(v.last, r.Event)
 	}
-	for _, r := range last {
+	if len(last) >= keptFinished {
+		known = last
+	}
+	for _, r := range known {
 		v.forgotten = min(v.forgotten, r.Event-1)
 	}
 }

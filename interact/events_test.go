@@ -190,22 +190,33 @@ func TestFeedGoesOnAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := startDesktop(&interacttest.Journal{}, &interacttest.Prompter{})
 		defer func() { d.Close() }()
+		var last interact.EventID
+		restart := func(want string) {
+			t.Helper()
+			time.Sleep(time.Second) // of fake time
+			d.kill(&interacttest.Prompter{})
+			f := d.Follow(agentOf("/x"), last)
+			defer f.Close()
+			if got := told(f); got != want {
+				t.Errorf("told %q after the restart, want %q", got, want)
+			}
+			_, last, _ = f.Next()
+		}
 		mustBegin(t, d.Broker, asks("/x", "open")).Detach()
 		over := mustBegin(t, d.Broker, asks("/x", "over"))
-		settle(t, d.Broker, mustBegin(t, d.Broker, asks("/x", "known")), "/x")
 		f := d.Follow(agentOf("/x"), 1)
 		if got := told(f); got != "reset open? over?" {
 			t.Errorf("told %q of what nobody knows", got)
 		}
-		_, last, _ := f.Next()
+		_, last, _ = f.Next()
+		restart("")
 		settle(t, d.Broker, over, "/x")
-		time.Sleep(time.Second) // of fake time
-		d.kill(&interacttest.Prompter{})
-		f = d.Follow(agentOf("/x"), last)
-		defer f.Close()
-		if got := told(f); got != "over!" {
-			t.Errorf("told %q after the restart", got)
+		restart("over!")
+		restart("")
+		for range 1024 { // as many as are kept
+			settle(t, d.Broker, mustBegin(t, d.Broker, asks("/x", "more")), "/x")
 		}
+		restart("reset open?")
 	})
 }
 

@@ -36,7 +36,8 @@ type Record struct {
 // isLike reports whether nothing has changed that can while a request is open.
 func (r Record) isLike(other Record) bool {
 	return r.Request.ID == other.Request.ID && r.Detached == other.Detached && r.Postponed == other.Postponed &&
-		len(r.Joined) == len(other.Joined) && r.Request.Deadline.Equal(other.Request.Deadline) && r.Request.Snoozed.Equal(other.Request.Snoozed)
+		len(r.Joined) == len(other.Joined) && r.Request.Deadline.Equal(other.Request.Deadline) &&
+		r.Request.Snoozed.Equal(other.Request.Snoozed)
 }
 
 // Shown is what a person saw of a request before they decided, and how they did.

@@ -185,7 +185,8 @@ func (h *history) quit() {
 	h.broker.Close()
 	h.listen()
 	for _, c := range h.callers {
-		h.check(c.ticket == nil || c.heard != nil || c.detached, "%s waits for a nod that has ended", c.request.IdempotencyKey)
+		h.check(c.ticket == nil || c.heard != nil || c.detached, "%s waits for a nod that has ended",
+			c.request.IdempotencyKey)
 		c.ticket = nil
 	}
 	h.again()

@@ -34,7 +34,7 @@ import (
 const (
 	maxBody        = 1 << 20          // bytes of a request's body
 	maxHeader      = 16 << 10         // bytes of a request's headers
-	maxConnections = 1024             // on the port, and again on the socket
+	maxConnections = 2048             // on the port, and again on the socket: all who may wait, polled for, and others
 	headerTimeout  = 5 * time.Second  // for the headers to arrive
 	bodyTimeout    = 10 * time.Second // for the body to arrive
 	writeTimeout   = 10 * time.Second // for a reply to be taken

@@ -342,8 +342,8 @@ func (c *console) historyExport(flags *historyFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write the history to a file, as CSV or JSON Lines",
-		Long: `Write all entries, or those that the flags pick, oldest first. CSV is for spreadsheets, and has no exact inputs;
-JSON Lines have all that is kept. What a terminal or a spreadsheet would obey is spelled out in both.`,
+		Long: `Write all entries, or those that the flags pick, oldest first. CSV is for spreadsheets, and has no exact
+inputs; JSON Lines have all that is kept. What a terminal or a spreadsheet would obey is spelled out in both.`,
 		Example: `  nod history export --since 30d -o history.csv
   nod history export | jq -r 'select(.outcome == "denied") | .record.request.body.input'`,
 		Args: noArgs,
@@ -471,8 +471,8 @@ func (c *console) historyStats(flags *historyFlags) *cobra.Command {
 	cmd := c.withJSON(&cobra.Command{
 		Use:   "stats",
 		Short: "Print how often you were asked, and what passed unasked",
-		Long: `Print by day, agent, project and tool how often you were asked, what the rules passed, what was denied, and what
-nobody answered; and how many prompts each rule and grant has saved. In JSON, answered is the time from prompt to
+		Long: `Print by day, agent, project and tool how often you were asked, what the rules passed, what was denied, and
+what nobody answered; and how many prompts each rule and grant has saved. In JSON, answered is the time from prompt to
 answer, in nanoseconds, in all.`,
 		Args: noArgs,
 	}, "print JSON")

@@ -120,7 +120,8 @@ func describeImport(found imports.Result, files int) (string, error) {
 		b.WriteString("left out:\n")
 	}
 	for _, l := range found.Left {
-		fmt.Fprintf(&b, "%s:%d: %s\n    %s\n", policy.Visible(filepath.ToSlash(l.File)), l.Line, policy.Visible(l.Text), policy.Visible(l.Reason))
+		fmt.Fprintf(&b, "%s:%d: %s\n    %s\n",
+			policy.Visible(filepath.ToSlash(l.File)), l.Line, policy.Visible(l.Text), policy.Visible(l.Reason))
 	}
 	return b.String(), nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -538,7 +539,8 @@ func appears(file string) error {
 	}
 }
 
-// fakeDesktop is a nod-desktop for nod start. NOD_TEST_DESKTOP says what it does.
+// fakeDesktop is a nod-desktop in a process of its own. NOD_TEST_DESKTOP says what it does, NOD_TEST_HUMAN what its
+// human does.
 func fakeDesktop() {
 	alive, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -563,7 +565,7 @@ func fakeDesktop() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	d, err := startDesktop(dir, []string{"yes"})
+	d, err := startDesktop(dir, []string{cmp.Or(os.Getenv("NOD_TEST_HUMAN"), "yes")})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

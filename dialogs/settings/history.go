@@ -62,20 +62,20 @@ func (p *historyPage) kept(j operator.Journal) []fyne.CanvasObject {
 	if j.Path == "" {
 		return nil
 	}
-	rows := []fyne.CanvasObject{
-		factRow(lang.L("File"), j.Path, folderButton(j.Path, p.win.open)),
-		factRow(lang.L("Entries"), lang.L("{{.Count}} in {{.Size}} MB",
-			map[string]any{"Count": j.Entries, "Size": fmt.Sprintf("%.1f", float64(j.Bytes)/1e6)})),
+	rows := []fyne.CanvasObject{factRow(lang.L("File"), j.Path, folderButton(j.Path, p.win.open))}
+	if j.Bytes > 0 {
+		rows = append(rows, factRow(lang.L("Entries"), lang.L("{{.Count}} in {{.Size}} MB",
+			map[string]any{"Count": j.Entries, "Size": fmt.Sprintf("%.1f", float64(j.Bytes)/1e6)})))
 	}
-	if j.Head.Hash != "" {
-		rows = append(rows, factRow(lang.L("Last entry"), fmt.Sprintf("%d %s", j.Head.Seq, j.Head.Hash)))
+	if j.Head.Seq > 0 {
+		rows = append(rows, factRow(lang.L("Hash of the last entry"), j.Head.Hash))
 	}
 	if j.Problem != "" {
 		problem := dialogs.Padded(10, 14, controls.Paragraph(j.Problem, widget.DangerImportance))
 		rows = append([]fyne.CanvasObject{problem}, rows...)
 	}
 	return []fyne.CanvasObject{controls.Section(lang.L("Kept now"), lang.L("Each entry seals those before it. Note "+
-		"the last one elsewhere: it no longer fits if anybody changes what was before."), rows...)}
+		"the last hash elsewhere: with it, nod history verify finds out whether anything before was changed."), rows...)}
 }
 
 func setMaxSize(c *config.Config, typed string) error {

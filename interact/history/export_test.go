@@ -34,8 +34,8 @@ func entry(gist string) history.Entry {
 	at := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 	e := history.Entry{
 		Line: history.Line{
-			Seq: 7, ID: "id", Kind: interact.KindApprove, Created: at, Settled: at.Add(time.Second), Agent: "codex", Tool: "Bash",
-			Gist: gist, Outcome: interact.Denied, By: interact.ByHuman,
+			Seq: 7, ID: "id", Kind: interact.KindApprove, Created: at, Settled: at.Add(time.Second), Agent: "codex",
+			Tool: "Bash", Gist: gist, Outcome: interact.Denied, By: interact.ByHuman,
 		},
 		Hash: "abc",
 	}
@@ -46,10 +46,10 @@ func entry(gist string) history.Entry {
 
 func TestCSV(t *testing.T) {
 	got := export(t, history.CSV, entry("make"))
-	want := `"seq","id","kind","created","settled","agent","session","project","tool","class","gist","outcome","by","rule",` +
-		`"reason","withheld","hash"` + "\r\n" +
-		`"7","id","approve","2026-01-02T15:04:05Z","2026-01-02T15:04:06Z","codex","","","Bash","","make","denied","human","",` +
-		"\"two\nlines\",\"\",\"abc\"\r\n"
+	want := `"seq","id","kind","created","settled","agent","session","project","tool","class","gist","outcome","by",` +
+		`"rule","reason","withheld","hash"` + "\r\n" +
+		`"7","id","approve","2026-01-02T15:04:05Z","2026-01-02T15:04:06Z","codex","","","Bash","","make","denied","human",` +
+		"\"\",\"two\nlines\",\"\",\"abc\"\r\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -124,7 +124,9 @@ func TestJSONLines(t *testing.T) {
 
 // FuzzCSV: a row stays a row, and no cell of it is a formula or moves a cursor.
 func FuzzCSV(f *testing.F) {
-	for _, gist := range []string{"=1", "a;=1", `"`, "\r\n", "\xff", "a\n=1", "＋", "\t@", ";;=", "\u200b=1", " \n =", `";="`} {
+	for _, gist := range []string{
+		"=1", "a;=1", `"`, "\r\n", "\xff", "a\n=1", "＋", "\t@", ";;=", "\u200b=1", " \n =", `";="`,
+	} {
 		f.Add(gist)
 	}
 	f.Fuzz(func(t *testing.T, gist string) {

@@ -48,7 +48,8 @@ func call(r *rand.Rand, vocabulary []string, n int) interact.Record {
 	rec.Request.Requester.Agent = pick(r, "claude-code", "claude-code", "codex", "gemini-cli")
 	rec.Request.Requester.CWD = fmt.Sprintf("/home/me/src/project-%d", n/3000%20)
 	rec.Request.Requester.Session = fmt.Sprintf("%08x-5b1c-4d2e-9f30-aabbccddeeff", n/400)
-	input := map[string]string{"command": pick(r, "git status", "git diff", "go test ./...", "npm run build") + " " + some(6)}
+	command := pick(r, "git status", "git diff", "go test ./...", "npm run build")
+	input := map[string]string{"command": command + " " + some(6)}
 	a := interact.Approve{Tool: "Bash"}
 	if r.IntN(4) == 0 {
 		a.Tool = pick(r, "Edit", "Write", "Read", "WebFetch")
@@ -159,7 +160,7 @@ func BenchmarkSearch(b *testing.B) {
 		{"filter", history.Query{Agent: "codex"}},
 		{"filters", history.Query{Agent: "codex", Tool: "WebFetch", By: interact.ByHuman, Outcome: interact.Denied}},
 		{"filter without a match", history.Query{Outcome: interact.Dismissed}},
-		{"filters without a match", history.Query{Agent: "codex", Session: "00000001-5b1c-4d2e-9f30-aabbccddeeff", Tool: "none"}},
+		{"filters without a match", history.Query{Agent: "codex", Project: "/home/me/src/project-1", Tool: "none"}},
 		{"old session and a letter", history.Query{Session: "00000003-5b1c-4d2e-9f30-aabbccddeeff", Text: "g"}},
 		{"a day long ago", history.Query{Since: start, Until: start.Add(24 * time.Hour)}},
 		{"a day to come", history.Query{Since: end.Add(24 * time.Hour)}},

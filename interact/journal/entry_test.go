@@ -34,8 +34,9 @@ func TestEncodeKeepsEveryKindOfRequest(t *testing.T) {
 		r := interact.Record{
 			Request: interact.Request{ID: "1", Created: at, Body: body, IdempotencyKey: "k"}, Detached: true,
 			Answer: interact.Answer{
-				Outcome: interact.Answered, At: at, Text: "t", Reason: "r", Values: map[string]interact.Value{"q": interact.TextValue("v")},
-				Shown: interact.Shown{At: at, Armed: 1, Facts: []string{"f"}, Diff: "+d"},
+				Outcome: interact.Answered, At: at, Text: "t", Reason: "r",
+				Values: map[string]interact.Value{"q": interact.TextValue("v")},
+				Shown:  interact.Shown{At: at, Armed: 1, Facts: []string{"f"}, Diff: "+d"},
 			},
 		}
 		r.Why.Reason = "why"
@@ -118,7 +119,8 @@ func FuzzDecode(f *testing.F) {
 		}
 		f.Add(e.head, e.body)
 	}
-	f.Add([]byte(`{"record":{"request":{"kind":"ask","body":{}}}}`), []byte(`{"said":{"request":{"kind":"form","body":{}}}}`))
+	f.Add([]byte(`{"record":{"request":{"kind":"ask","body":{}}}}`),
+		[]byte(`{"said":{"request":{"kind":"form","body":{}}}}`))
 	f.Fuzz(func(t *testing.T, head, body []byte) {
 		h, err := decode(head, body)
 		if err != nil {

@@ -35,7 +35,7 @@ var schema = func() sqlitemigration.Schema {
 var pragmas = []string{
 	"PRAGMA auto_vacuum = incremental", "PRAGMA journal_mode = wal", "PRAGMA synchronous = normal",
 	"PRAGMA wal_autocheckpoint = 0", "PRAGMA journal_size_limit = 1048576", "PRAGMA secure_delete = on",
-	"PRAGMA cache_size = -1024", "PRAGMA cell_size_check = on", "PRAGMA trusted_schema = off",
+	"PRAGMA cache_size = -512", "PRAGMA cell_size_check = on", "PRAGMA trusted_schema = off",
 }
 
 // file is a database that is open to write.

@@ -43,7 +43,8 @@ func newOutcome(l history.Line, hash digest) Outcome {
 	}
 }
 
-// forwarder passes outcomes on to where the configuration says. Only the writer's goroutine adds to it, and never waits.
+// forwarder passes outcomes on to where the configuration says. Only the writer's goroutine adds to it, and never
+// waits.
 type forwarder struct {
 	config func() config.History
 	failed func(to string, lost int, err error) // is told of every outcome that does not arrive

@@ -58,8 +58,8 @@ func midnight(t time.Time) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, time.Local)
 }
 
-// sums calls add for the sums of all that was settled since then, after begin. What the index has no sum of, the part of
-// a day or what came last, comes entry by entry.
+// sums calls add for the sums of all that was settled since then, after begin. What the index has no sum of, the part
+// of a day or what came last, comes entry by entry.
 func (r *Reader) sums(ctx context.Context, since time.Time, begin func(), add func(sum)) error {
 	whole := time.Time{} // when the first whole day begins
 	if !since.IsZero() {

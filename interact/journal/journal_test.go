@@ -51,7 +51,8 @@ func approval(n int) interact.Record {
 	created := start.Add(time.Duration(n) * time.Second)
 	return interact.Record{
 		Request: interact.Request{
-			ID: interact.ID(fmt.Sprintf("0190a5b2-0000-7000-8000-%012d", n)), Created: created, Deadline: created.Add(time.Minute),
+			ID: interact.ID(fmt.Sprintf("0190a5b2-0000-7000-8000-%012d", n)), Created: created,
+			Deadline: created.Add(time.Minute),
 			Requester: interact.Requester{
 				Agent: "claude-code", Session: "s1", CWD: "/src/shop",
 				Process: interact.Process{PID: 7, Exe: "/usr/bin/node", Parents: []interact.Parent{{PID: 6, Name: "bash"}}},

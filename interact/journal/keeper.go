@@ -149,7 +149,7 @@ func ignore(err, nothing error) error {
 // dropMuch deletes at the front while there is more than the configuration wants: bodies until only the newer half of
 // the entries has one, then entries.
 func (w *writer) dropMuch() (more bool, err error) {
-	used, err := w.used()
+	used, err := readUsed(w.file.conn)
 	if err != nil || used <= int64(w.j.opts.Config().MaxSize)*1_000_000 {
 		return false, err
 	}
@@ -167,9 +167,9 @@ func (w *writer) dropMuch() (more bool, err error) {
 	return true, w.exec("UPDATE anchor SET bodies = ?", last)
 }
 
-// used is how many bytes of the file are in use.
-func (w *writer) used() (bytes int64, err error) {
-	err = query(w.file.conn, `SELECT (page_count - freelist_count) * page_size
+// readUsed is how many bytes of the file are in use.
+func readUsed(conn *sqlite.Conn) (bytes int64, err error) {
+	err = query(conn, `SELECT (page_count - freelist_count) * page_size
 		FROM pragma_page_count, pragma_freelist_count, pragma_page_size`, func(s *sqlite.Stmt) error {
 		bytes = s.ColumnInt64(0)
 		return nil

@@ -63,8 +63,8 @@ func (p problems) worst() error {
 	return nil
 }
 
-// Problem says what is wrong with the journal, for a person: a [*ProblemError]. What keeps nod from writing is gone once
-// that works again; what was lost is said until nod starts again. nil: all is well.
+// Problem says what is wrong with the journal, for a person: a [*ProblemError]. What keeps nod from writing is gone
+// once that works again; what was lost is said until nod starts again. nil: all is well.
 func (j *Journal) Problem() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -138,8 +138,9 @@ func (r *Reader) prepare(conn *sqlite.Conn) error {
 	if _, err := os.Stat(indexPath(r.path)); err == nil {
 		// One that is of no use is like none.
 		_ = sqlitex.ExecuteTransient(conn, "ATTACH ? AS idx", &sqlitex.ExecOptions{Args: []any{indexPath(r.path)}})
+		_ = sqlitex.ExecuteTransient(conn, "PRAGMA idx.cache_size = -512", nil)
 	}
-	return sqlitex.ExecScript(conn, "PRAGMA main.cache_size = -1024; PRAGMA trusted_schema = off")
+	return sqlitex.ExecScript(conn, "PRAGMA main.cache_size = -256; PRAGMA trusted_schema = off")
 }
 
 // Head returns the last entry of the chain. Seq is 0 when there has never been one.
@@ -150,6 +151,24 @@ func (r *Reader) Head(ctx context.Context) (head history.Head, err error) {
 		return err
 	})
 	return head, err
+}
+
+// Size returns how many entries there are, and how many bytes of the file are in use.
+func (r *Reader) Size(ctx context.Context) (entries, bytes int64, err error) {
+	err = r.read(ctx, func(conn *sqlite.Conn) error {
+		begin, err := readAnchor(conn)
+		if err != nil {
+			return err
+		}
+		end, _, err := readHead(conn)
+		if err != nil {
+			return err
+		}
+		entries = end - begin.seq
+		bytes, err = readUsed(conn)
+		return err
+	})
+	return entries, bytes, err
 }
 
 // readHead returns the last entry of the chain, or where it begins when there is none.

@@ -24,19 +24,34 @@ func TestVerify(t *testing.T) {
 		script string
 		broken int64 // 0: none is
 	}{
-		"untouched":                    {"", 0},
-		"head changed":                 {"UPDATE entries SET head = cast(replace(head, 'allowed', 'denied') AS BLOB) WHERE seq = 3", 3},
-		"head and hash changed":        {"UPDATE entries SET head = cast('{}' AS BLOB), hash = randomblob(32) WHERE seq = 3", 3},
-		"hash of another length":       {"UPDATE entries SET hash = x'00' WHERE seq = 5", 5},
-		"first missing":                {"DELETE FROM entries WHERE seq = 1", 1},
-		"one in the middle missing":    {"DELETE FROM entries WHERE seq = 4", 4},
-		"reordered":                    {"UPDATE entries SET seq = 99 WHERE seq = 2; UPDATE entries SET seq = 2 WHERE seq = 3; UPDATE entries SET seq = 3 WHERE seq = 99", 2},
-		"numbered anew after a loss":   {"DELETE FROM entries WHERE seq = 2; UPDATE entries SET seq = -seq WHERE seq > 2; UPDATE entries SET seq = -seq - 1 WHERE seq < 0", 2},
-		"column says something else":   {"UPDATE entries SET outcome = 'denied' WHERE seq = 6", 6},
-		"time says something else":     {"UPDATE entries SET settled = settled + 1 WHERE seq = 6", 6},
-		"body changed":                 {"UPDATE entries SET body = cast(replace(body, 'build', 'other') AS BLOB) WHERE seq = 7", 7},
-		"body gone":                    {"UPDATE entries SET body = NULL WHERE seq = 7", 7},
-		"one added":                    {"INSERT INTO entries SELECT 11, 'x', created, settled, kind, agent, session, project, tool, class, gist, outcome, by, rule, hash, head, body FROM entries WHERE seq = 10", 11},
+		"untouched": {"", 0},
+		"head changed": {
+			"UPDATE entries SET head = cast(replace(head, 'allowed', 'denied') AS BLOB) WHERE seq = 3", 3,
+		},
+		"head and hash changed": {
+			"UPDATE entries SET head = cast('{}' AS BLOB), hash = randomblob(32) WHERE seq = 3", 3,
+		},
+		"hash of another length":    {"UPDATE entries SET hash = x'00' WHERE seq = 5", 5},
+		"first missing":             {"DELETE FROM entries WHERE seq = 1", 1},
+		"one in the middle missing": {"DELETE FROM entries WHERE seq = 4", 4},
+		"reordered": {
+			`UPDATE entries SET seq = 99 WHERE seq = 2; UPDATE entries SET seq = 2 WHERE seq = 3;
+			UPDATE entries SET seq = 3 WHERE seq = 99`, 2,
+		},
+		"numbered anew after a loss": {
+			`DELETE FROM entries WHERE seq = 2; UPDATE entries SET seq = -seq WHERE seq > 2;
+			UPDATE entries SET seq = -seq - 1 WHERE seq < 0`, 2,
+		},
+		"column says something else": {"UPDATE entries SET outcome = 'denied' WHERE seq = 6", 6},
+		"time says something else":   {"UPDATE entries SET settled = settled + 1 WHERE seq = 6", 6},
+		"body changed": {
+			`UPDATE entries SET body = cast(replace(body, 'build', 'other') AS BLOB) WHERE seq = 7`, 7,
+		},
+		"body gone": {"UPDATE entries SET body = NULL WHERE seq = 7", 7},
+		"one added": {
+			`INSERT INTO entries SELECT 11, 'x', created, settled, kind, agent, session, project, tool, class, gist,
+			outcome, by, rule, hash, head, body FROM entries WHERE seq = 10`, 11,
+		},
 		"beginning moved":              {"UPDATE anchor SET hash = randomblob(32)", 1},
 		"front gone, anchor as it was": {"DELETE FROM entries WHERE seq < 4", 1},
 	} {

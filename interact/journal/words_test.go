@@ -22,7 +22,7 @@ func TestWords(t *testing.T) {
 		"GOFLAGS=-trimpath":               "goflags trimpath",
 		"Größe naïve Ångström":            "große naive angstrom",
 		"İstanbul ΣΊΣΥΦΟΣ":                "istanbul σισυφοσ",
-		"ＡＢＣ１２ ﬁle":                      "abc12 file",
+		"ＡＢＣ１２ ﬁle":                       "abc12 file",
 		"数据库 nod数据":                       "数 据 库 nod 数 据",
 		"ひらカナ":                            "ひ ら カ ナ",
 		"привет мир":                      "привет мир",
@@ -41,7 +41,9 @@ func TestWords(t *testing.T) {
 
 // What a person may look for is in the index, and names of fields are not.
 func TestWordsOfAnEntry(t *testing.T) {
-	approve := history.Entry{Line: history.Line{Agent: "codex", Tool: "Bash", Project: "/src/shop", Gist: "make all", Rule: "r7"}}
+	approve := history.Entry{Line: history.Line{
+		Agent: "codex", Tool: "Bash", Project: "/src/shop", Gist: "make all", Rule: "r7",
+	}}
 	approve.Record.Request.Body = interact.Approve{
 		Tool: "Bash", Input: []byte(`{"command":"make all","env":{"A":["deep",42,true]}}`), Description: "why",
 	}
@@ -138,4 +140,3 @@ func FuzzWords(f *testing.F) {
 		}
 	})
 }
-

@@ -32,8 +32,8 @@ func TestFind(t *testing.T) {
 		"nothing":                 {map[string]string{"command": "go test ./..."}, nil},
 		"a path with a key":       {map[string]string{"file_path": "/src/keyboard/token.go"}, nil},
 		"a digest":                {map[string]string{"command": "git show " + hex40}, nil},
-		"a variable":              {map[string]string{"command": "curl -H \"Authorization: Bearer $GITHUB_TOKEN\" https://x"}, nil},
-		"in a command":            {map[string]string{"command": "aws configure set aws_access_key_id " + aws}, []string{aws}},
+		"a variable":              {[]string{"curl -H \"Authorization: Bearer $GITHUB_TOKEN\" https://x"}, nil},
+		"in a command":            {[]string{"aws configure set aws_access_key_id " + aws}, []string{aws}},
 		"beside its name":         {map[string]string{"api_key": hex40}, []string{hex40}},
 		"in an escaped string":    {map[string]string{"command": "export \"GH=" + github + "\""}, []string{github}},
 		"in a name":               {map[string]int{github: 1}, []string{github}},
@@ -95,7 +95,8 @@ func TestRedactKeepsTheRest(t *testing.T) {
 }
 
 func TestRedactTakesTheLongestFirst(t *testing.T) {
-	if got, want := Redactor([]string{"abc", "abcdef"}).Replace("abc abcdef"), Mark("abc")+" "+Mark("abcdef"); got != want {
+	want := Mark("abc") + " " + Mark("abcdef")
+	if got := Redactor([]string{"abc", "abcdef"}).Replace("abc abcdef"); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

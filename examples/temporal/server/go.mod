@@ -234,7 +234,4 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
-replace (
-	nod => ../../..
-	nod/examples/temporal => ..
-)
+replace nod => ../../..

@@ -60,7 +60,7 @@ func TestKilled(t *testing.T) {
 		{"denied", interact.Answer{Outcome: interact.Denied, Reason: "no notes"}, "denied: no notes", ""},
 	}
 	bin := filepath.Join(t.TempDir(), "worker")
-	if out, err := exec.Command("go", "build", "-o", bin, "nod/examples/temporal/worker").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "-C", "..", "build", "-o", bin, "./worker").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	for _, test := range tests {

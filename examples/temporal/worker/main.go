@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 
 	temporal "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 
 	"nod/examples/temporal/toolcall"
@@ -36,7 +37,10 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, temporal.Options{HostPort: *address, Namespace: *namespace}, *id, *cwd, *note); err != nil {
+	server := temporal.Options{
+		HostPort: *address, Namespace: *namespace, Logger: log.NewStructuredLogger(slog.Default()),
+	}
+	if err := run(ctx, server, *id, *cwd, *note); err != nil {
 		fmt.Fprintln(os.Stderr, "worker:", err)
 		os.Exit(1)
 	}

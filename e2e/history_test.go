@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"image"
+	"image/color"
 	"os"
 	"strings"
 	"testing"
@@ -32,7 +33,8 @@ func TestHistory(t *testing.T) {
 	n.shot("history-entry")
 	n.picture("history", w)
 	foot := w.Area.Max.Sub(image.Pt(90, 34))
-	n.after(func() { must(t, n.Click(foot, desktop.LeftButton)) }) // Deny from now on
+	must(t, n.Click(foot, desktop.LeftButton)) // Deny from now on
+	n.accented(w, buttonArea)                  // Save
 	n.shot("history-deny")
 	n.after(func() { n.press("Return") }) // Save has the focus
 	must(t, n.Screen.Await(n.ctx, "a rule that denies", func() (bool, error) {
@@ -42,12 +44,22 @@ func TestHistory(t *testing.T) {
 	n.send(bash("git push --force")...).wants("deny", 1)
 	n.neverAPrompt()
 
-	for _, page := range []string{"away", "insights"} {
-		n.after(func() { n.press("ctrl+Tab") })
-		n.shot("history-" + page)
-	}
+	n.after(func() { n.press("ctrl+Tab") })
+	n.shot("history-away")
+	n.press("ctrl+Tab")
+	n.accented(w, buttonArea/2) // the bar of a chart
+	n.shot("history-insights")
 	n.press("ctrl+w")
 	n.noWindow()
+}
+
+// accented waits until more pixels of a window than that have the accent's colour.
+func (n *nod) accented(w desktop.Window, most int) {
+	n.t.Helper()
+	must(n.t, n.Screen.Await(n.ctx, "the accent's colour", func() (bool, error) {
+		_, pixels, err := n.Screen.Matching(w.Area, func(c color.RGBA) bool { return c == accent })
+		return pixels > most, err
+	}))
 }
 
 // neverAPrompt fails the test if a prompt is on screen.

@@ -636,6 +636,13 @@ func TestBrokenJournal(t *testing.T) {
 		if a := do(t, b, approve("Read")); a.By != interact.ByPolicy || len(human.Shown()) != 2 {
 			t.Errorf("the disk has room again: %+v", a)
 		}
+		outcomes := map[interact.By]int{}
+		for _, r := range journal.Records() {
+			outcomes[r.Answer.By]++
+		}
+		if outcomes[interact.ByHuman] != 2 || outcomes[interact.ByPolicy] != 3 || journal.Err() != nil {
+			t.Errorf("what could not be written is written by now: %v, %v", outcomes, journal.Err())
+		}
 	})
 }
 

@@ -47,7 +47,8 @@ func TestForwardToAFile(t *testing.T) {
 	at := settled(approval(3), "").Answer.At.Truncate(time.Microsecond)
 	same(t, got[2], journal.Outcome{
 		Time: at, Seq: 3, ID: approval(3).Request.ID, Kind: "approve", Agent: "claude-code", Session: "s1",
-		Project: "/src/shop", Tool: "Bash", Class: "execute", Gist: "make target-3", Outcome: "allowed", By: "human", Rule: "r1", Hash: head.Hash,
+		Project: "/src/shop", Tool: "Bash",
+		Class: "execute", Gist: "make target-3", Outcome: "allowed", By: "human", Rule: "r1", Hash: head.Hash,
 	})
 	if info, err := os.Stat(to); err != nil || !onWindows && info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)

@@ -296,3 +296,20 @@ func TestARestartIsAskedFor(t *testing.T) {
 		t.Error("not asked for")
 	}
 }
+
+// What decided is shown: a rule in its editor, a saved approval in the list; what is gone is said to be.
+func TestARuleIsShown(t *testing.T) {
+	w := openWindow(t, somebody(), "light")
+	w.ShowRule("no-push")
+	if w.tabs.Selected != onAllow || w.allow.editor == nil || w.allow.editor.was != "no-push" {
+		t.Errorf("on page %d, editing %v", w.tabs.Selected, w.allow.editor)
+	}
+	w.ShowRule("3")
+	if w.tabs.Selected != onAnswers {
+		t.Errorf("on page %d for a saved approval", w.tabs.Selected)
+	}
+	w.ShowRule("gone")
+	if markup := test.RenderObjectToMarkup(w.banner.Content); !strings.Contains(markup, "gone is no longer there") {
+		t.Errorf("says %s", markup)
+	}
+}

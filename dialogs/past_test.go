@@ -1,0 +1,101 @@
+package dialogs
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/test"
+
+	"nod/interact"
+)
+
+// drawnLines are lines as they are drawn.
+func drawnLines(lines []sheetLine) string {
+	var all []string
+	for _, l := range lines {
+		all = append(all, l.lead+l.text())
+	}
+	return strings.Join(all, "\n")
+}
+
+// What is shown of the past is what was shown then, whatever is on the disk now.
+func TestPastReadsNoFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cart.go")
+	if err := os.WriteFile(path, []byte("one\nTWO\nthree\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	input, err := json.Marshal(map[string]any{"file_path": path, "old_string": "two", "new_string": "2", "note": "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := "--- " + path + "\n+++ " + path + "\n"
+	for _, tt := range []struct{ name, diff, want string }{
+		{"as it was shown", header + "@@ -9,3 +9,3 @@\n one\n-two\n+2\n \n",
+			" 9  9   one\n10    - two\n   10 + 2\n11 11   "},
+		{"where nobody knew the lines", header + "@@\n-two\n+2\n\\ and 7 more lines\n", "- two\n+ 2\nand 7 more lines"},
+		{"two places", header + "@@ -1,1 +1,1 @@\n-a\n+b\n@@ -5,1 +5,1 @@\n-c\n+d\n", "1   - a\n  1 + b\n\n5   - c\n  5 + d"},
+		{"never shown", "", "- two\n+ 2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := interact.Record{Request: interact.Request{Body: interact.Approve{Tool: "Edit", Input: input}}}
+			r.Answer.Shown.Diff = tt.diff
+			got := drawnLines(pastContent(r).lines)
+			if want := path + "\nwith\nnote  x\n\n" + tt.want; strings.TrimRight(got, " ") != strings.TrimRight(want, " ") {
+				t.Errorf("%q\nwant\n%q", got, want)
+			}
+		})
+	}
+}
+
+func TestPastQuestions(t *testing.T) {
+	answered := interact.Answer{Outcome: interact.Answered, Text: "blue", Confirmed: true,
+		Values: map[string]interact.Value{"q": interact.ListValue("a", "b")}}
+	for _, tt := range []struct {
+		body   interact.Body
+		answer interact.Answer
+		want   string
+	}{
+		{interact.Ask{Question: "Which?", Options: []string{"red", "blue"}}, answered,
+			"Which?\n- red\n- blue\nAnswer\nblue"},
+		{interact.Ask{Question: "Which?"}, interact.Answer{Outcome: interact.TimedOut}, "Which?"},
+		{interact.Confirm{Message: "Sure?"}, answered, "Sure?\nAnswer\nYes"},
+		{interact.Form{Title: "T", Questions: []interact.Question{{ID: "q", Question: "Q?"}}}, answered,
+			"T\n\nQ?\nAnswer\na\nb"},
+		{interact.Notify{Title: "T", Message: "Done."}, answered, "T\nDone."},
+	} {
+		r := interact.Record{Request: interact.Request{Body: tt.body}, Answer: tt.answer}
+		if got := drawnLines(pastContent(r).lines); got != tt.want {
+			t.Errorf("%T: %q, want %q", tt.body, got, tt.want)
+		}
+	}
+}
+
+// The wheel scrolls a long text of the past, and the page around it where that ends.
+func TestPastLeavesTheWheelToThePage(t *testing.T) {
+	test.NewTempApp(t)
+	input, err := json.Marshal(map[string]string{"command": strings.Repeat("make\n", 100)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := container.NewVScroll(nil)
+	r := interact.Record{Request: interact.Request{Body: interact.Approve{Tool: "Bash", Input: input}}}
+	past := Past(r, page, func(work func() func()) { work()() })
+	page.Content = container.NewVBox(past, PastInput(input, page, func(work func() func()) { work()() }))
+	test.NewTempWindow(t, page).Resize(fyne.NewSize(400, 300))
+	wheel := past.(*fyne.Container).Objects[1].(*pastWheel)
+	turn := func(by float32) { wheel.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, by)}) }
+	turn(-40)
+	if wheel.sheet.scroll.Offset.Y != 40 || page.Offset.Y != 0 {
+		t.Errorf("the text is at %v, the page at %v", wheel.sheet.scroll.Offset.Y, page.Offset.Y)
+	}
+	turn(-100_000)
+	turn(-50)
+	if page.Offset.Y != 50 {
+		t.Errorf("the page is at %v", page.Offset.Y)
+	}
+}

@@ -28,7 +28,8 @@ func startOnDisk(t *testing.T, n *nod, first string) (disk string) {
 	data := filepath.Join(n.Home(), ".local", "share")
 	script := `cp -a "$1" "$1.copy" && mount -t tmpfs -o size=4m none "$1" && cp -a "$1.copy/." "$1" && ` + first +
 		` && exec "$2" --background`
-	n.startProgram(n.inProject(n.Command("unshare", "-rm", "sh", "-c", script, "sh", data, filepath.Join(bin, "nod-desktop"))))
+	program := filepath.Join(bin, "nod-desktop")
+	n.startProgram(n.inProject(n.Command("unshare", "-rm", "sh", "-c", script, "sh", data, program)))
 	return fmt.Sprintf("/proc/%d/root%s", n.cmd.Process.Pid, data)
 }
 

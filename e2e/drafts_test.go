@@ -16,9 +16,8 @@ import (
 // kept waits until what is typed is in the journal.
 func (n *nod) kept(text string) {
 	n.t.Helper()
-	path := filepath.Join(n.Home(), ".local", "share", "nod", "nod.db")
 	must(n.t, n.Screen.Await(n.ctx, "a draft with "+text, func() (found bool, err error) {
-		conn, err := sqlite.OpenConn(path, sqlite.OpenReadOnly)
+		conn, err := sqlite.OpenConn(n.journalPath(), sqlite.OpenReadOnly)
 		if err != nil {
 			return false, err
 		}

@@ -184,7 +184,8 @@ func bigEntry(k, of int) interact.Record {
 		"&& git status", "| tail -20", "VERBOSE=1", "2>&1 | grep -n error",
 	}))}
 	if random.IntN(2) == 0 {
-		tool, input = "Read", map[string]any{"file_path": fmt.Sprintf("/home/person/src/%s/pkg%d/file%d.go", project, k%97, k)}
+		path := fmt.Sprintf("/home/person/src/%s/pkg%d/file%d.go", project, k%97, k)
+		tool, input = "Read", map[string]any{"file_path": path}
 	}
 	text, _ := json.Marshal(input) // a map of texts always encodes
 	r := interact.Record{
@@ -196,7 +197,9 @@ func bigEntry(k, of int) interact.Record {
 			},
 			Body: interact.Approve{Tool: tool, Input: text, ToolUseID: fmt.Sprintf("toolu_%d", k)},
 		},
-		Why: policy.Decision{Effect: policy.Allow, Rule: "builtin:read_only", Reason: "it only reads", Class: policy.ReadOnly},
+		Why: policy.Decision{
+			Effect: policy.Allow, Rule: "builtin:read_only", Reason: "it only reads", Class: policy.ReadOnly,
+		},
 		Answer: interact.Answer{
 			Outcome: interact.Allowed, By: interact.ByPolicy, Rule: "builtin:read_only", At: created.Add(time.Millisecond),
 			ShownSHA256: interact.Digest(text),

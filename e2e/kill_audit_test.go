@@ -186,7 +186,8 @@ func (a *audit) checkReply(s *story, r reply, decided []interact.ID) {
 		a.find(disagrees, r.id, "%s was told %v; the journal has %s by %s", s.token, r, answer.Outcome, answer.By)
 	case s.policy != "" && answer.Outcome != interact.Unavailable && // it came while nod ended
 		(answer.Outcome != s.policy || answer.By != interact.ByPolicy):
-		a.find(disagrees, r.id, "%s is for the policy: %s; the journal has %s by %s", s.token, s.policy, answer.Outcome, answer.By)
+		a.find(disagrees, r.id, "%s is for the policy: %s; the journal has %s by %s",
+			s.token, s.policy, answer.Outcome, answer.By)
 	case r.by == interact.ByHuman && !carries(r, s.kind, answer):
 		a.find(disagrees, r.id, "%s was told %v; the journal has %+v", s.token, r, answer)
 	case s.isPatient() && len(decided) > 0 && !slices.Contains(decided, r.id):
@@ -244,7 +245,8 @@ func (a *audit) find(f finding, id interact.ID, format string, args ...any) {
 		}
 	}
 	for _, n := range a.notes[id] {
-		fmt.Fprintf(&text, "    %s the person, process %d: %s %s %s\n", n.At.Format("15:04:05.000"), n.PID, n.What, n.Mark, n.Outcome)
+		fmt.Fprintf(&text, "    %s the person, process %d: %s %s %s\n",
+			n.At.Format("15:04:05.000"), n.PID, n.What, n.Mark, n.Outcome)
 	}
 	a.report = append(a.report, text.String())
 }

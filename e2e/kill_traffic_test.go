@@ -83,7 +83,8 @@ func (r reply) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s by %s %s", r.id, r.outcome, r.by, r.value))
 }
 
-// newStory makes a request from its number and the seed, and from nothing else. So many of a hundred are for the policy.
+// newStory makes a request from its number and the seed, and from nothing else. So many of a hundred are for the
+// policy.
 func newStory(seed uint64, number, easy int) *story {
 	random := rand.New(rand.NewPCG(seed, uint64(number)))
 	s := &story{number: number, token: fmt.Sprintf("tok%06d", number), manner: pick(random, manners)}
@@ -281,7 +282,8 @@ func replyOf(answer any, err error) reply {
 		}
 		return r
 	case api.FormReply:
-		return reply{id: interact.ID(a.ID), outcome: a.Outcome, by: interact.ByHuman, value: strings.Join(a.Answer.Items, " ")}
+		text := strings.Join(a.Answer.Items, " ")
+		return reply{id: interact.ID(a.ID), outcome: a.Outcome, by: interact.ByHuman, value: text}
 	case api.ApproveReply:
 		r := reply{id: interact.ID(a.ID), outcome: a.Outcome, by: a.By}
 		if a.Outcome == interact.Denied && a.By == interact.ByHuman {
@@ -371,7 +373,9 @@ func (t *traffic) run(ctx, alive context.Context, s *story) reply {
 }
 
 // launch runs a nod command to its end, or kills it when alive ends first.
-func (t *traffic) launch(alive context.Context, s *story, stdin string, args ...string) (out, errout string, err error) {
+func (t *traffic) launch(
+	alive context.Context, s *story, stdin string, args ...string,
+) (out, errout string, err error) {
 	var stdout, stderr bytes.Buffer
 	cmd := t.command("nod", args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr

@@ -66,6 +66,9 @@ type Answer struct {
 	At          time.Time        `json:"at,omitzero"`
 }
 
+// passes reports whether the policy allows, and nobody was asked.
+func (a Answer) passes() bool { return a.Outcome == Allowed && a.By == ByPolicy }
+
 // size says roughly how many bytes of memory the answer holds, beside those that every answer does.
 func (a Answer) size() int {
 	n := len(a.Reason) + len(a.Text)

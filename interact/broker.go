@@ -92,6 +92,7 @@ type Broker struct {
 	keyed    map[joinKey]*entry // by idempotency key
 	same     map[joinKey]*entry // pending ones, by content
 	isStill  bool               // nobody's time goes by
+	owed     []Record           // with outcomes that the journal could not take
 	watchers map[chan struct{}]struct{}
 	events   events
 }
@@ -628,6 +629,7 @@ func (b *Broker) Close() {
 	b.close(ErrClosing)
 	b.mu.Unlock()
 	b.runs.Wait()
+	b.settleLate()
 }
 
 func newID() ID {

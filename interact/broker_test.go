@@ -352,8 +352,8 @@ func TestWithdraw(t *testing.T) {
 	})
 }
 
-// Times of what waits are monotonic, snoozed or not: whoever sets the clock, or has the machine sleep, changes nothing of
-// how long nod waits.
+// Times of what waits are monotonic, snoozed or not: whoever sets the clock, or has the machine sleep, changes nothing
+// of how long nod waits.
 func TestClockSetWhileARequestWaits(t *testing.T) {
 	b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
 	defer b.Close()
@@ -635,6 +635,13 @@ func TestBrokenJournal(t *testing.T) {
 		journal.Fail(nil)
 		if a := do(t, b, approve("Read")); a.By != interact.ByPolicy || len(human.Shown()) != 2 {
 			t.Errorf("the disk has room again: %+v", a)
+		}
+		outcomes := map[interact.By]int{}
+		for _, r := range journal.Records() {
+			outcomes[r.Answer.By]++
+		}
+		if outcomes[interact.ByHuman] != 2 || outcomes[interact.ByPolicy] != 3 || journal.Err() != nil {
+			t.Errorf("what could not be written is written by now: %v, %v", outcomes, journal.Err())
 		}
 	})
 }

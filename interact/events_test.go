@@ -213,10 +213,20 @@ func TestFeedGoesOnAfterARestart(t *testing.T) {
 		settle(t, d.Broker, over, "/x")
 		restart("over!")
 		restart("")
-		for range 1024 { // as many as are kept
+		const kept = 1024
+		for range kept + 1 {
 			settle(t, d.Broker, mustBegin(t, d.Broker, asks("/x", "more")), "/x")
 		}
-		restart("reset open?")
+		time.Sleep(time.Second) // of fake time
+		next := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
+		defer next.Close()
+		open, settled := d.journal.Left()
+		next.Restore(open, settled[len(settled)-kept:])
+		f = next.Follow(agentOf("/x"), last)
+		defer f.Close()
+		if got := told(f); got != "reset open?" {
+			t.Errorf("told %q of more than is known", got)
+		}
 	})
 }
 

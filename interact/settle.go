@@ -20,18 +20,17 @@ func (b *Broker) settle(e *entry, a Answer) (settled bool) {
 	a = b.confirmed(e, a)
 	a.At = time.Now()
 	a.ShownSHA256 = e.call.Input.SHA256
-	byPolicy := a.Outcome == Allowed && a.By == ByPolicy
 	if err := b.note(e, a); err != nil {
 		b.cfg.Log.Error("journal: settle", "id", e.req.ID, "outcome", a.Outcome, "err", err)
-		if byPolicy {
+		if a.passes() {
 			b.mu.Lock()
-			e.why = unjournaled(e.why)
+			e.why = e.why.Unrecorded()
 			b.events.staysOpen(e)
 			b.mu.Unlock()
 			return false
 		}
 	}
-	if byPolicy {
+	if a.passes() {
 		b.cfg.Policy.Used(e.why)
 	}
 	b.cfg.Log.LogAttrs(context.Background(), slog.LevelInfo, "settled",
@@ -42,11 +41,6 @@ func (b *Broker) settle(e *entry, a Answer) (settled bool) {
 		b.Reconsider()
 	}
 	return true
-}
-
-// unjournaled is what becomes of a decision by which nothing may pass: it is not on record.
-func unjournaled(d policy.Decision) policy.Decision {
-	return policy.Decision{Effect: policy.Ask, Class: d.Class, Reason: "nod can't write its history, so it asks"}
 }
 
 // note has the journal know e as it is now, and its answer once it has one. Whoever comes first opens it there.
@@ -69,11 +63,38 @@ func (b *Broker) note(e *entry, a Answer) error {
 		write = b.cfg.Journal.Update
 	}
 	err := write(context.Background(), r)
-	if err == nil {
+	switch {
+	case err == nil:
+		b.settleLate()
 		r.Request.Body = nil // it is not compared
 		e.noted = r
+	case a.Outcome != "" && !a.passes():
+		b.owe(r)
 	}
 	return err
+}
+
+// owe keeps an outcome that counts although it could not be journaled, for [Broker.settleLate].
+func (b *Broker) owe(r Record) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.owed) < MaxPending {
+		b.owed = append(b.owed, r)
+	}
+}
+
+// settleLate journals what could not be when it came, now that something else could.
+func (b *Broker) settleLate() {
+	b.mu.Lock()
+	owed := b.owed
+	b.owed = nil
+	b.mu.Unlock()
+	for _, r := range owed {
+		if err := b.cfg.Journal.Settle(context.Background(), r); err != nil {
+			b.cfg.Log.Error("journal: settle late", "id", r.Request.ID, "outcome", r.Answer.Outcome, "err", err)
+			b.owe(r)
+		}
+	}
 }
 
 // update has the journal know what has changed of e. Where that cannot be written the prompt goes on all the same, but

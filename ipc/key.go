@@ -13,7 +13,8 @@ import (
 // keyHeader is where every request that asks may carry its idempotency key, whatever its body is.
 const keyHeader = "Idempotency-Key"
 
-// keyOf returns the idempotency key of r, "" when it has none. inBody is the one that its body carries, where a body can.
+// keyOf returns the idempotency key of r, "" when it has none. inBody is the one that its body carries, where a body
+// can.
 func keyOf(r *http.Request, inBody string) (string, error) {
 	values := r.Header.Values(keyHeader)
 	if len(values) == 0 {

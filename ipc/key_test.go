@@ -65,7 +65,9 @@ func TestIdempotencyKeyRefused(t *testing.T) {
 	for path, body := range askingWithKey {
 		t.Run(path, func(t *testing.T) {
 			d := open(t)
-			for _, keys := range [][]string{{""}, {`""`}, {`"one`}, {`"one" "two"`}, {"one", "one"}, {strings.Repeat("x", 201)}} {
+			for _, keys := range [][]string{
+				{""}, {`""`}, {`"one`}, {`"one" "two"`}, {"one", "one"}, {strings.Repeat("x", 201)},
+			} {
 				if status, text := d.ask(path, body, keys...); status != 400 {
 					t.Errorf("keys %q: %d %s", keys, status, text)
 				}
@@ -75,7 +77,8 @@ func TestIdempotencyKeyRefused(t *testing.T) {
 	}
 	d := open(t)
 	const both = `{"question":"Which?","idempotency_key":"one"}`
-	if status, text := d.ask("/v1/ask", both, "two"); status != 400 || !strings.Contains(text, `"param":"idempotency_key"`) {
+	const wrong = `"param":"idempotency_key"`
+	if status, text := d.ask("/v1/ask", both, "two"); status != 400 || !strings.Contains(text, wrong) {
 		t.Errorf("two keys: %d %s", status, text)
 	}
 	d.wantNothing()

@@ -22,7 +22,7 @@ var errNoSocket = errors.New("no unix socket here")
 // socketMode is the mode of the Unix socket.
 const socketMode = 0o600
 
-// listenTCP binds a port that only this machine can reach. When another program has it any free one will do, if anyPort.
+// listenTCP binds a port that only this machine can reach: any free one, if anyPort, when another program has it.
 func listenTCP(address string, anyPort bool) (net.Listener, error) {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil || !ap.Addr().IsLoopback() || ap.Addr().Zone() != "" {

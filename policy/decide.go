@@ -193,3 +193,8 @@ func (f *facts) folder() place {
 func (f *facts) hasProgram(p *pattern) bool {
 	return slices.ContainsFunc(f.call.Programs, func(program string) bool { return p.match(filepath.ToSlash(program)) })
 }
+
+// Unrecorded is what becomes of a decision that cannot be written down: nothing may pass by it.
+func (d Decision) Unrecorded() Decision {
+	return Decision{Effect: Ask, Class: d.Class, Reason: "nod can't write its history, so it asks"}
+}

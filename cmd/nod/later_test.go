@@ -120,7 +120,9 @@ func withdraw(t *testing.T, id string) {
 }
 
 // expectLine reads lines until one is about request id, which says what became of it.
-func expectLine(t *testing.T, lines *bufio.Scanner, isJSON bool, status api.Outcome, id string, complaints *bytes.Buffer) {
+func expectLine(
+	t *testing.T, lines *bufio.Scanner, isJSON bool, status api.Outcome, id string, complaints *bytes.Buffer,
+) {
 	t.Helper()
 	want := fmt.Sprintf("%-11s  %-7s  %s", status, interact.KindAsk, id)
 	if isJSON {

@@ -120,7 +120,7 @@ func (c *chart) paint(s sketch, colors []color.Color) (image.Image, error) {
 		values[i] = one.values
 	}
 	o := charts.NewBarChartOptionWithData(values)
-	o.Theme, o.XAxis, o.YAxis, o.StackSeries = look, x, y, charts.Ptr(len(values) > 1)
+	o.Theme, o.XAxis, o.YAxis, o.StackSeries = look, x, y, charts.Ptr(true)
 	o.Padding = charts.NewBox(4, int(s.letters), int(s.letters), 4)
 	if err := p.BarChart(o); err != nil {
 		return nil, err

@@ -177,7 +177,7 @@ const factWidth = 128
 // fact is a row with a name and what is said, which can be selected and copied.
 func fact(name, value string) fyne.CanvasObject {
 	l := dialogs.Lines(value, theme.SizeNameCaptionText, widget.MediumImportance)
-	l.Selectable, l.Wrapping = true, fyne.TextWrapBreak
+	l.Selectable = true
 	label := dialogs.Lines(name, theme.SizeNameCaptionText, widget.LowImportance)
 	return container.NewBorder(nil, nil, controls.Wide(factWidth, dialogs.Tight(label)), nil, dialogs.Tight(l))
 }

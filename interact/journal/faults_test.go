@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -188,6 +189,28 @@ func TestALockedFile(t *testing.T) {
 	if err := <-changes; err != nil {
 		t.Errorf("still told of %v", err)
 	}
+	entries(t, j, 6)
+}
+
+// The keeper may hold the file for as long as the disk takes: that is no other program, and nobody is asked instead.
+func TestAFileThatTheKeeperHolds(t *testing.T) {
+	path := filled(t, 5)
+	j := healthy(t, path)
+	keeper, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	must(t, err)
+	end := j.HoldFile()
+	must(t, sqlitex.ExecuteTransient(keeper, "BEGIN IMMEDIATE", nil))
+	settles := make(chan error, 1)
+	go func() { settles <- j.Settle(t.Context(), settled(approval(5), interact.Allowed)) }()
+	select {
+	case err := <-settles:
+		t.Errorf("it was settled, with %v", err)
+	case <-time.After(time.Second): // this is what is tested: it is longer than nod waits for another program
+	}
+	must(t, keeper.Close())
+	end()
+	must(t, <-settles)
+	must(t, j.Problem())
 	entries(t, j, 6)
 }
 

@@ -142,20 +142,23 @@ func (x *indexer) follow(ctx context.Context) error {
 		}
 	}
 	if err := x.open(); err != nil {
-		return err
+		return fmt.Errorf("open: %w", err)
 	}
 	x.conn.SetInterrupt(ctx.Done())
 	for {
 		step, err := x.plan(ctx)
-		if err != nil || step.state == x.state {
-			return err
+		if err != nil {
+			return fmt.Errorf("read the journal: %w", err)
+		}
+		if step.state == x.state {
+			return nil
 		}
 		if err := x.apply(step); err != nil {
 			if isDamage(err) {
 				x.reader.indexDamaged.Store(true)
 				x.wake()
 			}
-			return err
+			return fmt.Errorf("write: %w", err)
 		}
 		x.state = step.state
 	}

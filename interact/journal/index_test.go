@@ -48,7 +48,7 @@ func searchesHold(t *testing.T, r *journal.Reader) {
 	t.Helper()
 	all := whole(t, r)
 	random := rand.New(rand.NewPCG(3, 5))
-	for range 100 {
+	for range 25 {
 		q := randomQuery(random)
 		got, err := r.Search(t.Context(), q)
 		must(t, err)
@@ -87,7 +87,7 @@ func TestIndexLosesWhatTheJournalLoses(t *testing.T) {
 func TestIndexOfAnotherJournal(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, path string){
 		"another journal": func(t *testing.T, path string) {
-			must(t, os.Rename(indexedFile(t, 45, 2), path))
+			must(t, os.Rename(indexedFile(t, 25, 2), path))
 		},
 		"journal begun anew": func(t *testing.T, path string) {
 			must(t, os.Remove(path))
@@ -96,12 +96,12 @@ func TestIndexOfAnotherJournal(t *testing.T) {
 			must(t, j.Close())
 		},
 		"journal that lost its end": func(t *testing.T, path string) {
-			tamper(t, path, "DELETE FROM entries WHERE seq > 30")
+			tamper(t, path, "DELETE FROM entries WHERE seq > 15")
 		},
 		"indexed entries all gone": func(t *testing.T, path string) {
-			tamper(t, path, `UPDATE anchor SET seq = 35, hash = (SELECT hash FROM entries WHERE seq = 35), bodies = 35;
-				DELETE FROM entries WHERE seq <= 35`)
-			tamper(t, path+"-index", "UPDATE state SET seq = 20")
+			tamper(t, path, `UPDATE anchor SET seq = 15, hash = (SELECT hash FROM entries WHERE seq = 15), bodies = 15;
+				DELETE FROM entries WHERE seq <= 15`)
+			tamper(t, path+"-index", "UPDATE state SET seq = 10")
 		},
 		"index of another version": func(t *testing.T, path string) { tamper(t, path+"-index", "PRAGMA user_version = 99") },
 		"no index":                 func(t *testing.T, path string) { must(t, os.Remove(path+"-index")) },
@@ -118,7 +118,7 @@ func TestIndexOfAnotherJournal(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := indexedFile(t, 40, 1)
+			path := indexedFile(t, 20, 1)
 			change(t, path)
 			r, err := journal.OpenReader(path) // as nod history does
 			must(t, err)
@@ -241,12 +241,12 @@ func sorted[T any](all []T) []string {
 func TestInsightsAgainstAModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 2))
 	j := open(t, file(t), keepAll)
-	for n := range 120 {
+	for n := range 60 {
 		must(t, j.Settle(t.Context(), random(r, n)))
 	}
 	must(t, j.Index(t.Context()))
-	for n := range 30 {
-		must(t, j.Settle(t.Context(), random(r, 120+n)))
+	for n := range 15 {
+		must(t, j.Settle(t.Context(), random(r, 60+n)))
 	}
 	all := whole(t, j.Reader)
 	check := func(since time.Time) {
@@ -268,8 +268,8 @@ func TestInsightsAgainstAModel(t *testing.T) {
 		}
 	}
 	check(time.Time{})
-	for range 60 {
-		check(start.Add(time.Duration(r.IntN(130)-10)*time.Hour + time.Duration(r.IntN(3600))*time.Second))
+	for range 15 {
+		check(start.Add(time.Duration(r.IntN(80)-10)*time.Hour + time.Duration(r.IntN(3600))*time.Second))
 	}
 	y, m, d := start.Local().Date()
 	check(time.Date(y, m, d+2, 0, 0, 0, 0, time.Local))
@@ -290,9 +290,9 @@ func TestInsightsAgainstAModel(t *testing.T) {
 func TestPast(t *testing.T) {
 	j := open(t, file(t), keepAll)
 	r := rand.New(rand.NewPCG(8, 1))
-	for n := range 80 {
+	for n := range 40 {
 		must(t, j.Settle(t.Context(), random(r, n)))
-		if n == 50 {
+		if n == 25 {
 			must(t, j.Index(t.Context()))
 		}
 	}

@@ -42,3 +42,9 @@ func (j *Journal) Indexed(tb testing.TB) int64 {
 
 // Path is where r's journal is.
 func (r *Reader) Path() string { return r.path }
+
+// HoldFile does what the keeper does while it has the file open, until end is called.
+func (j *Journal) HoldFile() (end func()) {
+	j.files.Lock()
+	return j.files.Unlock
+}

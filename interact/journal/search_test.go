@@ -119,7 +119,7 @@ func randomQuery(r *rand.Rand) (q history.Query) {
 	maybe(func() { q.By = pick(r, interact.ByHuman, interact.ByPolicy) })
 	maybe(func() { q.Since = start.Add(time.Duration(r.IntN(300)-50) * time.Hour) })
 	maybe(func() { q.Until = start.Add(time.Duration(r.IntN(300)-50) * time.Hour) })
-	maybe(func() { q.Before = r.Int64N(200) })
+	maybe(func() { q.Before = r.Int64N(100) })
 	maybe(func() { q.Limit = 1 + r.IntN(20) })
 	return q
 }
@@ -128,18 +128,18 @@ func TestSearchAgainstAModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 11))
 	path := file(t)
 	j := healthy(t, path)
-	for n := range 120 {
+	for n := range 60 {
 		must(t, j.Settle(t.Context(), random(r, n)))
 	}
 	must(t, j.Index(t.Context()))
-	for n := range 40 { // the index does not cover them
-		must(t, j.Settle(t.Context(), random(r, 120+n)))
+	for n := range 20 { // the index does not cover them
+		must(t, j.Settle(t.Context(), random(r, 60+n)))
 	}
 	all := whole(t, j.Reader)
-	if at := j.Indexed(t); at < 120 {
+	if at := j.Indexed(t); at < 60 {
 		t.Fatalf("the index covers %d entries", at)
 	}
-	for range 500 {
+	for range 250 {
 		q := randomQuery(r)
 		got, err := j.Search(t.Context(), q)
 		must(t, err)

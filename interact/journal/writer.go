@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"zombiezen.com/go/sqlite"
+
 	"nod/interact/history"
 )
 
@@ -112,7 +114,7 @@ func (w *writer) commit(group []*write) error {
 
 // transact writes all of group or nothing.
 func (w *writer) transact(group []*write) (err error) {
-	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
+	if err := w.begin(); err != nil {
 		return err
 	}
 	seq, hash := w.seq, w.hash
@@ -129,6 +131,17 @@ func (w *writer) transact(group []*write) (err error) {
 		}
 	}
 	return w.exec("COMMIT")
+}
+
+// begin begins a transaction. It may be the keeper that holds the file, who waits for the disk: then callers do, too.
+func (w *writer) begin() error {
+	err := w.exec("BEGIN IMMEDIATE")
+	if sqlite.ErrCode(err).ToPrimary() != sqlite.ResultBusy {
+		return err
+	}
+	w.j.files.Lock()
+	defer w.j.files.Unlock()
+	return w.exec("BEGIN IMMEDIATE")
 }
 
 // rollback ends a transaction that failed, unless SQLite has done so already.

@@ -20,7 +20,7 @@ import (
 // by itself what only reads.
 type Approver struct {
 	Client    *Client    // Required.
-	Common    api.Common // goes with every call of Approve: who asks, and for how long
+	Common    api.Common // goes with every call of Approve. A call with Hold waits so long, and is then interrupted.
 	Interrupt bool       // do not wait for the human: return an [*interrupt.Error] instead
 
 	resumed sync.Map // ids of the requests whose answers resumed a call

@@ -34,7 +34,8 @@ func tells(after *[]string, texts ...string) http.HandlerFunc {
 }
 
 func event(id, kind, status string) string {
-	return fmt.Sprintf("id: %s\nevent: %s\ndata: {\"id\":%q,\"kind\":\"ask\",\ndata: \"status\":%q}\n\n", id, kind, testID, status)
+	const text = "id: %s\nevent: %s\ndata: {\"id\":%q,\"kind\":\"ask\",\ndata: \"status\":%q}\n\n"
+	return fmt.Sprintf(text, id, kind, testID, status)
 }
 
 // followed spells what a client reads.
@@ -65,7 +66,10 @@ func TestEvents(t *testing.T) {
 			"too slow after a sign of life", []string{pending + "id: 8\n\n", settled + "end"},
 			"5 pending pending, 6 settled answered", "4 8", false,
 		},
-		{"half an event", []string{pending + settled[:40], settled + "end"}, "5 pending pending, 6 settled answered", "4 5", false},
+		{
+			"half an event", []string{pending + settled[:40], settled + "end"},
+			"5 pending pending, 6 settled answered", "4 5", false,
+		},
 		{"reset", []string{"event: reset\ndata: {}\n\n" + standing + "end"}, "4 reset, 4 pending pending", "4", false},
 		{"signs of life and comments", []string{": x\n\nid: 7\n\n\n\nend"}, "", "4", false},
 		{"a type that nobody knows", []string{"event: new\ndata: x\n\n" + settled + "end"}, "6 settled answered", "4", false},

@@ -123,11 +123,11 @@ func (q inquiry[Request, Reply]) resume(ctx context.Context, r interrupt.Resume)
 
 // await fetches the answer to request id, and waits for it unless the run is to be interrupted.
 func (q inquiry[Request, Reply]) await(ctx context.Context, id string) (Reply, bool, error) {
+	var wait time.Duration
+	if !q.interrupt {
+		wait = MaxWait
+	}
 	for {
-		var wait time.Duration
-		if !q.interrupt {
-			wait = MaxWait
-		}
 		reply, ended, err := q.fetch(ctx, id, wait)
 		if _, pending := errors.AsType[*Pending](err); !pending || q.interrupt {
 			return reply, ended, err

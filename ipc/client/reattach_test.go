@@ -86,7 +86,9 @@ func (d *desk) bind(path string) *stand {
 		URL: fmt.Sprintf("http://127.0.0.1:%d", 1024+rand.IntN(60000)), Socket: path, Token: endpoint.NewToken(),
 		PID: os.Getpid(), Version: "1",
 	}}
-	s.server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.serve(s, w, r) }))
+	s.server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d.serve(s, w, r)
+	}))
 	s.server.Listener.Close()
 	s.server.Listener = l
 	s.server.Start()
@@ -159,7 +161,8 @@ func (d *desk) serve(s *stand, w http.ResponseWriter, r *http.Request) {
 	if phase != "" {
 		defer d.end(s)
 	}
-	text := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(reply), reply)
+	const head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+	text := fmt.Sprintf(head, len(reply)) + reply
 	cut := map[string]int{"": len(text), midHeaders: 30, midBody: len(text) - len(reply)/2}[phase]
 	io.WriteString(out, text[:cut])
 	out.Flush()
@@ -253,7 +256,8 @@ func (d *desk) expectOne(got string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for key, answer := range d.answer {
-		if err != nil || !strings.Contains(strings.ReplaceAll(got, `\"`, `"`), answer) || d.asked[key] != 1 || len(d.asked) != 1 {
+		isIt := strings.Contains(strings.ReplaceAll(got, `\"`, `"`), answer)
+		if err != nil || !isIt || d.asked[key] != 1 || len(d.asked) != 1 {
 			d.t.Errorf("got %q, %v; the person was asked %v and said %q", got, err, d.asked, answer)
 		}
 	}
@@ -482,7 +486,10 @@ func TestNoMoreTimeThanWasLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if a, b := bodies[0], bodies[1]; a.Timeout != 1e-9 || b.Timeout != 0.001 || a.Hold != 50 || b.Hold >= 50 || b.Hold <= 0 {
-		t.Errorf("%+v, then %+v", a.Common, b.Common)
+	if a := bodies[0]; a.Timeout != 1e-9 || a.Hold != 50 {
+		t.Errorf("first %+v", a.Common)
+	}
+	if b := bodies[1]; b.Timeout != 0.001 || b.Hold >= 50 || b.Hold <= 0 {
+		t.Errorf("then %+v", b.Common)
 	}
 }

@@ -231,8 +231,8 @@ func TestDeadScreenAllowsNothing(t *testing.T) {
 	}
 }
 
-// TestKilledDesktopComesBack kills nod while a prompt can be allowed, which allows nothing. Started again nod asks again,
-// and the caller, who has waited, gets the answer.
+// TestKilledDesktopComesBack kills nod while a prompt can be allowed, which allows nothing. Started again nod asks
+// again, and the caller, who has waited, gets the answer.
 func TestKilledDesktopComesBack(t *testing.T) {
 	n := start(t, settings)
 	c := n.send(bash("make all")...)

@@ -57,8 +57,8 @@ func (b *Broker) putOff(e *entry, d time.Duration) error {
 	return nil
 }
 
-// StandStill has the time of all that is pending stand still, or go on, as while the screen is locked: nobody can answer
-// then. Their deadlines move by as much, as far as their callers wait.
+// StandStill has the time of all that is pending stand still, or go on, as while the screen is locked: nobody can
+// answer then. Their deadlines move by as much, as far as their callers wait.
 func (b *Broker) StandStill(on bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -44,7 +44,6 @@ unit: setup-test ## run the tests that need no screen
 	$(SANDBOX) go test -race $(CORE)
 	$(WITHOUT_C) $(WINDOWS)
 	go -C bench test .
-	go -C examples/temporal test ./...
 
 e2e: setup-test build ## test the built programs on virtual desktops, with real keys and clicks
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 25m ./e2e/...
@@ -94,8 +93,11 @@ test-mcp: setup-test build ## run MCP's conformance suite and its inspector agai
 	$(NPM_INSTALL) --prefix .cache/mcp $(MCP_TOOLS)
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_MCP=$(CURDIR)/.cache/mcp/node_modules go test -count=1 -timeout 10m -run TestMCP -v ./e2e
 
-test-temporal: setup-test ## run examples/temporal against a real Temporal server (compiling it takes minutes)
-	go -C examples/temporal/server test -mod=mod -vet=off -count=1 -v . # vet would go over the whole server
+# Both modules follow the versions of nod's own. vet would go over the whole server.
+test-temporal: setup-test ## test examples/temporal, also against a real Temporal server (compiling both takes minutes)
+	go -C examples/temporal vet -mod=mod ./...
+	go -C examples/temporal test -mod=mod ./...
+	go -C examples/temporal/server test -mod=mod -vet=off -count=1 -v .
 
 # Without the bytes that continue a character, awk counts characters whatever the locale.
 lint: setup-build ## gofmt, the length of lines, go vet, staticcheck
@@ -105,7 +107,6 @@ lint: setup-build ## gofmt, the length of lines, go vet, staticcheck
 	go vet -tags $(TAGS) ./...
 	go tool staticcheck -tags $(TAGS) ./...
 	go -C bench vet .
-	go -C examples/temporal vet ./...
 
 fuzz: setup-test ## run every fuzz target for FUZZTIME
 	@for package in $$(go list $(CORE) ./dialogs); do \

@@ -132,7 +132,7 @@ func TestSuggestIsCancelled(t *testing.T) {
 func TestWhatIsKept(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	p := &program{log: log, journal: journal.Open(filepath.Join(t.TempDir(), "nod.db"), journal.Options{Log: log})}
-	r := interact.Record{Request: interact.Request{ID: "a", Body: interact.Ask{Question: "Why?"}},
+	r := interact.Record{Request: interact.Request{ID: "a", Created: time.Now(), Body: interact.Ask{Question: "Why?"}},
 		Answer: interact.Answer{Outcome: interact.Dismissed, By: interact.ByHuman, At: time.Now()}}
 	if err := p.journal.Settle(t.Context(), r); err != nil {
 		t.Fatal(err)

@@ -23,6 +23,7 @@ type audit struct {
 	notes   map[interact.ID][]note            // of the stand-in
 	about   map[string][]interact.ID          // entries by the token of their story
 
+	drafts   int // that came back with their prompts
 	findings map[finding]int
 	report   []string
 }
@@ -87,6 +88,7 @@ func (a *audit) check() {
 	}
 	for id, notes := range a.notes {
 		a.checkNotes(id, notes)
+		a.checkDrafts(id, notes)
 	}
 	for _, s := range a.stories {
 		a.checkStory(s)
@@ -126,6 +128,26 @@ func (a *audit) checkNotes(id interact.ID, notes []note) {
 		if n.Mark != markOf(entry.Answer) {
 			a.find(lost, id, "the answer %s was taken; the journal has %s, mark %q", n.Mark, entry.Answer.Outcome,
 				markOf(entry.Answer))
+		}
+	}
+}
+
+// checkDrafts fails when a prompt came back without what was saved of its draft. What was typed and not yet saved when
+// a process was killed may be there or not.
+func (a *audit) checkDrafts(id interact.ID, notes []note) {
+	typed, saved := []string{""}, 0
+	for _, n := range notes {
+		at := slices.Index(typed, n.Mark)
+		switch n.What {
+		case types:
+			typed = append(typed, n.Mark)
+		case isSaved:
+			saved = max(saved, at)
+		case isShown:
+			if at < saved {
+				a.find(lost, id, "the draft %s was saved; the prompt came back with %q", typed[saved], n.Mark)
+			}
+			a.drafts += min(at, 1)
 		}
 	}
 }
@@ -264,7 +286,7 @@ func (a *audit) summary() string {
 	for _, o := range slices.Sorted(maps.Keys(outcomes)) {
 		fmt.Fprintf(&text, "  %-22s %d\n", o, outcomes[o])
 	}
-	fmt.Fprintf(&text, "lost %d, twice %d, allowed undecided %d, disagreeing %d",
-		a.findings[lost], a.findings[doubled], a.findings[undecided], a.findings[disagrees])
+	fmt.Fprintf(&text, "%d drafts came back; lost %d, twice %d, allowed undecided %d, disagreeing %d",
+		a.drafts, a.findings[lost], a.findings[doubled], a.findings[undecided], a.findings[disagrees])
 	return text.String()
 }

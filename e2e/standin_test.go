@@ -35,7 +35,7 @@ const (
 type note struct {
 	What noted       `json:"what"`
 	ID   interact.ID `json:"id"`
-	// Mark is different for every answer, and the answer carries it wherever it goes.
+	// Mark is different for every answer, and the answer carries it wherever it goes; or it is a draft.
 	Mark    string           `json:"mark,omitempty"`
 	Outcome interact.Outcome `json:"outcome,omitempty"`
 	At      time.Time        `json:"at"`
@@ -46,7 +46,9 @@ type note struct {
 type noted string
 
 const (
-	isShown noted = "shown" // the request is before the person
+	isShown noted = "shown" // the request is before the person, with that draft
+	types   noted = "types" // the person has typed a draft
+	isSaved noted = "saved" // … and nod has saved it
 	gives   noted = "gives" // the person has answered; nod does not know yet
 	isTaken noted = "taken" // nod has taken the answer
 	isGone  noted = "gone"  // nod has not: the request was not pending any more
@@ -109,7 +111,7 @@ func (s *standIn) follow(ctx context.Context) {
 			operator.Signal(s.wake) // there may be more
 			known[p.ID] = p.Revision
 			if !isKnown {
-				s.note(note{What: isShown, ID: p.ID})
+				s.note(note{What: isShown, ID: p.ID, Mark: string(p.Draft)})
 				go s.answer(ctx, p)
 			}
 		}
@@ -126,6 +128,9 @@ func (s *standIn) answer(ctx context.Context, p operator.Prompt) {
 	s.mu.Lock()
 	a, thought, mood := s.decide(*p.Request, mark), upTo(s.random, thinks), s.random.IntN(20)
 	s.mu.Unlock()
+	if mood >= 12 {
+		s.draft(ctx, p.ID)
+	}
 	time.Sleep(thought)
 	switch mood {
 	case 0: // the person is away
@@ -141,6 +146,15 @@ func (s *standIn) answer(ctx context.Context, p operator.Prompt) {
 		s.note(note{What: isTaken, ID: p.ID, Mark: mark})
 	case errors.Is(err, operator.ErrGone):
 		s.note(note{What: isGone, ID: p.ID, Mark: mark})
+	}
+}
+
+// draft types something and does not send it.
+func (s *standIn) draft(ctx context.Context, id interact.ID) {
+	draft := rand.Text()
+	s.note(note{What: types, ID: id, Mark: draft})
+	if s.client.SaveDraft(ctx, id, []byte(draft)) == nil {
+		s.note(note{What: isSaved, ID: id, Mark: draft})
 	}
 }
 

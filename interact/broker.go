@@ -140,11 +140,8 @@ func (b *Broker) Begin(ctx context.Context, r Request) (*Ticket, error) {
 		return nil, err
 	}
 	if r.IdempotencyKey != "" {
-		e.content, e.callers = e.contentKey(), b.callersOf(r)
-		b.mu.Lock()
-		t, err := b.joinKeyed(e)
-		b.mu.Unlock()
-		if t != nil || err != nil {
+		e.content = e.contentKey()
+		if t, err := b.again(e); t != nil || err != nil {
 			return t, err
 		}
 	}

@@ -295,6 +295,21 @@ func (b *Broker) joinKeyed(e *entry) (*Ticket, error) {
 	return b.hold(old, e.callers), nil
 }
 
+// again joins the request that carries the same idempotency key, if it came before. As a rule it did not: then nobody
+// needs to know yet on whom its caller depends.
+func (b *Broker) again(e *entry) (*Ticket, error) {
+	b.mu.Lock()
+	old, err := b.known(e)
+	b.mu.Unlock()
+	if old == nil || err != nil {
+		return nil, err
+	}
+	e.callers = b.callersOf(e.req)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.joinKeyed(e)
+}
+
 // recall looks up the answer of the request that carries the same idempotency key, and what the policy made of it.
 func (b *Broker) recall(e *entry) (a Answer, why policy.Decision, isKnown bool, err error) {
 	b.mu.Lock()

@@ -48,7 +48,7 @@ type file struct {
 	hash digest      // … and its hash
 
 	size      int64 // bytes that it had when it was looked at last
-	mayShrink bool  // nod makes it smaller itself
+	mayShrink bool  // nod makes it smaller itself: see [writer.shrunk]
 }
 
 // openFile opens the database at path, makes it when there is none, and brings it up to date.
@@ -152,9 +152,6 @@ func (f *file) isTruncated(size int64) bool {
 	f.size = size
 	return false
 }
-
-// shrunk says that nod has ended to make the file smaller.
-func (f *file) shrunk() { f.mayShrink, f.size = false, 0 }
 
 // open opens the file, and another when it is of no use.
 func (w *writer) open() error {

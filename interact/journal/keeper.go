@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"zombiezen.com/go/sqlite"
@@ -103,10 +104,20 @@ func (j *Journal) trim() error {
 	if err := j.checkpoint(); err != nil {
 		return err
 	}
-	return j.write(context.Background(), func(w *writer) error {
-		w.file.shrunk()
-		return nil
-	})
+	return j.write(context.Background(), (*writer).shrunk)
+}
+
+// shrunk ends the time in which the file may become shorter, once it has. As long as somebody reads what was before, a
+// checkpoint leaves that to a later one.
+func (w *writer) shrunk() error {
+	return query(w.file.conn, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+		func(s *sqlite.Stmt) error {
+			info, err := os.Lstat(w.path)
+			if err == nil && info.Size() <= s.ColumnInt64(0) {
+				w.file.mayShrink, w.file.size = false, 0
+			}
+			return err
+		})
 }
 
 // dropOld deletes entries at the front that are older than is kept.

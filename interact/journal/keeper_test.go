@@ -8,6 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
 	"nod/interact"
 	"nod/interact/history"
 	"nod/interact/journal"
@@ -154,5 +157,40 @@ func TestWhatWaitedIsOverwritten(t *testing.T) {
 				t.Errorf("%s has it still: %v", name, err)
 			}
 		}
+	})
+}
+
+// While somebody reads what was before, the file cannot become shorter at once. When it does nobody has cut it off.
+func TestAFileThatNodShortensLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := config.History{Keep: 24 * time.Hour, MaxSize: 1000, KeepInputs: true}
+		path := file(t)
+		j := open(t, path, keeping(&c))
+		for n := range 300 {
+			must(t, j.Settle(t.Context(), big(n, time.Now())))
+		}
+		time.Sleep(time.Minute)
+		full := size(t, path)
+		reader, err := sqlite.OpenConn(path, sqlite.OpenReadOnly)
+		must(t, err)
+		must(t, sqlitex.ExecuteTransient(reader, "BEGIN", nil))
+		must(t, sqlitex.ExecuteTransient(reader, "SELECT count(*) FROM entries", nil))
+		time.Sleep(25 * time.Hour)
+		fill(t, j, 1000, 1001)
+		if size(t, path) < full {
+			t.Error("it is shorter already: this tests nothing")
+		}
+		must(t, reader.Close())
+		time.Sleep(time.Minute)
+		fill(t, j, 1001, 1002)
+		time.Sleep(time.Minute)
+		fill(t, j, 1002, 1003)
+		if size(t, path) >= full {
+			t.Error("it is not shorter")
+		}
+		if err := j.Problem(); err != nil {
+			t.Error(err)
+		}
+		entries(t, j, 303)
 	})
 }

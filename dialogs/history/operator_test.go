@@ -35,8 +35,8 @@ type fakeOperator struct {
 	mu      sync.Mutex
 	state   operator.State
 	queries []history.Query
-	hang    map[string]chan struct{} // questions for this text wait
-	ended   []string                 // texts of those that were given up
+	hang    map[string]bool // questions for this text wait
+	ended   []string        // texts of those that were given up
 }
 
 func (o *fakeOperator) State(context.Context) (s operator.State, err error) {
@@ -76,32 +76,27 @@ func (o *fakeOperator) Settle(context.Context, int, bool) error {
 	return o.refuse
 }
 
-// stop has questions for a text hang until goOn is called for it.
+// stop has questions for a text hang until they are given up.
 func (o *fakeOperator) stop(text string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.hang == nil {
-		o.hang = map[string]chan struct{}{}
+		o.hang = map[string]bool{}
 	}
-	o.hang[text] = make(chan struct{})
+	o.hang[text] = true
 }
-
-func (o *fakeOperator) goOn(text string) { close(o.hang[text]) }
 
 func (o *fakeOperator) History(ctx context.Context, q history.Query) (history.Page, error) {
 	o.mu.Lock()
 	o.queries = append(o.queries, q)
 	hang := o.hang[q.Text]
 	o.mu.Unlock()
-	if hang != nil {
-		select {
-		case <-hang:
-		case <-ctx.Done():
-			o.mu.Lock()
-			o.ended = append(o.ended, q.Text)
-			o.mu.Unlock()
-			return history.Page{}, ctx.Err()
-		}
+	if hang {
+		<-ctx.Done()
+		o.mu.Lock()
+		o.ended = append(o.ended, q.Text)
+		o.mu.Unlock()
+		return history.Page{}, ctx.Err()
 	}
 	if o.err != nil {
 		return history.Page{}, o.err

@@ -80,8 +80,8 @@ func (e *entry) keys() []joinKey {
 	return keys
 }
 
-// finish returns what is kept of e for those who ask for its answer later: not the input of an approval, which
-// the journal has. The caller holds Broker.mu.
+// finish returns what is kept of e for those who ask for its answer later: not the input of an approval, nor what the
+// person saw of it, which the journal has. The caller holds Broker.mu.
 func (e *entry) finish() *entry {
 	kept := &entry{
 		req: e.req, why: e.why, content: e.content, joined: e.joined, done: e.done, answer: e.answer,
@@ -90,6 +90,7 @@ func (e *entry) finish() *entry {
 	if approve, ok := e.req.Body.(Approve); ok {
 		kept.req.Body = Approve{Tool: approve.Tool, Class: approve.Class, ToolUseID: approve.ToolUseID}
 	}
+	kept.answer.Shown = Shown{}
 	kept.size = kept.req.size() + e.answer.size()
 	return kept
 }

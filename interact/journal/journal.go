@@ -192,11 +192,13 @@ type Pending struct {
 }
 
 // Restore returns the requests that waited when nod ended, oldest first, and of those that have an outcome the last,
-// oldest first, too. Of these, some may have lost their input: see [history.Withheld].
+// oldest first, too. Of these, some may have lost their input: see [history.Withheld]. What cannot be relied on is left
+// out, and logged: it is asked about anew.
 func (j *Journal) Restore(ctx context.Context, settled int) (open []Pending, last []interact.Record, err error) {
+	leftOut := func(why error) { j.opts.Log.Error("journal: restore", "err", why) }
 	err = j.read(ctx, func(conn *sqlite.Conn) error {
-		if open, err = readPending(conn); err == nil {
-			last, err = readLast(conn, settled)
+		if open, err = readPending(conn, leftOut); err == nil {
+			last, err = readLast(conn, settled, leftOut)
 		}
 		return err
 	})

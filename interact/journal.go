@@ -33,11 +33,27 @@ type Record struct {
 	Answer  Answer   `json:"answer,omitzero"`
 }
 
-// isLike reports whether nothing has changed that can while a request is open.
-func (r Record) isLike(other Record) bool {
-	return r.Request.ID == other.Request.ID && r.Detached == other.Detached && r.Postponed == other.Postponed &&
-		len(r.Joined) == len(other.Joined) && r.Request.Deadline.Equal(other.Request.Deadline) &&
-		r.Request.Snoozed.Equal(other.Request.Snoozed)
+// noted is what the journal has of a request that can change. The zero value is nothing.
+type noted struct {
+	isOpen, isSettled       bool
+	isDetached, isPostponed bool
+	joined                  int
+	deadline, snoozed       time.Time
+}
+
+func (r Record) noted() noted {
+	isSettled := r.Answer.Outcome != ""
+	return noted{
+		isOpen: !isSettled, isSettled: isSettled, isDetached: r.Detached, isPostponed: r.Postponed,
+		joined: len(r.Joined), deadline: r.Request.Deadline, snoozed: r.Request.Snoozed,
+	}
+}
+
+// isLike reports whether nothing has changed since.
+func (n noted) isLike(old noted) bool {
+	isSameTime := n.deadline.Equal(old.deadline) && n.snoozed.Equal(old.snoozed)
+	n.deadline, n.snoozed = old.deadline, old.snoozed
+	return isSameTime && n == old
 }
 
 // Shown is what a person saw of a request before they decided, and how they did.

@@ -53,21 +53,21 @@ func (b *Broker) note(e *entry, a Answer) error {
 	}
 	r := e.record(a)
 	b.mu.Unlock()
+	now := r.noted()
 	write := b.cfg.Journal.Open
 	switch {
-	case e.noted.Answer.Outcome != "" || a.Outcome == "" && r.isLike(e.noted):
+	case e.noted.isSettled || now.isLike(e.noted):
 		return nil
-	case a.Outcome != "":
+	case now.isSettled:
 		write = b.cfg.Journal.Settle
-	case e.noted.Request.ID != "":
+	case e.noted.isOpen:
 		write = b.cfg.Journal.Update
 	}
 	err := write(context.Background(), r)
 	switch {
 	case err == nil:
 		b.settleLate()
-		r.Request.Body = nil // it is not compared
-		e.noted = r
+		e.noted = now
 	case a.Outcome != "" && !a.passes():
 		b.owe(r)
 	}

@@ -2,6 +2,7 @@ package interact
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"nod/policy"
@@ -14,9 +15,12 @@ type Journal interface {
 	Open(ctx context.Context, r Record) error
 	// Update notes what has changed of an open request: its times, who joined it, and whether it outlives its caller.
 	Update(ctx context.Context, r Record) error
-	// Settle notes what came of a request, once; it may never have been open.
+	// Settle notes what came of a request, once; it may never have been open. Later the error wraps [ErrSettled].
 	Settle(ctx context.Context, r Record) error
 }
+
+// ErrSettled says that a request has its outcome already.
+var ErrSettled = errors.New("the journal has an outcome of this request already")
 
 // Record is one request in the journal. Its Answer has no Outcome while the request is pending.
 type Record struct {

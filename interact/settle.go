@@ -3,6 +3,7 @@ package interact
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"time"
@@ -92,7 +93,9 @@ func (b *Broker) settleLate() {
 	for _, r := range owed {
 		if err := b.cfg.Journal.Settle(context.Background(), r); err != nil {
 			b.cfg.Log.Error("journal: settle late", "id", r.Request.ID, "outcome", r.Answer.Outcome, "err", err)
-			b.owe(r)
+			if !errors.Is(err, ErrSettled) { // the write had not failed after all
+				b.owe(r)
+			}
 		}
 	}
 }

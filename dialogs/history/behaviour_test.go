@@ -134,6 +134,60 @@ func TestSearchAsYouType(t *testing.T) {
 	})
 }
 
+// What is settled meanwhile comes into view at once, but never moves what the person looks at.
+func TestTheListFollows(t *testing.T) {
+	o := &fakeOperator{count: 1000}
+	live(t, o, func(w *Window, ui func(func())) {
+		var l *entryList
+		wants := func(newest, chosen int64) {
+			t.Helper()
+			first, _ := l.at(1)
+			row, _ := l.at(l.selected())
+			if first.line.Seq != newest || l.chosen != chosen || row.line.Seq != chosen {
+				t.Errorf("the first entry is %d, chosen is %d, selected is %d", first.line.Seq, l.chosen, row.line.Seq)
+			}
+		}
+		settle := func() {
+			o.count++
+			w.Added()
+			synctest.Wait()
+		}
+		ui(func() {
+			w.Show(operator.View{History: operator.HistoryEntries})
+			w.win.Resize(fyne.NewSize(900, 600))
+			l = w.entries.list
+		})
+		ui(func() { l.Select(3) })
+		wants(1000, 999)
+		settle()
+		wants(1001, 999)
+
+		ui(func() { l.ScrollToOffset(500) })
+		settle()
+		settle()
+		time.Sleep(10 * renewal)
+		ui(func() {})
+		if wants(1001, 999); l.GetScrollOffset() != 500 {
+			t.Errorf("scrolled to %v", l.GetScrollOffset())
+		}
+		asked := len(o.queries)
+		ui(l.ScrollToTop)
+		time.Sleep(renewal)
+		ui(func() {})
+		if wants(1003, 999); len(o.queries) != asked+1 || l.GetScrollOffset() != 0 {
+			t.Errorf("asked %d times, scrolled to %v", len(o.queries)-asked, l.GetScrollOffset())
+		}
+
+		ui(w.close)
+		settle()
+		time.Sleep(10 * renewal)
+		ui(func() {})
+		if len(o.queries) != asked+1 {
+			t.Error("a window that is closed asks for more")
+		}
+	})
+}
+
 // With an operator that does not answer everything can be touched.
 func TestNothingWaitsForTheOperator(t *testing.T) {
 	o := somebody()

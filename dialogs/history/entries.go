@@ -20,6 +20,9 @@ import (
 // patience is how long a search may take before the window says that it searches.
 const patience = 300 * time.Millisecond
 
+// renewal is how soon the list looks again whether it may show what is new.
+const renewal = time.Second
+
 // filter is what the person looks for beyond words: what the controls above the list say.
 type filter struct {
 	query history.Query // without Text
@@ -43,6 +46,7 @@ type entriesPage struct {
 	filter  filter
 	facets  controls.Worker
 	setting bool // the controls are being set
+	behind  bool // there are entries that the list does not show yet
 }
 
 // choice is a control that picks by one value.
@@ -264,6 +268,26 @@ func (p *entriesPage) enter() {
 			p.follow()
 		}
 	})
+}
+
+// renew shows what has been settled meanwhile, now or once the person is back at the top of the list.
+func (p *entriesPage) renew() {
+	if !p.behind {
+		p.behind = true
+		p.catchUp()
+	}
+}
+
+func (p *entriesPage) catchUp() {
+	switch {
+	case !p.win.Visible() || p.win.tabs.Selected != onEntries: // whoever comes back finds them
+		p.behind = false
+	case p.list.isReading():
+		p.win.after(renewal, p.catchUp)
+	default:
+		p.behind = false
+		p.find()
+	}
 }
 
 func (p *entriesPage) leave() {

@@ -20,6 +20,7 @@ import (
 type Events struct {
 	PromptsChanged func()                          // other prompts are pending, or a window is wanted
 	StateChanged   func()                          // something else is in force
+	HistoryChanged func()                          // the journal has other entries
 	Ping           func(ctx context.Context) error // returns once the windows have handled an event
 }
 
@@ -41,6 +42,8 @@ func Connect(ctx context.Context, r io.Reader, w io.WriteCloser, version string,
 				e.PromptsChanged()
 			case methodStateChanged:
 				e.StateChanged()
+			case methodHistoryChanged:
+				e.HistoryChanged()
 			}
 		},
 		OnCallback: func(ctx context.Context, _ *jrpc2.Request) (any, error) { return nil, e.Ping(ctx) },

@@ -45,7 +45,7 @@ type fakeProcess struct {
 	shown  chan []operator.Prompt
 	views  chan operator.View
 	news   chan struct{} // cap 1: the journal has other entries
-	hangs  atomic.Bool // it answers no ping
+	hangs  atomic.Bool   // it answers no ping
 	killed atomic.Bool
 	die    context.CancelCauseFunc
 }

@@ -174,6 +174,11 @@ func (c *Client) Export(ctx context.Context, q history.Query, path string, forma
 	return get[int](ctx, c, methodExport, q, path, format)
 }
 
+// Verify implements [Operator].
+func (c *Client) Verify(ctx context.Context) (Verified, error) {
+	return get[Verified](ctx, c, methodVerify)
+}
+
 // SetAutostart implements [Operator].
 func (c *Client) SetAutostart(ctx context.Context, on bool) error {
 	return c.do(ctx, methodAutostart, on)

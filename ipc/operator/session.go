@@ -38,6 +38,7 @@ const (
 	methodInsights     = "history.insights"
 	methodAway         = "history.away"
 	methodExport       = "history.export"
+	methodVerify       = "history.verify"
 	methodAutostart    = "autostart"
 	methodDesktop      = "desktop"
 	methodTestRequest  = "test.request"
@@ -123,6 +124,7 @@ func methods(op Operator) handler.Map {
 		methodInsights:     handler.NewPos(op.Insights, "since"),
 		methodAway:         handler.New(op.Away),
 		methodExport:       handler.NewPos(op.Export, "query", "path", "format"),
+		methodVerify:       handler.New(op.Verify),
 		methodAutostart:    handler.NewPos(op.SetAutostart, "on"),
 		methodDesktop:      handler.New(op.Desktop),
 		methodTestRequest:  handler.New(op.TestRequest),

@@ -326,19 +326,19 @@ func (p *entriesPage) escape() bool {
 	return p.detail.actions.cancel() || p.export.hide() || p.clear()
 }
 
-// splitLayout gives a list its share of the width, and the rest to what is beside it.
+// splitLayout gives a list its share of the width, and the rest to what is beside it, which is no less than that needs.
 type splitLayout struct{}
 
 const leastList, mostList = 300, 460
 
 // MinSize implements [fyne.Layout].
 func (splitLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(leastList+300, 200)
+	return fyne.NewSize(leastList+o[1].MinSize().Width, 200)
 }
 
 // Layout implements [fyne.Layout].
 func (splitLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	left := min(max(0.42*size.Width, leastList), mostList)
+	left := max(min(0.42*size.Width, mostList, size.Width-o[1].MinSize().Width), leastList)
 	o[0].Resize(fyne.NewSize(left, size.Height))
 	o[1].Move(fyne.NewPos(left, 0))
 	o[1].Resize(fyne.NewSize(size.Width-left, size.Height))

@@ -149,14 +149,13 @@ func testClaudeCodeTerminal(t *testing.T, claude claudeCode) {
 	})
 }
 
-// logs fails the test unless nod's log says something.
+// logs waits until nod's log says something.
 func (n *nod) logs(text string) {
 	n.t.Helper()
-	log, err := os.ReadFile(n.logPath())
-	must(n.t, err)
-	if !strings.Contains(string(log), text) {
-		n.t.Errorf("nod's log does not say %q:\n%s", text, log)
-	}
+	must(n.t, n.Screen.Await(n.ctx, fmt.Sprintf("nod's log to say %q", text), func() (bool, error) {
+		log, err := os.ReadFile(n.logPath())
+		return strings.Contains(string(log), text), err
+	}))
 }
 
 // Claude Code asks its human by nod's form: the model reads what was picked there.

@@ -151,6 +151,9 @@ func TestLettaHookWithoutADecision(t *testing.T) {
 		"nod is killed": {func(n *nod, _ *call) {
 			must(n.t, n.cmd.Process.Kill())
 			<-n.ended
+			n.startNod()
+			n.prompt()
+			n.press("Escape")
 		}, 1},
 		"interrupted": {func(n *nod, c *call) { must(n.t, syscall.Kill(-c.cmd.Process.Pid, syscall.SIGINT)) }, 1},
 	} {

@@ -146,7 +146,7 @@ func (p *prompts) finish(ctx context.Context, one operator.Prompt, op operator.O
 	if err != nil {
 		a = operator.Answer{ID: one.ID, Failure: err.Error()}
 	}
-	err = op.Answer(ctx, a)
+	err = op.Answer(context.WithoutCancel(ctx), a) // which takes the prompt from what is pending, and so ends ctx
 	p.mu.Lock()
 	delete(p.shown, one.ID)
 	p.mu.Unlock()

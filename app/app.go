@@ -111,6 +111,7 @@ type program struct {
 	autostart *autostart
 
 	journalChanged chan struct{} // cap 1: what is wrong with the journal
+	journaled      chan struct{} // cap 1: the journal has other entries
 
 	locked  atomic.Bool   // the screen is
 	started config.Config // as it was when nod started
@@ -125,6 +126,7 @@ func newProgram(
 	p = &program{
 		ctx: ctx, quit: quit, opts: o, log: logs.Logger, logPath: logs.path, noLog: logs.problem, dir: dir,
 		welcome: newWelcome(), journalChanged: make(chan struct{}, 1),
+		journaled: make(chan struct{}, 1),
 	}
 	if p.autostart, err = newAutostart(); err != nil {
 		return nil, err
@@ -239,6 +241,7 @@ func (p *program) run() error {
 	}
 	p.parts.Go(func() { p.windows.run(p.ctx) })
 	p.parts.Go(p.watchJournal)
+	p.parts.Go(p.followJournal)
 	p.parts.Go(p.watchStore)
 	p.parts.Go(func() { p.shortcut.run(p.ctx) })
 	p.parts.Go(p.watchRequests)

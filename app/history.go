@@ -13,6 +13,8 @@ import (
 
 	"nod/interact"
 	"nod/interact/history"
+	"nod/interact/journal"
+	"nod/ipc/operator"
 )
 
 // archive answers what a person asks of the journal.
@@ -22,6 +24,8 @@ type archive interface {
 	Facets(ctx context.Context) (history.Facets, error)
 	Insights(ctx context.Context, since time.Time) (history.Insights, error)
 	Export(ctx context.Context, w io.Writer, q history.Query, f history.Format) (int, error)
+	Head(ctx context.Context) (history.Head, error)
+	Verify(ctx context.Context) error
 }
 
 // History implements [operator.Operator].
@@ -67,6 +71,19 @@ func (o operatorAPI) Export(ctx context.Context, q history.Query, path string, f
 		return 0, errors.Join(fmt.Errorf("export to %s: %w", path, err), os.Remove(path))
 	}
 	return n, nil
+}
+
+// Verify implements [operator.Operator].
+func (o operatorAPI) Verify(ctx context.Context) (operator.Verified, error) {
+	head, err := o.p.archive.Head(ctx)
+	if err != nil {
+		return operator.Verified{}, err
+	}
+	err = o.p.archive.Verify(ctx)
+	if broken, ok := errors.AsType[*journal.BrokenError](err); ok {
+		return operator.Verified{Head: head, Problem: broken.Error()}, nil
+	}
+	return operator.Verified{Head: head}, err
 }
 
 // lastAway finds what happened while the person was away.

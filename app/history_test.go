@@ -12,6 +12,7 @@ import (
 
 	"nod/interact"
 	"nod/interact/history"
+	"nod/interact/journal"
 )
 
 // fakeArchive has lines, and fails with err.
@@ -40,6 +41,31 @@ func (a *fakeArchive) Insights(context.Context, time.Time) (history.Insights, er
 func (a *fakeArchive) Export(_ context.Context, w io.Writer, q history.Query, f history.Format) (int, error) {
 	_, err := fmt.Fprint(w, q.Text, " as ", f)
 	return 3, errors.Join(err, a.err)
+}
+
+func (a *fakeArchive) Head(context.Context) (history.Head, error) {
+	return history.Head{Seq: 9, Hash: "ab"}, nil
+}
+
+func (a *fakeArchive) Verify(context.Context) error { return a.err }
+
+func TestVerify(t *testing.T) {
+	archive := &fakeArchive{}
+	o := operatorAPI{p: &program{archive: archive}}
+	for _, tt := range []struct {
+		found   error
+		problem string
+		fails   bool
+	}{
+		{nil, "", false},
+		{&journal.BrokenError{Seq: 3, Problem: "is missing"}, "entry 3 is missing", false},
+		{errors.New("disk on fire"), "", true},
+	} {
+		archive.err = tt.found
+		if v, err := o.Verify(t.Context()); v.Head.Seq != 9 || v.Problem != tt.problem || (err != nil) != tt.fails {
+			t.Errorf("%v: %+v, %v", tt.found, v, err)
+		}
+	}
 }
 
 func TestWhatHappenedWhileAway(t *testing.T) {

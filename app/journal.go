@@ -26,6 +26,7 @@ func (p *program) openJournal() error {
 	}
 	p.journal = journal.Open(path, journal.Options{
 		Log: p.log, Changed: func() { operator.Signal(p.journalChanged) },
+		Added:  func() { operator.Signal(p.journaled) },
 		Config: func() config.History { return p.store.Config().History },
 		// Nothing has an outcome before there is a server.
 		Token: func() string { return p.server.Endpoint().Token },
@@ -66,6 +67,26 @@ func (p *program) watchJournal() {
 		case <-p.ctx.Done():
 			return
 		case <-p.journalChanged:
+		}
+	}
+}
+
+// historyPace is how often the windows are told at most that the journal has other entries.
+const historyPace = time.Second
+
+// followJournal has the windows show what is settled.
+func (p *program) followJournal() {
+	for {
+		select {
+		case <-p.ctx.Done():
+			return
+		case <-p.journaled:
+			p.windows.historyChanged()
+		}
+		select {
+		case <-p.ctx.Done():
+			return
+		case <-time.After(historyPace):
 		}
 	}
 }

@@ -254,6 +254,15 @@ func (w *windows) Changed() {
 	}
 }
 
+// historyChanged has the windows fetch the entries of the journal, if one of them may show these.
+func (w *windows) historyChanged() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.process != nil && w.screen.Open {
+		w.process.session.HistoryChanged()
+	}
+}
+
 // release gives the windows what waits in the tray, as far as may says so.
 func (w *windows) release(may func(*prompt) bool) {
 	w.mu.Lock()

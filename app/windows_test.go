@@ -44,7 +44,8 @@ type fakeProcess struct {
 	client *operator.Client
 	shown  chan []operator.Prompt
 	views  chan operator.View
-	hangs  atomic.Bool // it answers no ping
+	news   chan struct{} // cap 1: the journal has other entries
+	hangs  atomic.Bool   // it answers no ping
 	killed atomic.Bool
 	die    context.CancelCauseFunc
 }
@@ -97,7 +98,8 @@ func (d *desk) start(context.Context) (*process, error) {
 	fromTray, toWindows := io.Pipe()
 	fromWindows, toTray := io.Pipe()
 	ctx, die := context.WithCancelCause(context.Background())
-	p := &fakeProcess{shown: make(chan []operator.Prompt, 100), views: make(chan operator.View, 10), die: die}
+	p := &fakeProcess{shown: make(chan []operator.Prompt, 100), views: make(chan operator.View, 10),
+		news: make(chan struct{}, 1), die: die}
 	exited := make(chan error, 1)
 	session := operator.Serve(fromWindows, toWindows, operatorAPI{windows: d.w}, "test", slog.New(slog.DiscardHandler))
 	var once sync.Once
@@ -136,6 +138,7 @@ func (d *desk) connect(ctx context.Context, p *fakeProcess, r io.Reader, w io.Wr
 	changed := make(chan struct{}, 1)
 	p.client, err = operator.Connect(ctx, r, w, "test", operator.Events{
 		PromptsChanged: func() { operator.Signal(changed) }, StateChanged: func() {},
+		HistoryChanged: func() { operator.Signal(p.news) },
 		Ping: func(ctx context.Context) error {
 			if p.hangs.Load() {
 				<-ctx.Done()
@@ -548,6 +551,33 @@ func TestWindowsStayWhileOneIsOpen(t *testing.T) {
 		<-p.client.Done()
 		if d.w.focused() {
 			t.Error("what is gone has the focus")
+		}
+	})
+}
+
+// Only a window that may show the history hears that it has other entries.
+func TestAnOpenWindowFollowsTheHistory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.w.historyChanged()
+		d.w.show(operator.View{History: operator.HistoryEntries})
+		p := d.now()
+		for _, open := range []bool{false, true, false} {
+			if err := p.client.Report(t.Context(), operator.Screen{Open: open}); err != nil {
+				t.Fatal(err)
+			}
+			d.w.historyChanged()
+			synctest.Wait()
+			select {
+			case <-p.news:
+				if !open {
+					t.Error("it is told with no window open")
+				}
+			default:
+				if open {
+					t.Error("an open window is not told")
+				}
+			}
 		}
 	})
 }

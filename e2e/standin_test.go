@@ -79,6 +79,7 @@ func beStandIn() int {
 	s.client, err = operator.Connect(ctx, os.Stdin, os.Stdout, os.Getenv(versionVariable), operator.Events{
 		PromptsChanged: func() { operator.Signal(s.wake) },
 		StateChanged:   func() {},
+		HistoryChanged: func() {},
 		Ping:           func(context.Context) error { return nil },
 	})
 	if err != nil {

@@ -46,7 +46,8 @@ func exitCode(err error) int {
 func run(ctx context.Context, in, out *os.File) error {
 	w := newWindows(ctx)
 	client, err := operator.Connect(ctx, in, out, version, operator.Events{
-		PromptsChanged: w.prompts.Changed, StateChanged: func() { operator.Signal(w.states) }, Ping: w.ping,
+		PromptsChanged: w.prompts.Changed, StateChanged: func() { operator.Signal(w.states) },
+		HistoryChanged: func() { operator.Signal(w.entries) }, Ping: w.ping,
 	})
 	if err != nil {
 		return err

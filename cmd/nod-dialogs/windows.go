@@ -38,6 +38,7 @@ type windows struct {
 	inFront  bool          // Fyne says that one of the windows has the focus; for the UI goroutine
 	focused  atomic.Bool   // one of them has
 	states   chan struct{} // cap 1: something else is in force
+	entries  chan struct{} // cap 1: the journal has other entries
 	reports  chan struct{} // cap 1: what is on screen has changed
 	isUp     atomic.Bool   // the display has taken the windows in
 }
@@ -45,7 +46,7 @@ type windows struct {
 func newWindows(ctx context.Context) *windows {
 	w := &windows{
 		ctx: ctx, app: fyneapp.NewWithID("io.nod.Desktop"),
-		states: make(chan struct{}, 1), reports: make(chan struct{}, 1),
+		states: make(chan struct{}, 1), entries: make(chan struct{}, 1), reports: make(chan struct{}, 1),
 	}
 	w.park = newPark(ctx, w.busy)
 	w.prompts = newPrompts(func() { w.onUI(w.park.settle) })
@@ -71,6 +72,13 @@ func (w *windows) renew(ctx context.Context) error {
 	w.onUI(w.look)
 	w.settings.Changed()
 	w.history.Changed()
+	return nil
+}
+
+// settled shows what was settled, where the history is in view.
+func (w *windows) settled(context.Context) error {
+	w.history.Added()
+	w.park.Wake()
 	return nil
 }
 
@@ -148,6 +156,7 @@ func (w *windows) started() {
 	go w.prompts.run(w.ctx, w.client, w.dialogs, w.show)
 	go w.prompts.saveDrafts(w.ctx, w.client)
 	go follow(w.ctx, w.states, fetchState, w.renew)
+	go follow(w.ctx, w.entries, "show what was settled", w.settled)
 	go follow(w.ctx, w.reports, "tell nod what is on screen", w.report)
 	w.park.settle()
 }

@@ -3,6 +3,8 @@ package history
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +15,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/theme"
 
 	"nod/dialogs/controls"
 	"nod/interact"
@@ -130,6 +133,60 @@ func TestSearchAsYouType(t *testing.T) {
 		ui(w.close)
 		if !slices.Contains(o.ended, "slow") {
 			t.Error("it goes on looking for a window that is closed")
+		}
+	})
+}
+
+// What is settled meanwhile comes into view at once, but never moves what the person looks at.
+func TestTheListFollows(t *testing.T) {
+	o := &fakeOperator{count: 1000}
+	live(t, o, func(w *Window, ui func(func())) {
+		var l *entryList
+		wants := func(newest, chosen int64) {
+			t.Helper()
+			first, _ := l.at(1)
+			row, _ := l.at(l.selected())
+			if first.line.Seq != newest || l.chosen != chosen || row.line.Seq != chosen {
+				t.Errorf("the first entry is %d, chosen is %d, selected is %d", first.line.Seq, l.chosen, row.line.Seq)
+			}
+		}
+		settle := func() {
+			o.count++
+			w.Added()
+			synctest.Wait()
+		}
+		ui(func() {
+			w.Show(operator.View{History: operator.HistoryEntries})
+			w.win.Resize(fyne.NewSize(900, 600))
+			l = w.entries.list
+		})
+		ui(func() { l.Select(3) })
+		wants(1000, 999)
+		settle()
+		wants(1001, 999)
+
+		ui(func() { l.ScrollToOffset(500) })
+		settle()
+		settle()
+		time.Sleep(10 * renewal)
+		ui(func() {})
+		if wants(1001, 999); l.GetScrollOffset() != 500 {
+			t.Errorf("scrolled to %v", l.GetScrollOffset())
+		}
+		asked := len(o.queries)
+		ui(l.ScrollToTop)
+		time.Sleep(renewal)
+		ui(func() {})
+		if wants(1003, 999); len(o.queries) != asked+1 || l.GetScrollOffset() != 0 {
+			t.Errorf("asked %d times, scrolled to %v", len(o.queries)-asked, l.GetScrollOffset())
+		}
+
+		ui(w.close)
+		settle()
+		time.Sleep(10 * renewal)
+		ui(func() {})
+		if len(o.queries) != asked+1 {
+			t.Error("a window that is closed asks for more")
 		}
 	})
 }
@@ -323,6 +380,95 @@ func TestWindowFitsASmallScreen(t *testing.T) {
 			t.Errorf("page %d needs %v", page, m)
 		}
 	}
+}
+
+// The buttons below an entry have room for their words in the narrowest window.
+func TestTheNarrowestWindow(t *testing.T) {
+	w := openTestWindow(t, somebody(), "light")
+	w.entries.open(10)
+	w.win.Resize(w.win.Content().MinSize().AddWidthHeight(2*theme.Padding(), 2*theme.Padding()))
+	for _, b := range w.entries.detail.actions.buttons {
+		if got, needs := b.Size().Width, b.MinSize().Width; got < needs {
+			t.Errorf("%q has %v of %v", b.Text, got, needs)
+		}
+	}
+}
+
+// Random keys, taps and news leave the window as it should be: on a page, with a focus that is in view, and with the
+// detail of what is chosen.
+func TestMonkey(t *testing.T) {
+	keys := []fyne.KeyName{
+		fyne.KeyUp, fyne.KeyDown, fyne.KeyPageUp, fyne.KeyPageDown, fyne.KeyHome, fyne.KeyEnd, fyne.KeyReturn, fyne.KeySpace,
+		fyne.KeyEscape, fyne.KeyF5, fyne.KeyBackspace, fyne.KeyLeft, fyne.KeyRight,
+	}
+	for seed := range uint64(10) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		o := somebody()
+		w := openTestWindow(t, o, "light")
+		var did []string
+		for range 150 {
+			did = append(did, w.monkey(o, random, keys))
+			if !w.Visible() {
+				w.Show(operator.View{History: operator.HistoryEntries})
+			}
+			if problem := w.problem(); problem != "" {
+				t.Fatalf("seed %d: %s after %q", seed, problem, did)
+			}
+		}
+	}
+}
+
+// monkey does one thing at random, and says what.
+func (w *Window) monkey(o *fakeOperator, random *rand.Rand, keys []fyne.KeyName) string {
+	c := w.win.Canvas()
+	switch random.IntN(6) {
+	case 0:
+		c.(interface{ FocusNext() }).FocusNext()
+		return "Tab"
+	case 1:
+		c.(interface{ FocusPrevious() }).FocusPrevious()
+		return "Shift+Tab"
+	case 2:
+		if focused := c.Focused(); focused != nil {
+			focused.TypedRune(rune("git ("[random.IntN(5)]))
+		}
+		return "a letter"
+	case 3:
+		chords := slices.SortedFunc(maps.Keys(w.chords()), func(a, b desktop.CustomShortcut) int {
+			return strings.Compare(a.ShortcutName(), b.ShortcutName())
+		})
+		chord := chords[random.IntN(len(chords))]
+		w.typedShortcut(&chord)
+		return chord.ShortcutName()
+	case 4:
+		newest := o.entries[0]
+		newest.Seq, newest.Session = newest.Seq+1, fmt.Sprint("a", random.IntN(3))
+		o.entries = append([]history.Entry{newest}, o.entries...)
+		w.Added()
+		return "news"
+	}
+	key := keys[random.IntN(len(keys))]
+	w.press(key)
+	return string(key)
+}
+
+// problem says what is wrong with the window; "": nothing is.
+func (w *Window) problem() string {
+	l := w.entries.list
+	focused, _ := w.win.Canvas().Focused().(fyne.CanvasObject)
+	switch {
+	case w.tabs.Selected < onEntries || w.tabs.Selected > onInsights:
+		return fmt.Sprint("page ", w.tabs.Selected)
+	case focused != nil && !focused.Visible():
+		return fmt.Sprintf("a hidden %T has the focus", focused)
+	case l.chosen != 0 && w.entries.detail.entry.Seq != l.chosen:
+		return fmt.Sprintf("entry %d is shown, chosen is %d", w.entries.detail.entry.Seq, l.chosen)
+	case l.rows > 0 && len(l.pages) == 0 || l.rows < 0:
+		return fmt.Sprintf("%d rows on %d pages", l.rows, len(l.pages))
+	case w.win.Content().MinSize().Width > 890:
+		return fmt.Sprintf("it needs %v", w.win.Content().MinSize())
+	}
+	return ""
 }
 
 // What an agent writes is never drawn as it is where it could deceive, nor taken for a template.

@@ -20,6 +20,9 @@ import (
 // patience is how long a search may take before the window says that it searches.
 const patience = 300 * time.Millisecond
 
+// renewal is how soon the list looks again whether it may show what is new.
+const renewal = time.Second
+
 // filter is what the person looks for beyond words: what the controls above the list say.
 type filter struct {
 	query history.Query // without Text
@@ -43,6 +46,7 @@ type entriesPage struct {
 	filter  filter
 	facets  controls.Worker
 	setting bool // the controls are being set
+	behind  bool // there are entries that the list does not show yet
 }
 
 // choice is a control that picks by one value.
@@ -266,6 +270,26 @@ func (p *entriesPage) enter() {
 	})
 }
 
+// renew shows what has been settled meanwhile, now or once the person is back at the top of the list.
+func (p *entriesPage) renew() {
+	if !p.behind {
+		p.behind = true
+		p.catchUp()
+	}
+}
+
+func (p *entriesPage) catchUp() {
+	switch {
+	case !p.win.Visible() || p.win.tabs.Selected != onEntries: // whoever comes back finds them
+		p.behind = false
+	case p.list.isReading():
+		p.win.after(renewal, p.catchUp)
+	default:
+		p.behind = false
+		p.find()
+	}
+}
+
 func (p *entriesPage) leave() {
 	p.list.next.Drop()
 	p.list.again.Drop()
@@ -302,19 +326,19 @@ func (p *entriesPage) escape() bool {
 	return p.detail.actions.cancel() || p.export.hide() || p.clear()
 }
 
-// splitLayout gives a list its share of the width, and the rest to what is beside it.
+// splitLayout gives a list its share of the width, and the rest to what is beside it, which is no less than that needs.
 type splitLayout struct{}
 
 const leastList, mostList = 300, 460
 
 // MinSize implements [fyne.Layout].
 func (splitLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(leastList+300, 200)
+	return fyne.NewSize(leastList+o[1].MinSize().Width, 200)
 }
 
 // Layout implements [fyne.Layout].
 func (splitLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	left := min(max(0.42*size.Width, leastList), mostList)
+	left := max(min(0.42*size.Width, mostList, size.Width-o[1].MinSize().Width), leastList)
 	o[0].Resize(fyne.NewSize(left, size.Height))
 	o[1].Move(fyne.NewPos(left, 0))
 	o[1].Resize(fyne.NewSize(size.Width-left, size.Height))

@@ -91,9 +91,17 @@ func (l *entryList) find(q history.Query) {
 		l.pages, l.rows, l.more = nil, 0, false
 		l.UnselectAll()
 		l.take(p, 0, err)
+		if at := l.selected(); at >= 0 {
+			l.Highlight(at)
+		}
 		l.ScrollToTop()
 	})
 	l.onStatus(nil)
+}
+
+// isReading reports whether other rows than the first are in view, or rows are under way.
+func (l *entryList) isReading() bool {
+	return l.GetScrollOffset() > 0 || l.next.Busy() || l.again.Busy()
 }
 
 // take adds a page to the end.
@@ -240,18 +248,12 @@ func (l *entryList) open(i widget.ListItemID) {
 	}
 }
 
-// mark selects the row of the entry that is shown, if it is among those in memory.
+// mark selects the row of the entry that is shown, if it is among those in memory, and leaves in view what is.
 func (l *entryList) mark() {
-	if l.chosen == 0 {
-		return
-	}
-	for _, p := range l.pages {
-		for i, r := range p.rows {
-			if !r.heading && r.line.Seq == l.chosen {
-				l.Select(p.first + i)
-				return
-			}
-		}
+	if at := l.selected(); at >= 0 {
+		offset := l.GetScrollOffset()
+		l.Select(at)
+		l.ScrollToOffset(offset)
 	}
 }
 

@@ -49,8 +49,8 @@ const (
 	onInsights
 )
 
-// Window is the history window. It is built when it is first shown. All of it but Changed and Visible belongs to the UI
-// goroutine.
+// Window is the history window. It is built when it is first shown. All of it but Changed, Added and Visible
+// belongs to the UI goroutine.
 type Window struct {
 	app     fyne.App
 	opts    Options
@@ -129,6 +129,13 @@ func (w *Window) Changed() {
 		w.news.Store(false)
 		w.fetch()
 	})
+}
+
+// Added says that there are entries which the window may not show yet. It is safe for concurrent use and never blocks.
+func (w *Window) Added() {
+	if w.visible.Load() {
+		fyne.Do(w.entries.renew)
+	}
 }
 
 // fetch asks for what is in force.

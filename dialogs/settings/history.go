@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs"
@@ -24,11 +26,18 @@ type historyPage struct {
 	settings settingList
 	size     *savedEntry
 	forward  *savedEntry
+
+	verify  controls.Latest
+	check   *controls.Button // verifies the chain, or stops that
+	verdict *widget.Label
 }
 
 func newHistoryPage(w *Window) *historyPage {
 	const day = 24 * time.Hour
-	p := &historyPage{part: newPart(w)}
+	p := &historyPage{part: newPart(w), verify: controls.Latest{Aside: w.aside}}
+	p.check = controls.NewButton(lang.L("Check now"), p.toggle)
+	p.verdict = dialogs.Lines("", theme.SizeNameCaptionText, widget.LowImportance)
+	p.say("", widget.LowImportance)
 	p.size = newSavedEntry(w, lang.L("At most"), lang.L("MB on the disk. Above that the oldest goes."),
 		func(c *config.Config) string { return strconv.Itoa(c.History.MaxSize) }, setMaxSize)
 	p.forward = newSavedEntry(w, lang.L("Send outcomes to"),
@@ -68,7 +77,10 @@ func (p *historyPage) kept(j operator.Journal) []fyne.CanvasObject {
 			map[string]any{"Count": j.Entries, "Size": fmt.Sprintf("%.1f", float64(j.Bytes)/1e6)})))
 	}
 	if j.Head.Seq > 0 {
-		rows = append(rows, factRow(lang.L("Hash of the last entry"), j.Head.Hash))
+		words := dialogs.Column(3, dialogs.Words(lang.L("Is it as it was written?"), theme.SizeNameText,
+			theme.ColorNameForeground), dialogs.Tight(p.verdict))
+		rows = append(rows, factRow(lang.L("Hash of the last entry"), j.Head.Hash),
+			dialogs.Padded(8, 14, container.New(controls.Besides{Gap: 12}, words, p.check)))
 	}
 	if j.Problem != "" {
 		problem := dialogs.Padded(10, 14, controls.Paragraph(j.Problem, widget.DangerImportance))
@@ -76,6 +88,47 @@ func (p *historyPage) kept(j operator.Journal) []fyne.CanvasObject {
 	}
 	return []fyne.CanvasObject{controls.Section(lang.L("Kept now"), lang.L("Each entry seals those before it. Note "+
 		"the last hash elsewhere: with it, nod history verify finds out whether anything before was changed."), rows...)}
+}
+
+// toggle verifies the chain, or stops that.
+func (p *historyPage) toggle() {
+	if p.verify.Busy() {
+		p.leave()
+		return
+	}
+	p.check.SetText(lang.L("Stop"))
+	p.say(lang.L("Checking every entry…"), widget.LowImportance)
+	controls.FetchLatest(&p.verify, p.win.opts.Operator.Verify, p.verified)
+}
+
+// leave forgets what was found, and finds nothing more.
+func (p *historyPage) leave() {
+	p.verify.Drop()
+	p.check.SetText(lang.L("Check now"))
+	p.say("", widget.LowImportance)
+}
+
+// verified says what was found.
+func (p *historyPage) verified(v operator.Verified, err error) {
+	p.check.SetText(lang.L("Check now"))
+	switch {
+	case err != nil:
+		p.say(err.Error(), widget.DangerImportance)
+	case v.Problem != "":
+		p.say(lang.L("No, this is not what nod wrote: {{.Problem}}", map[string]any{"Problem": v.Problem}),
+			widget.DangerImportance)
+	default:
+		p.say(lang.L("Yes, up to entry {{.Number}}.", map[string]any{"Number": v.Head.Seq}), widget.SuccessImportance)
+	}
+}
+
+// say says how far the check is, or what it does.
+func (p *historyPage) say(s string, i widget.Importance) {
+	if s == "" {
+		s = lang.L("Holds every entry against the chain of hashes.")
+	}
+	p.verdict.Importance = i
+	p.verdict.SetText(s)
 }
 
 func setMaxSize(c *config.Config, typed string) error {

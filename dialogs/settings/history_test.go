@@ -1,6 +1,8 @@
 package settings
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,4 +50,43 @@ func TestWhatIsKeptIsSaid(t *testing.T) {
 	o.state.Journal.Problem = "the disk is full"
 	w.fetch()
 	w.looksLike(t, "history-problem-light.png")
+}
+
+// The chain is verified when the person wants that, and no longer than they look at the page.
+func TestTheChainIsVerified(t *testing.T) {
+	o := somebody()
+	live(t, o, func(w *Window, ui func(func())) {
+		ui(w.Show)
+		ui(func() { w.tabs.SelectIndex(onHistory) })
+		p := w.history
+		says := func(want, button string) {
+			t.Helper()
+			if !strings.Contains(p.verdict.Text, want) || p.check.Text != button {
+				t.Errorf("says %q, with the button %q", p.verdict.Text, p.check.Text)
+			}
+		}
+		check := func() { ui(p.check.OnTapped) }
+		says("Holds every entry", "Check now")
+		o.verified.Head.Seq = 48231
+		check()
+		says("Yes, up to entry 48231.", "Check now")
+		o.verified.Problem = "entry 3 is missing"
+		check()
+		says("No, this is not what nod wrote: entry 3 is missing", "Check now")
+		o.refuse = errors.New("disk on fire")
+		check()
+		says("disk on fire", "Check now")
+		o.stop()
+		check()
+		says("Checking every entry…", "Stop")
+		check()
+		says("Holds every entry", "Check now")
+		check()
+		ui(func() { w.tabs.SelectIndex(onAbout) })
+		if p.verify.Busy() || o.calls("Verify") != 5 {
+			t.Errorf("verified %d times; goes on: %v", o.calls("Verify"), p.verify.Busy())
+		}
+		o.goOn()
+		ui(w.close)
+	})
 }

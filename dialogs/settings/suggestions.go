@@ -32,8 +32,8 @@ type suggestionsPage struct {
 func newSuggestionsPage(w *Window) *suggestionsPage {
 	p := &suggestionsPage{part: newPart(w), replay: newReplayCard(w, everything)}
 	p.content = controls.Page(dialogs.Column(9,
-		controls.Header(lang.L("Suggestions"), lang.L("Rules for what you kept answering the same way since nod "+
-			"started. None is added unless you add it.")),
+		controls.Header(lang.L("Suggestions"), lang.L("Rules for what you have always answered the same way. "+
+			"None is added unless you add it.")),
 		p.problem.Content, p.body), p.replay.content)
 	return p
 }

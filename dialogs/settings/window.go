@@ -350,7 +350,7 @@ func (w *Window) makePages() {
 			nothing, w.suggestions.leave},
 		{lang.L("Agents"), theme.ComputerIcon(), w.agents.content, w.agents.refresh, w.agents.look, nothing},
 		{lang.L("Attention"), theme.VolumeUpIcon(), w.attention.content, w.attention.refresh, nothing, nothing},
-		{lang.L("History"), theme.StorageIcon(), w.history.content, w.history.refresh, nothing, nothing},
+		{lang.L("History"), theme.StorageIcon(), w.history.content, w.history.refresh, nothing, w.history.leave},
 		{lang.L("About"), theme.InfoIcon(), w.about.content, func(operator.State) {}, w.about.ask, nothing},
 	}
 }

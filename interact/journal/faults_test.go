@@ -171,6 +171,20 @@ func TestAFileThatIsRemoved(t *testing.T) {
 	entries(t, j, 3)
 }
 
+// Who shows entries hears of those that are added, and of nothing else.
+func TestAddedIsTold(t *testing.T) {
+	added := make(chan struct{}, 10)
+	j := open(t, file(t), journal.Options{Added: func() { added <- struct{}{} }})
+	must(t, j.Open(t.Context(), approval(1)))
+	must(t, j.Settle(t.Context(), settled(approval(1), interact.Allowed)))
+	<-added
+	must(t, j.Open(t.Context(), approval(2)))
+	must(t, j.Close())
+	if len(added) != 0 {
+		t.Error("it is told of a request that waits")
+	}
+}
+
 func TestALockedFile(t *testing.T) {
 	path := filled(t, 5)
 	changes := make(chan error, 10)

@@ -48,6 +48,8 @@ type Options struct {
 	// Changed is called when [Journal.Problem] says something else than before. It must return soon, and not call the
 	// journal to write. nil: nobody is told.
 	Changed func()
+	// Added is called after entries were added, on the way of those that follow: it must not block. nil: nobody is told.
+	Added func()
 }
 
 // Journal is an [interact.Journal] in a file. It is safe for concurrent use. Whatever is wrong with the file, nod goes
@@ -84,6 +86,9 @@ func Open(path string, o Options) *Journal {
 	}
 	if o.Changed == nil {
 		o.Changed = func() {}
+	}
+	if o.Added == nil {
+		o.Added = func() {}
 	}
 	j := &Journal{
 		Reader: newReader(path), opts: o,

@@ -90,10 +90,12 @@ func (w *writer) group(first *write) {
 	case w.j.wrote <- struct{}{}:
 	default:
 	}
-	if err == nil {
-		for _, a := range w.added {
-			w.j.forward.add(a.line, a.hash)
-		}
+	if err != nil || len(w.added) == 0 {
+		return
+	}
+	w.j.opts.Added()
+	for _, a := range w.added {
+		w.j.forward.add(a.line, a.hash)
 	}
 }
 

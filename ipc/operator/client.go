@@ -20,6 +20,7 @@ import (
 type Events struct {
 	PromptsChanged func()                          // other prompts are pending, or a window is wanted
 	StateChanged   func()                          // something else is in force
+	HistoryChanged func()                          // the journal has other entries
 	Ping           func(ctx context.Context) error // returns once the windows have handled an event
 }
 
@@ -41,6 +42,8 @@ func Connect(ctx context.Context, r io.Reader, w io.WriteCloser, version string,
 				e.PromptsChanged()
 			case methodStateChanged:
 				e.StateChanged()
+			case methodHistoryChanged:
+				e.HistoryChanged()
 			}
 		},
 		OnCallback: func(ctx context.Context, _ *jrpc2.Request) (any, error) { return nil, e.Ping(ctx) },
@@ -169,6 +172,11 @@ func (c *Client) Away(ctx context.Context) (history.Away, error) {
 // Export implements [Operator].
 func (c *Client) Export(ctx context.Context, q history.Query, path string, format history.Format) (int, error) {
 	return get[int](ctx, c, methodExport, q, path, format)
+}
+
+// Verify implements [Operator].
+func (c *Client) Verify(ctx context.Context) (Verified, error) {
+	return get[Verified](ctx, c, methodVerify)
 }
 
 // SetAutostart implements [Operator].

@@ -66,6 +66,8 @@ type Operator interface {
 	Away(ctx context.Context) (history.Away, error)
 	// Export writes what a query finds, all of it, to a file that does not exist yet, and says how much that is.
 	Export(ctx context.Context, q history.Query, path string, format history.Format) (int, error)
+	// Verify holds every entry of the journal against their chain, which may take long.
+	Verify(ctx context.Context) (Verified, error)
 	// SetAutostart says whether nod starts with the session.
 	SetAutostart(ctx context.Context, on bool) error
 	// Desktop asks the desktop what it offers. It may take a moment.
@@ -240,6 +242,12 @@ type Journal struct {
 	Bytes   int64        // on the disk
 	Head    history.Head // the last entry
 	Problem string       // why nothing can be kept now; empty: it can
+}
+
+// Verified is what holding the journal against its chain has found.
+type Verified struct {
+	Head    history.Head // the last entry
+	Problem string       // with the first entry that was changed, is missing or not where it was; empty: there is none
 }
 
 // Autostart says whether nod starts with the session.

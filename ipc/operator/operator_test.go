@@ -95,6 +95,10 @@ func (r *recorder) Away(context.Context) (history.Away, error) {
 	return history.Away{Passed: history.Found{Count: 2}}, r.note("Away")
 }
 
+func (r *recorder) Verify(context.Context) (Verified, error) {
+	return Verified{Head: history.Head{Seq: 9, Hash: "ab"}, Problem: "entry 3 is missing"}, r.note("Verify")
+}
+
 func (r *recorder) Export(_ context.Context, q history.Query, path string, f history.Format) (int, error) {
 	return 12, r.note("Export", q, path, f)
 }
@@ -182,6 +186,8 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 			history.Away{Passed: history.Found{Count: 2}}},
 		{func(ctx context.Context) (any, error) { return c.Export(ctx, query, "/tmp/x.csv", history.CSV) },
 			[]any{"Export", query, "/tmp/x.csv", history.CSV}, 12},
+		{func(ctx context.Context) (any, error) { return c.Verify(ctx) }, []any{"Verify"},
+			Verified{Head: history.Head{Seq: 9, Hash: "ab"}, Problem: "entry 3 is missing"}},
 		{func(ctx context.Context) (any, error) { return nothing(c.SetAutostart(ctx, true)) },
 			[]any{"SetAutostart", true}, nil},
 		{func(ctx context.Context) (any, error) { return c.Desktop(ctx) }, []any{"Desktop"}, Desktop{Tray: true}},

@@ -38,6 +38,7 @@ const (
 	methodInsights     = "history.insights"
 	methodAway         = "history.away"
 	methodExport       = "history.export"
+	methodVerify       = "history.verify"
 	methodAutostart    = "autostart"
 	methodDesktop      = "desktop"
 	methodTestRequest  = "test.request"
@@ -47,6 +48,7 @@ const (
 	// From the tray process:
 	methodPromptsChanged = "prompts.changed"
 	methodStateChanged   = "state.changed"
+	methodHistoryChanged = "history.changed"
 	methodPing           = "ping" // say that the windows are alive: the only callback
 )
 
@@ -61,6 +63,7 @@ type Session struct {
 	done    chan struct{}
 	prompts chan struct{} // cap 1: other prompts are pending, or a window is wanted
 	state   chan struct{} // cap 1: something else is in force
+	history chan struct{} // cap 1: the journal has other entries
 }
 
 // Serve serves op to the windows process on the other end of r and w until that ends or [Session.Close] is called.
@@ -68,7 +71,7 @@ type Session struct {
 func Serve(r io.ReadCloser, w io.WriteCloser, op Operator, version string, log *slog.Logger) *Session {
 	s := &Session{
 		read: r, ready: make(chan struct{}), done: make(chan struct{}),
-		prompts: make(chan struct{}, 1), state: make(chan struct{}, 1),
+		prompts: make(chan struct{}, 1), state: make(chan struct{}, 1), history: make(chan struct{}, 1),
 	}
 	table := methods(op)
 	table[methodHello] = withCode(handler.NewPos(func(_ context.Context, windows string) error {
@@ -121,6 +124,7 @@ func methods(op Operator) handler.Map {
 		methodInsights:     handler.NewPos(op.Insights, "since"),
 		methodAway:         handler.New(op.Away),
 		methodExport:       handler.NewPos(op.Export, "query", "path", "format"),
+		methodVerify:       handler.New(op.Verify),
 		methodAutostart:    handler.NewPos(op.SetAutostart, "on"),
 		methodDesktop:      handler.New(op.Desktop),
 		methodTestRequest:  handler.New(op.TestRequest),
@@ -161,6 +165,9 @@ func (s *Session) PromptsChanged() { Signal(s.prompts) }
 // StateChanged has the windows fetch what is in force. It never blocks.
 func (s *Session) StateChanged() { Signal(s.state) }
 
+// HistoryChanged has the windows fetch the entries of the journal that they show. It never blocks.
+func (s *Session) HistoryChanged() { Signal(s.history) }
+
 // Signal has the goroutine that listens to c, which has room for one signal, look at what there is. It never blocks.
 func Signal(c chan<- struct{}) {
 	select {
@@ -180,6 +187,8 @@ func (s *Session) push() {
 			method = methodPromptsChanged
 		case <-s.state:
 			method = methodStateChanged
+		case <-s.history:
+			method = methodHistoryChanged
 		}
 		if s.server.Notify(context.Background(), method, nil) != nil {
 			return // the connection has ended

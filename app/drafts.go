@@ -19,6 +19,18 @@ func (w *windows) comesBack(id interact.ID, draft []byte) {
 	w.setDraft(id, draft)
 }
 
+// cameBack forgets what came back but is not among those that are pending: it has ended without a prompt.
+func (w *windows) cameBack(pending []interact.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id := range w.back {
+		if !slices.ContainsFunc(pending, func(r interact.Request) bool { return r.ID == id }) {
+			delete(w.back, id)
+			delete(w.drafts, id)
+		}
+	}
+}
+
 // setDraft needs w.mu.
 func (w *windows) setDraft(id interact.ID, draft []byte) {
 	if len(draft) == 0 {

@@ -118,3 +118,14 @@ func TestDraftsThatAreNotKept(t *testing.T) {
 		d.wantDrafts(map[interact.ID]string{"a": "still here"})
 	})
 }
+
+// What has ended while nod did not run leaves nothing of its draft in memory.
+func TestDraftsOfWhatCameBackTooLate(t *testing.T) {
+	w := newWindows(windowsConfig{})
+	w.comesBack("over", []byte("half a sentence"))
+	w.comesBack("waits", []byte("another"))
+	w.cameBack([]interact.Request{{ID: "waits"}})
+	if len(w.back) != 1 || len(w.drafts) != 1 || string(w.drafts["waits"]) != "another" {
+		t.Errorf("back %v, drafts %q", w.back, w.drafts)
+	}
+}

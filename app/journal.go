@@ -49,6 +49,7 @@ func (p *program) restore() {
 	}
 	p.broker.Restore(pending, last)
 	if len(open) > 0 {
+		p.windows.cameBack(p.broker.Pending())
 		p.log.Info("restored", "pending", len(open))
 	}
 }

@@ -138,6 +138,11 @@ func decode(text, kept []byte) (head, error) {
 	if kept == nil {
 		return h, nil
 	}
+	return h.with(kept)
+}
+
+// with is h with what its body says.
+func (h head) with(kept []byte) (head, error) {
 	var b body
 	if err := json.Unmarshal(kept, &b); err != nil {
 		return head{}, fmt.Errorf("read body: %w", err)

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -254,33 +253,34 @@ func readLast(conn *sqlite.Conn, n int, leftOut func(error)) (last []interact.Re
 	}
 	err = query(conn, "SELECT "+columns+", hash, head, body FROM entries WHERE seq > ? ORDER BY seq",
 		func(s *sqlite.Stmt) error {
-			e, err := readEntry(s)
-			if err = cmp.Or(c.check(s), err); err != nil {
+			h, body, err := c.next(s)
+			if err == nil && body != nil {
+				h, err = h.with(body)
+			}
+			if err != nil {
 				leftOut(fmt.Errorf("answers up to this one do not count: %w", err))
 				last = nil
 				return c.skip(s)
 			}
-			if !keepsAnswer(e) {
-				e.Record.Answer = interact.Answer{Outcome: interact.Cancelled, Reason: reasonNotKept, At: e.Record.Answer.At}
+			r := h.Record
+			if !h.keepsAnswer(body != nil) {
+				r.Answer = interact.Answer{Outcome: interact.Cancelled, Reason: reasonNotKept, At: r.Answer.At}
 			}
-			last = append(last, e.Record)
+			last = append(last, r)
 			return nil
 		}, c.seq)
 	return last, err
 }
 
-// keepsAnswer reports whether an entry still has what the person answered, word for word.
-func keepsAnswer(e history.Entry) bool {
-	if e.Outcome != interact.Answered || e.Kind != interact.KindAsk && e.Kind != interact.KindForm {
+// keepsAnswer reports whether an entry, with its body or without, still has what the person answered, word for word.
+func (h head) keepsAnswer(hasBody bool) bool {
+	a, kind := h.Record.Answer, h.Record.Request.Body.Kind()
+	switch {
+	case a.Outcome != interact.Answered || kind != interact.KindAsk && kind != interact.KindForm:
 		return true // all of it is in the head
+	case h.Withheld != history.Secret || !hasBody:
+		return hasBody
 	}
 	isMarked := func(v interact.Value) bool { return slices.ContainsFunc(v.Items, secrets.HasMark) }
-	switch e.Withheld {
-	case "":
-		return true
-	case history.Secret:
-		a := e.Record.Answer
-		return !secrets.HasMark(a.Text) && !slices.ContainsFunc(slices.Collect(maps.Values(a.Values)), isMarked)
-	}
-	return false
+	return !secrets.HasMark(a.Text) && !slices.ContainsFunc(slices.Collect(maps.Values(a.Values)), isMarked)
 }

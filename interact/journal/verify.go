@@ -31,7 +31,10 @@ func (r *Reader) Verify(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return query(conn, "SELECT "+columns+", hash, head, body FROM entries ORDER BY seq", c.check)
+		return query(conn, "SELECT "+columns+", hash, head, body FROM entries ORDER BY seq", func(s *sqlite.Stmt) error {
+			_, _, err := c.next(s)
+			return err
+		})
 	})
 }
 
@@ -77,26 +80,29 @@ func readAnchor(conn *sqlite.Conn) (*chain, error) {
 	return c, err
 }
 
-// check holds the next entry, with the columns [columns], hash, head and body, against the chain.
-func (c *chain) check(s *sqlite.Stmt) error {
+// next holds the next entry, with the columns [columns], hash, head and body, against the chain, and returns its parts.
+// The error is a [*BrokenError].
+func (c *chain) next(s *sqlite.Stmt) (h head, body []byte, err error) {
 	line := scanLine(s)
-	broken := func(problem string) error { return &BrokenError{Seq: c.seq, Problem: problem} }
+	broken := func(problem string) (head, []byte, error) {
+		return head{}, nil, &BrokenError{Seq: c.seq, Problem: problem}
+	}
 	c.seq++
 	if line.Seq != c.seq {
 		return broken("is missing")
 	}
-	text, body := blob(s, lineColumns+1), blob(s, lineColumns+2)
+	text := blob(s, lineColumns+1)
 	c.hash = c.hash.next(text)
 	var kept digest
 	if err := readDigest(s, lineColumns, &kept); err != nil || kept != c.hash {
 		return broken("has been changed, or another has been before it: its hash is not that of the chain")
 	}
-	h, err := decode(text, nil)
-	if err != nil {
+	if h, err = decode(text, nil); err != nil {
 		return broken("cannot be read: " + err.Error())
 	}
 	want := h.line()
 	want.Seq = line.Seq
+	body = blob(s, lineColumns+2)
 	switch {
 	case line != want:
 		return broken("has been changed: its columns say something else than its text")
@@ -105,7 +111,7 @@ func (c *chain) check(s *sqlite.Stmt) error {
 	case body == nil && h.Withheld != history.NotKept && c.seq > c.bodies:
 		return broken("has lost its body")
 	}
-	return nil
+	return h, body, nil
 }
 
 // skip goes on after an entry as it is, with the columns [columns] and hash. What is no hash breaks the chain at the

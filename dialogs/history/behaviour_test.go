@@ -382,6 +382,24 @@ func TestWindowFitsASmallScreen(t *testing.T) {
 	}
 }
 
+// Tab stops only where the focus can be seen and Escape still leaves.
+func TestTabOrder(t *testing.T) {
+	w := openTestWindow(t, somebody(), "light")
+	w.entries.open(11)
+	w.layOut()
+	first, stops := w.win.Canvas().Focused(), 0
+	for next := fyne.Focusable(nil); next != first; stops++ {
+		w.win.Canvas().(interface{ FocusNext() }).FocusNext()
+		next = w.win.Canvas().Focused()
+		if kind := fmt.Sprintf("%T", next); strings.HasPrefix(kind, "*widget.") {
+			t.Errorf("stop %d is a %s", stops, kind)
+		}
+	}
+	if stops != 17 {
+		t.Errorf("%d stops", stops)
+	}
+}
+
 // The buttons below an entry have room for their words in the narrowest window.
 func TestTheNarrowestWindow(t *testing.T) {
 	w := openTestWindow(t, somebody(), "light")

@@ -143,7 +143,7 @@ clean: ## remove what make made
 	rm -rf bin build
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
 
 # go knows best what is up to date.
 bin/nod: need-go FORCE

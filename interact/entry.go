@@ -26,7 +26,7 @@ type entry struct {
 	reconsider chan struct{} // cap 1: the policy may decide it by now; nil, too
 
 	noting sync.Mutex // held while the journal is told of it, and guards what that has
-	noted  Record     // without a body
+	noted  noted
 
 	// Guarded by Broker.mu, as is why once it is pending.
 	joined      []string             // idempotency keys of others that ask the same

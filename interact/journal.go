@@ -2,6 +2,7 @@ package interact
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"nod/policy"
@@ -14,9 +15,12 @@ type Journal interface {
 	Open(ctx context.Context, r Record) error
 	// Update notes what has changed of an open request: its times, who joined it, and whether it outlives its caller.
 	Update(ctx context.Context, r Record) error
-	// Settle notes what came of a request, once; it may never have been open.
+	// Settle notes what came of a request, once; it may never have been open. Later the error wraps [ErrSettled].
 	Settle(ctx context.Context, r Record) error
 }
+
+// ErrSettled says that a request has its outcome already.
+var ErrSettled = errors.New("the journal has an outcome of this request already")
 
 // Record is one request in the journal. Its Answer has no Outcome while the request is pending.
 type Record struct {
@@ -33,11 +37,27 @@ type Record struct {
 	Answer  Answer   `json:"answer,omitzero"`
 }
 
-// isLike reports whether nothing has changed that can while a request is open.
-func (r Record) isLike(other Record) bool {
-	return r.Request.ID == other.Request.ID && r.Detached == other.Detached && r.Postponed == other.Postponed &&
-		len(r.Joined) == len(other.Joined) && r.Request.Deadline.Equal(other.Request.Deadline) &&
-		r.Request.Snoozed.Equal(other.Request.Snoozed)
+// noted is what the journal has of a request that can change. The zero value is nothing.
+type noted struct {
+	isOpen, isSettled       bool
+	isDetached, isPostponed bool
+	joined                  int
+	deadline, snoozed       time.Time
+}
+
+func (r Record) noted() noted {
+	isSettled := r.Answer.Outcome != ""
+	return noted{
+		isOpen: !isSettled, isSettled: isSettled, isDetached: r.Detached, isPostponed: r.Postponed,
+		joined: len(r.Joined), deadline: r.Request.Deadline, snoozed: r.Request.Snoozed,
+	}
+}
+
+// isLike reports whether nothing has changed since.
+func (n noted) isLike(old noted) bool {
+	isSameTime := n.deadline.Equal(old.deadline) && n.snoozed.Equal(old.snoozed)
+	n.deadline, n.snoozed = old.deadline, old.snoozed
+	return isSameTime && n == old
 }
 
 // Shown is what a person saw of a request before they decided, and how they did.

@@ -43,8 +43,7 @@ func restored(r Record) *entry {
 	}
 	e.req.Snoozed = time.Time{}
 	e.content = e.contentOf(r.Content)
-	e.noted = r
-	e.noted.Request.Body = nil
+	e.noted = r.noted()
 	return e
 }
 

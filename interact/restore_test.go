@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -419,4 +421,36 @@ func TestCloseWaitsForNoPrompt(t *testing.T) {
 		}
 		close(hangs)
 	})
+}
+
+// unsure is a journal that says of its first outcome that it could not be written, but has written it.
+type unsure struct {
+	interacttest.Journal
+	settled []interact.ID
+}
+
+func (u *unsure) Settle(ctx context.Context, r interact.Record) error {
+	isKnown := slices.Contains(u.settled, r.Request.ID)
+	u.settled = append(u.settled, r.Request.ID)
+	if isKnown {
+		return fmt.Errorf("settle %s: %w", r.Request.ID, interact.ErrSettled)
+	}
+	err := u.Journal.Settle(ctx, r)
+	if len(u.settled) == 1 {
+		err = errors.New("disk error")
+	}
+	return err
+}
+
+func TestWhatIsJournaledAfterAllIsNotOwedForEver(t *testing.T) {
+	u := &unsure{}
+	human := &interacttest.Prompter{Answer: interacttest.Always(interact.Answer{Outcome: interact.Denied})}
+	b := interacttest.Broker(human, &interacttest.Policy{}, func(c *interact.BrokerConfig) { c.Journal = u })
+	defer b.Close()
+	for range 4 {
+		do(t, b, approve("Bash"))
+	}
+	if tries := len(u.settled); tries != 5 {
+		t.Errorf("outcomes were written %d times, want 4 and one that was owed", tries)
+	}
 }

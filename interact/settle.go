@@ -3,6 +3,7 @@ package interact
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"time"
@@ -53,21 +54,21 @@ func (b *Broker) note(e *entry, a Answer) error {
 	}
 	r := e.record(a)
 	b.mu.Unlock()
+	now := r.noted()
 	write := b.cfg.Journal.Open
 	switch {
-	case e.noted.Answer.Outcome != "" || a.Outcome == "" && r.isLike(e.noted):
+	case e.noted.isSettled || now.isLike(e.noted):
 		return nil
-	case a.Outcome != "":
+	case now.isSettled:
 		write = b.cfg.Journal.Settle
-	case e.noted.Request.ID != "":
+	case e.noted.isOpen:
 		write = b.cfg.Journal.Update
 	}
 	err := write(context.Background(), r)
 	switch {
 	case err == nil:
 		b.settleLate()
-		r.Request.Body = nil // it is not compared
-		e.noted = r
+		e.noted = now
 	case a.Outcome != "" && !a.passes():
 		b.owe(r)
 	}
@@ -92,7 +93,9 @@ func (b *Broker) settleLate() {
 	for _, r := range owed {
 		if err := b.cfg.Journal.Settle(context.Background(), r); err != nil {
 			b.cfg.Log.Error("journal: settle late", "id", r.Request.ID, "outcome", r.Answer.Outcome, "err", err)
-			b.owe(r)
+			if !errors.Is(err, ErrSettled) { // the write had not failed after all
+				b.owe(r)
+			}
 		}
 	}
 }

@@ -63,6 +63,16 @@ entry, prints them.`,
 	return cmd
 }
 
+// What the flags of these kinds of value can be.
+var (
+	kinds = []interact.Kind{
+		interact.KindAsk, interact.KindConfirm, interact.KindForm, interact.KindApprove, interact.KindNotify,
+	}
+	outcomes = slices.DeleteFunc(slices.Clone(api.Outcomes), func(o api.Outcome) bool { return o == api.Pending })
+	deciders = []interact.By{interact.ByHuman, interact.ByPolicy, interact.ByTimeout}
+	formats  = []history.Format{history.CSV, history.JSONL}
+)
+
 // add gives cmd the flags that pick entries.
 func (f *historyFlags) add(cmd *cobra.Command) {
 	set := cmd.Flags()
@@ -77,6 +87,9 @@ func (f *historyFlags) add(cmd *cobra.Command) {
 	set.StringVar(&f.query.Rule, "rule", "", "only decided by the rule or grant with this `id`")
 	set.StringVar(&f.since, "since", "", "only since this `time`: 2d or 36h ago, or 2026-11-22 or 2026-11-22T15:04")
 	set.StringVar(&f.until, "until", "", "only before this `time`")
+	complete(cmd, "kind", texts(kinds)...)
+	complete(cmd, "outcome", texts(outcomes)...)
+	complete(cmd, "by", texts(deciders)...)
 }
 
 // picked is the query that the flags make.
@@ -90,18 +103,13 @@ func (f *historyFlags) picked() (q history.Query, err error) {
 			return q, err
 		}
 	}
-	kinds := []interact.Kind{
-		interact.KindAsk, interact.KindConfirm, interact.KindForm, interact.KindApprove, interact.KindNotify,
-	}
 	if q.Kind, err = oneOf("--kind", interact.Kind(f.kind), kinds); err != nil {
 		return q, err
 	}
-	outcomes := slices.DeleteFunc(slices.Clone(api.Outcomes), func(o api.Outcome) bool { return o == api.Pending })
 	if q.Outcome, err = oneOf("--outcome", interact.Outcome(f.outcome), outcomes); err != nil {
 		return q, err
 	}
-	by := []interact.By{interact.ByHuman, interact.ByPolicy, interact.ByTimeout}
-	if q.By, err = oneOf("--by", interact.By(f.by), by); err != nil {
+	if q.By, err = oneOf("--by", interact.By(f.by), deciders); err != nil {
 		return q, err
 	}
 	now := time.Now()
@@ -117,11 +125,15 @@ func oneOf[T ~string](flag string, value T, known []T) (T, error) {
 	if value == "" || slices.Contains(known, value) {
 		return value, nil
 	}
-	var all []string
-	for _, k := range known {
-		all = append(all, string(k))
+	return "", wrongUsage("%s: want one of %s, not %q", flag, strings.Join(texts(known), ", "), string(value))
+}
+
+func texts[T ~string](values []T) []string {
+	all := make([]string, len(values))
+	for i, v := range values {
+		all[i] = string(v)
 	}
-	return "", wrongUsage("%s: want one of %s, not %q", flag, strings.Join(all, ", "), string(value))
+	return all
 }
 
 // moment reads a time: how long ago, or a local date, with or without a time of day.
@@ -351,11 +363,12 @@ inputs; JSON Lines have all that is kept. What a terminal or a spreadsheet would
 	flags.add(cmd)
 	cmd.Flags().StringVar(&format, "format", "", "csv or jsonl (default: as the name of FILE ends, else jsonl)")
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write a new `file`, in place of standard output")
+	complete(cmd, "format", texts(formats)...)
 	cmd.RunE = c.runs(func(ctx context.Context, _ []string) error {
 		if format == "" && strings.EqualFold(filepath.Ext(file), ".csv") {
 			format = string(history.CSV)
 		}
-		f, err := oneOf("--format", history.Format(format), []history.Format{history.CSV, history.JSONL})
+		f, err := oneOf("--format", history.Format(format), formats)
 		if err != nil {
 			return err
 		}

@@ -36,8 +36,8 @@ type Outcome struct {
 	Hash    string           `json:"hash"` // of the chain up to this entry
 }
 
-func newOutcome(l history.Line, hash digest) Outcome {
-	return Outcome{
+func newOutcome(l history.Line, hash digest) *Outcome {
+	return &Outcome{
 		Time: l.Settled.UTC(), Seq: l.Seq, ID: l.ID, Kind: l.Kind, Agent: l.Agent, Session: l.Session, Project: l.Project,
 		Tool: l.Tool, Class: l.Class, Gist: l.Gist, Outcome: l.Outcome, By: l.By, Rule: l.Rule, Hash: hash.String(),
 	}
@@ -48,7 +48,7 @@ func newOutcome(l history.Line, hash digest) Outcome {
 type forwarder struct {
 	config func() config.History
 	failed func(to string, lost int, err error) // is told of every outcome that does not arrive
-	queue  chan Outcome
+	queue  chan *Outcome
 	ended  chan struct{} // closed once run has returned
 	lost   atomic.Int64  // outcomes that have not arrived
 
@@ -58,7 +58,7 @@ type forwarder struct {
 
 func newForwarder(config func() config.History, failed func(string, int, error)) *forwarder {
 	return &forwarder{
-		config: config, failed: failed, queue: make(chan Outcome, maxForward), ended: make(chan struct{}),
+		config: config, failed: failed, queue: make(chan *Outcome, maxForward), ended: make(chan struct{}),
 	}
 }
 
@@ -101,7 +101,7 @@ func (f *forwarder) close() {
 	}
 }
 
-func (f *forwarder) forward(to string, o Outcome) error {
+func (f *forwarder) forward(to string, o *Outcome) error {
 	line, err := json.Marshal(o)
 	if err != nil {
 		return err

@@ -24,8 +24,8 @@ var indexSchema string
 
 const (
 	indexVersion = 1           // of indexSchema; an index of another is made anew
-	indexGroup   = 500         // entries in a transaction
-	indexBytes   = 1 << 20     // … and what they may hold
+	indexGroup   = 128         // entries in a transaction
+	indexBytes   = 256 << 10   // … and what they may hold
 	indexDelay   = time.Second // after an entry: others may come
 )
 
@@ -150,8 +150,8 @@ func (x *indexer) follow(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("read the journal: %w", err)
 		}
-		if step.state == x.state {
-			return nil
+		if step.state == x.state { // what it has in memory is of no use until there is more
+			return sqlitex.ExecuteTransient(x.conn, "PRAGMA shrink_memory", nil)
 		}
 		if err := x.apply(step); err != nil {
 			if isDamage(err) {
@@ -196,7 +196,7 @@ func (x *indexer) load() (err error) {
 	x.conn.SetBusyTimeout(busyTime)
 	for _, pragma := range []string{
 		"PRAGMA journal_mode = wal", "PRAGMA synchronous = normal", "PRAGMA journal_size_limit = 1048576",
-		"PRAGMA secure_delete = on", "PRAGMA cache_size = -1024", "PRAGMA trusted_schema = off",
+		"PRAGMA secure_delete = on", "PRAGMA cache_size = -512", "PRAGMA trusted_schema = off",
 	} {
 		if err := sqlitex.ExecuteTransient(x.conn, pragma, nil); err != nil {
 			return fmt.Errorf("%s: %w", pragma, err)

@@ -76,9 +76,6 @@ var _ interact.Journal = (*Journal)(nil)
 // ErrClosed says that the journal is closed.
 var ErrClosed = errors.New("the journal is closed")
 
-// ErrSettled says that a request has its outcome already.
-var ErrSettled = errors.New("the journal has an outcome of this request already")
-
 // Open opens the journal at path and makes it when there is none. It does not fail: see [Journal.Problem].
 func Open(path string, o Options) *Journal {
 	if o.Config == nil {
@@ -165,7 +162,7 @@ func (j *Journal) set(ctx context.Context, id interact.ID, query string, value [
 	return err
 }
 
-// Settle implements [interact.Journal]. The error wraps [ErrSettled] when the request has an outcome already.
+// Settle implements [interact.Journal]. The error wraps [interact.ErrSettled] when the request has an outcome already.
 func (j *Journal) Settle(ctx context.Context, r interact.Record) error {
 	e, err := encode(r, j.opts.Config().KeepInputs, j.opts.Token())
 	if err != nil {
@@ -177,7 +174,7 @@ func (j *Journal) Settle(ctx context.Context, r interact.Record) error {
 		return err
 	})
 	if err == nil && !isNew {
-		return fmt.Errorf("journal request %s: %w", r.Request.ID, ErrSettled)
+		return fmt.Errorf("journal request %s: %w", r.Request.ID, interact.ErrSettled)
 	}
 	return err
 }
@@ -197,11 +194,13 @@ type Pending struct {
 }
 
 // Restore returns the requests that waited when nod ended, oldest first, and of those that have an outcome the last,
-// oldest first, too. Of these, some may have lost their input: see [history.Withheld].
+// oldest first, too. Of these, some may have lost their input: see [history.Withheld]. What cannot be relied on is left
+// out, and logged: it is asked about anew.
 func (j *Journal) Restore(ctx context.Context, settled int) (open []Pending, last []interact.Record, err error) {
+	leftOut := func(why error) { j.opts.Log.Error("journal: restore", "err", why) }
 	err = j.read(ctx, func(conn *sqlite.Conn) error {
-		if open, err = readPending(conn); err == nil {
-			last, err = readLast(conn, settled)
+		if open, err = readPending(conn, leftOut); err == nil {
+			last, err = readLast(conn, settled, leftOut)
 		}
 		return err
 	})

@@ -129,7 +129,7 @@ func TestARequestIsSettledOnce(t *testing.T) {
 	j := healthy(t, file(t))
 	r := approval(1)
 	must(t, j.Settle(t.Context(), settled(r, interact.Allowed)))
-	if err := j.Settle(t.Context(), settled(r, interact.Denied)); !errors.Is(err, journal.ErrSettled) {
+	if err := j.Settle(t.Context(), settled(r, interact.Denied)); !errors.Is(err, interact.ErrSettled) {
 		t.Errorf("got %v, want ErrSettled", err)
 	}
 	_, last, err := j.Restore(t.Context(), 10)

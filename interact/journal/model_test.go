@@ -53,7 +53,7 @@ func (m *model) step(t *testing.T, random *rand.Rand, j *journal.Journal) {
 		m.settle(t, j, approval(m.next))
 	case kind < 9 && len(m.settled) > 0:
 		again := m.settled[random.IntN(len(m.settled))]
-		if err := j.Settle(t.Context(), again); !errors.Is(err, journal.ErrSettled) {
+		if err := j.Settle(t.Context(), again); !errors.Is(err, interact.ErrSettled) {
 			t.Errorf("settled again: %v", err)
 		}
 		if err := j.Update(t.Context(), again); !errors.Is(err, interact.ErrNotFound) {

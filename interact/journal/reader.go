@@ -1,11 +1,13 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -16,6 +18,7 @@ import (
 
 	"nod/interact"
 	"nod/interact/history"
+	"nod/interact/secrets"
 )
 
 // readers is how many can read at once.
@@ -217,11 +220,17 @@ func bindBlob(s *sqlite.Stmt, param int, value []byte) {
 }
 
 // readPending returns the requests that wait, oldest first. One that cannot be read is left out: nobody decides it.
-func readPending(conn *sqlite.Conn) (open []Pending, err error) {
-	err = query(conn, "SELECT record, draft FROM pending ORDER BY id", func(s *sqlite.Stmt) error {
-		p := Pending{Draft: blob(s, 1)}
-		if err := json.Unmarshal(blob(s, 0), &p.Record); err != nil {
-			return err
+func readPending(conn *sqlite.Conn, leftOut func(error)) (open []Pending, err error) {
+	err = query(conn, "SELECT id, record, draft FROM pending ORDER BY id", func(s *sqlite.Stmt) error {
+		p := Pending{Draft: blob(s, 2)}
+		id := s.ColumnText(0)
+		err := json.Unmarshal(blob(s, 1), &p.Record)
+		if err == nil && (p.Request.Body == nil || string(p.Request.ID) != id || p.Answer.Outcome != "") {
+			err = errors.New("its record is not that of a request that waits")
+		}
+		if err != nil {
+			leftOut(fmt.Errorf("request %s cannot be asked about again: %w", id, err))
+			return nil
 		}
 		open = append(open, p)
 		return nil
@@ -229,13 +238,49 @@ func readPending(conn *sqlite.Conn) (open []Pending, err error) {
 	return open, err
 }
 
-// readLast returns the last n requests that have an outcome, oldest first.
-func readLast(conn *sqlite.Conn, n int) (last []interact.Record, err error) {
-	err = query(conn, "SELECT head, body FROM entries ORDER BY seq DESC LIMIT ?", func(s *sqlite.Stmt) error {
-		h, err := decode(blob(s, 0), blob(s, 1))
-		last = append(last, h.Record)
-		return err
-	}, n)
-	slices.Reverse(last)
+// reasonNotKept is why a request is to be asked anew that the person has answered.
+const reasonNotKept = "nod was started again and does not keep what the person answered: ask again"
+
+// readLast returns the last n requests that have an outcome, oldest first. What is before a break of the chain is left
+// out, and an answer that is not kept word for word is none: what the person has not said must not pass for an answer.
+func readLast(conn *sqlite.Conn, n int, leftOut func(error)) (last []interact.Record, err error) {
+	c, err := readAnchor(conn)
+	if err != nil {
+		return nil, err
+	}
+	err = query(conn, "SELECT "+columns+", hash FROM entries ORDER BY seq DESC LIMIT 1 OFFSET ?", c.skip, n)
+	if err != nil {
+		return nil, err
+	}
+	err = query(conn, "SELECT "+columns+", hash, head, body FROM entries WHERE seq > ? ORDER BY seq",
+		func(s *sqlite.Stmt) error {
+			e, err := readEntry(s)
+			if err = cmp.Or(c.check(s), err); err != nil {
+				leftOut(fmt.Errorf("answers up to this one do not count: %w", err))
+				last = nil
+				return c.skip(s)
+			}
+			if !keepsAnswer(e) {
+				e.Record.Answer = interact.Answer{Outcome: interact.Cancelled, Reason: reasonNotKept, At: e.Record.Answer.At}
+			}
+			last = append(last, e.Record)
+			return nil
+		}, c.seq)
 	return last, err
+}
+
+// keepsAnswer reports whether an entry still has what the person answered, word for word.
+func keepsAnswer(e history.Entry) bool {
+	if e.Outcome != interact.Answered || e.Kind != interact.KindAsk && e.Kind != interact.KindForm {
+		return true // all of it is in the head
+	}
+	isMarked := func(v interact.Value) bool { return slices.ContainsFunc(v.Items, secrets.HasMark) }
+	switch e.Withheld {
+	case "":
+		return true
+	case history.Secret:
+		a := e.Record.Answer
+		return !secrets.HasMark(a.Text) && !slices.ContainsFunc(slices.Collect(maps.Values(a.Values)), isMarked)
+	}
+	return false
 }

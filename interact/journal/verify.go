@@ -108,6 +108,14 @@ func (c *chain) check(s *sqlite.Stmt) error {
 	return nil
 }
 
+// skip goes on after an entry as it is, with the columns [columns] and hash. What is no hash breaks the chain at the
+// next.
+func (c *chain) skip(s *sqlite.Stmt) error {
+	c.seq = s.ColumnInt64(0)
+	_ = readDigest(s, lineColumns, &c.hash)
+	return nil
+}
+
 // columns are what a [history.Line] is read from, and lineColumns is how many they are.
 const (
 	columns = `seq, id, created, settled, kind, agent, session, project, tool, class, gist, outcome, by, rule`

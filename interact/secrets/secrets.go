@@ -119,8 +119,13 @@ func Redact(text []byte, marks *strings.Replacer) ([]byte, error) {
 // Mark stands in the place of a secret: the beginning of its SHA-256, by which whoever has the secret can tell it.
 func Mark(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
-	return "sha256:" + hex.EncodeToString(sum[:8])
+	return markStart + hex.EncodeToString(sum[:8])
 }
+
+const markStart = "sha256:"
+
+// HasMark reports whether there may be a mark in text.
+func HasMark(text string) bool { return strings.Contains(text, markStart) }
 
 // rules find secrets.
 type rules struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -49,13 +50,16 @@ func TestAwait(t *testing.T) {
 				if err := Write(dir, first); err != nil {
 					t.Fatal(err)
 				}
-				go func() {
+				var other sync.WaitGroup
+				other.Go(func() {
 					meanwhile(t, dir)
 					if err := Write(dir, second); err != nil {
 						t.Error(err)
 					}
-				}()
-				if got, err := Await(t.Context(), dir, first); err != nil || got != second {
+				})
+				got, err := Await(t.Context(), dir, first)
+				other.Wait()
+				if err != nil || got != second {
 					t.Fatalf("got %v, %v, want %v", got, err, second)
 				}
 			}

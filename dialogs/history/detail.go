@@ -174,10 +174,10 @@ func (s *detailSection) add(name, value string) {
 // factWidth is the width of the names of what is said about an entry.
 const factWidth = 128
 
-// fact is a row with a name and what is said, which can be selected and copied.
+// fact is a row with a name and what is said. That cannot be selected: each would be a stop of Tab that shows no focus
+// and takes no key, not even Escape.
 func fact(name, value string) fyne.CanvasObject {
 	l := dialogs.Lines(value, theme.SizeNameCaptionText, widget.MediumImportance)
-	l.Selectable = true
 	label := dialogs.Lines(name, theme.SizeNameCaptionText, widget.LowImportance)
 	return container.NewBorder(nil, nil, controls.Wide(factWidth, dialogs.Tight(label)), nil, dialogs.Tight(l))
 }

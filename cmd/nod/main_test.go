@@ -247,8 +247,11 @@ func startDesktop(dir string, words []string) (*desktop, error) {
 		prompter: h,
 		stop:     func() { cancel(); broker.Close(); <-served },
 		crash: func() error {
+			if err := os.Chmod(endpoint.Path(dir), 0o644); err != nil { // so that Close leaves it there
+				return err
+			}
 			_ = server.Close() // what serves has closed some of it already
-			return endpoint.Write(dir, server.Endpoint())
+			return os.Chmod(endpoint.Path(dir), 0o600)
 		},
 	}, nil
 }

@@ -97,7 +97,7 @@ func (w *Writer) writeCells(cells []string) error {
 
 // formula is where a spreadsheet may begin to read one: at the beginning of a cell, and behind what separates cells in
 // other countries.
-var formula = regexp.MustCompile("(^|[\n\t;])( *)([=+@＝＋＠－-])")
+var formula = regexp.MustCompile("(^|[\n\t;])([ \u3000]*)([=+@＝＋＠－-])")
 
 // cell makes text harmless in a spreadsheet.
 func cell(text string) string { return formula.ReplaceAllString(policy.Visible(text), "$1$2'$3") }

@@ -67,6 +67,7 @@ func TestCSVIsHarmless(t *testing.T) {
 		"@SUM(A1)":                       "'@SUM(A1)",
 		"  =1":                           "  '=1",
 		"＝1":                             "'＝1",
+		"\u3000=1":                       "\u3000'=1",
 		"\t=1":                           "\t'=1",
 		"a;=cmd|' /C calc'!A0":           "a;'=cmd|' /C calc'!A0",
 		"a\n@x":                          "a\n'@x",
@@ -139,7 +140,7 @@ func FuzzCSV(f *testing.F) {
 			t.Errorf("%q: %q hides something", gist, rows[1][10])
 		}
 		for _, cell := range strings.FieldsFunc(rows[1][10], func(r rune) bool { return strings.ContainsRune("\n\t;", r) }) {
-			if strings.IndexAny(strings.TrimLeft(cell, " "), "=+-@＝＋－＠") == 0 {
+			if strings.IndexAny(strings.TrimLeft(cell, " \u3000"), "=+-@＝＋－＠") == 0 {
 				t.Errorf("%q: %q is a formula", gist, cell)
 			}
 		}

@@ -16,7 +16,8 @@
 // published ([Discover] returns one) then waits for the next nod-desktop to publish its own there, for as long as the
 // context lasts, and sends the request again with the idempotency key that it carried before: what was answered
 // already is delivered, what is still open is joined, and what nod-desktop no longer knows is asked anew. A call that
-// reached nobody in the first place is an error at once.
+// reached nobody in the first place is an error at once, and so is one that nod-desktop had no time to answer when it
+// was quit.
 //
 // The token goes only to a server that plainly belongs to the same user: where nod-desktop has published a
 // Unix socket nothing else is dialled (a program that took over a dead nod's port is never spoken to), and

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net/http"
 
 	"nod/ipc/api"
@@ -58,13 +59,16 @@ func (c *Client) follow(ctx context.Context, at *server, err error, lost *LostEr
 	if c.Dir == "" {
 		return err
 	}
-	if e, readErr := endpoint.Read(c.Dir); readErr == nil && c.moved(at, e) {
+	e, readErr := endpoint.Read(c.Dir)
+	if readErr == nil && c.moved(at, e) {
 		return nil
 	}
 	_, isLost := errors.AsType[*LostError](err)
 	_, isRefused := errors.AsType[*Problem](err)
 	switch {
 	case isLost && lost == nil, isLost && at.isAlive(ctx): // it has hung up, and will do so again
+		return err
+	case isLost && errors.Is(readErr, fs.ErrNotExist): // it was quit: one that dies leaves its endpoint behind
 		return err
 	case lost != nil:
 		if isLost && c.Lost != nil {

@@ -369,9 +369,10 @@ func TestReattachToOneThatIsNotPublishedYet(t *testing.T) {
 func TestReattachPassesOverWhatIsNotAnEndpoint(t *testing.T) {
 	d := newDesk(t)
 	d.phase = once(beforeHeaders)
-	first, c := d.at, d.client()
+	c, waiting := d.client(), make(chan struct{})
+	c.Lost = func() { close(waiting) }
 	go func() {
-		<-first.dead
+		<-waiting
 		path := endpoint.Path(d.dir)
 		for _, spoil := range []func() error{
 			func() error { return os.WriteFile(path, []byte("{}"), 0o600) },
@@ -415,6 +416,27 @@ func TestHangingUpIsNoDeath(t *testing.T) {
 	}
 	if len(d.bodies) != len(waits) {
 		t.Errorf("%d requests for %d calls", len(d.bodies), len(waits))
+	}
+}
+
+// A nod-desktop that is quit takes back what it published before it hangs up: nobody waits for the next.
+func TestQuittingIsNoDeath(t *testing.T) {
+	for name, wait := range waits {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.phase = func(string) string {
+				if err := endpoint.Remove(d.dir, os.Getpid()); err != nil {
+					t.Error(err)
+				}
+				return beforeHeaders
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			_, err := wait(ctx, d.client())
+			if _, isLost := errors.AsType[*client.LostError](err); !isLost || ctx.Err() != nil {
+				t.Errorf("error %v", err)
+			}
+		})
 	}
 }
 

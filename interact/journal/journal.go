@@ -21,6 +21,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/adrg/xdg"
 	"zombiezen.com/go/sqlite"
@@ -58,6 +59,7 @@ type Journal struct {
 	*Reader
 	opts Options
 
+	opened  time.Time
 	writes  chan *write
 	wrote   chan struct{} // holds a signal after something was written, or could not be
 	closing chan struct{}
@@ -91,7 +93,7 @@ func Open(path string, o Options) *Journal {
 		o.Added = func() {}
 	}
 	j := &Journal{
-		Reader: newReader(path), opts: o,
+		Reader: newReader(path), opts: o, opened: time.Now(),
 		writes: make(chan *write), wrote: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
 	j.forward = newForwarder(o.Config, j.notForwarded)

@@ -120,9 +120,20 @@ func (w *writer) shrunk() error {
 		})
 }
 
-// dropOld deletes entries at the front that are older than is kept.
+// dropOld deletes entries at the front that are older than is kept. Lest a clock that is set far ahead costs the
+// history, it is no later than the last entry and the time for which nod has run since say.
 func (w *writer) dropOld() (more bool, err error) {
-	oldest := time.Now().Add(-w.j.opts.Config().Keep).UnixMicro()
+	now := time.Now()
+	err = query(w.file.conn, "SELECT settled FROM entries ORDER BY seq DESC LIMIT 1", func(s *sqlite.Stmt) error {
+		if latest := time.UnixMicro(s.ColumnInt64(0)).Add(time.Since(w.j.opened)); latest.Before(now) {
+			now = latest
+		}
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	oldest := now.Add(-w.j.opts.Config().Keep).UnixMicro()
 	return w.dropWhile(func(settled int64) bool { return settled < oldest })
 }
 

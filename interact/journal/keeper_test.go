@@ -76,6 +76,26 @@ func TestOldEntriesGo(t *testing.T) {
 	})
 }
 
+// A clock that is set far ahead while nod does not run, as by an empty battery, costs nothing of the history.
+func TestAClockSetAheadKeepsTheHistory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := file(t)
+		j := healthy(t, path)
+		for n := range 50 {
+			must(t, j.Settle(t.Context(), big(n, time.Now())))
+		}
+		must(t, j.Close())
+		time.Sleep(5 * 365 * 24 * time.Hour) // to nod, which does not run, it is the same
+		j = healthy(t, path)
+		time.Sleep(2 * time.Hour)
+		_, last, err := j.Restore(t.Context(), 100)
+		must(t, err)
+		if len(last) != 50 {
+			t.Errorf("%d entries are left, want 50", len(last))
+		}
+	})
+}
+
 func TestTooMuchGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := config.History{Keep: 1000 * time.Hour, MaxSize: 2, KeepInputs: true}

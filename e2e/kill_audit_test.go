@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"nod/interact"
 	"nod/ipc/api"
@@ -22,6 +23,7 @@ type audit struct {
 	entries map[interact.ID][]interact.Record // of the journal: one each, when all is well
 	notes   map[interact.ID][]note            // of the stand-in
 	about   map[string][]interact.ID          // entries by the token of their story
+	ends    []orderly
 
 	drafts   int // that came back with their prompts
 	findings map[finding]int
@@ -42,10 +44,10 @@ const (
 // storyTokens are in all that a story asks.
 var storyTokens = regexp.MustCompile(`tok[0-9]{6}`)
 
-func newAudit(stories []*story, records []interact.Record, notes []note) *audit {
+func newAudit(stories []*story, records []interact.Record, notes []note, ends []orderly) *audit {
 	a := &audit{
 		stories: stories, entries: map[interact.ID][]interact.Record{}, notes: map[interact.ID][]note{},
-		about: map[string][]interact.ID{}, findings: map[finding]int{},
+		about: map[string][]interact.ID{}, findings: map[finding]int{}, ends: ends,
 	}
 	for _, r := range records {
 		a.entries[r.Request.ID] = append(a.entries[r.Request.ID], r)
@@ -187,7 +189,7 @@ func (a *audit) checkStory(s *story) {
 
 // checkFailure looks at a reply that is no answer: a patient caller gets one, whatever happens.
 func (a *audit) checkFailure(s *story, r reply) {
-	if !s.isPatient() || isRefusal(r.err) {
+	if !s.isPatient() || isRefusal(r.err) || a.wasQuit(s, r) {
 		return
 	}
 	id := r.id
@@ -195,6 +197,22 @@ func (a *audit) checkFailure(s *story, r reply) {
 		id = ids[0]
 	}
 	a.find(lost, id, "the caller of %s got no answer: %v", s.token, r.err)
+}
+
+// noticed is how long after nod has ended a caller may take to see that, on a busy machine.
+const noticed = time.Second
+
+// wasQuit reports whether a caller lost its connection to a nod that was told to end, and nobody decided: for a nod that
+// was quit no one waits, and one that was told so while it started hangs up on whom it has not let in yet.
+func (a *audit) wasQuit(s *story, r reply) bool {
+	for _, id := range a.about[s.token] {
+		if e, _ := a.entryOf(id); e.Answer.Outcome != interact.Unavailable {
+			return false
+		}
+	}
+	return slices.ContainsFunc(a.ends, func(o orderly) bool {
+		return !r.at.Before(o.from) && r.at.Before(o.to.Add(noticed))
+	})
 }
 
 // checkReply holds a reply against the entry of its request.

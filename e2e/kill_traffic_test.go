@@ -74,6 +74,7 @@ type reply struct {
 	by      interact.By
 	value   string // what was answered, in words
 	err     error  // there is no answer
+	at      time.Time
 }
 
 func (r reply) String() string {
@@ -114,6 +115,7 @@ func (s *story) tell(format string, args ...any) {
 // end notes what a caller was told in the end.
 func (s *story) end(r reply) {
 	s.tell("reply: %v", r)
+	r.at = time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.replies = append(s.replies, r)

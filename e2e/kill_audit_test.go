@@ -202,8 +202,8 @@ func (a *audit) checkFailure(s *story, r reply) {
 // noticed is how long after nod has ended a caller may take to see that, on a busy machine.
 const noticed = time.Second
 
-// wasQuit reports whether a caller lost its connection to a nod that was told to end, and nobody decided: for a nod that
-// was quit no one waits, and one that was told so while it started hangs up on whom it has not let in yet.
+// wasQuit reports whether a caller lost its connection to a nod that was told to end, and nobody decided: for a nod
+// that was quit no one waits, and one that was told so while it started hangs up on whom it has not let in yet.
 func (a *audit) wasQuit(s *story, r reply) bool {
 	for _, id := range a.about[s.token] {
 		if e, _ := a.entryOf(id); e.Answer.Outcome != interact.Unavailable {

@@ -57,9 +57,10 @@ var mayImport = map[string][]string{
 		"nod/agents/registry", "nod/ipc/client", "nod/assets", "nod/dialogs/safetext", "nod/interact/journal", "nod/ipc",
 		"nod/ipc/operator", "nod/policy/store",
 	},
-	"nod/dialogs/controls": {"nod/dialogs"},
-	"nod/dialogs/history":  {"nod/agents/registry", "nod/dialogs/controls"},
-	"nod/dialogs/settings": {"nod/agents/registry", "nod/dialogs/controls"},
+	"nod/dialogs/controls":    {"nod/dialogs"},
+	"nod/dialogs/dialogstest": {},
+	"nod/dialogs/history":     {"nod/agents/registry", "nod/dialogs/controls"},
+	"nod/dialogs/settings":    {"nod/agents/registry", "nod/dialogs/controls"},
 	"nod/cmd/nod": {
 		"nod/agents/registry", "nod/interact/journal", "nod/ipc/acp", "nod/ipc/client", "nod/ipc/mcp", "nod/policy/store",
 	},
@@ -76,7 +77,7 @@ const anyAgent = "nod/agents/..."
 
 // mayDraw are the packages that may link what draws: Fyne's driver and widgets. Everything else runs without cgo and
 // without a screen.
-var mayDraw = []string{"nod/cmd/nod-dialogs", "nod/dialogs", "nod/dialogs/controls", "nod/dialogs/history",
+var mayDraw = []string{"nod/cmd/nod-dialogs", "nod/dialogs", "nod/dialogs/controls", "nod/dialogs/dialogstest", "nod/dialogs/history",
 	"nod/dialogs/settings"}
 
 func TestArrowsPointDown(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"nod/dialogs/dialogstest"
 	"nod/interact"
 )
 
@@ -87,7 +88,7 @@ func numbers(n int) []string {
 
 func (s *screen) pickerFilter() *field {
 	var found *field
-	walk(s.page().object, func(o fyne.CanvasObject) {
+	dialogstest.Walk(s.page().object, func(o fyne.CanvasObject) {
 		if f, ok := o.(*field); ok && strings.HasPrefix(f.PlaceHolder, "Filter") {
 			found = f
 		}
@@ -121,7 +122,7 @@ func TestOtherIsLastAndCanBeLeftOut(t *testing.T) {
 		s := newScreen(t)
 		s.open(request("1", ask))
 		var label string
-		walk(s.page().object, func(o fyne.CanvasObject) {
+		dialogstest.Walk(s.page().object, func(o fyne.CanvasObject) {
 			if c, ok := o.(*choice); ok {
 				label = c.option.Label
 			}

@@ -9,6 +9,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"nod/dialogs/dialogstest"
 	"nod/interact"
 )
 
@@ -49,7 +50,7 @@ func (s *screen) row(id interact.ID) *columnRow {
 // chip returns a button in the row of a request, if it is in sight.
 func (s *screen) chip(id interact.ID, text string) *chip {
 	var found *chip
-	walk(s.row(id), func(o fyne.CanvasObject) {
+	dialogstest.Walk(s.row(id), func(o fyne.CanvasObject) {
 		if c, ok := o.(*chip); ok && c.text == text {
 			found = c
 		}
@@ -175,7 +176,7 @@ func TestColumnAnswersWhatIsSimple(t *testing.T) {
 			s.open(bash("1", "make"))
 			s.open(request("2", tt.body))
 			var chips []string
-			walk(s.row("2"), func(o fyne.CanvasObject) {
+			dialogstest.Walk(s.row("2"), func(o fyne.CanvasObject) {
 				if c, ok := o.(*chip); ok {
 					chips = append(chips, c.text)
 				}
@@ -280,7 +281,7 @@ func TestColumnDeniesASession(t *testing.T) {
 	crowd(s)
 	s.ready()
 	var deny *chip
-	walk(s.p.window.column, func(o fyne.CanvasObject) {
+	dialogstest.Walk(s.p.window.column, func(o fyne.CanvasObject) {
 		if c, ok := o.(*chip); ok && c.text == "Deny all" && deny == nil {
 			deny = c
 		}

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/dialogs/dialogstest"
 	"nod/interact"
 )
 
@@ -66,7 +67,7 @@ func (s *screen) wantMenuWithin(size fyne.Size) {
 		s.t.Errorf("the menu is at %v, %v large", at, card)
 	}
 	for _, line := range menu.items {
-		walk(line, func(o fyne.CanvasObject) {
+		dialogstest.Walk(line, func(o fyne.CanvasObject) {
 			var width float32
 			switch o.(type) {
 			case *canvas.Text, *widget.RichText:

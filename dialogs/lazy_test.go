@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"nod/dialogs/dialogstest"
 	"nod/interact"
 )
 
@@ -16,7 +17,7 @@ func TestLongFormIsLaidOutInPart(t *testing.T) {
 	s := newScreen(t)
 	s.open(request("1", large(t)["form-options"]))
 	made := 0
-	walk(s.canvas().Content(), func(o fyne.CanvasObject) {
+	dialogstest.Walk(s.canvas().Content(), func(o fyne.CanvasObject) {
 		if _, isChoice := o.(*choice); isChoice {
 			made++
 		}

@@ -14,6 +14,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"nod/assets"
+	"nod/dialogs/dialogstest"
 	"nod/interact"
 	"nod/policy"
 )
@@ -266,7 +267,7 @@ func (s *screen) find(text string) fyne.Tappable {
 
 func findTappable(root fyne.CanvasObject, text string) fyne.Tappable {
 	var found fyne.Tappable
-	walk(root, func(o fyne.CanvasObject) {
+	dialogstest.Walk(root, func(o fyne.CanvasObject) {
 		if found != nil {
 			return
 		}
@@ -290,24 +291,6 @@ func findTappable(root fyne.CanvasObject, text string) fyne.Tappable {
 		}
 	})
 	return found
-}
-
-// walk visits every visible object under root.
-func walk(root fyne.CanvasObject, visit func(fyne.CanvasObject)) {
-	if root == nil || !root.Visible() {
-		return
-	}
-	visit(root)
-	switch x := root.(type) {
-	case *fyne.Container:
-		for _, o := range x.Objects {
-			walk(o, visit)
-		}
-	case fyne.Widget:
-		for _, o := range test.WidgetRenderer(x).Objects() {
-			walk(o, visit)
-		}
-	}
 }
 
 // key presses a key the way Fyne's driver does.

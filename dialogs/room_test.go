@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/dialogs/dialogstest"
 	"nod/interact"
 	"nod/policy"
 )
@@ -147,7 +148,7 @@ func TestMoreShowsAll(t *testing.T) {
 	words := plainText(strings.Repeat("Only a small clean-up, nothing to see. ", 7))
 	shown := func() bool {
 		found := false
-		walk(s.canvas().Content(), func(o fyne.CanvasObject) {
+		dialogstest.Walk(s.canvas().Content(), func(o fyne.CanvasObject) {
 			l, isLabel := o.(*widget.Label)
 			found = found || isLabel && l.Text == words
 		})
@@ -157,7 +158,7 @@ func TestMoreShowsAll(t *testing.T) {
 		t.Fatal("there is room for all of it")
 	}
 	links := func() (list []*button) {
-		walk(s.canvas().Content(), func(o fyne.CanvasObject) {
+		dialogstest.Walk(s.canvas().Content(), func(o fyne.CanvasObject) {
 			if b, ok := o.(*button); ok && b.look == linkButton && b.text == "more" {
 				list = append(list, b)
 			}
@@ -291,7 +292,7 @@ func TestHead(t *testing.T) {
 
 // says reports whether a line of nod's drawing says exactly that.
 func (s *screen) says(text string) (found bool) {
-	walk(s.canvas().Content(), func(o fyne.CanvasObject) {
+	dialogstest.Walk(s.canvas().Content(), func(o fyne.CanvasObject) {
 		w, isWords := o.(*words)
 		found = found || isWords && w.text.Text == text
 	})
@@ -311,7 +312,7 @@ func TestFormOfThreeShowsOther(t *testing.T) {
 		}}}))
 		s.ready()
 		var other *choice
-		walk(s.canvas().Content(), func(o fyne.CanvasObject) {
+		dialogstest.Walk(s.canvas().Content(), func(o fyne.CanvasObject) {
 			if c, ok := o.(*choice); ok && c == c.picker.last {
 				other = c
 			}

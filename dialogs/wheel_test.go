@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"nod/dialogs/dialogstest"
 	"nod/interact"
 )
 
@@ -66,7 +67,7 @@ func TestWheelInAForm(t *testing.T) {
 	s.open(request("1", interact.Form{Questions: list}))
 	s.ready()
 	var first *field
-	walk(s.canvas().Content(), func(o fyne.CanvasObject) {
+	dialogstest.Walk(s.canvas().Content(), func(o fyne.CanvasObject) {
 		if f, isField := o.(*field); isField && first == nil {
 			first = f
 		}

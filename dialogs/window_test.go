@@ -20,6 +20,7 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/dialogs/dialogstest"
 	"nod/interact"
 	"nod/policy"
 )
@@ -645,7 +646,7 @@ func TestSuggestion(t *testing.T) {
 // shows reports whether some text in the window has s in it.
 func (s *screen) shows(text string) bool {
 	found := strings.Contains(test.RenderToMarkup(s.canvas()), text)
-	walk(s.canvas().Content(), func(o fyne.CanvasObject) { // which may be wrapped
+	dialogstest.Walk(s.canvas().Content(), func(o fyne.CanvasObject) { // which may be wrapped
 		l, isLabel := o.(*widget.Label)
 		found = found || isLabel && strings.Contains(l.Text, text)
 	})

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,69 +17,23 @@ import (
 	"fyne.io/fyne/v2/theme"
 
 	"nod/dialogs/controls"
+	"nod/dialogs/dialogstest"
 	"nod/interact"
 	"nod/interact/history"
 	"nod/ipc/operator"
 	"nod/policy"
 )
 
-// serialApp runs what goroutines hand to the UI goroutine one after the other, as a real driver does.
-type serialApp struct {
-	fyne.App
-	driver serialDriver
-}
-
-func (a *serialApp) Driver() fyne.Driver { return &a.driver }
-
-type serialDriver struct {
-	fyne.Driver
-	mu sync.Mutex
-}
-
-func (d *serialDriver) DoFromGoroutine(f func(), _ bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	f()
-}
-
-// live runs f with a window whose work takes place on goroutines. What f does to the window it does with ui, which
-// then waits until all is done that can be.
+// live runs f with a window whose work takes place on goroutines, as [dialogstest.Live] has it.
 func live(t *testing.T, o *fakeOperator, f func(w *Window, ui func(func()))) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTestWindow(t, o, "light")
-		a := &serialApp{App: fyne.CurrentApp()}
-		a.driver.Driver = a.App.Driver()
-		fyne.SetCurrentApp(a)
-		f(w, func(do func()) {
-			fyne.Do(do)
-			synctest.Wait()
-		})
-	})
-}
-
-// visit calls f with every visible object under o.
-func visit(o fyne.CanvasObject, f func(fyne.CanvasObject)) {
-	if !o.Visible() {
-		return
-	}
-	f(o)
-	switch o := o.(type) {
-	case *fyne.Container:
-		for _, c := range o.Objects {
-			visit(c, f)
-		}
-	case fyne.Widget:
-		for _, c := range test.WidgetRenderer(o).Objects() {
-			visit(c, f)
-		}
-	}
+	dialogstest.Live(t, func(t *testing.T) *Window { return newTestWindow(t, o, "light") }, f)
 }
 
 // tap presses the first visible button under o that says text.
 func tap(t *testing.T, o fyne.CanvasObject, text string) {
 	t.Helper()
 	var found *controls.Button
-	visit(o, func(o fyne.CanvasObject) {
+	dialogstest.Walk(o, func(o fyne.CanvasObject) {
 		if b, ok := o.(*controls.Button); ok && found == nil && strings.Contains(b.Text, text) {
 			found = b
 		}
@@ -719,7 +672,7 @@ func TestAway(t *testing.T) {
 	w.opts.Prompt = func(id interact.ID) { prompt = id }
 	w.Show(operator.View{History: operator.HistoryAway})
 	links := func() (all []*entryLink) {
-		visit(w.away.body, func(o fyne.CanvasObject) {
+		dialogstest.Walk(w.away.body, func(o fyne.CanvasObject) {
 			if k, ok := o.(*entryLink); ok {
 				all = append(all, k)
 			}

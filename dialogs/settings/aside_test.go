@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,41 +11,13 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"nod/dialogs/dialogstest"
 	"nod/policy"
 )
 
-// serialApp runs what goroutines hand to the UI goroutine one after the other, as a real driver does.
-type serialApp struct {
-	fyne.App
-	driver serialDriver
-}
-
-func (a *serialApp) Driver() fyne.Driver { return &a.driver }
-
-type serialDriver struct {
-	fyne.Driver
-	mu sync.Mutex
-}
-
-func (d *serialDriver) DoFromGoroutine(f func(), _ bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	f()
-}
-
-// live runs f with a window whose work takes place on goroutines. What f does to the window it does with ui, which
-// then waits until all is done that can be.
+// live runs f with a window whose work takes place on goroutines, as [dialogstest.Live] has it.
 func live(t *testing.T, o *fakeOperator, f func(w *Window, ui func(func()))) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWindow(t, o, "light")
-		a := &serialApp{App: fyne.CurrentApp()}
-		a.driver.Driver = a.App.Driver()
-		fyne.SetCurrentApp(a)
-		f(w, func(do func()) {
-			fyne.Do(do)
-			synctest.Wait()
-		})
-	})
+	dialogstest.Live(t, func(t *testing.T) *Window { return newWindow(t, o, "light") }, f)
 }
 
 // With an operator that does not answer everything can be touched, and the window opens once it does.

@@ -14,31 +14,14 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs/controls"
+	"nod/dialogs/dialogstest"
 	"nod/ipc/operator"
 	"nod/policy"
 )
 
-// visit calls f with every visible object under o.
-func visit(o fyne.CanvasObject, f func(fyne.CanvasObject)) {
-	if !o.Visible() {
-		return
-	}
-	f(o)
-	switch o := o.(type) {
-	case *fyne.Container:
-		for _, c := range o.Objects {
-			visit(c, f)
-		}
-	case fyne.Widget:
-		for _, c := range test.WidgetRenderer(o).Objects() {
-			visit(c, f)
-		}
-	}
-}
-
 // buttonsIn finds the visible buttons under o that say text.
 func buttonsIn(o fyne.CanvasObject, text string) (found []*controls.Button) {
-	visit(o, func(o fyne.CanvasObject) {
+	dialogstest.Walk(o, func(o fyne.CanvasObject) {
 		if b, ok := o.(*controls.Button); ok && b.Text == text {
 			found = append(found, b)
 		}
@@ -68,7 +51,7 @@ func shownBy(r *controls.Remark) string {
 func checkIn(t *testing.T, o fyne.CanvasObject) *controls.Check {
 	t.Helper()
 	var found *controls.Check
-	visit(o, func(o fyne.CanvasObject) {
+	dialogstest.Walk(o, func(o fyne.CanvasObject) {
 		if c, ok := o.(*controls.Check); ok && found == nil {
 			found = c
 		}
@@ -277,7 +260,7 @@ func TestWhatWasDeletedIsUndone(t *testing.T) {
 	foot := func(want string) {
 		t.Helper()
 		got := ""
-		visit(w.undo.Content, func(o fyne.CanvasObject) {
+		dialogstest.Walk(w.undo.Content, func(o fyne.CanvasObject) {
 			if l, ok := o.(*widget.Label); ok {
 				got = l.Text
 			}

@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"nod/dialogs/controls"
+	"nod/dialogs/dialogstest"
 	"nod/policy"
 )
 
@@ -174,7 +175,7 @@ func TestTheWheelOverATextField(t *testing.T) {
 	w.allow.edit(policy.Rule{})
 	w.win.Resize(fyne.NewSize(900, 301))
 	var form *container.Scroll
-	visit(w.allow.content, func(o fyne.CanvasObject) {
+	dialogstest.Walk(w.allow.content, func(o fyne.CanvasObject) {
 		if s, ok := o.(*container.Scroll); ok && form == nil {
 			form = s
 		}

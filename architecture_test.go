@@ -77,8 +77,10 @@ const anyAgent = "nod/agents/..."
 
 // mayDraw are the packages that may link what draws: Fyne's driver and widgets. Everything else runs without cgo and
 // without a screen.
-var mayDraw = []string{"nod/cmd/nod-dialogs", "nod/dialogs", "nod/dialogs/controls", "nod/dialogs/dialogstest", "nod/dialogs/history",
-	"nod/dialogs/settings"}
+var mayDraw = []string{
+	"nod/cmd/nod-dialogs", "nod/dialogs", "nod/dialogs/controls", "nod/dialogs/dialogstest",
+	"nod/dialogs/history", "nod/dialogs/settings",
+}
 
 func TestArrowsPointDown(t *testing.T) {
 	packages := listPackages(t)

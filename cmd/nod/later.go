@@ -39,14 +39,10 @@ sent it would have. If --timeout passes first, the request stays open and the ex
 
 // await fetches the answer of id, for at most timeout unless that is 0.
 func (c *console) await(ctx context.Context, id string, timeout time.Duration) error {
-	cl, err := discover()
+	cl, ctx, stop, err := c.patient(ctx)
 	if err != nil {
 		return err
 	}
-	cl.Lost = c.sayLost
-	ctx, stop := whileCalled(ctx)
-	defer stop()
-	ctx, stop = whileAlive(ctx, cl.Health)
 	defer stop()
 	r, err := settled(ctx, cl, id, timeout)
 	if err != nil {
@@ -129,16 +125,26 @@ a request comes or ends: what became of it, its kind and its id.`,
 	return c.withJSON(cmd, "print JSON")
 }
 
+// patient returns a client of the running nod-desktop and a context for its calls, which outlive that nod-desktop: they
+// end when it hangs, and when nobody waits for this command any longer.
+func (c *console) patient(
+	ctx context.Context,
+) (cl *client.Client, patient context.Context, stop context.CancelFunc, err error) {
+	if cl, err = discover(); err != nil {
+		return nil, nil, nil, err
+	}
+	cl.Lost = c.sayLost
+	called, leave := whileCalled(ctx)
+	alive, end := whileAlive(called, cl.Health)
+	return cl, alive, func() { end(); leave() }, nil
+}
+
 // follow prints what happens to the requests of the caller's own.
 func (c *console) follow(ctx context.Context) error {
-	cl, err := discover()
+	cl, ctx, stop, err := c.patient(ctx)
 	if err != nil {
 		return err
 	}
-	cl.Lost = c.sayLost
-	ctx, stop := whileCalled(ctx)
-	defer stop()
-	ctx, stop = whileAlive(ctx, cl.Health)
 	defer stop()
 	for e, err := range cl.Events(ctx, "") {
 		switch {

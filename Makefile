@@ -1,7 +1,9 @@
 # make run builds nod and starts it, make test tests it. Both first set up what the machine lacks.
 
-VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || sed -n 's/^Version = "\(.*\)"/\1/p' FyneApp.toml)
-LDFLAGS   := -s -w -X main.version=$(VERSION)
+VERSION   := $(or $(VERSION),$(shell scripts/version))
+COMMIT    := $(shell git rev-parse HEAD 2>/dev/null)
+DATE      := $(shell git log -1 --format=%cI 2>/dev/null)
+LDFLAGS   := -s -w -X nod/version.number=$(VERSION) -X nod/version.commit=$(COMMIT) -X nod/version.date=$(DATE)
 # migrated_fynedo: no warning and no thread checks of Fyne's; release: reads no FyneApp.toml beside the program.
 TAGS      := migrated_fynedo,release
 FUZZTIME  ?= 20s
@@ -9,16 +11,21 @@ FUZZTIME  ?= 20s
 DEMOTIME  ?= 5m
 # The packages that run on many goroutines are tested with the race detector. Those that draw are tested with
 # Fyne's test driver, without OpenGL (ci) or C: that driver races with itself, so the detector would only find it.
-CORE      := . ./agents/... ./app/... ./cmd/nod ./dialogs/safetext/... ./examples/... ./interact/... ./ipc/... ./ownfile ./policy/...
+# Those that take minutes come first, so that the others fill the second processor meanwhile.
+CORE      := ./policy/shell ./interact/journal . ./agents/... ./app/... ./cmd/nod/... ./dialogs/safetext/... ./examples/... ./interact/... ./ipc/... ./ownfile/... ./policy/... ./version
 WINDOWS   := ./assets/... ./cmd/nod-dialogs ./dialogs ./dialogs/history ./dialogs/settings
 WITHOUT_C := CGO_ENABLED=0 go test -tags ci
 # -trimpath everywhere, so that what one step compiles serves the next.
 # The version comes from LDFLAGS: without this, go build fails in a clone that another user owns.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false -trimpath)
 
-.PHONY: build run demo screenshot stop test test-agents test-mcp test-temporal unit e2e monkey kill soak lint fuzz sandbox bench figures pictures update-golden clean help need-go
+# Every target that make help lists.
+.PHONY: need-go $(shell sed -n "s/^\([a-z0-9-]*\):.*##.*/\1/p" $(firstword $(MAKEFILE_LIST)))
 
 build: setup-build bin/nod bin/nod-desktop bin/nod-dialogs ## build the programs into bin/ (what make alone does)
+
+relay: setup-build ## build bin/relay/nod: the small nod for machines without a desktop, of which docs/machines.md tells
+	CGO_ENABLED=0 go build -tags relay -ldflags "$(LDFLAGS)" -o bin/relay/nod ./cmd/nod
 
 run: setup-run build ## build nod and start it; without a display on a virtual one
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then exec bin/nod-desktop; else $(MAKE) -s bin/virtual && exec bin/virtual run bin/nod-desktop; fi
@@ -40,13 +47,22 @@ SANDBOX    = $(if $(shell command -v bwrap),NOD_SANDBOX=1)
 COUNT     ?= 20000
 SEED      ?= 2
 
+# Of the module bench, make bench looks at the rest: that compiles other programs' libraries for a minute.
 unit: setup-test ## run the tests that need no screen
 	$(SANDBOX) go test -race $(CORE)
 	$(WITHOUT_C) $(WINDOWS)
-	go -C bench test .
+	go -C bench test -mod=mod ./report ./sample
+	go -C packaging test ./files
+	go -C dialogs/gl test ./gen
 
+# A test mostly waits, as a person reads: three desktops at a time keep two processors busy.
 e2e: setup-test build ## test the built programs on virtual desktops, with real keys and clicks
-	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 25m ./e2e/...
+	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 25m -parallel 3 ./e2e/...
+
+test-docs: setup-test build ## test what the README and docs/ say: run their commands, read their snippets, follow their links
+	go test -count=1 ./e2e/documents
+	go test -count=1 -run 'Documents|Understand' ./cmd/nod
+	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -run 'Documents|Reading' ./e2e
 
 # How long make monkey drives nod, and make soak (by itself an hour). REPLAY is the file of a failure.
 MINUTES   ?= 10
@@ -67,6 +83,12 @@ kill: setup-test build ## kill nod's processes KILLS times, from SEED on, and se
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 0 -v -run 'TestKill$$' ./e2e -args -kills $(KILLS) \
 		-kill-seed $(SEED)
 
+# How often make failures brings about each failure.
+ROUNDS    ?= 10
+
+failures: need-go ## break a NATS cluster in each way ROUNDS times, from SEED on, and see that each request has one outcome
+	go test -race -count=1 -timeout 0 -v -run TestFailures ./ipc/remote/jetstream -args -rounds $(ROUNDS) -seed $(SEED)
+
 # One more try at once: npm's own patience with a registry that it cannot reach is minutes.
 NPM_INSTALL := npm install --no-audit --no-fund --fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000
 
@@ -77,6 +99,18 @@ AGENTS := claude-code-oldest@npm:@anthropic-ai/claude-code@2.1.197 claude-code-n
 	@openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33 @qwen-code/qwen-code@0.24.4 \
 	@github/copilot@1.0.102 @moonshot-ai/kimi-code@2.1.0 cline@3.0.65 \
 	@letta-ai/letta-code@0.25.9 @sourcegraph/amp@0.0.1790142911-g7618fb $(NODE)
+
+HOST = $(shell go env GOHOSTOS)-$(shell go env GOHOSTARCH)
+
+# What is installed over is the same sources with an older number. Both are made by make package.
+test-package: setup-root ## install, upgrade and remove the .deb in a Debian of its own (needs root; downloads 200 MB)
+	@[ "$$(id -u)" = 0 ] || { echo "make: test-package makes a root of its own, and so needs to be root" >&2; exit 1; }
+	rm -rf build/packages-before
+	$(MAKE) package VERSION=0.0.1 PLATFORMS="$(HOST)"
+	mv build/packages build/packages-before
+	$(MAKE) package PLATFORMS="$(HOST)"
+	NOD_E2E=1 NOD_PACKAGES=$(CURDIR)/build/packages NOD_PACKAGES_BEFORE=$(CURDIR)/build/packages-before \
+		go test -count=1 -timeout 20m -run TestPackage -v ./e2e
 
 test-agents: setup-agents build ## test the released coding agents against nod (npm downloads over a gigabyte)
 	@command -v npm >/dev/null || { echo "make: npm is missing: install Node.js from https://nodejs.org" >&2; exit 1; }
@@ -102,11 +136,12 @@ test-temporal: setup-test ## test examples/temporal, also against a real Tempora
 # Without the bytes that continue a character, awk counts characters whatever the locale.
 lint: setup-build ## gofmt, the length of lines, go vet, staticcheck
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "run gofmt -w on:" $$unformatted; exit 1; }
-	@LC_ALL=C find . -name '*.go' ! -path './.*' -exec awk '{ gsub(/[\200-\277]/, "") } \
+	@LC_ALL=C find . -name '*.go' ! -path './.*' ! -path './dialogs/gl/v*' -exec awk '{ gsub(/[\200-\277]/, "") } \
 		length > 120 { print FILENAME ":" FNR ": longer than 120 characters"; long = 1 } END { exit long }' {} +
 	go vet -tags $(TAGS) ./...
 	go tool staticcheck -tags $(TAGS) ./...
-	go -C bench vet .
+	go -C bench vet -mod=mod ./report ./sample ./fill ./simulate
+	go -C packaging vet ./files ./stage ./tree
 
 fuzz: setup-test ## run every fuzz target for FUZZTIME
 	@for package in $$(go list $(CORE) ./dialogs); do \
@@ -119,17 +154,43 @@ fuzz: setup-test ## run every fuzz target for FUZZTIME
 sandbox: setup-test ## run COUNT commands that pass unasked in a sandbox and see that they do nothing else (Linux)
 	NOD_SANDBOX=1 NOD_SANDBOX_COUNT=$(COUNT) NOD_SANDBOX_SEED=$(SEED) go test -count=1 -timeout 0 -v -run 'Harmless|SandboxSees' ./policy/shell
 
-bench: setup-test ## run the benchmarks, those beside other libraries, too (bench/)
-	$(WITHOUT_C) -run '^$$' -bench . -benchmem $(CORE) $(WINDOWS)
-	go -C bench test -run '^$$' -bench . -benchmem .
+# QUICK=1 takes few samples, only to see that the measuring works. ONLY names groups of the report: ONLY=calls,windows.
+QUICK     ?=
+ONLY      ?=
 
-figures: setup-test build ## measure start, windows, journal, memory, processor and size on a virtual desktop
-	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 30m -run Figures ./e2e -figures -v
+# The module follows the versions of nod's own.
+bench: setup-bench build ## measure what nod costs, beside its peers, and write build/bench.md and bench.json
+	go -C bench vet -mod=mod ./...
+	go -C bench test -mod=mod ./...
+	CGO_ENABLED=0 go -C bench build -mod=mod -o $(CURDIR)/build/bench .
+	cd bench && ../build/bench -bin ../bin -out ../build -only "$(ONLY)" $(if $(QUICK),-quick)
 
-pictures: e2e ## copy the pictures of the README from the screenshots of the tests
-	@mkdir -p assets/screenshots
-	cd build/shots/pictures && cp approve.png form.png $(CURDIR)/assets/screenshots/
-	cp build/shots/pictures/settings-allow.png assets/screenshots/settings.png
+bench-docs: need-go ## write the figures of the last make bench into the documents that quote them
+	go -C bench run -mod=mod ./fill ../build/bench.json $(addprefix ../,$(shell grep -lE '^<!-- figures: begin' README.md docs/*.md))
+
+# How many relays make simulate has, how many desks, and at how many requests a second they ask, one after another.
+RELAYS    ?= 10000
+DESKS     ?= 100
+RATES     ?= 25,50,100,200,400
+
+simulate: need-go ## have 10,000 relays ask over a NATS cluster on this machine, and write build/simulate.md (Linux)
+	@mkdir -p build
+	CGO_ENABLED=0 go -C bench build -mod=mod -o $(CURDIR)/build/simulate ./simulate
+	build/simulate -relays $(RELAYS) -desks $(DESKS) -rates $(RATES) -out build/simulate.md
+
+gallery: setup-test ## draw every window and page, also that for phones, in every look into docs/gallery/
+	rm -rf docs/gallery
+	NOD_GALLERY=$(CURDIR)/docs/gallery $(WITHOUT_C) -count=1 -run '^TestGallery$$' ./dialogs ./dialogs/history ./dialogs/settings
+	NOD_GALLERY=$(CURDIR)/docs/gallery/phone go test -count=1 -run '^TestGallery$$' ./ipc/device/page
+
+PICTURES := nod.gif approve.png form.png settings.png history.png phone.png
+
+pictures: setup-test build ## make the pictures of the documents on a virtual desktop
+	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 5m \
+		-run '^Test(MovingPicture|Pictures|ApproveByKeys|Form)$$' ./e2e
+	NOD_GALLERY=$(CURDIR)/build/shots/pictures go test -count=1 -run '^TestGallery$$/^picture$$' ./ipc/device/page
+	@mkdir -p docs/pictures
+	cd build/shots/pictures && cp $(PICTURES) $(CURDIR)/docs/pictures/
 
 update-golden: setup-test ## accept what the windows draw now as what they should draw: look at the changes
 	$(WITHOUT_C) ./dialogs -update
@@ -138,6 +199,41 @@ update-golden: setup-test ## accept what the windows draw now as what they shoul
 		$(WITHOUT_C) ./dialogs/$$package || cp dialogs/$$package/testdata/failed/*.png dialogs/$$package/testdata/; \
 	done
 	git status --short dialogs/testdata dialogs/history/testdata dialogs/settings/testdata
+
+gl: need-go ## write what Fyne uses of OpenGL's bindings, after a change of its version in go.mod (dialogs/gl)
+	cd dialogs/gl && go run ./gen
+
+# The tools for it are in a module of their own.
+MAINTAINER ?= nod maintainers <maintainers@nod.invalid>
+STAMP      := -version "$(VERSION)" -commit "$(COMMIT)" -date "$(DATE)" -ldflags "$(LDFLAGS)" -tags "$(TAGS)"
+
+# The platforms to make packages for: all of them, or say linux-amd64.
+PLATFORMS  ?=
+
+package: $(if $(PLATFORMS),setup-build,setup-package) ## make the packages of a release in build/packages/, for all PLATFORMS that go
+	go -C packaging vet ./...
+	go -C packaging run ./release $(STAMP) -maintainer "$(MAINTAINER)" -platforms "$(PLATFORMS)"
+	go -C packaging test -count=1 ./...
+
+# The second time nothing that was compiled before serves: neither Go's cache nor the folder is the same.
+package-twice: package ## make the packages again, elsewhere and from nothing, and see that they are the same bytes
+	@dir=$$(mktemp -d); mkdir -p "$$dir/else/where"; \
+	git ls-files -z --cached --others --exclude-standard | tar -c --null -T - | tar -x -C "$$dir/else/where"; \
+	GOCACHE="$$dir/cache" $(MAKE) -C "$$dir/else/where" package VERSION="$(VERSION)" COMMIT="$(COMMIT)" DATE="$(DATE)" \
+		PLATFORMS="$(PLATFORMS)" && diff -u build/packages/SHA256SUMS "$$dir/else/where/build/packages/SHA256SUMS"; \
+	status=$$?; rm -rf "$$dir"; [ $$status != 0 ] || echo "twice the same bytes:"; cat build/packages/SHA256SUMS; exit $$status
+
+# Where make install puts nod: PREFIX, below DESTDIR where packages are made.
+PREFIX ?= /usr/local
+
+install: build/tree ## build nod and install it below PREFIX (/usr/local)
+	PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" build/tree/install.sh
+
+uninstall: ## remove from PREFIX what make install put there
+	PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" packaging/files/install.sh uninstall
+
+build/tree: setup-build FORCE
+	go -C packaging run ./stage $(STAMP) -to build/tree
 
 clean: ## remove what make made
 	rm -rf bin build
@@ -160,9 +256,9 @@ bin/virtual: need-go FORCE
 	@CGO_ENABLED=0 go build -o $@ ./e2e/virtual
 
 .NOTPARALLEL: # the targets of test share two processors well enough as they are
-.PHONY: setup-build setup-run setup-test setup-agents FORCE
+.PHONY: setup-build setup-run setup-test setup-root setup-agents setup-bench setup-package FORCE
 FORCE:
-setup-build setup-run setup-test setup-agents: setup-%: need-go
+setup-build setup-run setup-test setup-root setup-agents setup-bench setup-package: setup-%: need-go
 	@scripts/setup $*
 
 need-go:

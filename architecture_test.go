@@ -3,27 +3,34 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
 )
 
 // mayImport says which of nod's own packages each package may import. What those may import it reaches as well.
 // A package that is missing here fails the test, so that nobody forgets to think.
 var mayImport = map[string][]string{
-	"nod":                       {"nod/app"},
-	"nod/agents":                {},
-	"nod/agents/agent":          {"nod/ipc/hooks", "nod/ownfile", "nod/policy/imports", "nod/policy/replay"},
-	"nod/agents/claude":         {"nod/agents/agent", "nod/agents/jsonl"},
-	"nod/agents/codex":          {"nod/agents/agent", "nod/agents/claude", "nod/agents/jsonl"},
-	"nod/agents/jsonl":          {},
-	"nod/agents/registry":       {"nod/agents/agent", "nod/agents/jsonl", anyAgent},
-	anyAgent:                    {"nod/agents/agent", "nod/agents/claude"},
-	"nod/cmd/nod-dialogs":       {"nod/dialogs/history", "nod/dialogs/settings"},
-	"nod/assets":                {},
-	"nod/assets/gen":            {},
-	"nod/dialogs":               {"nod/assets", "nod/dialogs/safetext", "nod/interact", "nod/ipc/operator"},
+	"nod":                 {"nod/app", "nod/version"},
+	"nod/agents":          {},
+	"nod/agents/agent":    {"nod/ipc/hooks", "nod/ipc/programs", "nod/policy/imports", "nod/policy/replay"},
+	"nod/agents/claude":   {"nod/agents/agent", "nod/agents/jsonl"},
+	"nod/agents/codex":    {"nod/agents/agent", "nod/agents/claude", "nod/agents/jsonl"},
+	"nod/agents/jsonl":    {},
+	"nod/agents/registry": {"nod/agents/agent", "nod/agents/jsonl", anyAgent},
+	anyAgent:              {"nod/agents/agent", "nod/agents/claude"},
+	"nod/cmd/nod-dialogs": {"nod/dialogs/history", "nod/dialogs/settings", "nod/version"},
+	"nod/assets":          {},
+	"nod/assets/gen":      {},
+	"nod/dialogs": {
+		"nod/assets", "nod/dialogs/prompt", "nod/interact", "nod/ipc/operator", "nod/policy/basefile",
+	},
+	"nod/dialogs/prompt":        {"nod/assets", "nod/dialogs/safetext", "nod/interact", "nod/policy/basefile"},
 	"nod/dialogs/safetext":      {"nod/policy/invisible"},
 	"nod/ipc/api":               {},
 	"nod/ipc/peer":              {"nod/ipc/api"},
@@ -35,7 +42,15 @@ var mayImport = map[string][]string{
 	"nod/ipc/hooks":             {"nod/interact"},
 	"nod/ipc/ipctest":           {"nod/interact/interacttest", "nod/ipc", "nod/ipc/client"},
 	"nod/ipc/mcp":               {"nod/interact", "nod/ipc/api"},
-	"nod/ipc/operator":          {"nod/interact/history", "nod/policy/config"},
+	"nod/ipc/operator":          {"nod/interact/history", "nod/ipc/endpoint", "nod/ipc/remote", "nod/policy/config"},
+	"nod/ipc/remote":            {"nod/interact"},
+	"nod/ipc/remote/jetstream":  {"nod/ipc/remote"},
+	"nod/ipc/remote/book":       {"nod/ipc/remote"},
+	"nod/ipc/remote/stream":     {"nod/ipc/remote", "nod/policy/config", "nod/version"},
+	"nod/ipc/device":            {"nod/ipc/remote", "nod/ownfile"},
+	"nod/ipc/device/devicetest": {"nod/ipc/device"},
+	"nod/ipc/device/page":       {},
+	"nod/ipc/programs":          {"nod/ownfile"},
 	"nod/interact":              {"nod/ipc/api", "nod/policy"},
 	"nod/interact/history":      {"nod/interact"},
 	"nod/interact/journal":      {"nod/interact/history", "nod/interact/secrets", "nod/policy/config"},
@@ -44,6 +59,7 @@ var mayImport = map[string][]string{
 	"nod/policy": {
 		"nod/agents", "nod/ownfile", "nod/policy/git", "nod/policy/invisible", "nod/policy/shell",
 	},
+	"nod/policy/basefile":       {"nod/policy"},
 	"nod/policy/config":         {"nod/policy"},
 	"nod/policy/git":            {"nod/ownfile"},
 	"nod/policy/grants":         {"nod/policy"},
@@ -53,23 +69,42 @@ var mayImport = map[string][]string{
 	"nod/policy/store":          {"nod/policy/config", "nod/policy/grants"},
 	"nod/policy/shell":          {"nod/policy/git", "nod/policy/invisible", "nod/policy/shell/language"},
 	"nod/policy/shell/language": {},
+	"nod/app/desktop":           {},
 	"nod/app": {
-		"nod/agents/registry", "nod/ipc/client", "nod/assets", "nod/dialogs/safetext", "nod/interact/journal", "nod/ipc",
-		"nod/ipc/operator", "nod/policy/store",
+		"nod/agents/registry", "nod/app/desktop", "nod/assets", "nod/dialogs/prompt", "nod/interact/journal", "nod/ipc",
+		"nod/ipc/client", "nod/ipc/device", "nod/ipc/device/page", "nod/ipc/operator", "nod/ipc/remote/book",
+		"nod/ipc/remote/jetstream", "nod/ipc/remote/stream", "nod/ownfile/ownlog",
+		"nod/policy/store",
+	},
+	"nod/app/relay": {
+		"nod/agents/registry", "nod/ipc", "nod/ipc/client", "nod/ipc/programs", "nod/ipc/remote/stream", "nod/ownfile/ownlog",
+		"nod/policy/basefile", "nod/policy/config",
 	},
 	"nod/dialogs/controls":    {"nod/dialogs"},
-	"nod/dialogs/dialogstest": {},
+	"nod/dialogs/dialogstest": {"nod/assets"},
 	"nod/dialogs/history":     {"nod/agents/registry", "nod/dialogs/controls"},
-	"nod/dialogs/settings":    {"nod/agents/registry", "nod/dialogs/controls"},
-	"nod/cmd/nod": {
-		"nod/agents/registry", "nod/interact/journal", "nod/ipc/acp", "nod/ipc/client", "nod/ipc/mcp", "nod/policy/store",
+	"nod/dialogs/settings":    {"nod/agents/registry", "nod/dialogs/controls", "nod/ipc/remote/stream"},
+	"nod/cmd/nod/doctor": {
+		"nod/agents/registry", "nod/app/desktop", "nod/interact/journal", "nod/ipc/client", "nod/ipc/operator",
+		"nod/ipc/programs", "nod/ipc/remote/stream", "nod/ownfile/owndata", "nod/policy/grants", "nod/version",
 	},
-	"nod/ownfile":       {},
-	"nod/e2e":           {},
-	"nod/examples/loop": {"nod/ipc/client"},
-	"nod/e2e/desktop":   {},
-	"nod/e2e/table":     {"nod/agents/registry"},
-	"nod/e2e/virtual":   {"nod/e2e/desktop"},
+	"nod/cmd/nod": {
+		"nod/app/relay", "nod/cmd/nod/doctor", "nod/ipc/remote/jetstream",
+		"nod/agents/registry", "nod/interact/journal", "nod/ipc/acp", "nod/ipc/client", "nod/ipc/mcp", "nod/ownfile/owndata",
+		"nod/ownfile/ownlog", "nod/policy/store", "nod/version",
+	},
+	"nod/ownfile":         {},
+	"nod/ownfile/owndata": {},
+	"nod/ownfile/ownlog":  {"nod/ownfile"},
+	"nod/version":         {},
+	"nod/e2e":             {},
+	"nod/examples/loop":   {"nod/ipc/client"},
+	"nod/e2e/desktop":     {},
+	"nod/e2e/documents":   {"nod/policy/config"},
+	"nod/e2e/table":       {"nod/agents/registry"},
+	"nod/e2e/virtual":     {"nod/e2e/desktop"},
+
+	"nod/ipc/remote/jetstream/clustertest": {},
 }
 
 // anyAgent is the package of an agent that has no rule of its own: a new one needs none.
@@ -150,4 +185,35 @@ func listPackages(t *testing.T) map[string][]string {
 		packages[p.ImportPath] = p.Deps
 	}
 	return packages
+}
+
+// TestArchitectureIsDescribed has docs/architecture.md say what every library is for, and what lives in every folder.
+func TestArchitectureIsDescribed(t *testing.T) {
+	page, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := modfile.Parse("go.mod", text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range mod.Require {
+		name, _, _ := module.SplitPathVersion(r.Mod.Path)
+		if !r.Indirect && !bytes.Contains(page, []byte(name)) {
+			t.Errorf("docs/architecture.md does not say what %s is for", name)
+		}
+	}
+	for path := range listPackages(t) {
+		folder := strings.TrimPrefix(path, "nod/")
+		if top, _, _ := strings.Cut(folder, "/"); path != "nod" && top != "cmd" {
+			folder = top
+		}
+		if path != "nod" && !bytes.Contains(page, []byte("| `"+folder+"` |")) && !strings.HasPrefix(folder, "cmd/nod/") {
+			t.Errorf("docs/architecture.md does not say what lives in %s", folder)
+		}
+	}
 }

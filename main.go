@@ -15,21 +15,24 @@ import (
 	"github.com/spf13/pflag"
 
 	"nod/app"
+	"nod/version"
 )
 
-// version is set by the linker.
-var version = "0.1.0-dev"
-
 func main() {
-	o := app.Options{Version: version, Stdout: os.Stdout}
+	o := app.Options{Version: version.Number(), Stdout: os.Stdout}
 	pflag.BoolVar(&o.Background, "background", false, "started with the session: open no window that nobody asked for")
 	pflag.StringVar(&o.ConfigPath, "config", "", "read rules and settings from this `file` instead of the usual one")
-	pflag.StringVar(&o.LogLevel, "log-level", "info", "least urgent `level` to log: debug, info, warn or error")
+	pflag.StringVar(&o.LogLevel, "log-level", "",
+		"least urgent `level` to log: debug, info, warn or error (default info, or what NOD_LOG says)")
+	autostart := pflag.String("autostart", "", "have nod start with the session or not, `on|off`, and exit")
 	showVersion := pflag.Bool("version", false, "print the version and exit")
 	pflag.Parse() // wrong usage exits 2
 	if *showVersion {
-		fmt.Println("nod-desktop", version)
+		fmt.Println("nod-desktop", version.Get())
 		return
+	}
+	if pflag.Lookup("autostart").Changed {
+		os.Exit(report(app.SetAutostart(*autostart)))
 	}
 	os.Exit(report(app.Run(untilSignal(), o)))
 }
@@ -37,6 +40,7 @@ func main() {
 // untilSignal returns a context that ends when the person or the system wants nod to. A second signal then ends nod
 // at once, as it would any program.
 func untilSignal() context.Context {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // who reads what nod prints may stop, and nod goes on
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
 		signals = append(signals, syscall.SIGHUP)

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // ending makes a process of the test's wait for its end as nod-desktop does, and then hang.
@@ -57,5 +58,39 @@ func TestSignals(t *testing.T) {
 				t.Errorf("after the second signal: %v", cmd.ProcessState)
 			}
 		})
+	}
+}
+
+// Whoever started nod may stop reading what it prints: it goes on all the same.
+func TestNobodyReads(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), ending+"=1")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	out.Close()
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil { // it prints another line
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for { // until the signal counts, which ends it
+		select {
+		case <-ended:
+			if got := cmd.ProcessState.Sys().(syscall.WaitStatus); got.Signal() != syscall.SIGTERM {
+				t.Errorf("it ended by itself: %v", cmd.ProcessState)
+			}
+			return
+		case <-time.After(10 * time.Millisecond):
+			_ = cmd.Process.Signal(syscall.SIGTERM)
+		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"fyne.io/fyne/v2/lang"
 	"github.com/godbus/dbus/v5"
 
+	"nod/app/desktop"
 	"nod/assets"
 	"nod/ipc/operator"
 )
@@ -77,13 +78,13 @@ func (b *board) show(ctx context.Context) error {
 	}
 	signals := make(chan *dbus.Signal, 16)
 	conn.Signal(signals)
-	err = conn.AddMatchSignal(dbus.WithMatchSender(notifications), dbus.WithMatchInterface(notifications),
+	err = conn.AddMatchSignal(dbus.WithMatchSender(desktop.Notifications), dbus.WithMatchInterface(desktop.Notifications),
 		dbus.WithMatchObjectPath(notificationsPath))
 	if err != nil {
 		return fmt.Errorf("listen to the notification service: %w", err)
 	}
 	limit.Stop()
-	n := &notification{service: conn.Object(notifications, notificationsPath), done: make(chan *dbus.Call, 1)}
+	n := &notification{service: conn.Object(desktop.Notifications, notificationsPath), done: make(chan *dbus.Call, 1)}
 	n.call("GetCapabilities")
 	for {
 		select {
@@ -117,7 +118,7 @@ type notification struct {
 
 func (n *notification) call(method string, args ...any) {
 	n.waits = method
-	n.service.Go(notifications+"."+method, 0, n.done, args...)
+	n.service.Go(desktop.Notifications+"."+method, 0, n.done, args...)
 }
 
 // answered takes in what came of the call under way.
@@ -181,11 +182,11 @@ func (n *notification) take(s *dbus.Signal) {
 		return
 	}
 	switch s.Name {
-	case notifications + ".ActionInvoked":
+	case desktop.Notifications + ".ActionInvoked":
 		if s.Body[1] == openAction {
 			go n.shown.open()
 		}
-	case notifications + ".NotificationClosed":
+	case desktop.Notifications + ".NotificationClosed":
 		n.id = 0
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
+	"nod/app/desktop"
 	"nod/interact"
 )
 
@@ -36,10 +37,10 @@ const noticeID = uint32(7)
 func (b *testBus) fakeNotifications(hang chan struct{}) *fakeNotifications {
 	b.t.Helper()
 	f := &fakeNotifications{bus: b, hang: hang, notice: make(chan desktopNotice, 10), closed: make(chan uint32, 10)}
-	if err := b.conn.Export(f, notificationsPath, notifications); err != nil {
+	if err := b.conn.Export(f, notificationsPath, desktop.Notifications); err != nil {
 		b.t.Fatal(err)
 	}
-	b.own(notifications)
+	b.own(desktop.Notifications)
 	return f
 }
 
@@ -67,7 +68,7 @@ func (f *fakeNotifications) CloseNotification(id uint32) *dbus.Error {
 
 // signal tells nod something, as only a service can, or anybody with anything in it.
 func (f *fakeNotifications) signal(member string, body ...any) {
-	f.bus.sendSignal(string(f.from), notifications, member, body...)
+	f.bus.sendSignal(string(f.from), desktop.Notifications, member, body...)
 }
 
 // anAnnouncement is about a request in a project whose name is markup.
@@ -124,7 +125,7 @@ func TestAClosedNotificationStaysClosed(t *testing.T) {
 	post := b.newBoard()
 	post(anAnnouncement(true, nil))
 	receive(t, f.notice)
-	for began := time.Now(); hasOwner(b.conn, string(f.from)); {
+	for began := time.Now(); desktop.HasOwner(b.conn, string(f.from)); {
 		f.signal("NotificationClosed", noticeID, uint32(2)) // nod may not know the id yet
 		if time.Since(began) > patience {
 			t.Fatal("nod waits for what is gone")

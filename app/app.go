@@ -29,6 +29,10 @@ import (
 	"nod/ipc/hooks"
 	"nod/ipc/operator"
 	"nod/ipc/peer"
+	"nod/ipc/programs"
+	"nod/ipc/remote"
+	"nod/ipc/remote/book"
+	"nod/ownfile/ownlog"
 	"nod/policy/config"
 	"nod/policy/grants"
 	"nod/policy/store"
@@ -38,7 +42,7 @@ import (
 type Options struct {
 	ConfigPath string    // the policy file; empty: the usual place
 	Background bool      // started with the session: open no window that nobody asked for
-	LogLevel   string    // debug, info, warn or error
+	LogLevel   string    // debug, info, warn or error; empty: as NOD_LOG says, else info
 	Version    string    //
 	Stdout     io.Writer // gets "nod ready URL" once nod can be asked
 }
@@ -50,7 +54,7 @@ const (
 // Run is nod-desktop: it returns when the person quits or ctx ends. It must be called on the main
 // goroutine. An error that a caller may tell apart: [*RunningError].
 func Run(ctx context.Context, o Options) error {
-	logs, err := openLog(o.LogLevel)
+	logs, err := ownlog.NewLogger(o.LogLevel)
 	if err != nil {
 		return err
 	}
@@ -63,7 +67,7 @@ func Run(ctx context.Context, o Options) error {
 	return err
 }
 
-func run(ctx context.Context, o Options, logs *logFile) error {
+func run(ctx context.Context, o Options, logs *ownlog.Logger) error {
 	dir, err := endpoint.Dir()
 	if err != nil {
 		return err
@@ -104,11 +108,18 @@ type program struct {
 	absence   *absence
 	windows   *windows
 	presence  *presence
+	machines  *machines
+	devices   *devices
+	book      *book.Book       // who is paired
+	identity  *remote.Identity // of this desk; nil: its keys cannot be read
 	notifier  *notifier
 	announcer *announcer
 	tray      *tray
 	shortcut  *shortcut
 	autostart *autostart
+	upgrade   *upgrade
+
+	agentHooks *agentHooks
 
 	journalChanged chan struct{} // cap 1: what is wrong with the journal
 	journaled      chan struct{} // cap 1: the journal has other entries
@@ -121,10 +132,10 @@ type program struct {
 
 // newProgram makes and connects the parts. Nothing runs yet but the listener, whose callers wait.
 func newProgram(
-	ctx context.Context, quit context.CancelCauseFunc, o Options, logs *logFile, dir string,
+	ctx context.Context, quit context.CancelCauseFunc, o Options, logs *ownlog.Logger, dir string,
 ) (p *program, err error) {
 	p = &program{
-		ctx: ctx, quit: quit, opts: o, log: logs.Logger, logPath: logs.path, noLog: logs.problem, dir: dir,
+		ctx: ctx, quit: quit, opts: o, log: logs.Logger, logPath: logs.Path, noLog: logs.Problem, dir: dir,
 		welcome: newWelcome(), journalChanged: make(chan struct{}, 1),
 		journaled: make(chan struct{}, 1),
 	}
@@ -145,17 +156,24 @@ func newProgram(
 	if err := assets.SetLanguage(p.store.Config().Look.Language); err != nil {
 		return nil, err
 	}
-	if err := p.openDesktop(); err != nil {
-		return nil, err
-	}
-	p.broker = interact.NewBroker(interact.BrokerConfig{
-		Policy: keeper{p.store, p.windows}, Prompter: p.presence, Notify: p.notifier.Notify, Journal: p.journal,
-		Timeout: p.store.Timeout, Processes: peer.Table{}, Log: p.log,
-	})
-	nod, err := operator.Program("nod")
+	nod, err := programs.Find("nod")
 	if err != nil {
 		p.log.Warn("without the nod command, agents are asked about the tools with which they ask you", "err", err)
 	}
+	p.agentHooks = newAgentHooks(nod)
+	if err := p.openDesktop(); err != nil {
+		return nil, err
+	}
+	if err := p.openMachines(); err != nil {
+		return nil, err
+	}
+	if err := p.openDevices(); err != nil {
+		return nil, err
+	}
+	p.broker = interact.NewBroker(interact.BrokerConfig{
+		Policy: keeper{p.store, p.windows}, Prompter: p.machines, Notify: p.machines.Notify, Journal: p.journal,
+		Timeout: p.store.Timeout, Processes: peer.Table{}, Log: p.log,
+	})
 	p.hooks = hooks.New(hooks.Config{
 		Agents: registry.Protocols(), Nod: nod, Broker: p.broker, Log: p.log, OpenURL: openURL, Timeout: p.store.Timeout,
 		AskMore: func() bool { return p.store.Config().Agents.AskMore },
@@ -170,15 +188,21 @@ func newProgram(
 
 // openDesktop makes what stands between the broker and the person.
 func (p *program) openDesktop() (err error) {
-	if p.dialogs, err = operator.Program("nod-dialogs"); err != nil {
+	if p.dialogs, err = programs.Find("nod-dialogs"); err != nil {
 		return fmt.Errorf("the program with nod's windows: %w", err)
+	}
+	if p.upgrade, err = p.newUpgrade(); err != nil {
+		return err
 	}
 	p.windows = newWindows(windowsConfig{
 		log: p.log, start: p.startWindows, offers: p.store.Offers,
 		keep:      func() time.Duration { return p.store.Config().Prompt.KeepReady },
 		reachable: func(ctx context.Context) error { _, err := displayEnv(ctx); return err },
-		quiet:     func(r interact.Request) bool { return waitsInTray(p.store.Config(), r) },
-		changed:   p.screenChanged, failed: p.tellFailed,
+		quiet: func(r interact.Request) bool {
+			return waitsInTray(p.store.Config(), r) || p.presence.hides(r)
+		},
+		told: func() { p.devices.look(p.ctx) }, elsewhere: func() bool { return p.devices.ready() },
+		changed: p.screenChanged, failed: p.tellFailed, outdated: p.upgrade.outdated,
 		present:   func() { p.presence.back() },
 		undoFor:   func() time.Duration { return p.store.Config().Prompt.Undo },
 		saveDraft: p.journal.SaveDraft,
@@ -187,7 +211,7 @@ func (p *program) openDesktop() (err error) {
 		},
 	})
 	p.notifier = newNotifier(beeepMessenger{p.sound}, p.wantsNotice, p.log)
-	p.presence = newPresence(p.windows, p.refresh, p.tellQuiet)
+	p.presence = newPresence(p.windows, p.presenceChanged, p.tellQuiet)
 	p.absence = &absence{ctx: p.ctx, changed: p.refresh, log: p.log,
 		count: func(ctx context.Context, from, to time.Time) (history.Away, error) {
 			return lastAway{p.archive, p.broker.Pending()}.count(ctx, from, to)
@@ -239,7 +263,10 @@ func (p *program) run() error {
 	if err := p.autostart.adopt(); err != nil {
 		p.log.Warn("nod does not start again after a crash", "err", err)
 	}
-	p.parts.Go(func() { p.windows.run(p.ctx) })
+	withWindows, stopWindows := context.WithCancel(p.ctx)
+	defer stopWindows()
+	p.parts.Go(func() { p.windows.run(withWindows) })
+	p.parts.Go(func() { p.followUpgrades(stopWindows) })
 	p.parts.Go(p.watchJournal)
 	p.parts.Go(p.followJournal)
 	p.parts.Go(p.watchStore)
@@ -247,10 +274,16 @@ func (p *program) run() error {
 	p.parts.Go(p.watchRequests)
 	p.parts.Go(p.serve)
 	p.parts.Go(p.checkTray)
+	p.parts.Go(p.checkHooks)
 	p.parts.Go(p.watchPublished)
+	p.parts.Go(p.serveDevices)
+	lines, endLines := context.WithCancel(context.WithoutCancel(p.ctx)) // what is answered last still goes out
+	defer endLines()
+	p.parts.Go(func() { p.runMachines(lines) })
 	p.parts.Go(func() {
 		<-p.ctx.Done()
 		p.broker.Close()
+		endLines()
 	})
 	for _, sentence := range limits(p.noLog, p.noSeal, p.server.Endpoint()) {
 		p.say(interact.Warning, sentence)
@@ -259,7 +292,7 @@ func (p *program) run() error {
 	if p.welcome.isDue() && !p.opts.Background {
 		p.showMain()
 	}
-	fmt.Fprintln(p.opts.Stdout, "nod ready", p.server.Endpoint().URL)
+	fmt.Fprintln(p.opts.Stdout, programs.ReadyLine+p.server.Endpoint().URL)
 	p.tray.run(p.ctx)
 	<-p.ctx.Done()
 	p.parts.Wait()
@@ -281,9 +314,15 @@ func (p *program) close() error {
 
 // watchPublished keeps what agents find nod by as it is.
 func (p *program) watchPublished() {
-	w := &publishedWatch{dir: p.dir, restore: p.server.Restore, log: p.log,
-		tell: func(sentence string) { p.say(interact.Warning, sentence) }}
-	if err := w.run(p.ctx); err != nil {
+	tell := func(problem error) {
+		sentence := lang.L("Another program changed the files by which agents find nod. nod has put them back.")
+		if problem != nil {
+			sentence = lang.L("Another program changed the files by which agents find nod, and nod could not put them back: "+
+				"{{.Problem}}", map[string]any{"Problem": problem.Error()})
+		}
+		p.say(interact.Warning, sentence)
+	}
+	if err := p.server.Watch(p.ctx, tell); err != nil {
 		p.log.Error("what agents find nod by is not watched", "err", err)
 	}
 }
@@ -310,6 +349,8 @@ func (p *program) snapshot() snapshot {
 		News:          p.absence.news(),
 		Broken:        p.store.Err() != nil,
 		Journal:       journalProblem(p.journal.Problem()),
+		Hooks:         p.agentHooks.problem(),
+		Machines:      p.machines.count(),
 		Held:          held,
 		AskEverything: p.store.Config().Policy.AskEverything,
 	}
@@ -324,6 +365,19 @@ func (p *program) pending() (waiting, snoozed []interact.Request) {
 func (p *program) refresh() {
 	p.absence.look(p.isAway())
 	p.tray.update(p.snapshot())
+}
+
+// presenceChanged takes in that the person is there, or no longer: what waits in the tray for that comes to the screen.
+func (p *program) presenceChanged() {
+	p.windows.Changed()
+	p.refresh()
+}
+
+// serveDevices serves devices until nod quits.
+func (p *program) serveDevices() {
+	changes, stop := p.store.Changes()
+	defer stop()
+	p.devices.run(p.ctx, changes)
 }
 
 // isAway reports whether nobody can be expected to look at a prompt now.
@@ -365,6 +419,7 @@ func (p *program) watchRequests() {
 // screenChanged takes in what is on screen now, and what was just answered there: who looks at nod needs no
 // notification.
 func (p *program) screenChanged() {
+	operator.Signal(p.agentHooks.screens)
 	if p.windows.focused() {
 		p.announcer.seen()
 	}

@@ -20,7 +20,7 @@ func isQuiet(c config.Config, r interact.Request) bool {
 // wantsNotice reports whether the person wants to see an agent's notice now.
 func (p *program) wantsNotice(r interact.Request) bool {
 	c := p.store.Config()
-	return c.Notifications.Notices && !isQuiet(c, r) && !p.presence.silences(r)
+	return c.Notifications.Notices && !isQuiet(c, r) && !p.presence.hides(r)
 }
 
 // wantsAnnouncement reports whether the person wants to be told now that a request waits.

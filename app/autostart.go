@@ -23,6 +23,7 @@ type entry struct {
 	place  string                 // names the entry for a person
 	text   []byte                 // the entry that starts this very program
 	ours   func([]byte) bool      // reports whether nod wrote an entry
+	starts func([]byte) bool      // reports whether an entry of ours, of this version or another, starts this program
 	read   func() ([]byte, error) // the entry that there is; os.ErrNotExist when there is none
 	write  func([]byte) error
 	remove func() error
@@ -44,12 +45,24 @@ func newAutostart() (*autostart, error) {
 	return a, nil
 }
 
+// SetAutostart makes nod start with the session, on, or not, off.
+func SetAutostart(to string) error {
+	if to != "on" && to != "off" {
+		return fmt.Errorf("autostart: %q: want on or off", to)
+	}
+	a, err := newAutostart()
+	if err != nil {
+		return err
+	}
+	return a.Set(to == "on")
+}
+
 // Enabled reports whether nod, this very program, starts with the session.
 func (a *autostart) Enabled() (bool, error) {
 	var errs []error
 	for _, e := range a.all() {
 		b, err := e.read()
-		if err == nil && bytes.Equal(b, e.text) {
+		if err == nil && e.ours(b) && e.starts(b) {
 			return true, nil
 		}
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -89,6 +102,8 @@ func (e entry) set(on bool) error {
 	case err == nil && !e.ours(b):
 		return fmt.Errorf("autostart: %s was not made by nod; remove it yourself to let nod manage it", e.place)
 	case err != nil && !errors.Is(err, os.ErrNotExist):
+	case on && err == nil && bytes.Equal(b, e.text): // a package's own entry serves as well
+		return nil
 	case on:
 		err = e.write(e.text)
 	default:

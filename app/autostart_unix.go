@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/adrg/xdg"
@@ -21,23 +22,26 @@ func autostartOf(program string) (*autostart, error) {
 	if runtime.GOOS == "darwin" {
 		home, err := os.UserHomeDir()
 		return &autostart{
-			entry: fileEntry(filepath.Join(home, "Library", "LaunchAgents", appID+".plist"), launchAgent(program)),
+			entry: fileEntry(filepath.Join(home, "Library", "LaunchAgents", appID+".plist"), launchAgent(program),
+				launchProgram(program)),
 		}, err
 	}
 	quoted, ok := unitQuote(program)
 	unit := unitEntry(filepath.Join(xdg.ConfigHome, "systemd", "user"), quoted, systemctl)
-	desktop := fileEntry(filepath.Join(xdg.ConfigHome, "autostart", appID+".desktop"), desktopEntry(program))
+	desktop := fileEntry(filepath.Join(xdg.ConfigHome, "autostart", appID+".desktop"), desktopEntry(program),
+		desktopExec(program))
 	if ok && runsSession(systemctl) {
 		return &autostart{entry: unit, others: []entry{desktop}}, nil
 	}
 	return &autostart{entry: desktop, others: []entry{unit}}, nil
 }
 
-// fileEntry is an entry that is a file with that text.
-func fileEntry(path, text string) entry {
+// fileEntry is an entry that is a file with that text, of which one line starts the program.
+func fileEntry(path, text, line string) entry {
 	return entry{
 		place: path, text: []byte(text), ours: hasMark,
-		read: func() ([]byte, error) { return os.ReadFile(path) },
+		starts: func(b []byte) bool { return hasLine(b, line) && !hasLine(b, switchedOff...) },
+		read:   func() ([]byte, error) { return os.ReadFile(path) },
 		// The file is replaced whole: a session that starts meanwhile reads the old or the new one.
 		write:  func(b []byte) error { return ownfile.Write(path, b, 0o644) },
 		remove: func() error { return os.Remove(path) },
@@ -50,9 +54,15 @@ const (
 	launchMark  = "<!-- " + desktopMark + " -->"
 )
 
-func hasMark(entry []byte) bool {
+// switchedOff are the lines by which desktops switch an entry off without removing it.
+var switchedOff = []string{"Hidden=true", "X-GNOME-Autostart-enabled=false"}
+
+func hasMark(entry []byte) bool { return hasLine(entry, desktopMark, launchMark) }
+
+// hasLine reports whether one of the lines is in an entry.
+func hasLine(entry []byte, lines ...string) bool {
 	for line := range strings.Lines(string(entry)) {
-		if line = strings.TrimSpace(line); line == desktopMark || line == launchMark {
+		if slices.Contains(lines, strings.TrimSpace(line)) {
 			return true
 		}
 	}
@@ -62,10 +72,10 @@ func hasMark(entry []byte) bool {
 func desktopEntry(program string) string {
 	return `[Desktop Entry]
 Type=Application
-Version=1.5
+Version=1.4
 Name=nod
 Comment=Agents ask. You nod.
-Exec=` + desktopQuote(program) + ` --background
+` + desktopExec(program) + `
 TryExec=` + desktopString(program) + `
 Icon=` + appID + `
 Terminal=false
@@ -75,6 +85,8 @@ X-GNOME-Autostart-enabled=true
 ` + desktopMark + `
 `
 }
+
+func desktopExec(program string) string { return "Exec=" + desktopQuote(program) + " --background" }
 
 // desktopQuote quotes one argument of an Exec key as the Desktop Entry Specification has it: within double
 // quotes, with ", `, $ and \ escaped; then % doubled, which begins a field code; then as any string value.
@@ -99,7 +111,7 @@ func launchAgent(program string) string {
 	<string>` + appID + `</string>
 	<key>ProgramArguments</key>
 	<array>
-		<string>` + html.EscapeString(program) + `</string>
+		` + launchProgram(program) + `
 		<string>--background</string>
 	</array>
 	<key>RunAtLoad</key>
@@ -116,4 +128,8 @@ func launchAgent(program string) string {
 </dict>
 </plist>
 `
+}
+
+func launchProgram(program string) string {
+	return "<string>" + html.EscapeString(program) + "</string>"
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/adrg/xdg"
 )
 
 func TestDesktopQuote(t *testing.T) {
@@ -32,7 +34,7 @@ func TestDesktopQuote(t *testing.T) {
 
 func TestAutostart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "autostart", appID+".desktop")
-	a := &autostart{entry: fileEntry(path, desktopEntry("/opt/nod desktop"))}
+	a := &autostart{entry: fileEntry(path, desktopEntry("/opt/nod desktop"), desktopExec("/opt/nod desktop"))}
 	is := func(want bool) {
 		t.Helper()
 		if got, err := a.Enabled(); err != nil || got != want {
@@ -58,7 +60,26 @@ func TestAutostart(t *testing.T) {
 		}
 	}
 
-	moved := &autostart{entry: fileEntry(path, desktopEntry("/usr/bin/nod-desktop"))}
+	// Another version wrote the entry, then a desktop switched it off.
+	older := strings.Replace(string(text), "StartupNotify=false\n", "", 1)
+	for entry, want := range map[string]bool{
+		older: true, strings.Replace(older, "Type=", "Hidden=true\nType=", 1): false,
+		strings.Replace(older, "enabled=true", "enabled=false", 1): false,
+	} {
+		if err := os.WriteFile(path, []byte(entry), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		is(want)
+	}
+	if err := a.Set(true); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := os.ReadFile(path); err != nil || string(again) != string(text) {
+		t.Errorf("the entry is not renewed: %v\n%s", err, again)
+	}
+
+	const other = "/usr/bin/nod-desktop"
+	moved := &autostart{entry: fileEntry(path, desktopEntry(other), desktopExec(other))}
 	if on, _ := moved.Enabled(); on {
 		t.Error("an entry that starts another program counts as enabled")
 	}
@@ -74,13 +95,41 @@ func TestAutostart(t *testing.T) {
 	}
 }
 
+// The person, and nod uninstall, can say it at the command line.
+func TestSetAutostart(t *testing.T) {
+	dir := t.TempDir()
+	defer func(old string) { xdg.ConfigHome = old }(xdg.ConfigHome)
+	xdg.ConfigHome = dir
+	t.Setenv("XDG_RUNTIME_DIR", dir) // no systemd
+	path := filepath.Join(dir, "autostart", appID+".desktop")
+	for _, to := range []string{"off", "on", "on"} {
+		if err := SetAutostart(to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+	for _, to := range []string{"", "yes"} {
+		if SetAutostart(to) == nil {
+			t.Errorf("%q is taken", to)
+		}
+	}
+	if err := SetAutostart("off"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the entry is still there: %v", err)
+	}
+}
+
 func TestAutostartLeavesForeignEntriesAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "nod.desktop")
 	const foreign = "[Desktop Entry]\nExec=nod-desktop\n# X-Nod-Managed=true\n"
 	if err := os.WriteFile(path, []byte(foreign), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	a := &autostart{entry: fileEntry(path, desktopEntry("/usr/bin/nod-desktop"))}
+	a := &autostart{entry: fileEntry(path, desktopEntry("/usr/bin/nod-desktop"), desktopExec("/usr/bin/nod-desktop"))}
 	if err := a.Set(true); err == nil {
 		t.Error("enabled over a foreign entry")
 	}

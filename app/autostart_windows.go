@@ -17,10 +17,12 @@ const (
 // autostartOf is the registry value that starts program at logon. A value can carry no mark of nod's but its name and
 // its --background.
 func autostartOf(program string) (*autostart, error) {
+	text := []byte(`"` + program + `"` + runArg)
 	return &autostart{entry: entry{
-		place: `HKEY_CURRENT_USER\` + runPath + `\` + runName, text: []byte(`"` + program + `"` + runArg),
-		ours: func(b []byte) bool { return bytes.HasSuffix(b, []byte(runArg)) },
-		read: readRunKey, write: writeRunKey, remove: removeRunKey,
+		place: `HKEY_CURRENT_USER\` + runPath + `\` + runName, text: text,
+		ours:   func(b []byte) bool { return bytes.HasSuffix(b, []byte(runArg)) },
+		starts: func(b []byte) bool { return bytes.Equal(b, text) },
+		read:   readRunKey, write: writeRunKey, remove: removeRunKey,
 	}}, nil
 }
 

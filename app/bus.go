@@ -5,21 +5,19 @@ package app
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"time"
 
 	"github.com/godbus/dbus/v5"
 	"github.com/godbus/dbus/v5/introspect"
 	"github.com/godbus/dbus/v5/prop"
+
+	"nod/app/desktop"
 )
 
 // busTimeout is how long the session bus, or a service on it, may take for what nod asks.
 const busTimeout = 3 * time.Second
-
-const (
-	trayWatcher   = "org.kde.StatusNotifierWatcher"
-	notifications = "org.freedesktop.Notifications"
-)
 
 // reconnect calls serve, which ends with a connection, again and again until ctx ends. It calls lost when there is no
 // connection any more, or none at first.
@@ -44,28 +42,15 @@ func reconnect(ctx context.Context, serve func(context.Context) (connected bool,
 }
 
 // connectBus makes a connection to the session bus, which ends with ctx. It starts no bus.
-func connectBus(ctx context.Context) (*dbus.Conn, error) {
-	return greet(dbus.SessionBusPrivateNoAutoStartup(dbus.WithContext(ctx)))
-}
+func connectBus(ctx context.Context) (*dbus.Conn, error) { return desktop.Bus(ctx, os.Getenv) }
 
-// connectSystemBus makes a connection to the system bus, which ends with ctx.
-func connectSystemBus(ctx context.Context) (*dbus.Conn, error) {
-	return greet(dbus.SystemBusPrivate(dbus.WithContext(ctx)))
-}
-
-// greet makes a new connection ready.
-func greet(conn *dbus.Conn, err error) (*dbus.Conn, error) {
+// displayEnv chooses the display server for the windows, or says why there is none.
+func displayEnv(ctx context.Context) ([]string, error) {
+	platform, err := desktop.Display(ctx, os.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	if err = conn.Auth(nil); err == nil {
-		err = conn.Hello()
-	}
-	if err != nil {
-		conn.Close()
-		return nil, err
-	}
-	return conn, nil
+	return []string{"FYNE_PLATFORM=" + platform}, nil
 }
 
 // onBus calls f with a connection to the session bus that ends with ctx, or after [busTimeout]. Without one it returns
@@ -81,21 +66,9 @@ func onBus(ctx context.Context, f func(*dbus.Conn) bool) bool {
 	return f(conn)
 }
 
-func hasOwner(conn *dbus.Conn, name string) bool {
-	var owned bool
-	err := conn.BusObject().Call("org.freedesktop.DBus.NameHasOwner", 0, name).Store(&owned)
-	return err == nil && owned
-}
-
-func activatable(conn *dbus.Conn, name string) bool {
-	var names []string
-	err := conn.BusObject().Call("org.freedesktop.DBus.ListActivatableNames", 0).Store(&names)
-	return err == nil && slices.Contains(names, name)
-}
-
 // trayService reports whether something shows tray icons.
 func trayService() bool {
-	return onBus(context.Background(), func(conn *dbus.Conn) bool { return hasOwner(conn, trayWatcher) })
+	return onBus(context.Background(), func(conn *dbus.Conn) bool { return desktop.HasOwner(conn, desktop.TrayWatcher) })
 }
 
 // notificationService reports whether something shows notifications, and whether it reads markup.
@@ -105,12 +78,12 @@ func notificationService() (ok, markup bool) { return askNotifications(context.B
 // that does not answer while ctx lives is none.
 func askNotifications(ctx context.Context) (ok, markup bool) {
 	ok = onBus(ctx, func(conn *dbus.Conn) bool {
-		if !hasOwner(conn, notifications) && !activatable(conn, notifications) {
+		if !desktop.HasOwner(conn, desktop.Notifications) && !desktop.IsActivatable(conn, desktop.Notifications) {
 			return false
 		}
 		var capabilities []string
-		service := conn.Object(notifications, "/org/freedesktop/Notifications")
-		err := service.Call(notifications+".GetCapabilities", 0).Store(&capabilities)
+		service := conn.Object(desktop.Notifications, "/org/freedesktop/Notifications")
+		err := service.Call(desktop.Notifications+".GetCapabilities", 0).Store(&capabilities)
 		markup = err != nil || slices.Contains(capabilities, "body-markup")
 		_, answered := errors.AsType[dbus.Error](err)
 		return err == nil || answered

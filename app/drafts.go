@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"nod/interact"
 	"nod/ipc/operator"
@@ -47,7 +48,8 @@ func (w *windows) SaveDraft(ctx context.Context, id interact.ID, draft []byte) e
 		return fmt.Errorf("a draft of %d bytes: want %d at most", len(draft), operator.MaxDraft)
 	}
 	w.mu.Lock()
-	isPending := slices.ContainsFunc(w.pending, func(p *prompt) bool { return p.ID == id })
+	w.typed = time.Now()
+	isPending := slices.ContainsFunc(w.pending, func(p *openPrompt) bool { return p.ID == id })
 	if isPending {
 		w.setDraft(id, draft)
 	}

@@ -150,7 +150,7 @@ func (l lastAway) withLines(ctx context.Context, a history.Away) (history.Away, 
 func lineOf(r interact.Request) history.Line {
 	line := history.Line{
 		ID: r.ID, Kind: r.Body.Kind(), Created: r.Created, Agent: r.Requester.Agent, Session: r.Requester.Session,
-		Project: r.Requester.Folder(), Gist: r.Gist(),
+		Project: r.Requester.Folder(), Gist: r.Gist(), Machine: r.Requester.Machine,
 	}
 	if a, ok := r.Body.(interact.Approve); ok {
 		line.Tool = a.Tool

@@ -3,9 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
-	"runtime"
 	"time"
 
 	"nod/ipc/client"
@@ -33,7 +30,7 @@ const (
 func claimInstance(ctx context.Context, dir string) (*flock.Flock, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, claimTimeout, fmt.Errorf("no answer within %s", claimTimeout))
 	defer cancel()
-	lock := instanceLock(dir)
+	lock := endpoint.InstanceLock(dir)
 	for {
 		locked, err := lock.TryLock()
 		switch {
@@ -53,16 +50,6 @@ func claimInstance(ctx context.Context, dir string) (*flock.Flock, error) {
 		case <-time.After(claimInterval):
 		}
 	}
-}
-
-// instanceLock is the lock of the nod-desktop that publishes its endpoint in dir. It locks no file of nod's own:
-// whoever deletes nod's folder must not make room for a second nod. Windows locks no folder, and deletes no file that
-// is open.
-func instanceLock(dir string) *flock.Flock {
-	if runtime.GOOS == "windows" {
-		return flock.New(filepath.Join(dir, "instance.lock"))
-	}
-	return flock.New(filepath.Dir(dir), flock.SetFlag(os.O_RDONLY))
 }
 
 // raiseRunning has the nod-desktop that is published in dir show itself, and returns its process id.

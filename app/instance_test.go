@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"nod/interact/interacttest"
+	"nod/ipc"
 	"nod/ipc/endpoint"
 )
 
@@ -205,4 +208,22 @@ func TestSecondStartBesideAMuteFirstFails(t *testing.T) {
 	if running, ok := errors.AsType[*RunningError](err); err == nil || ok {
 		t.Errorf("second start: %v, %v; want an error that is no RunningError", err, running)
 	}
+}
+
+// runtimeDir is a folder for an endpoint whose path is short enough for a socket.
+func runtimeDir(t *testing.T) string {
+	t.Helper()
+	parent, err := os.MkdirTemp("", "nod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(parent) })
+	return filepath.Join(parent, "nod")
+}
+
+func listenIn(dir string, raise func(bool)) (*ipc.Server, error) {
+	return ipc.Listen(ipc.Config{
+		Address: "127.0.0.1:0", Dir: dir, Version: "test", Log: slog.New(slog.DiscardHandler), Raise: raise,
+		Broker: interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{}),
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/app/desktop"
 	"nod/assets"
 	"nod/interact"
 	"nod/interact/interacttest"
@@ -43,7 +44,7 @@ func TestJournalProblem(t *testing.T) {
 func TestRestoredRequestsWaitForADisplay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
-		d.set(&d.display, fmt.Errorf("%w: no display", errNoDisplay))
+		d.set(&d.display, fmt.Errorf("%w: no display", desktop.ErrNoDisplay))
 		d.w.comesBack("a", []byte("half a sentence"))
 		a, b := d.ask("a"), d.ask("b")
 		d.wantPending(a)

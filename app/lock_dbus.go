@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/godbus/dbus/v5"
+
+	"nod/app/desktop"
 )
 
 // A desktop says in up to two places that its screen is locked: its session has a hint at logind, on the system bus,
@@ -49,7 +51,7 @@ func watchLock(ctx context.Context, changed func(locked bool), log *slog.Logger)
 	w := &lockWatch{changed: changed, locked: map[string]bool{}}
 	for _, bus := range []lockBus{
 		{"session bus", connectBus, matchScreenSavers, askScreenSavers},
-		{"system bus", connectSystemBus, matchLogind, askLogind},
+		{"system bus", desktop.SystemBus, matchLogind, askLogind},
 	} {
 		// Not waited for: a write to a bus that hangs cannot be cancelled.
 		go reconnect(ctx, func(ctx context.Context) (bool, error) { return w.follow(ctx, bus) }, func(err error) {

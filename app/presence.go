@@ -21,10 +21,15 @@ const (
 // session end with nobody there, more of them help nobody: the windows pile up, and whoever comes back clicks them away
 // unread. From then on requests of that session are handed back undecided, too, and counted, until the person shows
 // up: answers any prompt, or asks for nod.
+//
+// While the person can answer elsewhere, on a device, nothing is handed back: it waits for them there, and here in the
+// tray.
 type presence struct {
 	prompter interact.Prompter
 	changed  func() // called after every change, and when a pause ends by itself
 	left     func() // called when the person counts as away for one more session
+
+	elsewhere func() bool // the person can answer on a device; set before the first prompt
 
 	mu         sync.Mutex
 	pause      Pause
@@ -34,10 +39,12 @@ type presence struct {
 }
 
 // session is a session of an agent. An agent that names no session is asked for every time.
-type session struct{ agent, exe, session string }
+type session struct{ machine, agent, exe, session string }
 
 func newPresence(p interact.Prompter, changed, left func()) *presence {
-	return &presence{prompter: p, changed: changed, left: left, unanswered: map[session]int{}}
+	return &presence{
+		prompter: p, changed: changed, left: left, elsewhere: func() bool { return false }, unanswered: map[session]int{},
+	}
 }
 
 // Pause is a time in which nobody is asked. The zero value is no pause.
@@ -101,10 +108,11 @@ func (p *presence) paused() Pause {
 
 // Prompt implements [interact.Prompter].
 func (p *presence) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
-	if pause := p.paused(); pause.On {
+	elsewhere := p.elsewhere()
+	if pause := p.paused(); pause.On && !elsewhere {
 		return interact.Answer{}, pausedError(pause)
 	}
-	if p.turnsAway(r) {
+	if !elsewhere && p.turnsAway(r) {
 		p.changed()
 		return interact.Answer{}, fmt.Errorf("%w: the person is away, %d prompts of this session had no answer; "+
 			"go on with what needs none, or wait for them to come back", interact.ErrUnavailable, unansweredLimit)
@@ -119,8 +127,11 @@ func (p *presence) Prompt(ctx context.Context, r interact.Request, why policy.De
 	return a, err
 }
 
-// silences reports whether nobody would be asked about r: nod is paused, or the person away for its session.
-func (p *presence) silences(r interact.Request) bool {
+// silences reports whether nobody would be asked about r.
+func (p *presence) silences(r interact.Request) bool { return p.hides(r) && !p.elsewhere() }
+
+// hides reports whether nobody would be asked about r here: nod is paused, or the person away for its session.
+func (p *presence) hides(r interact.Request) bool {
 	if p.paused().On {
 		return true
 	}
@@ -131,7 +142,7 @@ func (p *presence) silences(r interact.Request) bool {
 
 func sessionOf(r interact.Request) session {
 	who := r.Requester
-	return session{who.Agent, interact.Caller(who.Process).Exe, who.Session}
+	return session{who.Machine, who.Agent, interact.Caller(who.Process).Exe, who.Session}
 }
 
 // turnsAway counts a request that nobody is asked about.

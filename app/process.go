@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"time"
 
+	"nod/app/desktop"
 	"nod/ipc/operator"
 )
 
@@ -22,10 +23,6 @@ type process struct {
 	kill    func()       // ends it at once
 	exited  <-chan error // receives once how it ended
 }
-
-// errNoDisplay means that there is no screen to ask a person on. The message of an error that wraps it
-// says what to do.
-var errNoDisplay = errors.New("no screen to ask on")
 
 // end ends the process, at once when why says that it hangs, and returns why it ended: nil when nod wanted it to.
 func (p *process) end(why error) error {
@@ -45,7 +42,7 @@ func (p *process) end(why error) error {
 	failed, exited := errors.AsType[*exec.ExitError](exit)
 	switch {
 	case exited && failed.ExitCode() == operator.ExitNoDisplay:
-		return fmt.Errorf("%w: the display server refused nod; check DISPLAY and XAUTHORITY", errNoDisplay)
+		return fmt.Errorf("%w: the display server refused nod; check DISPLAY and XAUTHORITY", desktop.ErrNoDisplay)
 	case exited && failed.ExitCode() == operator.ExitVersion:
 		return operator.ErrVersion
 	case why == nil:

@@ -13,11 +13,15 @@ const (
 	gistLimit = 40 // characters of what a request is about, in the tray's menu
 )
 
-// whoAsks names the agent and its project, to tell requests apart: "Claude Code · shop". Both are the agent's claims.
+// whoAsks names the agent and its project, to tell requests apart: "Claude Code · shop", and the machine when that is
+// another one. The first two are the agent's claims.
 func whoAsks(who interact.Requester) string {
 	name := agentName(who)
 	if project := who.Project(); project != "" {
 		name += " · " + safetext.Line(project, nameLimit)
+	}
+	if who.IsRemote() {
+		name += " · " + lang.L("on {{.Machine}}", map[string]any{"Machine": safetext.Line(who.Machine, nameLimit)})
 	}
 	return name
 }

@@ -42,6 +42,9 @@ func TestWish(t *testing.T) {
 		{"nobody verified", interact.Requester{Agent: "codex"}, interact.Ask{}, "Codex (unverified) has a question"},
 		{"a program", interact.Requester{Process: interact.Process{Exe: "/usr/bin/x (deleted)"}}, interact.Ask{},
 			"x has a question"},
+		{"elsewhere", interact.Requester{Agent: "claude-code", CWD: "/home/me", Machine: "build-1\u202e",
+			Process: interact.Process{Exe: "/usr/bin/node"}}, interact.Ask{},
+			"Claude Code · me · on build-1‹U+202E› has a question"},
 		{"nobody at all", interact.Requester{}, interact.Ask{}, "an unknown program has a question"},
 	}
 	for _, tt := range tests {

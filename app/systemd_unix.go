@@ -41,13 +41,17 @@ func runsSession(systemctl func(...string) error) bool {
 	return systemctl("is-active", sessionTarget) == nil
 }
 
-// unitEntry is a unit in the user's folder dir. It counts once the session's target wants it.
+// unitEntry is a unit in the user's folder dir. It counts once the session's target wants it. Without a unit there, the
+// one counts that a package brought: somebody ran systemctl --user enable.
 func unitEntry(dir, quoted string, systemctl func(...string) error) entry {
 	path, wanted := filepath.Join(dir, unitName), filepath.Join(dir, sessionTarget+".wants", unitName)
-	e := fileEntry(path, unit(quoted))
+	e := fileEntry(path, unit(quoted), unitExec(quoted))
 	read, write := e.read, e.write
 	e.read = func() ([]byte, error) {
 		b, err := read()
+		if errors.Is(err, fs.ErrNotExist) {
+			return os.ReadFile(wanted)
+		}
 		if _, notWanted := os.Lstat(wanted); err == nil && notWanted != nil && e.ours(b) {
 			return nil, notWanted
 		}
@@ -60,7 +64,10 @@ func unitEntry(dir, quoted string, systemctl func(...string) error) entry {
 		if err := os.MkdirAll(filepath.Dir(wanted), 0o755); err != nil {
 			return err
 		}
-		if err := os.Symlink(path, wanted); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := gone(os.Remove(wanted)); err != nil { // it may lead to a unit of a package that is gone
+			return err
+		}
+		if err := os.Symlink(path, wanted); err != nil {
 			return err
 		}
 		return systemctl("daemon-reload")
@@ -84,18 +91,20 @@ func gone(err error) error {
 }
 
 // unit starts nod with the graphical session and ends it with that, in order: its windows end by themselves. systemd
-// starts it again when it dies, but not when it quits, and gives up when it dies at once again and again.
+// starts it again when it dies, but not when it quits, and gives up when it dies at once again and again. Once nod is
+// removed the unit does nothing and does not fail.
 func unit(quoted string) string {
 	return `[Unit]
 Description=nod: agents ask, you nod
 PartOf=` + sessionTarget + `
 After=` + sessionTarget + `
+ConditionFileIsExecutable=` + strings.Trim(quoted, `"`) + `
 StartLimitIntervalSec=60
 StartLimitBurst=5
 ` + desktopMark + `
 
 [Service]
-ExecStart=` + quoted + ` --background
+` + unitExec(quoted) + `
 Restart=on-failure
 RestartSec=1
 KillMode=mixed
@@ -105,6 +114,8 @@ TimeoutStopSec=10
 WantedBy=` + sessionTarget + `
 `
 }
+
+func unitExec(quoted string) string { return "ExecStart=" + quoted + " --background" }
 
 // unitQuote quotes the program of a unit. systemd takes none with quotes, backslashes or control characters in its
 // path.

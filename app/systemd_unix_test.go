@@ -28,7 +28,8 @@ func TestAutostartHasOneEntry(t *testing.T) {
 	dir, systemd := t.TempDir(), &fakeSystemd{}
 	units := filepath.Join(dir, "systemd", "user")
 	unit := unitEntry(units, `"/opt/nod"`, systemd.systemctl)
-	desktop := fileEntry(filepath.Join(dir, "autostart", appID+".desktop"), desktopEntry("/opt/nod"))
+	desktopPath := filepath.Join(dir, "autostart", appID+".desktop")
+	desktop := fileEntry(desktopPath, desktopEntry("/opt/nod"), desktopExec("/opt/nod"))
 	bySystemd := &autostart{entry: unit, others: []entry{desktop}}
 	byDesktop := &autostart{entry: desktop, others: []entry{unit}}
 	must := func(err error) {
@@ -98,6 +99,84 @@ func TestAutostartHasOneEntry(t *testing.T) {
 	if runsSession(systemd.systemctl) || systemd.asked[len(systemd.asked)-1] != "is-active graphical-session.target" {
 		t.Errorf("the session of a systemd that does not answer: %q", systemd.asked)
 	}
+}
+
+// A package brings the unit and enables it for nobody. What systemctl --user enable does counts as switched on, is
+// switched off like nod's own, and is of no account once the package is gone.
+func TestAutostartByThePackagesUnit(t *testing.T) {
+	dir, systemd := t.TempDir(), &fakeSystemd{}
+	packaged, err := os.ReadFile("../packaging/files/nod-desktop.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const quoted = `"/usr/bin/nod-desktop"`
+	if string(packaged) != unit(quoted) {
+		t.Errorf("packaging/files/nod-desktop.service is\n%s, nod's own unit\n%s", packaged, unit(quoted))
+	}
+	installed := filepath.Join(dir, "usr", unitName)
+	own, wanted := filepath.Join(dir, unitName), filepath.Join(dir, sessionTarget+".wants", unitName)
+	desktopPath := filepath.Join(dir, "autostart.desktop")
+	desktop := fileEntry(desktopPath, desktopEntry("/usr/bin/nod-desktop"), desktopExec("/usr/bin/nod-desktop"))
+	unit := unitEntry(dir, quoted, systemd.systemctl)
+	bySystemd := &autostart{entry: unit, others: []entry{desktop}}
+	byDesktop := &autostart{entry: desktop, others: []entry{unit}}
+	for _, folder := range []string{installed, wanted} {
+		if err := os.Mkdir(filepath.Dir(folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	// is says what is switched on, and which of nod's entries there are.
+	is := func(on bool, entries ...string) {
+		t.Helper()
+		for _, a := range []*autostart{bySystemd, byDesktop} {
+			if got, err := a.Enabled(); err != nil || got != on {
+				t.Fatalf("enabled: %v, %v, want %v", got, err, on)
+			}
+		}
+		var there []string
+		for _, path := range []string{own, wanted, desktopPath} {
+			if _, err := os.Lstat(path); err == nil {
+				there = append(there, path)
+			}
+		}
+		if !slices.Equal(there, entries) {
+			t.Fatalf("there are %q, want %q", there, entries)
+		}
+	}
+	enable := func() { must(os.Symlink(installed, wanted)) } // what systemctl --user enable does
+
+	must(os.WriteFile(installed, packaged, 0o644))
+	must(bySystemd.adopt())
+	is(false)
+	enable()
+	is(true, wanted)
+	must(bySystemd.adopt())
+	must(bySystemd.Set(true))
+	is(true, wanted)
+	must(bySystemd.Set(false))
+	is(false)
+
+	enable()
+	must(byDesktop.Set(true)) // in a session that systemd does not run
+	is(true, desktopPath)
+	must(byDesktop.Set(false))
+
+	enable()
+	must(os.Remove(installed))
+	is(false, wanted)
+	must(bySystemd.Set(true))
+	is(true, own, wanted)
+	if _, err := os.Stat(wanted); err != nil {
+		t.Error(err)
+	}
+	must(bySystemd.Set(false))
+	is(false)
 }
 
 // TestUnit has systemd itself read the unit, with a program whose name it may not take for anything else.

@@ -30,6 +30,8 @@ type snapshot struct {
 	Broken        bool   // the policy file cannot be read
 	Held          bool   // another program changed it
 	Journal       string // what is wrong with the journal, in a sentence or two; empty: nothing
+	Hooks         string // which agents' hooks point nowhere, in a sentence; empty: none
+	Machines      int    // paired machines that are connected
 	AskEverything bool
 	News          history.Away // what happened while the person was away, and they have not read
 }
@@ -50,7 +52,7 @@ type trayActions struct {
 // state is what the icon tells. A broken policy or journal is the most urgent.
 func (s snapshot) state() assets.TrayState {
 	switch {
-	case s.Broken, s.Held, s.Journal != "":
+	case s.Broken, s.Held, s.Journal != "", s.Hooks != "":
 		return assets.Broken
 	case len(s.Pending) > 0 || s.Missed > 0:
 		return assets.Waiting
@@ -72,6 +74,9 @@ func (s snapshot) status(now time.Time) string {
 	if s.Journal != "" {
 		said = append(said, s.Journal)
 	}
+	if s.Hooks != "" {
+		said = append(said, s.Hooks)
+	}
 	switch n := len(s.Pending); n {
 	case 0:
 	case 1:
@@ -89,7 +94,14 @@ func (s snapshot) status(now time.Time) string {
 		said = append(said, pausedStatus(s.Pause, now))
 	}
 	if len(said) == 0 {
-		return lang.L("No requests waiting")
+		said = append(said, lang.L("No requests waiting"))
+	}
+	switch s.Machines {
+	case 0:
+	case 1:
+		said = append(said, lang.L("1 machine connected"))
+	default:
+		said = append(said, lang.L("{{.Count}} machines connected", map[string]any{"Count": s.Machines}))
 	}
 	return strings.Join(said, " · ")
 }

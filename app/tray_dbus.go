@@ -16,6 +16,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
+	"nod/app/desktop"
 	"nod/assets"
 )
 
@@ -96,7 +97,7 @@ func openItem(ctx context.Context) (item *statusItem, signals <-chan *dbus.Signa
 // watchTrayHost asks the bus to tell when the tray's host starts, and when the colour scheme changes.
 func watchTrayHost(conn *dbus.Conn) error {
 	err := conn.AddMatchSignal(dbus.WithMatchInterface("org.freedesktop.DBus"),
-		dbus.WithMatchMember("NameOwnerChanged"), dbus.WithMatchArg(0, trayWatcher))
+		dbus.WithMatchMember("NameOwnerChanged"), dbus.WithMatchArg(0, desktop.TrayWatcher))
 	if err == nil {
 		err = conn.AddMatchSignal(dbus.WithMatchInterface(portalSettings),
 			dbus.WithMatchMember("SettingChanged"), dbus.WithMatchArg(0, appearance))
@@ -106,8 +107,8 @@ func watchTrayHost(conn *dbus.Conn) error {
 
 // register tells the tray's host of the icon. Without a host nothing happens: it is told when it starts.
 func register(conn *dbus.Conn) {
-	host := conn.Object(trayWatcher, "/StatusNotifierWatcher")
-	host.Go(trayWatcher+".RegisterStatusNotifierItem", dbus.FlagNoReplyExpected, nil, string(itemPath))
+	host := conn.Object(desktop.TrayWatcher, "/StatusNotifierWatcher")
+	host.Go(desktop.TrayWatcher+".RegisterStatusNotifierItem", dbus.FlagNoReplyExpected, nil, string(itemPath))
 }
 
 // statusItem is the icon on one connection. Its methods are for one goroutine.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
+	"nod/app/desktop"
 	"nod/assets"
 	"nod/interact"
 )
@@ -113,10 +114,10 @@ func (b *testBus) startHost() *host {
 			b.t.Fatal(err)
 		}
 	}
-	if err := b.conn.Export(h, "/StatusNotifierWatcher", trayWatcher); err != nil {
+	if err := b.conn.Export(h, "/StatusNotifierWatcher", desktop.TrayWatcher); err != nil {
 		b.t.Fatal(err)
 	}
-	b.own(trayWatcher)
+	b.own(desktop.TrayWatcher)
 	return h
 }
 
@@ -316,16 +317,16 @@ func (b *testBus) startNotifications() { b.serveNotifications(notificationDaemon
 
 func (b *testBus) serveNotifications(d notificationDaemon) {
 	b.t.Helper()
-	if err := b.conn.Export(d, "/org/freedesktop/Notifications", notifications); err != nil {
+	if err := b.conn.Export(d, "/org/freedesktop/Notifications", desktop.Notifications); err != nil {
 		b.t.Fatal(err)
 	}
-	b.own(notifications)
+	b.own(desktop.Notifications)
 }
 
 // Notify is the method of that name.
 func (d notificationDaemon) Notify(from dbus.Sender, _ string, _ uint32, _, _, _ string, _ []string,
 	_ map[string]dbus.Variant, _ int32) (uint32, *dbus.Error) {
-	d.bus.sendSignal(string(from), notifications, "NotificationClosed", uint32(1), uint32(1))
+	d.bus.sendSignal(string(from), desktop.Notifications, "NotificationClosed", uint32(1), uint32(1))
 	return 1, nil
 }
 
@@ -386,19 +387,19 @@ func TestTrayComesBackWithItsHost(t *testing.T) {
 		t.Error("notice not sent")
 	}
 	for _, body := range [][]any{nil, {"x"}, {appearance, "color-scheme", dbus.MakeVariant("?")}, {1, 2, 3}} {
-		for _, name := range []string{"org.freedesktop.DBus", portalSettings, notifications} {
+		for _, name := range []string{"org.freedesktop.DBus", portalSettings, desktop.Notifications} {
 			for _, member := range []string{"NameOwnerChanged", "SettingChanged", "NotificationClosed"} {
 				b.sendSignal(icon.Destination(), name, member, body...)
 			}
 		}
 	}
-	if _, err := b.conn.ReleaseName(trayWatcher); err != nil {
+	if _, err := b.conn.ReleaseName(desktop.TrayWatcher); err != nil {
 		t.Fatal(err)
 	}
 	for len(h.icons) > 0 {
 		<-h.icons
 	}
-	b.own(trayWatcher)
+	b.own(desktop.TrayWatcher)
 	h.shows(h.icon(), assets.Idle, true)
 }
 

@@ -31,6 +31,7 @@ func TestTrayState(t *testing.T) {
 		{"paused, and somebody waits from before", snapshot{Pending: waiting, Pause: Pause{On: true}}, assets.Waiting},
 		{"away, and nobody came since", snapshot{Away: 1}, assets.Idle},
 		{"away, and somebody came since", snapshot{Away: 1, Missed: 1}, assets.Waiting},
+		{"hooks that point nowhere", snapshot{Hooks: "Hooks"}, assets.Broken},
 		{"broken before all else", snapshot{Pending: waiting, Pause: Pause{On: true}, Broken: true}, assets.Broken},
 	}
 	for _, tt := range tests {
@@ -87,6 +88,12 @@ func TestTrayMenu(t *testing.T) {
 			pause, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"paused", snapshot{Pause: Pause{On: true, Until: now.Add(time.Hour)}}, []string{
 			"(Paused until 15:00)", "--", "Resume", "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
+		{"a machine", snapshot{Machines: 1}, []string{
+			"(No requests waiting · 1 machine connected)", "--", pause, "Ask about everything", "--",
+			"History…", "Settings…", "--", "Quit"}},
+		{"machines and a pause", snapshot{Machines: 3, Pause: Pause{On: true}}, []string{
+			"(Paused · 3 machines connected)", "--", "Resume", "Ask about everything", "--",
+			"History…", "Settings…", "--", "Quit"}},
 		{"ask about everything", snapshot{AskEverything: true}, []string{
 			"(No requests waiting)", "--", pause, "x Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"away", snapshot{Away: 1, Missed: 3}, []string{

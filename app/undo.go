@@ -132,7 +132,7 @@ func (k keeper) Grant(c policy.Call, scope policy.Scope, cover policy.Cover) err
 
 // hold keeps the reply of a denial, so that it can be taken back, as far as its caller waits that long. It reports
 // whether there is time for that.
-func (w *windows) hold(p *prompt) bool {
+func (w *windows) hold(p *openPrompt) bool {
 	release := func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -148,7 +148,7 @@ func (w *windows) hold(p *prompt) bool {
 }
 
 // heldAnswer is what is left to say of a prompt that has ended: a denial whose reply was held, when nod ends.
-func (w *windows) heldAnswer(ctx context.Context, p *prompt) (interact.Answer, error) {
+func (w *windows) heldAnswer(ctx context.Context, p *openPrompt) (interact.Answer, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if p.answered && context.Cause(ctx) == interact.ErrClosing {
@@ -161,7 +161,7 @@ func (w *windows) heldAnswer(ctx context.Context, p *prompt) (interact.Answer, e
 const deadlineMargin = 2 * time.Second
 
 // reopen asks again for what was denied: the agent has not heard of it.
-func (w *windows) reopen(p *prompt) error {
+func (w *windows) reopen(p *openPrompt) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if p.isOver {
@@ -178,7 +178,7 @@ func (w *windows) unanswered(rs []interact.Request) []interact.Request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(rs), func(r interact.Request) bool {
-		return slices.ContainsFunc(w.pending, func(p *prompt) bool { return p.ID == r.ID && p.answered })
+		return slices.ContainsFunc(w.pending, func(p *openPrompt) bool { return p.ID == r.ID && p.answered })
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"nod/app/desktop"
 	"nod/interact"
 	"nod/ipc/operator"
 	"nod/policy"
@@ -22,7 +23,10 @@ const (
 	endPatience   = 3 * time.Second  // how long the windows process may take to end by itself
 	maxDeaths     = 3                // of the windows process within deathWindow; then nobody is asked for a while
 	deathWindow   = time.Minute
-	maxFresh      = 8 // new prompts that the windows fetch at once: each may be a mebibyte
+	// deliveryPatience is how long the windows wait to hear that a machine has taken an answer.
+	deliveryPatience = 5 * time.Second
+
+	maxFresh = 8 // new prompts that the windows fetch at once: each may be a mebibyte
 )
 
 // windows asks the person through a process of its own, which has the display. It starts that process when it may
@@ -37,7 +41,7 @@ type windows struct {
 	granting sync.Mutex // held while what is saved changes, so that it is known what one change did
 
 	mu        sync.Mutex
-	pending   []*prompt              // oldest first
+	pending   []*openPrompt          // oldest first
 	drafts    map[interact.ID][]byte // what the person has typed into their prompts, or had when nod was killed
 	back      map[interact.ID]bool   // what waited then: it waits for a display, too
 	process   *process               // nil while none is up
@@ -45,6 +49,7 @@ type windows struct {
 	wanted    []operator.View // that the windows have not fetched yet
 	warm      bool            // an agent has called: a prompt may follow
 	used      time.Time       // when somebody last needed the process
+	typed     time.Time       // when the person last typed into a prompt
 	deaths    []time.Time     // the last ones
 	lastDeath error           // why the last one died
 }
@@ -65,10 +70,13 @@ type windowsConfig struct {
 	// saveDraft keeps what the person has typed beyond the end of nod.
 	saveDraft func(ctx context.Context, id interact.ID, draft []byte) error
 	failed    func(why error) // the process has died too often
+	told      func()          // what is pending has changed
+	elsewhere func() bool     // the person can answer on a device, where no window can be shown
+	outdated  func() bool     // the process is of another version; reports whether nod-desktop may follow
 }
 
-// A prompt is a request that is pending.
-type prompt struct {
+// openPrompt is a request that is pending.
+type openPrompt struct {
 	operator.Prompt
 	call     policy.Call // of an approval
 	shown    bool        // a windows process has taken it in
@@ -82,13 +90,13 @@ type prompt struct {
 }
 
 // end answers the prompt. The caller holds the lock of the windows.
-func (p *prompt) end(answer interact.Answer, err error) {
+func (p *openPrompt) end(answer interact.Answer, err error) {
 	p.answered, p.answer, p.err = true, answer, err
 	p.release()
 }
 
 // release lets the answer go. The caller holds the lock of the windows.
-func (p *prompt) release() {
+func (p *openPrompt) release() {
 	if !p.isOver {
 		p.isOver = true
 		close(p.done)
@@ -96,7 +104,9 @@ func (p *prompt) release() {
 }
 
 // age orders prompts by the time of their requests.
-func (p *prompt) age(other *prompt) int { return p.Request.Created.Compare(other.Request.Created) }
+func (p *openPrompt) age(other *openPrompt) int {
+	return p.Request.Created.Compare(other.Request.Created)
+}
 
 func newWindows(c windowsConfig) *windows {
 	w := &windows{
@@ -121,10 +131,11 @@ func (w *windows) undosChanged() {
 
 // Prompt implements [interact.Prompter].
 func (w *windows) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
-	if err := w.available(ctx, r.ID); err != nil {
+	err := w.available(ctx, r.ID)
+	if err != nil && !w.elsewhere() {
 		return interact.Answer{}, fmt.Errorf("%w: %w", interact.ErrUnavailable, err)
 	}
-	p := w.add(r, why)
+	p := w.add(r, why, err != nil)
 	defer w.remove(p)
 	select {
 	case <-p.done:
@@ -157,19 +168,22 @@ func (w *windows) crashing() error {
 	return fmt.Errorf("nod's windows failed %d times within a minute, so nobody was asked: %w", maxDeaths, w.lastDeath)
 }
 
-func (w *windows) add(r interact.Request, why policy.Decision) *prompt {
-	p := &prompt{Prompt: operator.Prompt{ID: r.ID, Revision: 1, Request: &r, Why: why}, done: make(chan struct{})}
-	if a, ok := r.Body.(interact.Approve); ok {
+// add makes a request pending. It is for the tray only, for now, when hidden.
+func (w *windows) add(r interact.Request, why policy.Decision, hidden bool) *openPrompt {
+	p := &openPrompt{Prompt: operator.Prompt{ID: r.ID, Revision: 1, Request: &r, Why: why}, done: make(chan struct{})}
+	if a, ok := r.Body.(interact.Approve); ok && !r.Requester.IsRemote() {
 		p.call = a.Call(r.Requester)
 		p.Offers = w.offersOf(p.call)
+	} else if r.Reported != nil {
+		p.Offers = reportedOffers(*r.Reported)
 	}
 	quiet := w.quiet(r)
 	w.mu.Lock()
 	p.shown = w.back[r.ID]
 	delete(w.back, r.ID)
-	p.held = quiet && !w.waiting() // with others on screen it joins their queue
+	p.held = hidden || quiet && !w.waiting() // with others on screen it joins their queue
 	w.pending = append(w.pending, p)
-	slices.SortStableFunc(w.pending, (*prompt).age) // each comes on a goroutine of its own
+	slices.SortStableFunc(w.pending, (*openPrompt).age) // each comes on a goroutine of its own
 	w.used = time.Now()
 	w.mu.Unlock()
 	w.tell()
@@ -183,6 +197,18 @@ func (w *windows) offersOf(c policy.Call) policy.Offers {
 	offers := w.offers(c)
 	if len(c.Input.Raw) > maxParts {
 		offers.Parts = nil
+	}
+	return offers
+}
+
+// reportedOffers are those of another machine's relay, which keeps what an allow keeps there. What holds for always is
+// a rule of this desk, and no relay can offer one.
+func reportedOffers(r interact.Reported) policy.Offers {
+	offers := policy.Offers{Parts: r.Offers.Parts}
+	for _, o := range r.Offers.Grants {
+		if o.Scope != policy.Always {
+			offers.Grants = append(offers.Grants, o)
+		}
 	}
 	return offers
 }
@@ -207,7 +233,7 @@ func (w *windows) keepTime(pending []interact.Request) {
 	}
 }
 
-func (w *windows) remove(p *prompt) {
+func (w *windows) remove(p *openPrompt) {
 	w.mu.Lock()
 	if i := slices.Index(w.pending, p); i >= 0 {
 		w.pending = slices.Delete(w.pending, i, i+1)
@@ -224,19 +250,20 @@ func (w *windows) remove(p *prompt) {
 // tell has the windows fetch what is pending, and a process started when there is none.
 func (w *windows) tell() {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	if w.process != nil {
 		w.process.session.PromptsChanged()
 	}
 	operator.Signal(w.wake)
+	w.mu.Unlock()
+	w.told()
 }
 
 // Changed has the windows fetch what is in force, after configuration or grants have changed.
 func (w *windows) Changed() {
 	w.mu.Lock()
-	approvals := slices.DeleteFunc(slices.Clone(w.pending), func(p *prompt) bool { return p.call.Tool == "" })
+	approvals := slices.DeleteFunc(slices.Clone(w.pending), func(p *openPrompt) bool { return p.call.Tool == "" })
 	w.mu.Unlock()
-	w.release(func(p *prompt) bool { return !w.quiet(*p.Request) })
+	w.release(func(p *openPrompt) bool { return !w.quiet(*p.Request) })
 	for _, p := range approvals {
 		offers := w.offersOf(p.call)
 		w.mu.Lock()
@@ -264,11 +291,11 @@ func (w *windows) historyChanged() {
 }
 
 // release gives the windows what waits in the tray, as far as may says so.
-func (w *windows) release(may func(*prompt) bool) {
+func (w *windows) release(may func(*openPrompt) bool) {
 	w.mu.Lock()
-	held := slices.DeleteFunc(slices.Clone(w.pending), func(p *prompt) bool { return !p.held })
+	held := slices.DeleteFunc(slices.Clone(w.pending), func(p *openPrompt) bool { return !p.held })
 	w.mu.Unlock()
-	held = slices.DeleteFunc(held, func(p *prompt) bool { return !may(p) })
+	held = slices.DeleteFunc(held, func(p *openPrompt) bool { return !may(p) })
 	w.mu.Lock()
 	for _, p := range held {
 		p.held = false
@@ -293,7 +320,7 @@ func (w *windows) Prompts(_ context.Context, known map[interact.ID]int) (operato
 			all.Prompts = append(all.Prompts, operator.Prompt{ID: p.ID, Revision: p.Revision})
 		default:
 			one := p.Prompt
-			one.Times, one.Draft = operator.TimesOf(*p.Request, time.Now()), w.drafts[p.ID]
+			one.Times, one.Draft = interact.TimesOf(*p.Request, time.Now()), w.drafts[p.ID]
 			all.Prompts = append(all.Prompts, one)
 			p.shown = true
 			fresh++
@@ -302,46 +329,67 @@ func (w *windows) Prompts(_ context.Context, known map[interact.ID]int) (operato
 	return all, nil
 }
 
+// open lists what is pending as it is now, oldest first, also what waits in the tray.
+func (w *windows) open() []operator.Prompt {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []operator.Prompt
+	for _, p := range w.pending {
+		if !p.answered {
+			all = append(all, p.Prompt)
+		}
+	}
+	return all
+}
+
 // Answer ends a pending request, as [operator.Operator] has it, and returns once the journal has the answer, which then
 // survives whatever happens to nod. What the person denied is ended a while later.
 func (w *windows) Answer(ctx context.Context, a operator.Answer) error {
-	denied, err := w.take(a)
+	p, isDenied, err := w.take(a)
 	if err != nil {
 		return err
 	}
 	w.present()
-	if denied != nil && w.hold(denied) {
+	if isDenied && w.hold(p) {
 		return nil
 	}
+	if p.Request.Requester.IsRemote() {
+		within, cancel := context.WithTimeout(ctx, deliveryPatience)
+		defer cancel()
+		ctx = within
+	}
 	came, err := w.settled(ctx, a.ID)
+	if p.Request.Requester.IsRemote() && errors.Is(err, context.DeadlineExceeded) {
+		return nil // it goes out as soon as its machine can be reached
+	}
 	if err == nil && came.By != interact.ByHuman { // its caller went away, or its time was over
 		return operator.ErrGone
 	}
 	return err
 }
 
-// take takes an answer in. It returns the prompt when its answer is to be held.
-func (w *windows) take(a operator.Answer) (held *prompt, err error) {
+// take takes an answer in. It returns the prompt, and whether it is a denial, which is to be held.
+func (w *windows) take(a operator.Answer) (p *openPrompt, isDenied bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	i := slices.IndexFunc(w.pending, func(p *prompt) bool { return p.ID == a.ID && !p.answered })
+	i := slices.IndexFunc(w.pending, func(p *openPrompt) bool { return p.ID == a.ID && !p.answered })
 	if i < 0 {
-		return nil, operator.ErrGone
+		return nil, false, operator.ErrGone
 	}
-	p := w.pending[i]
+	p = w.pending[i]
 	switch kept := a.Answer.Scope != "" && a.Answer.Scope != policy.Once; {
 	case a.Failure != "":
 		w.log.Error("a prompt could not be shown", "id", a.ID, "err", a.Failure)
 		p.end(interact.Answer{}, fmt.Errorf("%w: the prompt could not be shown", interact.ErrUnavailable))
 	case kept && p.Offers.GrantText(a.Answer.Scope, a.Answer.Covers) != a.Saves:
-		return nil, operator.ErrChanged
+		return nil, false, operator.ErrChanged
 	case a.Answer.Outcome == interact.Denied:
 		p.answered, p.answer = true, a.Answer
-		return p, nil
+		return p, true, nil
 	default:
 		p.end(a.Answer, nil)
 	}
-	return nil, nil
+	return p, false, nil
 }
 
 // Report takes in what is on screen, as [operator.Operator] has it.
@@ -364,7 +412,7 @@ func (w *windows) focused() bool {
 // show brings a window to the front. Who wants to see a prompt sees all that wait in the tray.
 func (w *windows) show(v operator.View) {
 	if !v.Settings && v.History == "" {
-		w.release(func(*prompt) bool { return true })
+		w.release(func(*openPrompt) bool { return true })
 	}
 	w.mu.Lock()
 	w.used = time.Now()
@@ -406,13 +454,21 @@ func (w *windows) run(ctx context.Context) {
 		if err == nil {
 			err = w.runProcess(ctx)
 		}
-		if !errors.Is(err, errNoDisplay) {
+		if errors.Is(err, operator.ErrVersion) && w.outdated() { // what is pending waits for the next nod-desktop
+			w.log.Info("the windows are of another version", "err", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(upgradeSettles):
+			}
+			continue
+		}
+		if !errors.Is(err, desktop.ErrNoDisplay) {
 			misses = 0
 			w.account(ctx, err)
 			continue
 		}
 		w.log.Warn("no window can be shown; what was on screen waits for a display", "err", err)
-		w.giveUp(err, func(p *prompt) bool { return !p.shown })
+		w.giveUp(err, func(p *openPrompt) bool { return !p.shown })
 		select {
 		case <-ctx.Done():
 		case <-w.wake:
@@ -431,17 +487,19 @@ func (w *windows) needed() bool {
 
 // waiting reports whether a request is pending for the windows that has no answer yet. The caller holds w.mu.
 func (w *windows) waiting() bool {
-	return slices.ContainsFunc(w.pending, func(p *prompt) bool { return !p.answered && !p.held })
+	return slices.ContainsFunc(w.pending, func(p *openPrompt) bool { return !p.answered && !p.held })
 }
 
 // giveUp ends the pending requests that which picks as unavailable, and drops what nobody needs later: the process was
-// only to be warm, or a window was wanted that cannot be shown.
-func (w *windows) giveUp(why error, which func(*prompt) bool) {
+// only to be warm, or a window was wanted that cannot be shown. What waits in the tray stays while a device can
+// answer it.
+func (w *windows) giveUp(why error, which func(*openPrompt) bool) {
+	elsewhere := w.elsewhere()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.warm, w.wanted = false, nil
 	for _, p := range w.pending {
-		if !p.answered && which(p) {
+		if !p.answered && which(p) && !(p.held && elsewhere) {
 			p.end(interact.Answer{}, fmt.Errorf("%w: %w", interact.ErrUnavailable, why))
 		}
 	}
@@ -459,7 +517,7 @@ func (w *windows) account(ctx context.Context, err error) {
 	w.mu.Unlock()
 	w.log.Error("the windows died", "err", err, "pending", pending, "given_up", crashing != nil)
 	if crashing != nil {
-		w.giveUp(crashing, func(*prompt) bool { return true })
+		w.giveUp(crashing, func(*openPrompt) bool { return true })
 		w.failed(crashing)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/app/desktop"
 	"nod/interact"
 	"nod/ipc/operator"
 	"nod/policy"
@@ -32,6 +33,7 @@ type desk struct {
 	slow     time.Duration          // how long a process takes before it fetches anything
 	answers  atomic.Int32           // of the person
 	quiet    atomic.Bool            // prompts wait in the tray
+	follows  atomic.Bool            // nod-desktop is about to follow the windows to another version
 	failed   int                    // how often the person was told that the windows fail
 	saved    map[interact.ID]string // drafts beyond the end of nod
 	saveErr  error                  // why none can be
@@ -70,7 +72,8 @@ func newDesk(t *testing.T) *desk {
 		},
 		keep:    func() time.Duration { return 10 * time.Minute },
 		quiet:   func(interact.Request) bool { return d.quiet.Load() },
-		changed: func() {}, failed: func(error) { d.failed++ },
+		changed: func() {}, told: func() {}, elsewhere: func() bool { return false },
+		failed: func(error) { d.failed++ }, outdated: func() bool { return d.follows.Load() },
 		present: func() { d.answers.Add(1) }, undoFor: func() time.Duration { return 10 * time.Second },
 		saveDraft: d.saveDraft,
 		settled:   func(ctx context.Context, id interact.ID) (interact.Answer, error) { return d.settled(ctx, id) },
@@ -277,6 +280,31 @@ func ids(prompts []operator.Prompt) string {
 	return strings.Join(all, " ")
 }
 
+// The windows wait only a while for a machine to take an answer: it goes out all the same, and they go on.
+func TestAnswerToAMachineThatCannotBeReached(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.settled = func(ctx context.Context, _ interact.ID) (interact.Answer, error) {
+			<-ctx.Done()
+			return interact.Answer{}, ctx.Err()
+		}
+		r := interact.Request{ID: "a", Deadline: d.deadline, Body: interact.Approve{Tool: "Bash", Input: []byte(`{}`)},
+			Requester: interact.Requester{Machine: "web"}}
+		var came interact.Answer
+		go func() { came, _ = d.w.Prompt(t.Context(), r, policy.Decision{}) }()
+		d.shows()
+		started, answer := time.Now(), allowed()
+		answer.ID = "a"
+		if err := d.w.Answer(t.Context(), answer); err != nil || time.Since(started) != deliveryPatience {
+			t.Errorf("%v after %v", err, time.Since(started))
+		}
+		synctest.Wait()
+		if came.Outcome != interact.Allowed {
+			t.Errorf("%+v goes out", came)
+		}
+	})
+}
+
 // The windows hear that an answer was taken when the journal has it, and not at all when something else came first.
 func TestAnAnswerIsTakenOnceItIsSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -359,7 +387,7 @@ func TestWindowsKeepTime(t *testing.T) {
 			if err != nil || len(all.Prompts) != 1 {
 				t.Fatalf("%+v, %v", all, err)
 			}
-			want := operator.Times{Left: time.Hour, Patient: 2 * time.Hour}
+			want := interact.Times{Left: time.Hour, Patient: 2 * time.Hour}
 			if !snoozed.IsZero() {
 				want.Snoozed = time.Minute
 			}
@@ -464,7 +492,7 @@ func TestWindowsWithoutDisplay(t *testing.T) {
 		if got := ids(d.shows()); got != "a" {
 			t.Fatalf("shown: %q", got)
 		}
-		d.set(&d.display, errNoDisplay)
+		d.set(&d.display, desktop.ErrNoDisplay)
 		d.now().die(errors.New("exit status 1"))
 		synctest.Wait()
 		d.wantUnavailable(d.ask("b"), "no screen")
@@ -488,7 +516,7 @@ func TestWindowsWithoutDisplay(t *testing.T) {
 func TestWindowsWithoutAuthority(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
-		d.set(&d.crash, fmt.Errorf("%w: refused", errNoDisplay))
+		d.set(&d.crash, fmt.Errorf("%w: refused", desktop.ErrNoDisplay))
 		d.wantUnavailable(d.ask("a"), "refused")
 		d.set(&d.crash, nil)
 		d.ask("b")

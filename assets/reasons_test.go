@@ -42,8 +42,10 @@ func TestReasonsAreComplete(t *testing.T) {
 func sentencesSaid(t *testing.T) map[string]string {
 	t.Helper()
 	said := map[string]string{}
-	for _, dir := range []string{"../policy/shell", "../policy/shell/language", "../policy/git"} {
-		readCode(t, said, dir+"/*.go", isWholeSentence)
+	for _, files := range []string{
+		"../policy/shell/*.go", "../policy/shell/language/*.go", "../policy/git/*.go", "../agents/agent/agent.go",
+	} {
+		readCode(t, said, files, isWholeSentence)
 	}
 	for _, name := range []string{
 		"decide", "commandline", "guard", "input", "grant", "granttool", "explain", "compile", "class", "suggest",
@@ -215,8 +217,10 @@ func TestReason(t *testing.T) {
 	}
 	setReasons(chinese)
 	for in, want := range map[string]string{
-		english:                              `没有匹配的规则，而且命令不是只读的："rm" 会删除文件`,
-		"It reaches the network.":            "它会访问网络。",
+		english:                   `没有匹配的规则，而且命令不是只读的："rm" 会删除文件`,
+		"It reaches the network.": "它会访问网络。",
+		"allow codex (program not verified) to use Bash with any input in ~/src/shop, for 15 minutes": "允许 codex" +
+			"（程序未核实）在 ~/src/shop 中以任何输入使用 Bash，15 分钟内",
 		"it deletes what you like.":          "it deletes what you like.",
 		`{{.Secret}}`:                        `{{.Secret}}`,
 		`"It writes a file." removes files.`: `"It writes a file." 会删除文件。`,

@@ -72,6 +72,9 @@ func SetLanguage(name string) error {
 	return nil
 }
 
+// Language is the one of nod's languages that a setting means here.
+func Language(name string) string { return languageFor(name, lang.SystemLocale()) }
+
 // languageFor is the one of nod's languages that is meant.
 func languageFor(name string, system fyne.Locale) string {
 	switch {

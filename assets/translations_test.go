@@ -5,11 +5,15 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"nod/ipc/remote/stream"
 )
 
 // Every sentence that the program translates is there, and no other.
@@ -39,9 +43,9 @@ func TestTranslationsAreComplete(t *testing.T) {
 			return true
 		})
 	}
-	for _, s := range risks(t) {
+	for _, s := range slices.Concat(risks(t), hidden(t), stream.Problems) {
 		if used[s] = true; translated[s] == "" {
-			t.Errorf("%q, a risk, is not translated", s)
+			t.Errorf("%q, which is data, is not translated", s)
 		}
 	}
 	for s := range translated {
@@ -67,6 +71,22 @@ func risks(t *testing.T) []string {
 				all = append(all, strings.TrimSuffix(s, "]")+": {{.What}}")
 			}
 		}
+	}
+	return all
+}
+
+// hidden are the words on characters that do not show.
+func hidden(t *testing.T) (all []string) {
+	t.Helper()
+	source, err := os.ReadFile("../dialogs/safetext/classes.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, found := range regexp.MustCompile(`return "(.+)"`).FindAllSubmatch(source, -1) {
+		all = append(all, string(found[1]))
+	}
+	if len(all) == 0 {
+		t.Fatal("classes.go says nothing")
 	}
 	return all
 }

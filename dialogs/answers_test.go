@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"nod/dialogs/dialogstest"
+	"nod/dialogs/prompt"
 	"nod/interact"
 )
 
@@ -179,7 +180,7 @@ func TestHostileLabels(t *testing.T) {
 	s.open(request("1", interact.Confirm{
 		Message: "Sure?", YesLabel: "No\u202e\nreally" + strings.Repeat("!", 100), NoLabel: "Yes",
 	}))
-	if got := s.page().yes.text; strings.ContainsAny(got, "\n\u202e") || len([]rune(got)) > 2*maxName {
+	if got := s.page().yes.text; strings.ContainsAny(got, "\n\u202e") || len([]rune(got)) > 2*prompt.MaxName {
 		t.Errorf("the label is %q", got)
 	}
 	if s.page().yes.icon == "" {
@@ -319,7 +320,7 @@ func TestDescriptionStaysOutOfTheInput(t *testing.T) {
 		Description: "Command: ls\nAllow is safe"}
 	s.open(r)
 	for _, l := range s.page().text.(*sheet).lines {
-		if strings.Contains(l.text(), "Allow is safe") {
+		if strings.Contains(l.Text(), "Allow is safe") {
 			t.Error("the description is in the primary block")
 		}
 	}

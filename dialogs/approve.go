@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"nod/assets"
+	"nod/dialogs/prompt"
 	"nod/interact"
 	"nod/policy"
 )
@@ -66,19 +67,27 @@ func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 	return a.page
 }
 
+// remote reports whether another machine asks, whose word is all that is known of its files and its relay's rules.
+func (a *approvePage) remote() bool { return a.entry.request.Requester.IsRemote() }
+
+// machine names it, for a sentence.
+func (a *approvePage) machine() values {
+	return values{"Machine": prompt.MachineName(a.entry.request.Requester.Machine)}
+}
+
 // look makes the view of the input, afresh when a file that it compares with has changed.
 func (a *approvePage) look() {
-	a.input = newInputView(a.body, a.entry.request.Requester)
+	a.input = newInputView(a.entry.request)
 	a.input.block.attach(a.w, a.w.rearm)
 	a.rawShown = false
 	a.put(a.input.block)
 	a.warns, a.banner.Objects = nil, nil
-	if len(a.input.warnings) > 0 {
-		a.warns = newWarnings(a.w, a.input.warnings)
+	if len(a.input.Warnings) > 0 {
+		a.warns = newWarnings(a.w, a.input.Warnings)
 		a.banner.Objects = []fyne.CanvasObject{newTint(theme.ColorNameError, 0x1c, 8, Padded(4, 8, a.warns.object))}
 	}
 	a.showFacts()
-	a.head.setColor(riskColor(a.entry.why.Class, a.input.facts))
+	a.head.setColor(riskColor(a.entry.why.Class, a.input.AllFacts()))
 	a.showParts(a.partsNow())
 }
 
@@ -92,6 +101,10 @@ func (a *approvePage) partsNow() []policy.CommandPart {
 func (a *approvePage) showParts(parts []policy.CommandPart) {
 	a.parts, a.partList.Objects = parts, nil
 	if list := Parts(parts); list != nil {
+		if a.remote() {
+			said := prompt.ReportedBy(a.entry.request.Requester) + ":"
+			list = Column(2, newWords(said, theme.SizeNameCaptionText, ColorMuted), list)
+		}
 		a.partList.Add(Padded(3, 0, list))
 	}
 	setVisible(a.partList, len(a.partList.Objects) > 0)
@@ -127,7 +140,11 @@ func (a *approvePage) bodyObject() fyne.CanvasObject {
 	if says := a.agentSays(); says != "" {
 		parts = append(parts, labelled(tr("agent says:"), says))
 	}
-	parts = append(parts, labelled(tr("Why you're asked:"), plainText(assets.Reason(a.entry.why.Reason))))
+	why := tr("Why you're asked:")
+	if a.remote() {
+		why = tr("Why you're asked, as {{.Machine}} reports:", a.machine())
+	}
+	parts = append(parts, labelled(why, prompt.PlainText(assets.Reason(a.entry.why.Reason))))
 	a.words = newBrief(a.w, parts...)
 	a.words.end = a.disclosure
 	a.words.object.Add(a.disclosure)
@@ -136,9 +153,9 @@ func (a *approvePage) bodyObject() fyne.CanvasObject {
 
 func (a *approvePage) agentSays() string {
 	if a.body.Description != "" {
-		return plainText(a.body.Description)
+		return prompt.PlainText(a.body.Description)
 	}
-	return plainText(a.input.agentSays)
+	return prompt.PlainText(a.input.AgentSays)
 }
 
 // labelled is one of nod's own labels, and beside it text from elsewhere.
@@ -185,20 +202,20 @@ func (a *approvePage) wantedWidth() float32 {
 }
 
 func (a *approvePage) footObject() *foot {
-	labels := labelsOf(a.body)
-	a.reason = newField(a.w, labels.placeholder, true)
+	labels := prompt.LabelsOf(a.body)
+	a.reason = newField(a.w, labels.Placeholder, true)
 	a.reason.SetMinRowsVisible(2)
 	a.reason.onEnter(a.w.refuse)
 	a.reason.OnChanged = func(string) { a.edited() }
 	a.inputs[""] = a.reason
 	a.reason.Hide()
 	a.no = newDecision(a.w, "", "", plainButton, a.w.refuse)
-	a.why = newButton(a.w, labels.why, a.openReason)
+	a.why = newButton(a.w, labels.Why, a.openReason)
 	a.scopes = newButton(a.w, "", a.chooseScope)
 	a.scopes.icon, a.scopes.trailing, a.scopes.hint = theme.IconNameArrowDropDown, true, commandName()+"+S"
-	a.yes = newDecision(a.w, labels.yes, affirmativeHint(), strongButton, a.w.affirm)
+	a.yes = newDecision(a.w, labels.Yes, affirmativeHint(), strongButton, a.w.affirm)
 	right := []fyne.CanvasObject{a.scopes, a.yes}
-	if isPlan(a.body) {
+	if prompt.IsPlan(a.body) {
 		right = slices.Insert(right, 1, a.planEdits()...)
 	}
 	a.rule = container.NewStack()
@@ -208,22 +225,6 @@ func (a *approvePage) footObject() *foot {
 		above: []fyne.CanvasObject{a.rule, a.reason},
 		left:  []fyne.CanvasObject{a.no, a.why},
 		right: right,
-	}
-}
-
-// approveLabels is what the buttons say.
-type approveLabels struct{ yes, no, why, send, placeholder string }
-
-func labelsOf(a interact.Approve) approveLabels {
-	if isPlan(a) {
-		return approveLabels{
-			yes: tr("Approve plan"), no: tr("Keep planning"), why: tr("Keep planning with feedback…"),
-			send: tr("Keep planning with this feedback"), placeholder: tr("What to change (the agent reads it)"),
-		}
-	}
-	return approveLabels{
-		yes: tr("Allow"), no: tr("Deny"), why: tr("Deny with reason…"),
-		send: tr("Deny with this reason"), placeholder: tr("Reason (the agent reads it)"),
 	}
 }
 
@@ -275,13 +276,13 @@ func (a *approvePage) closeReason() bool {
 
 // showRefusing shows the field for the reason and what sends it in place of all that allows, or the other way round.
 func (a *approvePage) showRefusing() {
-	labels := labelsOf(a.body)
-	a.no.text, a.no.hint, a.no.look = labels.no, negativeHint(), plainButton
+	labels := prompt.LabelsOf(a.body)
+	a.no.text, a.no.hint, a.no.look = labels.No, negativeHint(), plainButton
 	if a.refusing {
-		a.no.text, a.no.hint, a.no.look = labels.send, tr("Enter"), strongButton
+		a.no.text, a.no.hint, a.no.look = labels.Send, tr("Enter"), strongButton
 	}
 	a.no.Refresh()
-	isOnce := isPlan(a.body) || a.body.Tool == interact.OpenURL // carried out once, and no rule opens an address
+	isOnce := prompt.IsPlan(a.body) || a.body.Tool == interact.OpenURL // carried out once, and no rule opens an address
 	if isOnce {
 		a.page.scope = nil
 	}
@@ -305,7 +306,7 @@ func (a *approvePage) deny() {
 
 // allow allows the call, unless what the human saw is no longer what would happen.
 func (a *approvePage) allow() {
-	if a.input.stale() {
+	if a.input.Stale() {
 		a.look()
 		a.w.changed()
 		a.tell(tr("The file has changed meanwhile: look again."))

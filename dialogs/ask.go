@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 
+	"nod/dialogs/prompt"
 	"nod/interact"
 )
 
@@ -39,7 +40,7 @@ func (p *page) askInput(b interact.Ask) (
 ) {
 	w := p.w
 	if len(b.Options) == 0 {
-		f := newField(w, plainText(b.Placeholder), b.Multiline)
+		f := newField(w, prompt.PlainText(b.Placeholder), b.Multiline)
 		f.OnChanged = func(string) { p.touched() }
 		p.inputs[""] = f
 		if !b.Multiline {

@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/dialogs/prompt"
 	"nod/interact"
 )
 
@@ -44,14 +45,14 @@ func (c *choice) matches(filter string) bool {
 func (c *choice) CreateRenderer() fyne.WidgetRenderer {
 	ground := canvas.NewRectangle(nil)
 	mark := widget.NewIcon(nil)
-	label := Lines(plainText(c.option.Label), theme.SizeNameText, widget.MediumImportance)
+	label := Lines(prompt.PlainText(c.option.Label), theme.SizeNameText, widget.MediumImportance)
 	text := Column(2, Tight(label))
 	if c.option.Recommended {
 		badge := Badge(tr("Recommended"), theme.ColorNameSuccess)
 		text = Column(2, container.NewBorder(nil, nil, nil, Column(0, badge), Tight(label)))
 	}
 	if c.option.Description != "" {
-		text.Add(Tight(Lines(plainText(c.option.Description), theme.SizeNameCaptionText, widget.LowImportance)))
+		text.Add(Tight(Lines(prompt.PlainText(c.option.Description), theme.SizeNameCaptionText, widget.LowImportance)))
 	}
 	left := Row(6, container.New(fixed{width: 20, height: 20}, mark))
 	if c.digit != 0 {
@@ -194,7 +195,7 @@ func (p *picker) addOther(placeholder string) fyne.CanvasObject {
 		add = p.addChoice
 	}
 	p.last = add(interact.Option{Label: tr("Other…")})
-	p.other = newField(p.w, cmp.Or(plainText(placeholder), tr("Write your own answer")), false)
+	p.other = newField(p.w, cmp.Or(prompt.PlainText(placeholder), tr("Write your own answer")), false)
 	p.other.onEnter(func() { p.next() })
 	p.other.onArrow(fyne.KeyUp, func() { takeFocus(p.last) })
 	p.other.OnChanged = func(string) { p.changed() }

@@ -14,6 +14,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
 	"nod/interact"
 	"nod/policy/shell"
@@ -208,11 +209,15 @@ func (c *queueColumn) heading(group []*entry) fyne.CanvasObject {
 	return Padded(2, 6, container.NewBorder(nil, nil, nil, deny, Tight(name)))
 }
 
-// sessionName tells the sessions of agents apart as people do: by the agent and the folder that it works in.
+// sessionName tells the sessions of agents apart as people do: by the agent, the folder that it works in, and the
+// machine when that is another one.
 func sessionName(who interact.Requester) string {
-	name := agentOf(who)
+	name := prompt.AgentOf(who)
 	if folder := filepath.Base(who.Folder()); filepath.IsAbs(who.Folder()) {
-		name += " · " + safetext.Line(folder, maxName)
+		name += " · " + safetext.Line(folder, prompt.MaxName)
+	}
+	if machine := onMachine(who); machine != "" {
+		name += " · " + machine
 	}
 	return name
 }
@@ -324,7 +329,7 @@ func (r *columnRow) addChips() {
 		denied.ShownSHA256 = interact.Digest(b.Input)
 		r.chips.Add(newChip(tr("Deny"), theme.IconNameCancel, refusal(denied)))
 	case interact.Confirm:
-		if yes, no := confirmLabels(b); isShort(b.Message) && areShort(yes, no) {
+		if yes, no := prompt.ConfirmLabels(b); isShort(b.Message) && areShort(yes, no) {
 			r.chips.Add(newChip(no, theme.IconNameCancel, refusal(confirmed(false))))
 			r.chips.Add(newChip(yes, theme.IconNameConfirm, affirmation(confirmed(true))))
 		}
@@ -354,14 +359,14 @@ func (r *columnRow) words() fyne.CanvasObject {
 	switch b := r.entry.request.Body.(type) {
 	case interact.Confirm:
 		if isShort(b.Message) {
-			return Lines(plainText(b.Message), theme.SizeNameText, widget.MediumImportance)
+			return Lines(prompt.PlainText(b.Message), theme.SizeNameText, widget.MediumImportance)
 		}
 	case interact.Ask:
 		if isShort(b.Question) {
-			return Lines(plainText(b.Question), theme.SizeNameText, widget.MediumImportance)
+			return Lines(prompt.PlainText(b.Question), theme.SizeNameText, widget.MediumImportance)
 		}
 	}
-	return oneLine(summaryOf(r.entry.request), theme.SizeNameText)
+	return oneLine(prompt.SummaryOf(r.entry.request), theme.SizeNameText)
 }
 
 // CreateRenderer implements [fyne.Widget].
@@ -394,11 +399,11 @@ func (r *columnRow) smallPrint() string {
 
 // riskOf is how dangerous a request is, as its prompt has it: the worst fact, or the class, and a colour.
 func riskOf(e *entry) (string, fyne.ThemeColorName) {
-	switch b := e.request.Body.(type) {
+	switch e.request.Body.(type) {
 	case interact.Approve:
-		facts := assessed(b, e.request.Requester).facts
-		if worst(facts) == shell.Note {
-			return className(e.why.Class), riskColor(e.why.Class, facts)
+		facts := prompt.WorstFirst(prompt.Assess(e.request).AllFacts())
+		if prompt.Worst(facts) == shell.Note {
+			return prompt.ClassName(e.why.Class), riskColor(e.why.Class, facts)
 		}
 		return facts[0].Text, riskColor(e.why.Class, facts)
 	case interact.Confirm:

@@ -1,19 +1,17 @@
 package dialogs
 
 import (
-	"cmp"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/theme"
 
-	"nod/dialogs/safetext"
+	"nod/dialogs/prompt"
 	"nod/interact"
 )
 
 // newConfirmPage asks yes or no, and says beforehand what silence means. Neither button is the default one.
 func newConfirmPage(w *window, e *entry, h *head, b interact.Confirm) *page {
 	p := newPage(e, w, h)
-	yes, no := confirmLabels(b)
+	yes, no := prompt.ConfirmLabels(b)
 	p.affirm = func() { w.finish(p, confirmed(true)) }
 	p.refuse = func() { w.finish(p, confirmed(false)) }
 
@@ -26,11 +24,6 @@ func newConfirmPage(w *window, e *entry, h *head, b interact.Confirm) *page {
 		left: []fyne.CanvasObject{p.no}, right: []fyne.CanvasObject{p.yes},
 	})
 	return p
-}
-
-// confirmLabels are the words on the buttons.
-func confirmLabels(b interact.Confirm) (yes, no string) {
-	return safetext.Line(cmp.Or(b.YesLabel, tr("Yes")), maxName), safetext.Line(cmp.Or(b.NoLabel, tr("No")), maxName)
 }
 
 func confirmed(yes bool) interact.Answer {

@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/theme"
 
+	"nod/dialogs/prompt"
 	"nod/interact"
 	"nod/policy"
 	"nod/policy/shell"
@@ -45,13 +46,13 @@ func TestColorFollowsTheWorstFact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := newInputView(interact.Approve{Tool: "Bash", Input: input}, in("/home/ada/shop"))
+		v := viewOf(interact.Approve{Tool: "Bash", Input: input}, in("/home/ada/shop"))
 		for _, class := range append(policy.Classes, "") {
-			c := riskColor(class, v.facts)
-			if colorLevel(c) < worst(v.facts) {
-				t.Errorf("%s, class %q: the prompt is %s, its facts are %v", cells[1], class, c, v.facts)
+			c := riskColor(class, v.Facts)
+			if colorLevel(c) < prompt.Worst(v.Facts) {
+				t.Errorf("%s, class %q: the prompt is %s, its facts are %v", cells[1], class, c, v.Facts)
 			}
-			if worst(v.facts) > shell.Note && c == theme.ColorNameSuccess {
+			if prompt.Worst(v.Facts) > shell.Note && c == theme.ColorNameSuccess {
 				t.Errorf("%s: green", cells[1])
 			}
 		}
@@ -66,14 +67,14 @@ func TestKeysAreNotGreen(t *testing.T) {
 		"Grep": {"pattern": "KEY", "path": "/home/ada/.aws"},
 		"Glob": {"pattern": "**/*.pem"},
 	} {
-		v := newInputView(call(t, tool, input), in("/home/ada/shop"))
-		if c := riskColor(policy.ReadOnly, v.facts); c != theme.ColorNameError {
-			t.Errorf("%s is %s: %v", tool, c, v.facts)
+		v := viewOf(call(t, tool, input), in("/home/ada/shop"))
+		if c := riskColor(policy.ReadOnly, v.Facts); c != theme.ColorNameError {
+			t.Errorf("%s is %s: %v", tool, c, v.Facts)
 		}
 	}
-	v := newInputView(call(t, "Read", object{"file_path": "main.go"}), in("/home/ada/shop"))
-	if c := riskColor(policy.ReadOnly, v.facts); c != theme.ColorNameSuccess {
-		t.Errorf("an ordinary file is %s: %v", c, v.facts)
+	v := viewOf(call(t, "Read", object{"file_path": "main.go"}), in("/home/ada/shop"))
+	if c := riskColor(policy.ReadOnly, v.Facts); c != theme.ColorNameSuccess {
+		t.Errorf("an ordinary file is %s: %v", c, v.Facts)
 	}
 }
 
@@ -81,18 +82,18 @@ func TestKeysAreNotGreen(t *testing.T) {
 func TestDangersOfAScript(t *testing.T) {
 	test.NewTempApp(t)
 	script := strings.Repeat("echo one\n", 40) + "rm -rf ~/cache\nmake\n\tsudo reboot # now\n"
-	v := newInputView(call(t, "Bash", object{"command": script}), in("/home/ada/shop"))
+	v := viewOf(call(t, "Bash", object{"command": script}), in("/home/ada/shop"))
 	var got []string
-	for _, d := range v.dangers {
-		got = append(got, d.text())
-		if !strings.HasPrefix(script[d.at:], d.command) {
-			t.Errorf("%q is not at %d", d.command, d.at)
+	for _, d := range v.Dangers {
+		got = append(got, d.Text())
+		if !strings.HasPrefix(script[d.At:], d.Command) {
+			t.Errorf("%q is not at %d", d.Command, d.At)
 		}
 	}
 	if want := "Line 41: rm -rf ~/cache; Line 43: sudo reboot"; strings.Join(got, "; ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, "; "), want)
 	}
-	if v := newInputView(call(t, "Bash", object{"command": "rm -rf ~/"}), in("/home/ada/shop")); len(v.dangers) > 0 {
-		t.Errorf("a short command lists %v", v.dangers)
+	if v := viewOf(call(t, "Bash", object{"command": "rm -rf ~/"}), in("/home/ada/shop")); len(v.Dangers) > 0 {
+		t.Errorf("a short command lists %v", v.Dangers)
 	}
 }

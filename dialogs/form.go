@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/dialogs/prompt"
 	"nod/interact"
 )
 
@@ -48,7 +49,7 @@ func (f *formPage) addRows(title string) {
 	all := f.questions
 	isTitled := title != "" && (len(all) > 1 || title != all[0].question.Question)
 	if isTitled {
-		text := Lines(plainText(title), theme.SizeNameSubHeadingText, widget.MediumImportance)
+		text := Lines(prompt.PlainText(title), theme.SizeNameSubHeadingText, widget.MediumImportance)
 		text.TextStyle.Bold = true
 		f.rows = f.page.rows(Tight(text))
 	} else {
@@ -162,7 +163,7 @@ type questionView struct {
 func newQuestionView(w *window, q interact.Question, isOnly bool) *questionView {
 	v := &questionView{
 		question: q,
-		hint:     Lines(hintOf(q), theme.SizeNameCaptionText, widget.LowImportance),
+		hint:     Lines(prompt.HintOf(q), theme.SizeNameCaptionText, widget.LowImportance),
 		problem:  Lines("", theme.SizeNameCaptionText, widget.DangerImportance),
 		changed:  func() {},
 		next:     func() {},
@@ -178,7 +179,7 @@ func newQuestionView(w *window, q interact.Question, isOnly bool) *questionView 
 func (v *questionView) heading(isOnly bool) fyne.CanvasObject {
 	line := newWrapRow(8, 2)
 	if v.question.Header != "" {
-		line.Add(newWords(plainText(v.question.Header), theme.SizeNameCaptionText, theme.ColorNamePrimary).bold())
+		line.Add(newWords(prompt.PlainText(v.question.Header), theme.SizeNameCaptionText, theme.ColorNamePrimary).bold())
 	}
 	switch {
 	case !v.question.IsRequired():
@@ -203,7 +204,7 @@ func (v *questionView) widget(w *window) fyne.CanvasObject {
 }
 
 func (v *questionView) textInput(w *window) fyne.CanvasObject {
-	f := newField(w, plainText(v.question.Placeholder), false)
+	f := newField(w, prompt.PlainText(v.question.Placeholder), false)
 	f.SetText(v.question.Default.String())
 	f.OnChanged = func(string) { v.changed() }
 	f.onEnter(func() { v.next() })

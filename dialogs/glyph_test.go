@@ -8,6 +8,8 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/test"
 
+	"nod/dialogs/dialogstest"
+	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
 )
 
@@ -56,11 +58,11 @@ func (h hanFirst) Font(s fyne.TextStyle) fyne.Resource {
 func TestOneBaseLine(t *testing.T) {
 	const text = "Latin 删除 größe → 允许 🦊 αβγ"
 	test.NewTempApp(t)
-	test.ApplyTheme(t, hanFirst{Theme("light"), testFont(t, "NotoSansSC-Regular.otf")})
-	s := newSheet(numbered(text, lineText), text)
+	test.ApplyTheme(t, hanFirst{Theme("light"), dialogstest.Font("NotoSansSC-Regular.otf")})
+	s := newSheet(prompt.Numbered(text, prompt.LineText), text)
 	w := test.NewTempWindow(t, s)
 	w.Resize(fyne.NewSize(400, 100))
-	f := s.page.face(lineText)
+	f := s.page.face(prompt.LineText)
 	line := s.page.rows[0].y + rowAir + glyphOf('M', f.style).baseline*f.size
 	pieces := 0
 	for _, o := range (pageRenderer{s.page}).Objects() {

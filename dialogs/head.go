@@ -1,25 +1,15 @@
 package dialogs
 
 import (
-	"cmp"
-	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"nod/dialogs/safetext"
+	"nod/dialogs/prompt"
 	"nod/interact"
-	"nod/policy"
 )
-
-// maxName is the number of characters of an agent's name, or of its label for a button, that are shown.
-const maxName = 40
 
 // head is the top of a prompt: who wants what, how far that is verified, and where in the queue this is. It takes two
 // lines, whatever a requester calls itself and what it asks for.
@@ -42,7 +32,7 @@ func newHead(w *window, e *entry) *head {
 		more:  newIconButton(w, "", theme.IconNameMoreHorizontal, func() { w.openMore(e) }),
 	}
 	stripe := stripeOf(e)
-	text := Column(3, newSentence(r), newBrief(w, originOf(r.Requester)...).object)
+	text := Column(3, newSentence(r), newBrief(w, originParts(r)...).object)
 	h.icon = widget.NewIcon(theme.NewColoredResource(theme.DefaultTheme().Icon(iconOf(r)), stripe))
 	h.tile = newTint(stripe, 0x22, 9, Padded(8, 8, container.New(fixed{width: 22, height: 22}, h.icon)))
 	h.stripe = newTint(stripe, 0xff, 0, container.New(fixed{height: 4}))
@@ -102,7 +92,7 @@ func stripeOf(e *entry) fyne.ThemeColorName {
 func iconOf(r interact.Request) fyne.ThemeIconName {
 	switch b := r.Body.(type) {
 	case interact.Approve:
-		return actionOf(b).icon
+		return icons[prompt.ActionOf(b)]
 	case interact.Form:
 		return theme.IconNameList
 	case interact.Confirm:
@@ -111,9 +101,9 @@ func iconOf(r interact.Request) fyne.ThemeIconName {
 	return theme.IconNameQuestion
 }
 
-// sentence is the layout of who wants what: the agent, what it wants, and what it wants that with. Both ends lose their
-// middles where there is no room.
-type sentence struct{ agent, object *elided }
+// sentence is the layout of who wants what: the agent, the machine that it is on when that is another one, what it
+// wants, and what it wants that with. The agent and both names lose their middles where there is no room.
+type sentence struct{ agent, machine, object *elided }
 
 // sentenceGap is between its parts, and around the object's letters.
 const sentenceGap = 6
@@ -122,42 +112,65 @@ const sentenceGap = 6
 // ground of its own, in letters that nod's words never have.
 func newSentence(r interact.Request) fyne.CanvasObject {
 	bold := fyne.TextStyle{Bold: true}
-	who := agentOf(r.Requester)
-	if project := projectOf(r.Requester); project != "" {
+	who := prompt.AgentOf(r.Requester)
+	if project := prompt.ProjectOf(r.Requester); project != "" {
 		who += " · " + project
 	}
 	agent := newElidedText(who, theme.SizeNameSubHeadingText, bold, theme.ColorNameForeground)
-	wish, what := wishOf(r)
-	if projectOf(r.Requester) != "" {
+	wish, what := prompt.WishOf(r)
+	if prompt.ProjectOf(r.Requester) != "" {
 		wish = "— " + wish
 	}
 	verb := newWords(wish, theme.SizeNameSubHeadingText, theme.ColorNameForeground)
 	object := newElidedText(what, theme.SizeNameText, fyne.TextStyle{Monospace: true}, theme.ColorNameForeground)
 	ground := newTint(theme.ColorNameForeground, 0x14, 4, Padded(0, sentenceGap, object))
 	setVisible(ground, what != "")
-	s := &sentence{agent: agent.Layout.(*elided), object: object.Layout.(*elided)}
-	return container.New(s, agent, verb, ground)
+	machine := newElidedText(onMachine(r.Requester), theme.SizeNameText, bold, theme.ColorNamePrimary)
+	sign := newTint(theme.ColorNamePrimary, 0x22, 4, Padded(0, sentenceGap, machine))
+	setVisible(sign, r.Requester.IsRemote())
+	s := &sentence{agent.Layout.(*elided), machine.Layout.(*elided), object.Layout.(*elided)}
+	return container.New(s, agent, sign, verb, ground)
+}
+
+// onMachine says on which other machine the requester is, by the name that the person has given that; "" on this one.
+func onMachine(who interact.Requester) string {
+	if !who.IsRemote() {
+		return ""
+	}
+	return tr("on {{.Machine}}", values{"Machine": prompt.MachineName(who.Machine)})
 }
 
 // MinSize implements [fyne.Layout].
 func (s *sentence) MinSize(o []fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(0, max(o[0].MinSize().Height, o[1].MinSize().Height, o[2].MinSize().Height))
+	var height float32
+	for _, each := range o {
+		height = max(height, each.MinSize().Height)
+	}
+	return fyne.NewSize(0, height)
 }
 
 // Layout implements [fyne.Layout].
 func (s *sentence) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	verb := o[1].MinSize()
+	verb := o[2].MinSize()
 	room := size.Width - verb.Width - sentenceGap
 	agent := s.agent.wide()
-	var object float32
-	if o[2].Visible() {
+	var machine, object float32
+	if o[1].Visible() {
+		room -= sentenceGap
+		machine = min(s.machine.wide()+2*sentenceGap, max(room/3, 0))
+		room -= machine
+	}
+	if o[3].Visible() {
 		room -= sentenceGap
 		object = s.object.wide() + 2*sentenceGap
 		object = min(object, max(room-agent, room/2))
 	}
 	agent = max(min(agent, room-object), 0)
 	x := float32(0)
-	for i, width := range []float32{agent, verb.Width, object} {
+	for i, width := range []float32{agent, machine, verb.Width, object} {
+		if !o[i].Visible() {
+			continue
+		}
 		height := o[i].MinSize().Height
 		o[i].Resize(fyne.NewSize(max(width, 0), height))
 		o[i].Move(fyne.NewPos(x, (size.Height-height)/2))
@@ -165,169 +178,25 @@ func (s *sentence) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// wishOf says what a request is for, and what with: the requester's own word, made safe, or "".
-func wishOf(r interact.Request) (wish, object string) {
-	switch b := r.Body.(type) {
-	case interact.Approve:
-		a := actionOf(b)
-		object := safetext.Line(a.object(r), maxLabel)
-		if object == "" {
-			return tr(cmp.Or(a.bare, a.wish)), ""
-		}
-		return tr(a.wish), object
-	case interact.Confirm:
-		return tr("asks you to confirm"), ""
-	case interact.Form:
-		if n := len(b.Questions); n > 1 {
-			return tr("has {{.Count}} questions", values{"Count": n}), ""
-		}
-	}
-	return tr("has a question"), ""
+// icons are those of actions.
+var icons = map[interact.Action]fyne.ThemeIconName{
+	interact.UsesTool: theme.IconNameSettings, interact.RunsCommand: theme.IconNameComputer,
+	interact.EditsFile: theme.IconNameDocumentCreate, interact.EditsFiles: theme.IconNameDocumentCreate,
+	interact.WritesFile: theme.IconNameDocumentSave, interact.Fetches: theme.IconNameStorage,
+	interact.OpensURL: theme.IconNameStorage, interact.CarriesOut: theme.IconNameList,
 }
 
-// agentOf is the name to call the requester by.
-func agentOf(who interact.Requester) string {
-	switch {
-	case who.Agent != "":
-		return safetext.Line(cmp.Or(who.Title, who.Agent), maxName)
-	case who.Program() != "":
-		return safetext.Line(who.Program(), maxName)
-	}
-	return tr("Unknown program")
-}
-
-// projectOf is the name of the folder that the requester works in; "" for one that says nothing.
-func projectOf(who interact.Requester) string { return safetext.Line(who.Project(), maxName) }
-
-// action is what a prompt says of what a tool call is about to do.
-type action struct {
-	wish   string
-	bare   string                        // instead, when it is not known what with
-	object func(interact.Request) string // what with, in the requester's own word
-	icon   fyne.ThemeIconName
-}
-
-// actions are what is said of each.
-var actions = map[interact.Action]action{
-	interact.UsesTool:    {"wants to use the tool", "", toolOf, theme.IconNameSettings},
-	interact.RunsCommand: {"wants to run", "wants to run a command", programsOf, theme.IconNameComputer},
-	interact.EditsFile:   {"wants to edit", "wants to edit a file", fileOf, theme.IconNameDocumentCreate},
-	interact.EditsFiles:  {"wants to edit files", "", noObject, theme.IconNameDocumentCreate},
-	interact.WritesFile:  {"wants to write", "wants to write a file", fileOf, theme.IconNameDocumentSave},
-	interact.Fetches:     {"wants to reach", "wants to reach the network", placeOf, theme.IconNameStorage},
-	interact.OpensURL:    {"wants to open in your browser", "", placeOf, theme.IconNameStorage},
-	interact.CarriesOut:  {"wants to carry out this plan", "", noObject, theme.IconNameList},
-}
-
-func noObject(interact.Request) string { return "" }
-
-func toolOf(r interact.Request) string { return r.Body.(interact.Approve).Tool }
-
-// programsOf names the programs that a command starts, as far as reading it tells.
-func programsOf(r interact.Request) string {
-	args, _ := parseArguments(r.Body.(interact.Approve).Input)
-	if _, command, ok := args.text(commandKeys...); ok {
-		return programsIn(command)
-	}
-	for _, key := range commandKeys {
-		if words, ok := args.list(key); ok {
-			return words[0]
-		}
-	}
-	return ""
-}
-
-// fileOf is a file as seen from the folder that the requester works in.
-func fileOf(r interact.Request) string {
-	path := r.Gist()
-	if !filepath.IsAbs(path) {
-		return path
-	}
-	if inside, err := filepath.Rel(r.Requester.Folder(), path); err == nil && filepath.IsLocal(inside) {
-		return inside
-	}
-	return home(filepath.Clean(path))
-}
-
-// placeOf is the host of an address, or the address where programs might disagree about that.
-func placeOf(r interact.Request) string {
-	host, _ := hostOf(r.Gist())
-	return cmp.Or(host, r.Gist())
-}
-
-func actionOf(a interact.Approve) action {
-	what := a.Action()
-	if what == interact.CarriesOut && !isPlan(a) { // it cannot be shown as one
-		what = interact.UsesTool
-	}
-	return actions[what]
-}
-
-// originOf is what the operating system knows of the requester, and apart from it what it claims.
-func originOf(who interact.Requester) []briefPart {
-	p := who.Process
-	if p.PID == 0 {
-		return []briefPart{originPart(tr("not verified"), theme.ColorNameWarning, place(who.CWD))}
-	}
-	caller := interact.Caller(p)
-	exe := caller.Exe
-	if exe == "" {
-		exe = tr("unknown program")
-	}
-	facts := place(fmt.Sprintf("%s (pid %d)", home(exe), caller.PID))
-	if p.CWD != "" {
-		facts = place(home(p.CWD)) + " · " + facts
-	}
-	parts := []briefPart{originPart(tr("verified"), theme.ColorNameSuccess, facts)}
-	var claims []string
-	if who.CWD != "" && filepath.Clean(who.CWD) != filepath.Clean(p.CWD) {
-		claims = append(claims, tr("it works in {{.Folder}}", values{"Folder": place(home(who.CWD))}))
-	}
-	if who.Subagent != (interact.Subagent{}) {
-		name := safetext.Line(cmp.Or(who.Subagent.Type, who.Subagent.ID), maxName)
-		claims = append(claims, tr("its subagent {{.Name}} asks", values{"Name": name}))
-	}
-	if len(claims) > 0 {
-		parts = append(parts, originPart(tr("says"), ColorMuted, strings.Join(claims, " · ")))
+// originParts draws where a request comes from.
+func originParts(r interact.Request) []briefPart {
+	var parts []briefPart
+	for _, o := range prompt.OriginOf(r) {
+		label := newWords(o.Label, theme.SizeNameCaptionText, originColors[o.From]).bold()
+		parts = append(parts, newBriefPart(label, o.Text, widget.LowImportance))
 	}
 	return parts
 }
 
-func originPart(label string, c fyne.ThemeColorName, text string) briefPart {
-	return newBriefPart(newWords(label, theme.SizeNameCaptionText, c).bold(), text, widget.LowImportance)
-}
-
-// place makes a path, which a requester may have chosen, safe to show.
-func place(path string) string { return safetext.Line(home(path), maxLabel) }
-
-// home writes ~ for the home folder.
-func home(path string) string {
-	dir, err := os.UserHomeDir()
-	if err != nil || dir == "" || dir == "/" {
-		return path
-	}
-	if path == dir {
-		return "~"
-	}
-	if rest, inside := strings.CutPrefix(path, dir+"/"); inside {
-		return "~/" + rest
-	}
-	return path
-}
-
-// summaryOf is one line on a request, for the list of the queue.
-func summaryOf(r interact.Request) string {
-	gist := safetext.Line(r.Gist(), 60)
-	if b, ok := r.Body.(interact.Approve); ok && b.Action() != interact.RunsCommand {
-		return safetext.Line(b.Tool, maxName) + "  " + gist
-	}
-	return gist
-}
-
-// className is a class in a person's words.
-func className(c policy.Class) string {
-	return cmp.Or(map[policy.Class]string{
-		policy.ReadOnly: tr("Only reads"), policy.Write: tr("Writes"), policy.Execute: tr("Runs programs"),
-		policy.Network: tr("Uses the network"), policy.Destructive: tr("Deletes or destroys"),
-	}[c], tr("Unknown effect"))
+var originColors = map[prompt.Source]fyne.ThemeColorName{
+	prompt.Verified: theme.ColorNameSuccess, prompt.Unverified: theme.ColorNameWarning,
+	prompt.Reported: theme.ColorNamePrimary, prompt.Claimed: ColorMuted,
 }

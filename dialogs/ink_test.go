@@ -10,15 +10,16 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/test"
 
+	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
 )
 
 // inked writes the coloured parts of a text, each behind the name of its colour.
-func inked(text string, inks []stretch) string {
+func inked(text string, inks []prompt.Stretch) string {
 	var parts []string
 	for _, s := range inks {
-		name := strings.ToLower(strings.TrimPrefix(string(s.ink), "nod"))
-		parts = append(parts, name+":"+text[s.from:s.to])
+		name := strings.ToLower(strings.TrimPrefix(string(s.Ink), "nod"))
+		parts = append(parts, name+":"+text[s.From:s.To])
 	}
 	return strings.Join(parts, " ")
 }
@@ -41,8 +42,8 @@ func TestShellColours(t *testing.T) {
 		{"echo 'not closed", ""},
 		{"for", ""},
 	} {
-		c := code{name: shellCode, text: tt.in}
-		if got := inked(tt.in, c.inks()); got != tt.want {
+		c := prompt.Code{Name: prompt.ShellCode, Text: tt.in}
+		if got := inked(tt.in, inksIn(&c)); got != tt.want {
 			t.Errorf("%s\n got %s\nwant %s", tt.in, got, tt.want)
 		}
 	}
@@ -53,9 +54,9 @@ func TestOnlyWhatAShellGetsIsColouredAsShell(t *testing.T) {
 	for words, want := range map[string]string{
 		"/bin/bash -lc a;b": "name:a keyword:; name:b", "bash a;b x": "", "echo -c a;b": "", "bash -c x a;b": "",
 	} {
-		c := newContent(call(t, "shell", object{"command": strings.Fields(words)}), "/")
-		i := slices.IndexFunc(c.lines, func(l sheetLine) bool { return l.text() == "a;b" })
-		if got := inked("a;b", inksOf(c.lines)[i]); got != want {
+		c := prompt.ContentOf(call(t, "shell", object{"command": strings.Fields(words)}), prompt.Here{CWD: "/"})
+		i := slices.IndexFunc(c.Lines, func(l prompt.Line) bool { return l.Text() == "a;b" })
+		if got := inked("a;b", inksOf(c.Lines)[i]); got != want {
 			t.Errorf("%s: %s, want %s", words, got, want)
 		}
 	}
@@ -70,8 +71,8 @@ func TestFileColours(t *testing.T) {
 		{"long.go", strings.Repeat("func", maxInkBytes/4) + "x", ""},
 		{"bad.go", "func \xff", ""},
 	} {
-		c := code{name: tt.name, text: tt.in}
-		if got := inked(tt.in, c.inks()); got != tt.want {
+		c := prompt.Code{Name: tt.name, Text: tt.in}
+		if got := inked(tt.in, inksIn(&c)); got != tt.want {
 			t.Errorf("%s: got %s\nwant %s", tt.name, got, tt.want)
 		}
 	}
@@ -85,7 +86,7 @@ func TestColoursChangeNoText(t *testing.T) {
 	} {
 		test.NewTempApp(t)
 		test.ApplyTheme(t, Theme("light"))
-		s := newSheet(inCode(numbered(text, lineText), shellCode, text), text)
+		s := newSheet(prompt.InCode(prompt.Numbered(text, prompt.LineText), prompt.ShellCode, text), text)
 		w := test.NewTempWindow(t, s)
 		w.Resize(fyne.NewSize(400, 400))
 		plain, _ := drawnTexts(s)
@@ -130,7 +131,7 @@ func BenchmarkFile(b *testing.B) {
 	} {
 		b.Run(steps.name, func(b *testing.B) {
 			for b.Loop() {
-				s := newSheet(fileText("shop.go", text), text)
+				s := newSheet(prompt.FileText("shop.go", text), text)
 				s.Resize(fyne.NewSize(600, 400))
 				steps.do(s)
 			}
@@ -146,7 +147,7 @@ func scrollThrough(s *sheet) {
 }
 
 func FuzzColours(f *testing.F) {
-	names := []string{shellCode, "a.go", "a.py", "a.html", "a.md", "a.sh", "a.yaml"}
+	names := []string{prompt.ShellCode, "a.go", "a.py", "a.html", "a.md", "a.sh", "a.yaml"}
 	for _, text := range []string{
 		goFile, longCommand(), "echo \"$(x)\" # y", "<a b='c'>\r\n", "\xff‹\u202e", "#!/bin/sh\n<<E\n",
 	} {
@@ -159,15 +160,15 @@ func FuzzColours(f *testing.F) {
 			t.Skip()
 		}
 		name := names[int(language)%len(names)]
-		c := code{name: name, text: text}
-		inks := c.inks()
-		if !fits(inks, text) {
+		c := prompt.Code{Name: name, Text: text}
+		inks := inksIn(&c)
+		if !prompt.Fits(inks, text) {
 			t.Fatalf("%q: %v", text, inks)
 		}
-		lines := inCode(numbered(text, lineText), name, text)
+		lines := prompt.InCode(prompt.Numbered(text, prompt.LineText), name, text)
 		for i, stretches := range inksOf(lines) {
-			drawn := (safetext.Row{Spans: lines[i].spans}).String()
-			if !fits(stretches, drawn) {
+			drawn := (safetext.Row{Spans: lines[i].Spans}).String()
+			if !prompt.Fits(stretches, drawn) {
 				t.Fatalf("%q is drawn as %q: %v", text, drawn, stretches)
 			}
 		}

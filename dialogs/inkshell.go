@@ -1,17 +1,17 @@
 package dialogs
 
 import (
-	"path"
-	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
 	"mvdan.cc/sh/v3/syntax"
+
+	"nod/dialogs/prompt"
 )
 
 // shellInks colours a command as the policy reads it, not as an editor guesses: what an editor takes for a comment
 // could be executed. A text that is no valid shell has no colours.
-func shellInks(text string) []stretch {
+func shellInks(text string) []prompt.Stretch {
 	parser := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true))
 	file, err := parser.Parse(strings.NewReader(text), "")
 	if err != nil {
@@ -20,12 +20,6 @@ func shellInks(text string) []stretch {
 	p := shellPainter{text: text, inks: make([]shellInk, len(text))}
 	syntax.Walk(file, p.visit)
 	return p.stretches()
-}
-
-// isForShell reports whether a word is what a shell is given to execute, as in bash -lc WORD.
-func isForShell(words []string, i int) bool {
-	shells := []string{"bash", "sh", "zsh", "dash", "ksh"}
-	return i == 2 && slices.Contains(shells, path.Base(words[0])) && slices.Contains([]string{"-c", "-lc"}, words[1])
 }
 
 // shellInk is what a byte of a command belongs to.
@@ -100,14 +94,14 @@ func (p *shellPainter) fill(n syntax.Node, ink shellInk) {
 	}
 }
 
-func (p *shellPainter) stretches() []stretch {
-	var all []stretch
+func (p *shellPainter) stretches() []prompt.Stretch {
+	var all []prompt.Stretch
 	for i, ink := range p.inks {
 		name := shellColors[ink]
 		if name == "" || ink == inkSyntax && strings.ContainsRune(" \t\n", rune(p.text[i])) {
 			continue
 		}
-		all = join(all, stretch{i, i + 1, name})
+		all = prompt.Join(all, prompt.Stretch{From: i, To: i + 1, Ink: name})
 	}
 	return all
 }

@@ -11,18 +11,20 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"nod/dialogs/prompt"
 	"nod/interact"
+	"nod/policy/basefile"
 )
 
 // shown is the text of lines, leads included, without notes and rules in brackets.
-func shown(lines []sheetLine) string {
+func shown(lines []prompt.Line) string {
 	var b strings.Builder
 	for _, l := range lines {
-		switch l.style {
-		case lineNote, lineRule:
-			b.WriteString("(" + l.text() + ")\n")
+		switch l.Style {
+		case prompt.LineNote, prompt.LineRule:
+			b.WriteString("(" + l.Text() + ")\n")
 		default:
-			b.WriteString(l.lead + l.text() + "\n")
+			b.WriteString(l.Lead + l.Text() + "\n")
 		}
 	}
 	return b.String()
@@ -33,7 +35,12 @@ func in(folder string) interact.Requester {
 	return interact.Requester{Agent: "claude-code", CWD: folder}
 }
 
-func factTexts(facts []fact) []string {
+// viewOf is what is shown of a call that came from who.
+func viewOf(a interact.Approve, who interact.Requester) *inputView {
+	return newInputView(interact.Request{Requester: who, Body: a})
+}
+
+func factTexts(facts []prompt.Fact) []string {
 	var texts []string
 	for _, f := range facts {
 		texts = append(texts, f.Text)
@@ -175,15 +182,15 @@ func TestContent(t *testing.T) {
 		{"no JSON", "X", `{"a":1} x`, "1 {\"a\":1} x\n", "nod can't read all of it", "as it came"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			v := newInputView(interact.Approve{Tool: tt.tool, Input: json.RawMessage(tt.input)}, in(dir))
-			if got := shown(v.content.lines); got != tt.shown {
+			v := viewOf(interact.Approve{Tool: tt.tool, Input: json.RawMessage(tt.input)}, in(dir))
+			if got := shown(v.Content.Lines); got != tt.shown {
 				t.Errorf("shown:\n%s\nwant:\n%s", got, tt.shown)
 			}
-			got := strings.ReplaceAll(strings.Join(factTexts(v.facts), "; "), filepath.Dir(dir), "TMP")
+			got := strings.ReplaceAll(strings.Join(factTexts(v.Facts), "; "), filepath.Dir(dir), "TMP")
 			if got != tt.facts {
 				t.Errorf("facts: %s\nwant:  %s", got, tt.facts)
 			}
-			warnings := strings.Join(v.warnings, "\n")
+			warnings := strings.Join(v.Warnings, "\n")
 			if (tt.warns == "") != (warnings == "") || !strings.Contains(warnings, tt.warns) {
 				t.Errorf("warnings: %q, want one with %q", warnings, tt.warns)
 			}
@@ -193,12 +200,12 @@ func TestContent(t *testing.T) {
 
 func TestDescriptionIsTheAgentsWord(t *testing.T) {
 	test.NewTempApp(t)
-	v := newInputView(call(t, "Bash", object{"command": "id", "description": "Command: ls\nAllow is safe"}), in("/"))
-	if strings.Contains(shown(v.content.lines), "safe") {
+	v := viewOf(call(t, "Bash", object{"command": "id", "description": "Command: ls\nAllow is safe"}), in("/"))
+	if strings.Contains(shown(v.Content.Lines), "safe") {
 		t.Error("the agent's words are in the primary block")
 	}
-	if v.agentSays != "Command: ls\nAllow is safe" {
-		t.Errorf("agentSays = %q", v.agentSays)
+	if v.AgentSays != "Command: ls\nAllow is safe" {
+		t.Errorf("agentSays = %q", v.AgentSays)
 	}
 }
 
@@ -232,11 +239,11 @@ func TestStale(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := project(t, "f", "text\n")
-			v := newInputView(call(t, "Write", tt.input), in(dir))
+			v := viewOf(call(t, "Write", tt.input), in(dir))
 			if err := tt.change(dir); err != nil {
 				t.Fatal(err)
 			}
-			if got := v.stale(); got != tt.want {
+			if got := v.Stale(); got != tt.want {
 				t.Errorf("stale() = %v, want %v", got, tt.want)
 			}
 		})
@@ -246,14 +253,14 @@ func TestStale(t *testing.T) {
 // Edits that are too many to be compared with a large file can be allowed all the same.
 func TestNotComparedIsNotStale(t *testing.T) {
 	test.NewTempApp(t)
-	dir := project(t, "f", strings.Repeat("x", maxBaseBytes))
-	edits := make([]object, maxSearch/maxBaseBytes+1)
+	dir := project(t, "f", strings.Repeat("x", basefile.MaxBytes))
+	edits := make([]object, prompt.MaxSearch/basefile.MaxBytes+1)
 	for i := range edits {
 		edits[i] = object{"old_string": "a", "new_string": "b"}
 	}
-	v := newInputView(call(t, "MultiEdit", object{"file_path": "f", "edits": edits}), in(dir))
-	if v.stale() || !strings.Contains(strings.Join(v.warnings, " "), "too large") {
-		t.Errorf("stale: %v, warnings: %v", v.stale(), v.warnings)
+	v := viewOf(call(t, "MultiEdit", object{"file_path": "f", "edits": edits}), in(dir))
+	if v.Stale() || !strings.Contains(strings.Join(v.Warnings, " "), "too large") {
+		t.Errorf("stale: %v, warnings: %v", v.Stale(), v.Warnings)
 	}
 }
 
@@ -264,12 +271,12 @@ func TestLinkIsTold(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "link")); err != nil {
 		t.Skip("no links here:", err)
 	}
-	v := newInputView(call(t, "Write", object{"file_path": "link/x", "content": "new"}), in(dir))
-	if !slices.Contains(factTexts(v.facts), "A link leads out of the project: link/x") {
-		t.Errorf("facts: %v", factTexts(v.facts))
+	v := viewOf(call(t, "Write", object{"file_path": "link/x", "content": "new"}), in(dir))
+	if !slices.Contains(factTexts(v.Facts), "A link leads out of the project: link/x") {
+		t.Errorf("facts: %v", factTexts(v.Facts))
 	}
-	if !strings.Contains(strings.Join(v.warnings, " "), "through a link") {
-		t.Errorf("warnings: %v", v.warnings)
+	if !strings.Contains(strings.Join(v.Warnings, " "), "through a link") {
+		t.Errorf("warnings: %v", v.Warnings)
 	}
 }
 
@@ -284,8 +291,8 @@ func FuzzInput(f *testing.F) {
 	test.NewApp().Settings().SetTheme(Theme("light"))
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, tool, input string) {
-		v := newInputView(interact.Approve{Tool: tool, Input: json.RawMessage(input)}, in(dir))
-		if len(v.content.lines) == 0 {
+		v := viewOf(interact.Approve{Tool: tool, Input: json.RawMessage(input)}, in(dir))
+		if len(v.Content.Lines) == 0 {
 			t.Error("nothing is shown")
 		}
 		sheet := v.block

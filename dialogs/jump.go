@@ -5,6 +5,8 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/theme"
+
+	"nod/dialogs/prompt"
 )
 
 const (
@@ -25,12 +27,12 @@ func (s *sheet) jumpTo(position int) {
 func (s *sheet) positionOf(offset int) int {
 	position := 0
 	for _, l := range s.lines {
-		for _, span := range l.spans {
+		for _, span := range l.Spans {
 			if size := len(span.Source); offset >= size {
 				offset, position = offset-size, position+len(span.Text)
 				continue
 			}
-			if isAtomic(span) {
+			if prompt.IsAtomic(span) {
 				offset = 0
 			}
 			return position + offset
@@ -59,7 +61,7 @@ func (p *sheetPage) showMark(position *int) {
 
 // marked shows that the row is a part of the line that a jump led to.
 func (d *rowDrawer) marked() {
-	if at := d.page.marked; at == nil || *at < d.row.base || *at > d.row.base+d.line.size() {
+	if at := d.page.marked; at == nil || *at < d.row.base || *at > d.row.base+d.line.Size() {
 		return
 	}
 	const edge = 2

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
 )
 
@@ -70,12 +71,12 @@ func TestPositionOfOffset(t *testing.T) {
 }
 
 // drawnFrom is what is drawn of the line at a position, from there on.
-func drawnFrom(lines []sheetLine, position int) string {
+func drawnFrom(lines []prompt.Line, position int) string {
 	for _, l := range lines {
-		if text := (safetext.Row{Spans: l.spans}).String(); position <= len(text) {
+		if text := (safetext.Row{Spans: l.Spans}).String(); position <= len(text) {
 			return text[position:]
 		}
-		position -= l.size() + 1
+		position -= l.Size() + 1
 	}
 	return ""
 }

@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"nod/assets"
+	"nod/dialogs/prompt"
 	"nod/policy"
 )
 
@@ -65,7 +66,7 @@ func (a *approvePage) heading() fyne.CanvasObject {
 	title := tr("Remember the new parts, in other commands too:")
 	text := Column(1, newWords(title, theme.SizeNameCaptionText, ColorMuted))
 	for _, p := range parts[:min(len(parts), most)] {
-		text.Add(newElided(safeEnds(p), theme.ColorNameForeground, widest))
+		text.Add(newElided(prompt.SafeEnds(p), theme.ColorNameForeground, widest))
 	}
 	if more := len(parts) - most; more > 0 {
 		text.Add(newWords(tr("and {{.Count}} more", values{"Count": more}), theme.SizeNameCaptionText, ColorMuted))
@@ -78,7 +79,7 @@ func (a *approvePage) newParts() []string {
 	var texts []string
 	for _, p := range a.parts {
 		if p.State == policy.PartNew {
-			texts = appendNew(texts, p.Text)
+			texts = prompt.AppendNew(texts, p.Text)
 		}
 	}
 	return texts
@@ -87,7 +88,7 @@ func (a *approvePage) newParts() []string {
 // smallPrint says what a choice will cover.
 func (a *approvePage) smallPrint(k keep) string {
 	if k.suggestion > 0 {
-		return plainText(a.body.Suggestions[k.suggestion-1])
+		return prompt.PlainText(a.body.Suggestions[k.suggestion-1])
 	}
 	offer := a.offer(k)
 	v := values{"Object": shortText(offer.Object, maxObject), "Tool": shortText(a.body.Tool, maxObject)}
@@ -99,7 +100,7 @@ func (a *approvePage) smallPrint(k keep) string {
 	case policy.CoverReads:
 		return tr("any file below {{.Object}}, but no keys, passwords or tokens", v)
 	case policy.CoverTool:
-		if a.offer(keep{scope: policy.Always, cover: k.cover}).Text == "" {
+		if !a.remote() && a.offer(keep{scope: policy.Always, cover: k.cover}).Text == "" {
 			return tr("any call of {{.Tool}}; not for always: it may delete things or run code", v)
 		}
 		return tr("any call of {{.Tool}}, whatever its input", v)
@@ -112,10 +113,10 @@ const maxObject, maxOnButton = 40, 18
 
 // shortText is the beginning of a text in one line.
 func shortText(s string, most int) string {
-	if text := []rune(safeEnds(s)); len(text) > most {
+	if text := []rune(prompt.SafeEnds(s)); len(text) > most {
 		return string(text[:most-1]) + "…"
 	}
-	return safeEnds(s)
+	return prompt.SafeEnds(s)
 }
 
 // keepName says what is kept, in the menu: for how long, and what where that is not plain.
@@ -147,20 +148,25 @@ func (a *approvePage) coverName(k keep) string {
 
 // mayKeep reports whether the input can be read in full: only then is anything wider than once offered.
 func (a *approvePage) mayKeep() bool {
-	return len(a.body.Input) <= maxGrantInput && !a.input.hasHidden()
+	return len(a.body.Input) <= maxGrantInput && !a.input.HasHidden()
 }
 
 // suggestionName says whose rule it is that the agent would keep.
 func (a *approvePage) suggestionName() string {
-	return tr("As {{.Agent}} suggests", values{"Agent": plainText(a.entry.request.Requester.Agent)})
+	return tr("As {{.Agent}} suggests", values{"Agent": prompt.PlainText(a.entry.request.Requester.Agent)})
 }
 
 // spans are the scopes beyond once: first the one that ends with the session or, where the agent names none, with nod.
+// On another machine its relay keeps what lasts; what holds for always is for the person here to write as a rule.
 func (a *approvePage) spans() []policy.Scope {
+	spans := policy.Scopes[1:]
 	if a.entry.request.Requester.Session == "" {
-		return []policy.Scope{policy.UntilQuit, policy.QuarterHour, policy.Always}
+		spans = []policy.Scope{policy.UntilQuit, policy.QuarterHour, policy.Always}
 	}
-	return policy.Scopes[1:]
+	if a.remote() {
+		return slices.DeleteFunc(slices.Clone(spans), func(s policy.Scope) bool { return s == policy.Always })
+	}
+	return spans
 }
 
 // maxOffered is how many choices there are at most, but for the agent's own: nobody reads a longer menu.
@@ -191,7 +197,7 @@ func (a *approvePage) offers(k keep) bool {
 	case a.offer(k).Text == "":
 		return false
 	case k.cover == policy.CoverEdits:
-		return !a.input.hasHidden()
+		return !a.input.HasHidden()
 	case k.cover == policy.CoverInput && a.offersWider():
 		return a.mayKeep() && (k.scope == a.spans()[0] || k.scope == policy.Always)
 	}
@@ -236,7 +242,7 @@ func (a *approvePage) showScope() {
 	if a.keep.suggestion == 0 {
 		rule = inWords(rule)
 	}
-	a.ruleText = newSheet(unnumbered("", rule, lineText), rule)
+	a.ruleText = newSheet(prompt.Unnumbered("", rule, prompt.LineText), rule)
 	a.ruleText.attach(a.w, a.w.rearm)
 	above := Lines(heading, theme.SizeNameCaptionText, widget.MediumImportance)
 	a.rule.Add(Column(4, Tight(above), container.New(atMost{height: maxRule}, a.ruleText)))
@@ -246,9 +252,23 @@ func (a *approvePage) showScope() {
 func inWords(rules string) string {
 	lines := strings.Split(rules, "\n")
 	for i, line := range lines {
-		lines[i] = assets.Reason(line)
+		lines[i] = ruleLine(line)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// ruleLine puts a line of rules into the person's language. What stands in a list of grants lacks the comma that ends
+// it inside a sentence.
+func ruleLine(line string) string {
+	const bullet = "· "
+	what, isItem := strings.CutPrefix(line, bullet)
+	if !isItem {
+		return assets.Reason(line)
+	}
+	if said := assets.Reason(what + ","); !strings.HasSuffix(said, ",") {
+		return bullet + said
+	}
+	return bullet + assets.Reason(what)
 }
 
 // chosen is what the scope button says and, for more than once, what will be saved.
@@ -265,7 +285,10 @@ func (a *approvePage) chosen() (name, heading, rule string) {
 	if parts := a.newParts(); k.cover == policy.CoverCommands && len(parts) > 0 {
 		name = scopeName(k.scope) + " · " + shortList(parts)
 	}
-	if strings.Contains(rule, "\n") {
+	switch {
+	case a.remote():
+		return name, tr("What Allow will save on {{.Machine}}, as it reports:", a.machine()), rule
+	case strings.Contains(rule, "\n"):
 		return name, tr("Allow will save these rules:"), rule
 	}
 	return name, tr("Allow will save this rule:"), rule

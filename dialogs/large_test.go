@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"nod/dialogs/prompt"
 	"nod/interact"
 )
 
@@ -59,7 +60,7 @@ func large(tb testing.TB) map[string]interact.Body {
 		"confirm-words":  interact.Confirm{Message: long},
 		"confirm-word":   interact.Confirm{Message: strings.Repeat("x", interact.MaxText)},
 		"confirm-emoji":  interact.Confirm{Message: strings.Repeat("🦊", interact.MaxText)},
-		"confirm-hidden": interact.Confirm{Message: strings.Repeat("\u202e\u200b", interact.MaxText/2)},
+		"confirm-hidden": interact.Confirm{Message: "x" + strings.Repeat("\u202e\u200b", interact.MaxText/2-1)},
 		"confirm-lines":  interact.Confirm{Message: strings.Repeat("- a\n", interact.MaxText/4)},
 		"confirm-quotes": interact.Confirm{Message: strings.Repeat(">", interact.MaxText)},
 		"confirm-stars":  interact.Confirm{Message: strings.Repeat("*a_", interact.MaxText/3)},
@@ -75,9 +76,9 @@ func large(tb testing.TB) map[string]interact.Body {
 		"command-nested": approve("Bash", object{"command": repeat("$(", 1_000_000)}),
 		"command-hidden": approve("Bash", object{"command": repeat("\u200b\u202e", 1_000_000)}),
 		"command-alike":  approve("Bash", object{"command": repeat("а", 1_000_000)}),
-		"command-shown":  approve("Bash", object{"command": repeat("echo word; ", maxShownBytes-100)}),
-		"command-rows":   approve("Bash", object{"command": repeat("a\n", 2*maxShownLines-100)}),
-		"command-marks":  approve("Bash", object{"command": repeat("\u200b\u202e", maxShownBytes/4)}),
+		"command-shown":  approve("Bash", object{"command": repeat("echo word; ", prompt.MaxShownBytes-100)}),
+		"command-rows":   approve("Bash", object{"command": repeat("a\n", 2*prompt.MaxShownLines-100)}),
+		"command-marks":  approve("Bash", object{"command": repeat("\u200b\u202e", prompt.MaxShownBytes/4)}),
 		"argv":           approve("shell", object{"command": strings.Split(repeat("a ", 500_000), " ")}),
 
 		"edits-none":   approve("MultiEdit", object{"file_path": filepath.Join(dir, "none"), "edits": edits(3000)}),
@@ -88,11 +89,15 @@ func large(tb testing.TB) map[string]interact.Body {
 		"patch-lines":  approve("apply_patch", object{"patch": "*** Begin Patch\n" + repeat("+a\n", 700_000)}),
 		"patch-files": approve("apply_patch", object{
 			"patch": "*** Begin Patch\n" + repeat("*** Add File: a/b/c\n", 900_000)}),
-		"url":        approve("WebFetch", object{"url": "https://example.com/" + repeat("a/", 1_000_000)}),
-		"path":       approve("Read", object{"file_path": repeat("/a", 1_000_000)}),
-		"plan":       approve("ExitPlanMode", object{"plan": repeat("- a **plan**\n", maxMarkdownBytes-100)}),
-		"plan-table": approve("ExitPlanMode", object{"plan": "|a|b|\n|-|-|\n" + repeat("|1|2|\n", maxMarkdownBytes-100)}),
-		"code":       approve("Write", object{"file_path": "x.go", "content": repeat("x := f(1) // y\n", maxShownBytes/2)}),
+		"url":  approve("WebFetch", object{"url": "https://example.com/" + repeat("a/", 1_000_000)}),
+		"path": approve("Read", object{"file_path": repeat("/a", 1_000_000)}),
+		"plan": approve("ExitPlanMode", object{"plan": repeat("- a **plan**\n", prompt.MaxMarkdownBytes-100)}),
+		"plan-table": approve("ExitPlanMode", object{
+			"plan": "|a|b|\n|-|-|\n" + repeat("|1|2|\n", prompt.MaxMarkdownBytes-100),
+		}),
+		"code": approve("Write", object{
+			"file_path": "x.go", "content": repeat("x := f(1) // y\n", prompt.MaxShownBytes/2),
+		}),
 		"array":      approve("Custom", object{"numbers": make([]int, 100_000)}),
 		"array-long": approve("Custom", object{"numbers": make([]int, 520_000)}),
 		"keys":       approve("Custom", keys),

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"nod/dialogs/dialogstest"
+	"nod/dialogs/prompt"
 	"nod/interact"
 )
 
@@ -109,7 +110,7 @@ func TestFarOption(t *testing.T) {
 func TestCutInputIsNeverAllowed(t *testing.T) {
 	for name, body := range large(t) {
 		a, isApprove := body.(interact.Approve)
-		if !isApprove || len(a.Input) < maxShownBytes/16 {
+		if !isApprove || len(a.Input) < prompt.MaxShownBytes/16 {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -121,7 +122,7 @@ func TestCutInputIsNeverAllowed(t *testing.T) {
 			}
 			shown := 0
 			for _, l := range view.lines {
-				for _, span := range l.spans {
+				for _, span := range l.Spans {
 					shown += len(span.Source)
 				}
 			}

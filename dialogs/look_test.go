@@ -1,12 +1,10 @@
 package dialogs
 
 import (
-	"embed"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,50 +17,18 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"nod/assets"
+	"nod/dialogs/dialogstest"
+	"nod/dialogs/prompt"
 )
-
-//go:embed testdata/fonts/*.otf
-var testFonts embed.FS
 
 // setLook gives the test's windows a look: light, dark, or zh-CN, which is light in Chinese.
 func setLook(t *testing.T, look string) {
 	t.Helper()
-	if look != "zh-CN" {
-		test.ApplyTheme(t, Theme(look))
-		return
+	if look == dialogstest.Chinese {
+		dialogstest.Speak(t, look)
+		look = "light"
 	}
-	speak(t, "zh-CN")
-	test.ApplyTheme(t, chinese{
-		Theme:   Theme("light"),
-		regular: testFont(t, "NotoSansSC-Regular.otf"),
-		bold:    testFont(t, "NotoSansSC-Bold.otf"),
-	})
-}
-
-// chinese is a theme whose fonts have the Chinese characters that the images need and nothing else, so that
-// Latin letters still come from Fyne's own. On a desktop the Chinese ones come from the system.
-type chinese struct {
-	fyne.Theme
-	regular, bold fyne.Resource
-}
-
-func (c chinese) Font(s fyne.TextStyle) fyne.Resource {
-	switch {
-	case s.Monospace:
-		return c.Theme.Font(s)
-	case s.Bold:
-		return c.bold
-	}
-	return c.regular
-}
-
-func testFont(t *testing.T, name string) fyne.Resource {
-	t.Helper()
-	b, err := testFonts.ReadFile("testdata/fonts/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fyne.NewStaticResource(name, b)
+	test.ApplyTheme(t, dialogstest.Fonts(Theme(look)))
 }
 
 // translations returns the sentences of one language.
@@ -77,14 +43,14 @@ func translations(t *testing.T, language string) map[string]string {
 
 func TestTranslationsFillInTheSame(t *testing.T) {
 	for key, translated := range translations(t, "zh-CN") {
-		if got, want := placesOf(translated), placesOf(key); !slices.Equal(got, want) {
+		if got, want := positionsOf(translated), positionsOf(key); !slices.Equal(got, want) {
 			t.Errorf("zh-CN: %q fills in %v, want %v", translated, got, want)
 		}
 	}
 }
 
-// placesOf lists the places of a sentence that values fill.
-func placesOf(s string) []string {
+// positionsOf lists the places of a sentence that values fill.
+func positionsOf(s string) []string {
 	var places []string
 	for _, part := range strings.Split(s, "{{")[1:] {
 		place, _, _ := strings.Cut(part, "}}")
@@ -126,10 +92,10 @@ func sentences(t *testing.T) map[string]string {
 			return true
 		})
 	}
-	for _, d := range actions {
-		found[d.wish] = d.wish
-		if d.bare != "" {
-			found[d.bare] = d.bare
+	for _, d := range prompt.Actions {
+		found[d.Wish] = d.Wish
+		if d.Bare != "" {
+			found[d.Bare] = d.Bare
 		}
 	}
 	for _, text := range riskTexts(t) {
@@ -169,16 +135,12 @@ func riskTexts(t *testing.T) (texts []string) {
 // The images in Chinese are drawn with a font of few characters: those of the sentences in them.
 func TestTestFontHasEveryCharacter(t *testing.T) {
 	zh := translations(t, "zh-CN")
-	names, err := fs.Glob(testFonts, "testdata/fonts/*.otf")
-	if err != nil || len(names) != 2 {
-		t.Fatal(names, err)
-	}
 	setLook(t, "zh-CN")
 	for _, s := range sentences(t) {
 		for _, r := range zh[s] {
 			missing := fyne.MeasureText(string(r), 14, fyne.TextStyle{}) == fyne.MeasureText("\U0010fffd", 14, fyne.TextStyle{})
 			if r > 0x2fff && missing {
-				t.Errorf("no glyph for %q of %q: run testdata/fonts/make.sh", r, zh[s])
+				t.Errorf("no glyph for %q of %q: run dialogstest/fonts/make.sh", r, zh[s])
 			}
 		}
 	}

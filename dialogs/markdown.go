@@ -20,12 +20,12 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
+	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
 )
 
 const (
-	maxMarkdownBytes  = 64 << 10 // a longer text is shown as it is, without its beauty
-	maxMarkdownDepth  = 12       // blocks and emphasis within one another; deeper ones are shown as their source
+	maxMarkdownDepth  = 12 // blocks and emphasis within one another; deeper ones are shown as their source
 	maxMarkdownBlocks = 2000
 )
 
@@ -36,7 +36,7 @@ const (
 // reading of Markdown, which loads pictures from the network and opens any link. Here nothing is loaded; a
 // link shows its whole target and opens on a click, after asking; everything else is the text that it is.
 func newMarkdown(source string) fyne.CanvasObject {
-	if len(source) > maxMarkdownBytes {
+	if len(source) > prompt.MaxMarkdownBytes {
 		return proseLabel(source)
 	}
 	m := markdown{source: []byte(source)}
@@ -303,7 +303,7 @@ func targetSegments(target string, style widget.RichTextStyle) []widget.RichText
 
 // webAddress is target when it is an address that may be opened, else nil.
 func webAddress(target string) *url.URL {
-	host, u := hostOf(target)
+	host, u := prompt.HostOf(target)
 	if host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
 		return nil
 	}
@@ -326,17 +326,18 @@ func askToOpen(u *url.URL, target string) {
 func newOpenQuestion(c fyne.Canvas, u *url.URL, target string) *widget.PopUp {
 	question, bold := tr("Open this address in the browser?"), fyne.TextStyle{Bold: true}
 	title := widget.NewLabelWithStyle(question, fyne.TextAlignLeading, bold)
-	host, _ := hostOf(target)
-	lines := append(unnumbered("", host, lineTitle), rule(""))
-	address := newSheet(append(lines, unnumbered("", target, lineText)...), target)
+	host, _ := prompt.HostOf(target)
+	lines := append(prompt.Unnumbered("", host, prompt.LineTitle), prompt.Rule(""))
+	address := newSheet(append(lines, prompt.Unnumbered("", target, prompt.LineText)...), target)
 	var popup *widget.PopUp
 	cancel := widget.NewButton(tr("Cancel"), func() { popup.Hide() })
 	open := widget.NewButton(tr("Open"), func() {
 		popup.Hide()
 		_ = fyne.CurrentApp().OpenURL(u) // the desktop tells when it cannot
 	})
-	popup = widget.NewModalPopUp(container.NewBorder(title,
-		container.NewHBox(layout.NewSpacer(), cancel, open), nil, nil, address), c)
+	buttons := container.NewHBox(layout.NewSpacer(), cancel, open)
+	popup = widget.NewModalPopUp(Padded(12, 14, container.NewBorder(
+		Padded(4, 0, Tight(title)), Padded(6, 0, buttons), nil, nil, address)), c)
 	popup.Resize(fyne.NewSize(min(520, c.Size().Width-40), popup.MinSize().Height))
 	return popup
 }

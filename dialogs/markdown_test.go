@@ -13,6 +13,8 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs/prompt"
 )
 
 // texts collects what is written in o, and its links.
@@ -123,7 +125,7 @@ func TestMarkdownHasLimits(t *testing.T) {
 	test.NewTempApp(t)
 	test.ApplyTheme(t, Theme("light"))
 	for name, in := range map[string]string{
-		"long":     strings.Repeat("word ", maxMarkdownBytes),
+		"long":     strings.Repeat("word ", prompt.MaxMarkdownBytes),
 		"deep":     strings.Repeat("> ", 2000) + "x",
 		"nested":   strings.Repeat("*a **b ", 500),
 		"brackets": strings.Repeat("[", 5000),

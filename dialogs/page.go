@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/dialogs/prompt"
 	"nod/interact"
 )
 
@@ -169,7 +170,7 @@ func (p *page) tick(now time.Time) {
 		p.say("", widget.LowImportance)
 		return
 	}
-	p.say(silence(p.entry.request, deadline.Sub(now)), widget.LowImportance)
+	p.say(prompt.Silence(p.entry.request, clock(deadline.Sub(now))), widget.LowImportance)
 }
 
 func (p *page) say(s string, importance widget.Importance) {

@@ -1,24 +1,13 @@
 package dialogs
 
 import (
-	"unicode/utf8"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
-	"github.com/google/uuid"
 
-	"nod/assets"
-	"nod/dialogs/safetext"
+	"nod/dialogs/prompt"
 	"nod/policy"
-)
-
-const (
-	maxPartRows = 8   // with more, those that only read are counted, not listed
-	maxNewRows  = 24  // more rows than these nobody reads: the whole command stands above
-	maxPartEnd  = 200 // bytes of a long part that are shown of either end
-	uncut       = 1 << 20
 )
 
 // Parts lists the parts of a command line, each with what it is to the policy, so that a person reads only what
@@ -27,7 +16,7 @@ func Parts(parts []policy.CommandPart) fyne.CanvasObject {
 	if len(parts) == 0 || len(parts) == 1 && parts[0].State == policy.PartReads {
 		return nil
 	}
-	shown, onlyRead, left := pickParts(parts)
+	shown, onlyRead, left := prompt.PickParts(parts)
 	rows := Column(2)
 	for _, p := range shown {
 		rows.Add(partRow(p, len(parts) > 1))
@@ -39,24 +28,6 @@ func Parts(parts []policy.CommandPart) fyne.CanvasObject {
 		rows.Add(summaryRow(policy.PartNew, tr("{{.Count}} more parts: read the whole command", values{"Count": left})))
 	}
 	return newTint(ColorPaper, 0xff, 8, Padded(4, 4, rows))
-}
-
-// pickParts leaves out what would make the list too long to be read: first the parts that only read.
-func pickParts(parts []policy.CommandPart) (shown []policy.CommandPart, onlyRead, left int) {
-	if len(parts) <= maxPartRows {
-		return parts, 0, 0
-	}
-	for _, p := range parts {
-		switch {
-		case p.State == policy.PartReads:
-			onlyRead++
-		case len(shown) == maxNewRows:
-			left++
-		default:
-			shown = append(shown, p)
-		}
-	}
-	return shown, onlyRead, left
 }
 
 // partMark is the mark of a part: an icon and a word, because colour never says it alone.
@@ -79,8 +50,8 @@ func partRow(p policy.CommandPart, explain bool) fyne.CanvasObject {
 	if p.State == policy.PartReads {
 		ink = ColorMuted
 	}
-	text := newElided(safeEnds(p.Text), ink, 0)
-	if note := partNote(p); note != "" && explain {
+	text := newElided(prompt.SafeEnds(p.Text), ink, 0)
+	if note := prompt.PartNote(p); note != "" && explain {
 		text = withNote(text, note)
 	}
 	return marked(p.State, text)
@@ -106,36 +77,6 @@ func marked(s policy.PartState, text fyne.CanvasObject) fyne.CanvasObject {
 		return line
 	}
 	return newTint(theme.ColorNameWarning, 0x1c, 6, line)
-}
-
-// partNote says what covers a part, or why it does not only read.
-func partNote(p policy.CommandPart) string {
-	switch {
-	case p.State == policy.PartNew:
-		return plainText(assets.Reason(p.Why))
-	case p.State != policy.PartCovered:
-		return ""
-	case uuid.Validate(p.By) == nil: // grants are named so
-		return tr("you allowed this before")
-	}
-	return tr("by the rule {{.Rule}}", values{"Rule": plainText(p.By)})
-}
-
-// safeEnds is a text in one line for a label in monospaced letters. Of a long one only both ends are left, because what
-// counts in a command often stands at its end.
-func safeEnds(s string) string { return safeEndsOf(s, 2*maxPartEnd) }
-
-// safeEndsOf is safeEnds for a text of which at most so many bytes are wanted.
-func safeEndsOf(s string, most int) string {
-	if len(s) <= most {
-		return safetext.CodeLine(s, uncut)
-	}
-	end := most / 2
-	tail := len(s) - end
-	for !utf8.RuneStart(s[tail]) && tail < len(s)-end+utf8.UTFMax {
-		tail++
-	}
-	return safetext.CodeLine(safetext.Prefix(s, end), uncut) + " … " + safetext.CodeLine(s[tail:], uncut)
 }
 
 // noted is the layout of a line and a note on it: to its right when both fit, else under it, where the note wraps.

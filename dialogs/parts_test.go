@@ -9,6 +9,8 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/theme"
 
+	"nod/dialogs/dialogstest"
+	"nod/dialogs/prompt"
 	"nod/policy"
 )
 
@@ -54,14 +56,16 @@ func TestManyPartsAreCounted(t *testing.T) {
 		parts                 []policy.CommandPart
 		shown, onlyRead, left int
 	}{
-		"few":              {append(repeated(7, reads("ls")), fresh("rm x")), 8, 0, 0},
-		"reads in front":   {append(repeated(1000, reads("ls")), fresh("rm x")), 1, 1000, 0},
-		"reads behind":     {append([]policy.CommandPart{fresh("rm x")}, repeated(1000, reads("ls"))...), 1, 1000, 0},
-		"many of them":     {append(repeated(1000, fresh("rm x")), reads("ls")), maxNewRows, 1, 1000 - maxNewRows},
+		"few":            {append(repeated(7, reads("ls")), fresh("rm x")), 8, 0, 0},
+		"reads in front": {append(repeated(1000, reads("ls")), fresh("rm x")), 1, 1000, 0},
+		"reads behind":   {append([]policy.CommandPart{fresh("rm x")}, repeated(1000, reads("ls"))...), 1, 1000, 0},
+		"many of them": {
+			append(repeated(1000, fresh("rm x")), reads("ls")), prompt.MaxNewRows, 1, 1000 - prompt.MaxNewRows,
+		},
 		"only reads":       {repeated(1000, reads("ls")), 0, 1000, 0},
 		"one beyond eight": {append(repeated(8, reads("ls")), fresh("rm x")), 1, 8, 0},
 	} {
-		shown, onlyRead, left := pickParts(tt.parts)
+		shown, onlyRead, left := prompt.PickParts(tt.parts)
 		if len(shown) != tt.shown || onlyRead != tt.onlyRead || left != tt.left {
 			t.Errorf("%s: %d shown, %d only read, %d left out; want %d, %d, %d",
 				name, len(shown), onlyRead, left, tt.shown, tt.onlyRead, tt.left)
@@ -73,7 +77,7 @@ func TestManyPartsAreCounted(t *testing.T) {
 func TestPartsAreMarkedInWords(t *testing.T) {
 	test.NewTempApp(t)
 	test.ApplyTheme(t, Theme("light"))
-	speak(t, "en")
+	dialogstest.Speak(t, "en")
 	list := Parts([]policy.CommandPart{
 		reads("cat a"), fresh("rm \u202ex\nls"),
 		{Text: "make", State: policy.PartCovered, By: "make-it"},
@@ -118,7 +122,7 @@ func FuzzSafeEnds(f *testing.F) {
 	f.Add(strings.Repeat("é", 300))
 	f.Add(strings.Repeat("\xff", 1000) + "\u202e")
 	f.Fuzz(func(t *testing.T, s string) {
-		got := safeEnds(s)
+		got := prompt.SafeEnds(s)
 		if !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\u202e\u200b\x1b") {
 			t.Errorf("%q shows as %q", s, got)
 		}
@@ -126,4 +130,19 @@ func FuzzSafeEnds(f *testing.F) {
 			t.Errorf("%q shows as nothing", s)
 		}
 	})
+}
+
+// Every line of the grants that one answer gives is in the person's language.
+func TestGrantsInTheLanguageOfThePerson(t *testing.T) {
+	const text = "allow codex (program not verified) in ~/src/shop, for 15 minutes:\n" +
+		"· to run \"go test\", with other plain words or paths of the project\n· to change ~/src/shop/go.mod"
+	if got := inWords(text); got != text {
+		t.Errorf("in English: %q", got)
+	}
+	dialogstest.Speak(t, dialogstest.Chinese)
+	const want = "允许 codex（程序未核实）在 ~/src/shop 中，15 分钟内：\n" +
+		"· 运行 \"go test\"（可带其他普通词或项目中的路径）\n· 修改 ~/src/shop/go.mod"
+	if got := inWords(text); got != want {
+		t.Errorf("in Chinese: %q, want %q", got, want)
+	}
 }

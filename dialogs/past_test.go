@@ -11,14 +11,15 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/test"
 
+	"nod/dialogs/prompt"
 	"nod/interact"
 )
 
 // drawnLines are lines as they are drawn.
-func drawnLines(lines []sheetLine) string {
+func drawnLines(lines []prompt.Line) string {
 	var all []string
 	for _, l := range lines {
-		all = append(all, l.lead+l.text())
+		all = append(all, l.Lead+l.Text())
 	}
 	return strings.Join(all, "\n")
 }
@@ -44,7 +45,7 @@ func TestPastReadsNoFile(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := interact.Record{Request: interact.Request{Body: interact.Approve{Tool: "Edit", Input: input}}}
 			r.Answer.Shown.Diff = tt.diff
-			got := drawnLines(pastContent(r).lines)
+			got := drawnLines(prompt.PastContent(r).Lines)
 			if want := path + "\nwith\nnote  x\n\n" + tt.want; strings.TrimRight(got, " ") != strings.TrimRight(want, " ") {
 				t.Errorf("%q\nwant\n%q", got, want)
 			}
@@ -69,7 +70,7 @@ func TestPastQuestions(t *testing.T) {
 		{interact.Notify{Title: "T", Message: "Done."}, answered, "T\nDone."},
 	} {
 		r := interact.Record{Request: interact.Request{Body: tt.body}, Answer: tt.answer}
-		if got := drawnLines(pastContent(r).lines); got != tt.want {
+		if got := drawnLines(prompt.PastContent(r).Lines); got != tt.want {
 			t.Errorf("%T: %q, want %q", tt.body, got, tt.want)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"nod/dialogs/prompt"
 	"nod/interact"
 	"nod/policy"
 )
@@ -50,13 +51,13 @@ func TestPlanMustBeReadToItsEnd(t *testing.T) {
 func TestWhatIsNoPlan(t *testing.T) {
 	for name, a := range map[string]interact.Approve{
 		"another tool": {Tool: "Deploy", Input: json.RawMessage(`{"plan":"all is well"}`)},
-		"no text":      {Tool: exitPlanMode, Input: json.RawMessage(`{"plan":["a"]}`)},
-		"empty":        {Tool: exitPlanMode, Input: json.RawMessage(`{"plan":" "}`)},
-		"two plans":    {Tool: exitPlanMode, Input: json.RawMessage(`{"plan":"a","plan":"b"}`)},
-		"too long": {Tool: exitPlanMode, Input: call(t, exitPlanMode, object{"plan": strings.Repeat("x",
-			maxMarkdownBytes)}).Input},
+		"no text":      {Tool: prompt.ExitPlanMode, Input: json.RawMessage(`{"plan":["a"]}`)},
+		"empty":        {Tool: prompt.ExitPlanMode, Input: json.RawMessage(`{"plan":" "}`)},
+		"two plans":    {Tool: prompt.ExitPlanMode, Input: json.RawMessage(`{"plan":"a","plan":"b"}`)},
+		"too long": {Tool: prompt.ExitPlanMode, Input: call(t, prompt.ExitPlanMode, object{"plan": strings.Repeat("x",
+			prompt.MaxMarkdownBytes)}).Input},
 	} {
-		if isPlan(a) {
+		if prompt.IsPlan(a) {
 			t.Errorf("%s: shown as a plan", name)
 		}
 	}
@@ -121,14 +122,14 @@ func TestFeedbackOnAPlan(t *testing.T) {
 
 func TestPlanShowsWhatElseTheInputHolds(t *testing.T) {
 	s := newScreen(t)
-	input := call(t, exitPlanMode, object{"plan": "do it", "allowedPrompts": "push\u202e to main"}).Input
-	s.open(request("1", interact.Approve{Tool: exitPlanMode, Input: input}))
-	v := newInputView(interact.Approve{Tool: exitPlanMode, Input: input}, in("/"))
-	shown := texts(v.content.plan, nil)
+	input := call(t, prompt.ExitPlanMode, object{"plan": "do it", "allowedPrompts": "push\u202e to main"}).Input
+	s.open(request("1", interact.Approve{Tool: prompt.ExitPlanMode, Input: input}))
+	v := viewOf(interact.Approve{Tool: prompt.ExitPlanMode, Input: input}, in("/"))
+	shown := texts(planBlocks(v.Content), nil)
 	if !strings.Contains(shown, "allowedPrompts") || !strings.Contains(shown, "U+202E") {
 		t.Errorf("shown: %s", shown)
 	}
-	if !v.hasHidden() || len(v.warnings) == 0 {
+	if !v.HasHidden() || len(v.Warnings) == 0 {
 		t.Error("no warning of the hidden character")
 	}
 }

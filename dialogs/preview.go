@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/dialogs/prompt"
 	"nod/interact"
 )
 
@@ -47,7 +48,7 @@ func (p *preview) show(o interact.Option) {
 	if o.Preview == "" {
 		return
 	}
-	p.title.set(tr("Preview of {{.Option}}", values{"Option": plainText(o.Label)}))
+	p.title.set(tr("Preview of {{.Option}}", values{"Option": prompt.PlainText(o.Label)}))
 	p.text.Objects = []fyne.CanvasObject{container.New(fixed{height: p.height}, container.NewScroll(previewText(o)))}
 	p.text.Refresh()
 }

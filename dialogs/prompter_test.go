@@ -13,7 +13,6 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
-	"nod/assets"
 	"nod/dialogs/dialogstest"
 	"nod/interact"
 	"nod/policy"
@@ -45,7 +44,6 @@ func newScreen(t testing.TB) *screen {
 		calls: map[interact.ID]policy.Call{}}
 	a := test.NewTempApp(t)
 	a.Settings().SetTheme(Theme("light"))
-	speak(t, "en")
 	s.p = New(a, Options{Offers: func(id interact.ID) policy.Offers { return someOffers(s.calls[id]) }})
 	s.p.now = func() time.Time { return s.time }
 	s.p.options.Snooze = func(id interact.ID, d time.Duration) { s.snoozed = append(s.snoozed, put{id, d}) }
@@ -114,19 +112,6 @@ func someParts(c policy.Call) []policy.CommandPart {
 		parts = append(parts, p)
 	}
 	return parts
-}
-
-// speak sets the language for one test.
-func speak(t testing.TB, language string) {
-	t.Helper()
-	if err := assets.SetLanguage(language); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := assets.SetLanguage("en"); err != nil {
-			t.Error(err)
-		}
-	})
 }
 
 // open sends a request; its answer can be read from the screen afterwards.
@@ -251,9 +236,11 @@ func (s *screen) tapText(text string) {
 	s.tap(s.find(text))
 }
 
-// find returns the first visible button that is not disabled, choice or menu line with that text, overlays first.
+// find returns the first visible button that is not disabled, choice or menu line with that text, overlays first. What
+// nod itself says is named in English.
 func (s *screen) find(text string) fyne.Tappable {
 	s.t.Helper()
+	text = tr(text)
 	roots := s.canvas().Overlays().List()
 	roots = append(roots, s.canvas().Content())
 	for i := range roots {

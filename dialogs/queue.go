@@ -140,7 +140,7 @@ func (q *queue) ofSession(e *entry) []*entry {
 }
 
 func sameSession(a, b interact.Requester) bool {
-	if a.Agent != b.Agent || a.Process.Exe != b.Process.Exe || a.Session != b.Session {
+	if a.Machine != b.Machine || a.Agent != b.Agent || a.Process.Exe != b.Process.Exe || a.Session != b.Session {
 		return false
 	}
 	return a.Session != "" || a.Process.PID == b.Process.PID

@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs/dialogstest"
+	"nod/dialogs/prompt"
 	"nod/interact"
 	"nod/policy"
 )
@@ -145,7 +146,7 @@ func TestMoreShowsAll(t *testing.T) {
 	s.open(nasty("1"))
 	s.p.window.win.Resize(small)
 	s.ready()
-	words := plainText(strings.Repeat("Only a small clean-up, nothing to see. ", 7))
+	words := prompt.PlainText(strings.Repeat("Only a small clean-up, nothing to see. ", 7))
 	shown := func() bool {
 		found := false
 		dialogstest.Walk(s.canvas().Content(), func(o fyne.CanvasObject) {

@@ -6,6 +6,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/theme"
 
+	"nod/dialogs/prompt"
 	"nod/policy"
 )
 
@@ -31,7 +32,7 @@ func BoldWords(s string, size fyne.ThemeSizeName, c fyne.ThemeColorName) fyne.Ca
 // Diff shows what becomes of a text, exactly, as a prompt does. It calls seen, once, when all of it has been
 // in view.
 func Diff(before, after string, seen func()) fyne.CanvasObject {
-	s := newSheet(newDiff(before, after).lines(""), after)
+	s := newSheet(prompt.NewDiff(before, after).Lines(""), after)
 	s.onSeen = func() {
 		if s.read && s.unread == 0 && seen != nil {
 			seen()

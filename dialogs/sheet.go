@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/theme"
 
+	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
 )
 
@@ -22,7 +23,7 @@ type sheet struct {
 	onSeen func() // called whenever it is read, or more of it has been in view; nil for nothing
 
 	page     *sheetPage // the text, when it can be selected; else nil
-	lines    []sheetLine
+	lines    []prompt.Line
 	must     int    // the first so many lines must be read; all of them unless content in proportion follows
 	original string // what a copy of everything gives
 	capped   bool   // too long to show: it never counts as read
@@ -70,9 +71,9 @@ const (
 	sheetFirstWidth = 560
 )
 
-func newSheet(lines []sheetLine, original string) *sheet {
+func newSheet(lines []prompt.Line, original string) *sheet {
 	s := &sheet{original: original, ground: ColorPaper, pad: sheetPad}
-	s.lines, s.capped = tooLong(lines)
+	s.lines, s.capped = prompt.TooLong(lines)
 	s.must = len(s.lines)
 	s.page = newSheetPage(s)
 	s.show(s.page, s.page)
@@ -109,7 +110,7 @@ func (s *sheet) colour() (show func()) {
 	inks := inksOf(s.lines)
 	return func() {
 		for i := range s.lines {
-			s.lines[i].inks = inks[i]
+			s.lines[i].Inks = inks[i]
 		}
 		s.page.drawn = nil
 		s.page.repaint()
@@ -200,7 +201,7 @@ func (s *sheet) lineHeight() float32 {
 	if s.page == nil {
 		return textLine
 	}
-	return s.page.face(lineText).height()
+	return s.page.face(prompt.LineText).height()
 }
 
 // TypedShortcut implements [fyne.Shortcutable].
@@ -292,8 +293,8 @@ func (p *sheetPage) unseen(seen seenRanges) (lines, of int) {
 		first = p.sheet.must
 	}
 	for _, r := range p.rows {
-		style := p.sheet.lines[r.line].style
-		if r.line < first || style == lineNote || style == lineRule {
+		style := p.sheet.lines[r.line].Style
+		if r.line < first || style == prompt.LineNote || style == prompt.LineRule {
 			continue
 		}
 		if r.isFirst() {
@@ -317,22 +318,22 @@ func (s selection) ordered() (from, to int) { return min(s.anchor, s.cursor), ma
 
 // text returns what was originally where the selection is. A span that is drawn otherwise than it was written counts
 // as a whole.
-func (s selection) text(lines []sheetLine) string {
+func (s selection) text(lines []prompt.Line) string {
 	from, to := s.ordered()
 	var b strings.Builder
 	for _, l := range lines {
-		if l.style != lineNote && l.style != lineRule {
-			for s, text := range pieces(l.spans, from, to) {
-				if isAtomic(s) {
+		if l.Style != prompt.LineNote && l.Style != prompt.LineRule {
+			for s, text := range pieces(l.Spans, from, to) {
+				if prompt.IsAtomic(s) {
 					text = s.Source
 				}
 				b.WriteString(text)
 			}
-			if size := l.size(); from <= size && size < to {
+			if size := l.Size(); from <= size && size < to {
 				b.WriteByte('\n')
 			}
 		}
-		from, to = from-l.size()-1, to-l.size()-1
+		from, to = from-l.Size()-1, to-l.Size()-1
 	}
 	return b.String()
 }
@@ -357,8 +358,5 @@ func pieces(spans []safetext.Span, from, to int) iter.Seq2[safetext.Span, string
 // pieces goes over what is drawn in a row.
 func (p *sheetPage) pieces(r sheetRow) iter.Seq2[safetext.Span, string] {
 	start := r.base + r.before
-	return pieces(p.sheet.lines[r.line].spans[r.span:], r.from-start, r.to-start)
+	return pieces(p.sheet.lines[r.line].Spans[r.span:], r.from-start, r.to-start)
 }
-
-// isAtomic reports whether a selection takes s as a whole or not at all.
-func isAtomic(s safetext.Span) bool { return s.Text != s.Source }

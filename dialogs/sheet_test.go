@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 
+	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
 )
 
@@ -18,7 +19,7 @@ func newTestSheet(t *testing.T, text string) *sheet {
 	t.Helper()
 	test.NewTempApp(t)
 	test.ApplyTheme(t, Theme("light"))
-	s := newSheet(numbered(text, lineText), text)
+	s := newSheet(prompt.Numbered(text, prompt.LineText), text)
 	w := test.NewTempWindow(t, s)
 	w.SetPadded(false)
 	w.Resize(fyne.NewSize(400, 200))
@@ -135,7 +136,7 @@ func TestRewrapKeepsWhatWasSeen(t *testing.T) {
 
 func TestTooLongIsNeverSeen(t *testing.T) {
 	for name, text := range map[string]string{
-		"bytes": strings.Repeat("x", maxShownBytes+1), "lines": lines(maxShownLines + 1),
+		"bytes": strings.Repeat("x", prompt.MaxShownBytes+1), "lines": lines(prompt.MaxShownLines + 1),
 	} {
 		s := newTestSheet(t, text)
 		for range 2000 {
@@ -146,14 +147,14 @@ func TestTooLongIsNeverSeen(t *testing.T) {
 		}
 	}
 	test.NewTempApp(t)
-	long := strings.Repeat("x", maxShownBytes)
+	long := strings.Repeat("x", prompt.MaxShownBytes)
 	for _, input := range []object{
 		{"command": long + "y"}, {"file_path": "new.txt", "content": long + "y\n"},
 		{"file_path": "new.txt", "content": long + "\r\n"}, {"patch": "*** Begin Patch\n" + long + "\r\n"},
 	} {
-		v := newInputView(call(t, "Write", input), in("/"))
-		if !v.block.capped || !strings.Contains(strings.Join(v.warnings, ""), "not allow it") {
-			t.Errorf("capped: %v, warnings: %q", v.block.capped, v.warnings)
+		v := viewOf(call(t, "Write", input), in("/"))
+		if !v.block.capped || !strings.Contains(strings.Join(v.Warnings, ""), "not allow it") {
+			t.Errorf("capped: %v, warnings: %q", v.block.capped, v.Warnings)
 		}
 	}
 }
@@ -188,7 +189,7 @@ func TestWrapCoversEverything(t *testing.T) {
 		for range random.IntN(200) {
 			text.WriteRune(alphabet[random.IntN(len(alphabet))])
 		}
-		s := newSheet(numbered(text.String(), lineText), text.String())
+		s := newSheet(prompt.Numbered(text.String(), prompt.LineText), text.String())
 		s.page.wrap(float32(80 + random.IntN(400)))
 		var drawn strings.Builder
 		for i, r := range s.page.rows {
@@ -225,7 +226,7 @@ func TestCopyGivesTheOriginal(t *testing.T) {
 
 func TestSelectByDragging(t *testing.T) {
 	s := newTestSheet(t, "first line\nsecond \u202eline")
-	cell, row := s.page.face(lineText).cell, s.page.rows[0].height
+	cell, row := s.page.face(prompt.LineText).cell, s.page.rows[0].height
 	left := s.page.leadWidth(s.lines[0])
 	at := func(column, line float32) fyne.Position { return fyne.NewPos(left+column*cell, (line+0.5)*row) }
 
@@ -278,9 +279,9 @@ func TestSeenRanges(t *testing.T) {
 
 func BenchmarkSheetHalfMegabyte(b *testing.B) {
 	test.NewApp().Settings().SetTheme(Theme("light"))
-	text := strings.Repeat(strings.Repeat("word ", 50)+"\n", maxShownBytes/251)
+	text := strings.Repeat(strings.Repeat("word ", 50)+"\n", prompt.MaxShownBytes/251)
 	for b.Loop() {
-		s := newSheet(numbered(text, lineText), text)
+		s := newSheet(prompt.Numbered(text, prompt.LineText), text)
 		s.Resize(fyne.NewSize(600, 300))
 	}
 }

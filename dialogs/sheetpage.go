@@ -17,6 +17,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
 )
 
@@ -30,7 +31,7 @@ type sheetPage struct {
 	width  float32 // that the rows were wrapped for
 	height float32 // of all rows
 
-	faces     map[lineStyle]*face
+	faces     map[prompt.LineStyle]*face
 	selection *selection // nil: nothing is selected
 	marked    *int       // a position on the line that a jump led to; nil for none
 	unmark    *time.Timer
@@ -45,21 +46,21 @@ const (
 )
 
 func newSheetPage(s *sheet) *sheetPage {
-	p := &sheetPage{sheet: s, faces: map[lineStyle]*face{}}
+	p := &sheetPage{sheet: s, faces: map[prompt.LineStyle]*face{}}
 	p.ExtendBaseWidget(p)
 	return p
 }
 
 // face is how text of a style is drawn.
-func (p *sheetPage) face(style lineStyle) *face {
+func (p *sheetPage) face(style prompt.LineStyle) *face {
 	if f := p.faces[style]; f != nil {
 		return f
 	}
 	size, ts := theme.SizeNameText, fyne.TextStyle{Monospace: true}
 	switch style {
-	case lineTitle:
+	case prompt.LineTitle:
 		size = theme.SizeNameHeadingText
-	case lineNote, lineRule:
+	case prompt.LineNote, prompt.LineRule:
 		size, ts = theme.SizeNameCaptionText, fyne.TextStyle{Italic: true}
 	}
 	f := newFace(theme.SizeForWidget(size, p.sheet), ts)
@@ -70,7 +71,7 @@ func (p *sheetPage) face(style lineStyle) *face {
 // restyle forgets what depends on the theme.
 func (p *sheetPage) restyle() {
 	p.drawn = nil
-	if p.face(lineText).size == theme.SizeForWidget(theme.SizeNameText, p.sheet) { // nothing but colours
+	if p.face(prompt.LineText).size == theme.SizeForWidget(theme.SizeNameText, p.sheet) { // nothing but colours
 		return
 	}
 	clear(p.faces)
@@ -131,11 +132,11 @@ func (p *sheetPage) wanted() float32 {
 
 func (p *sheetPage) natural() float32 {
 	var widest float32
-	most := sheetMaxColumns * p.face(lineText).cell
+	most := sheetMaxColumns * p.face(prompt.LineText).cell
 	for _, l := range p.sheet.lines {
 		var text float32
-		for _, s := range l.spans {
-			if text += p.face(l.style).measureUpTo(s.Text, most-text); text >= most {
+		for _, s := range l.Spans {
+			if text += p.face(l.Style).measureUpTo(s.Text, most-text); text >= most {
 				break
 			}
 		}
@@ -144,25 +145,25 @@ func (p *sheetPage) natural() float32 {
 	return widest + scrollbarRoom + 2*sheetPad + 1
 }
 
-func (p *sheetPage) wrapLine(index int, l sheetLine) {
-	f := p.face(l.style)
+func (p *sheetPage) wrapLine(index int, l prompt.Line) {
+	f := p.face(l.Style)
 	height := f.height()
-	if l.style == lineRule {
+	if l.Style == prompt.LineRule {
 		height = ruleHeight
-		if l.text() != "" {
+		if l.Text() != "" {
 			height += f.height() / 2
 		}
 	}
-	starts := wrapLine(l.spans, f, max(p.width-p.leadWidth(l)-scrollbarRoom, 4*f.width('M')))
+	starts := wrapLine(l.Spans, f, max(p.width-p.leadWidth(l)-scrollbarRoom, 4*f.width('M')))
 	base := p.end
-	size, span, before := l.size(), 0, 0
+	size, span, before := l.Size(), 0, 0
 	for _, next := range append(starts, size+1) {
 		p.rows = append(p.rows, sheetRow{
 			line: index, base: base, from: p.end, to: base + next, last: next > size, y: p.height, height: height,
 			span: span, before: before,
 		})
-		for span < len(l.spans) && before+len(l.spans[span].Text) <= next {
-			before += len(l.spans[span].Text)
+		for span < len(l.Spans) && before+len(l.Spans[span].Text) <= next {
+			before += len(l.Spans[span].Text)
 			span++
 		}
 		p.end = base + next
@@ -171,14 +172,12 @@ func (p *sheetPage) wrapLine(index int, l sheetLine) {
 }
 
 // leadWidth is the room left of the text of l.
-func (p *sheetPage) leadWidth(l sheetLine) float32 {
-	if l.lead == "" {
+func (p *sheetPage) leadWidth(l prompt.Line) float32 {
+	if l.Lead == "" {
 		return 0
 	}
-	return float32(utf8.RuneCountInString(l.lead))*p.face(lineText).cell + leadGap
+	return float32(utf8.RuneCountInString(l.Lead))*p.face(prompt.LineText).cell + leadGap
 }
-
-func (l sheetLine) text() string { return safetext.Row{Spans: l.spans}.String() }
 
 // rowAt is the index of the row at height y; the nearest one when there is none.
 func (p *sheetPage) rowAt(y float32) int {
@@ -205,10 +204,10 @@ func (p *sheetPage) repaint() {
 // drawRow makes the objects of a row.
 func (p *sheetPage) drawRow(r sheetRow) []fyne.CanvasObject {
 	l := p.sheet.lines[r.line]
-	if l.style == lineRule {
+	if l.Style == prompt.LineRule {
 		return p.drawRule(r, l)
 	}
-	d := rowDrawer{page: p, row: r, line: l, face: p.face(l.style), x: p.leadWidth(l)}
+	d := rowDrawer{page: p, row: r, line: l, face: p.face(l.Style), x: p.leadWidth(l)}
 	d.background()
 	d.marked()
 	d.changed()
@@ -218,9 +217,9 @@ func (p *sheetPage) drawRow(r sheetRow) []fyne.CanvasObject {
 	return d.objects
 }
 
-func (p *sheetPage) drawRule(r sheetRow, l sheetLine) []fyne.CanvasObject {
+func (p *sheetPage) drawRule(r sheetRow, l prompt.Line) []fyne.CanvasObject {
 	rule := canvas.NewRectangle(colorOf(p.sheet, colorHairline))
-	title := p.newText(l.text(), lineRule, colorOf(p.sheet, ColorMuted))
+	title := p.newText(l.Text(), prompt.LineRule, colorOf(p.sheet, ColorMuted))
 	title.Move(fyne.NewPos(0, r.y+(r.height-title.MinSize().Height)/2))
 	left := float32(0)
 	if title.Text != "" {
@@ -231,7 +230,7 @@ func (p *sheetPage) drawRule(r sheetRow, l sheetLine) []fyne.CanvasObject {
 	return []fyne.CanvasObject{rule, title}
 }
 
-func (p *sheetPage) newText(text string, style lineStyle, c color.Color) *canvas.Text {
+func (p *sheetPage) newText(text string, style prompt.LineStyle, c color.Color) *canvas.Text {
 	t := canvas.NewText(text, c)
 	t.TextSize, t.TextStyle = p.face(style).size, p.face(style).style
 	t.Resize(t.MinSize())
@@ -262,20 +261,20 @@ func (r pageRenderer) Objects() []fyne.CanvasObject {
 type rowDrawer struct {
 	page    *sheetPage
 	row     sheetRow
-	line    sheetLine
+	line    prompt.Line
 	face    *face
 	x       float32
 	objects []fyne.CanvasObject
 }
 
 // changeColors are those of lines that come or go.
-var changeColors = map[lineStyle]fyne.ThemeColorName{
-	lineAdded: theme.ColorNameSuccess, lineRemoved: theme.ColorNameError,
+var changeColors = map[prompt.LineStyle]fyne.ThemeColorName{
+	prompt.LineAdded: theme.ColorNameSuccess, prompt.LineRemoved: theme.ColorNameError,
 }
 
 // background shows that a line comes or goes.
 func (d *rowDrawer) background() {
-	if name, colored := changeColors[d.line.style]; colored {
+	if name, colored := changeColors[d.line.Style]; colored {
 		d.rectangle(0, d.across(), 0, tint(colorOf(d.page.sheet, name), changedLineTint))
 	}
 }
@@ -283,9 +282,9 @@ func (d *rowDrawer) background() {
 // changed shows which words of the line are not the same: on a stronger ground, and underlined.
 func (d *rowDrawer) changed() {
 	const thick = 1.5
-	ink := colorOf(d.page.sheet, changeColors[d.line.style])
-	for _, s := range d.line.changed {
-		from, to := max(d.row.base+s.from, d.row.from), min(d.row.base+s.to, d.row.to)
+	ink := colorOf(d.page.sheet, changeColors[d.line.Style])
+	for _, s := range d.line.Changed {
+		from, to := max(d.row.base+s.From, d.row.from), min(d.row.base+s.To, d.row.to)
 		if from >= to {
 			continue
 		}
@@ -333,15 +332,15 @@ func (d *rowDrawer) selected() {
 
 // lead draws the number of the line, or that the row continues one.
 func (d *rowDrawer) lead() {
-	if d.line.lead == "" {
+	if d.line.Lead == "" {
 		return
 	}
-	text := d.line.lead
+	text := d.line.Lead
 	if !d.row.isFirst() {
 		text = strings.Repeat(" ", max(0, utf8.RuneCountInString(text)-2)) + "↪"
 	}
-	name := cmp.Or(changeColors[d.line.style], ColorMuted)
-	d.draw(d.page.newText(text, lineText, colorOf(d.page.sheet, name)), 0)
+	name := cmp.Or(changeColors[d.line.Style], ColorMuted)
+	d.draw(d.page.newText(text, prompt.LineText, colorOf(d.page.sheet, name)), 0)
 }
 
 // draw puts t at x.
@@ -371,7 +370,7 @@ func (d *rowDrawer) span(s safetext.Span, text string, at int) {
 		name = theme.ColorNameError
 	case s.Kind == safetext.Suspicious:
 		name = theme.ColorNameWarning
-	case s.Kind == safetext.Run, d.line.style == lineNote, d.line.style == lineKey:
+	case s.Kind == safetext.Run, d.line.Style == prompt.LineNote, d.line.Style == prompt.LineKey:
 		name = ColorMuted
 	}
 	ink := colorOf(d.page.sheet, name)
@@ -384,10 +383,10 @@ func (d *rowDrawer) span(s safetext.Span, text string, at int) {
 		return
 	}
 	done := 0
-	for _, part := range within(d.line.inks, at, at+len(text)) {
-		d.run(text[done:part.from], ink)
-		d.run(text[part.from:part.to], colorOf(d.page.sheet, part.ink))
-		done = part.to
+	for _, part := range prompt.Within(d.line.Inks, at, at+len(text)) {
+		d.run(text[done:part.From], ink)
+		d.run(text[part.From:part.To], colorOf(d.page.sheet, part.Ink))
+		done = part.To
 	}
 	d.run(text[done:], ink)
 }
@@ -413,7 +412,7 @@ func (d *rowDrawer) run(text string, c color.Color) {
 // reckoned, its characters are drawn one by one rather than clipped or laid over what follows.
 func (d *rowDrawer) piece(text string, first rune, c color.Color) {
 	width := d.face.measure(text)
-	t := d.page.newText(text, d.line.style, c)
+	t := d.page.newText(text, d.line.Style, c)
 	t.TextStyle = styleOf(first, d.face.style)
 	t.Resize(t.MinSize())
 	if t.MinSize().Width > width+1 && utf8.RuneCountInString(text) > 1 && text[0] >= utf8.RuneSelf {
@@ -433,9 +432,9 @@ func (d *rowDrawer) markBlankEnds() {
 	text := d.page.rowText(d.row)
 	left := d.page.leadWidth(d.line)
 	dot := func(x float32) {
-		d.draw(d.page.newText("·", d.line.style, colorOf(d.page.sheet, ColorMuted)), x)
+		d.draw(d.page.newText("·", d.line.Style, colorOf(d.page.sheet, ColorMuted)), x)
 	}
-	if d.line.style == lineNote {
+	if d.line.Style == prompt.LineNote {
 		return
 	}
 	if !d.row.last {
@@ -462,7 +461,7 @@ func (p *sheetPage) rowText(r sheetRow) string {
 // offset is how far right of the text's left edge position to is, in row r; 0 when it is in front of the row.
 func (p *sheetPage) offset(r sheetRow, to int) float32 {
 	r.to = min(r.to, to)
-	return p.face(p.sheet.lines[r.line].style).measure(p.rowText(r))
+	return p.face(p.sheet.lines[r.line].Style).measure(p.rowText(r))
 }
 
 // positionAt is the position in the text that is nearest to pos.
@@ -475,11 +474,11 @@ func (p *sheetPage) positionAt(pos fyne.Position) int {
 	x, at := pos.X-p.leadWidth(l), r.from
 	for s, text := range p.pieces(r) {
 		units := strings.Split(text, "")
-		if isAtomic(s) {
+		if prompt.IsAtomic(s) {
 			units = []string{text}
 		}
 		for _, unit := range units {
-			width := p.face(l.style).measure(unit)
+			width := p.face(l.Style).measure(unit)
 			if x < width/2 {
 				return at
 			}

@@ -45,9 +45,9 @@ const maxSaid = 32
 // saidOf is what the journal keeps of what an approval says.
 func (a *approvePage) saidOf() (facts []string, diff string) {
 	facts = []string{a.class().Text}
-	for _, f := range a.input.facts {
+	for _, f := range a.input.AllFacts() {
 		facts = append(facts, f.Text)
 	}
-	facts = append(facts, a.input.warnings...)
-	return facts[:min(len(facts), maxSaid)], a.input.diff
+	facts = append(facts, a.input.Warnings...)
+	return facts[:min(len(facts), maxSaid)], a.input.Diff
 }

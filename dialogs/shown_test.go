@@ -12,6 +12,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"nod/dialogs/prompt"
 	"nod/interact"
 )
 
@@ -84,7 +85,7 @@ func TestTheDifferenceIsTold(t *testing.T) {
 	if err := os.WriteFile(path, []byte("one\ntwo\nthree\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	long := strings.Repeat("x\n", maxKept)
+	long := strings.Repeat("x\n", prompt.MaxKept)
 	header := "--- " + path + "\n+++ " + path + "\n"
 	for _, tt := range []struct {
 		name, tool string
@@ -118,7 +119,7 @@ func TestTheDifferenceIsTold(t *testing.T) {
 			got := s.wantOutcome("1", interact.Denied).Shown.Diff
 			if tt.name == "a long file" {
 				cut, more, _ := strings.Cut(got, `\ and `)
-				if len(got) > maxKept+100 || !strings.HasSuffix(cut, "+x\n") || !strings.HasSuffix(more, " more lines\n") {
+				if len(got) > prompt.MaxKept+100 || !strings.HasSuffix(cut, "+x\n") || !strings.HasSuffix(more, " more lines\n") {
 					t.Errorf("%d bytes end with %q and %q", len(got), cut[len(cut)-10:], more)
 				}
 				return

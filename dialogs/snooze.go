@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/dialogs/prompt"
 	"nod/interact"
 )
 
@@ -53,7 +54,7 @@ func (w *window) snoozeItems(e *entry) []menuItem {
 
 func waitsUntil(e *entry) string {
 	return tr("{{.Agent}} waits until {{.Time}}",
-		values{"Agent": agentOf(e.request.Requester), "Time": e.request.Until.Format("15:04")})
+		values{"Agent": prompt.AgentOf(e.request.Requester), "Time": e.request.Until.Format("15:04")})
 }
 
 // span writes a length of time in words: 5 minutes, 1 hour.
@@ -76,34 +77,9 @@ func elsewhere(r interact.Request) string {
 	case r.Silence == interact.AsksInTerminal:
 		return tr("Decide in the terminal")
 	case r.Silence == interact.AsksItself && isQuestion:
-		return tr("Answer in {{.Agent}}", values{"Agent": agentOf(r.Requester)})
+		return tr("Answer in {{.Agent}}", values{"Agent": prompt.AgentOf(r.Requester)})
 	case r.Silence == interact.AsksItself:
-		return tr("Decide in {{.Agent}}", values{"Agent": agentOf(r.Requester)})
+		return tr("Decide in {{.Agent}}", values{"Agent": prompt.AgentOf(r.Requester)})
 	}
 	return ""
-}
-
-// silence says what happens when nobody decides, and when.
-func silence(r interact.Request, left time.Duration) string {
-	what := values{"Time": clock(left), "Agent": agentOf(r.Requester)}
-	switch r.Silence {
-	case interact.AsksInTerminal:
-		return tr("Goes back to the terminal in {{.Time}}", what)
-	case interact.AsksItself:
-		return tr("Goes back to {{.Agent}} in {{.Time}}", what)
-	case interact.GoesByOwnRules:
-		return tr("Left to the rules of {{.Agent}} in {{.Time}}", what)
-	}
-	switch b := r.Body.(type) {
-	case interact.Approve:
-		return tr("Denied in {{.Time}} unless you decide", what)
-	case interact.Confirm:
-		yes, no := confirmLabels(b)
-		what["Answer"] = no
-		if b.Default {
-			what["Answer"] = yes
-		}
-		return tr("Answers “{{.Answer}}” in {{.Time}}", what)
-	}
-	return tr("Ends unanswered in {{.Time}}", what)
 }

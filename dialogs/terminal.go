@@ -20,7 +20,7 @@ func (w *window) otherPlaces(e *entry) []menuItem {
 		}})
 	}
 	x, _ := windowSystem(w.win)
-	if x == nil {
+	if x == nil || e.request.Requester.IsRemote() { // whose processes are none of this machine's
 		return items
 	}
 	if id := x.windowOf(e.request.Requester.Process); id != 0 {

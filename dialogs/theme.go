@@ -58,7 +58,7 @@ func ClassColor(c policy.Class) fyne.ThemeColorName {
 }
 
 // lightAndDark is one colour in the light and in the dark theme. Text on its background keeps a contrast of
-// at least 4.5 to 1.
+// at least 4.5 to 1, and the border of what takes input one of 3 to 1.
 type lightAndDark struct{ light, dark color.NRGBA }
 
 var palette = map[fyne.ThemeColorName]lightAndDark{
@@ -71,7 +71,7 @@ var palette = map[fyne.ThemeColorName]lightAndDark{
 	theme.ColorNameButton:              {rgb(0xeceef3), rgb(0x31333c)},
 	theme.ColorNameDisabledButton:      {rgb(0xe7e9ef), rgb(0x2b2d35)},
 	theme.ColorNameInputBackground:     {rgb(0xf7f8fa), rgb(0x15161a)},
-	theme.ColorNameInputBorder:         {rgb(0xc6c9d4), rgb(0x454854)},
+	theme.ColorNameInputBorder:         {rgb(0x868a98), rgb(0x757988)},
 	theme.ColorNameSeparator:           {rgb(0xe2e4ea), rgb(0x33353e)},
 	theme.ColorNamePrimary:             {rgb(0x4454cc), rgb(0x919ef8)},
 	theme.ColorNameForegroundOnPrimary: {rgb(0xffffff), rgb(0x10121f)},

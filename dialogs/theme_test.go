@@ -144,6 +144,23 @@ func TestContrastOfButtons(t *testing.T) {
 	}
 }
 
+// What takes input, such as an empty check box, can be seen: WCAG 2 wants a contrast of 3 to 1 of it.
+func TestContrastOfBorders(t *testing.T) {
+	for _, name := range []string{"light", "dark"} {
+		test.NewTempApp(t)
+		test.ApplyTheme(t, Theme(name))
+		of := func(n fyne.ThemeColorName) color.Color { return Theme(name).Color(n, theme.VariantLight) }
+		for _, under := range []fyne.ThemeColorName{theme.ColorNameBackground, ColorSunken, theme.ColorNameInputBackground,
+			theme.ColorNameOverlayBackground} {
+			for _, border := range []fyne.ThemeColorName{theme.ColorNameInputBorder, theme.ColorNamePrimary} {
+				if got := contrast(of(border), of(under)); got < 3 {
+					t.Errorf("%s: %s on %s %.2f to 1", name, border, under, got)
+				}
+			}
+		}
+	}
+}
+
 func TestThemeFollowsTheSystemUnlessForced(t *testing.T) {
 	test.NewTempApp(t)
 	ground := func(name string, v fyne.ThemeVariant) color.Color {

@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/dialogs/prompt"
 	"nod/ipc/operator"
 )
 
@@ -104,7 +105,7 @@ func (b *UndoBar) end(back bool) {
 		switch {
 		case b.latest.ID != 0 || !back:
 		case err != nil:
-			b.text.SetText(tr("Not undone: {{.Problem}}", values{"Problem": plainText(err.Error())}))
+			b.text.SetText(tr("Not undone: {{.Problem}}", values{"Problem": prompt.PlainText(err.Error())}))
 		default:
 			b.text.SetText(UndoneWords(done))
 		}

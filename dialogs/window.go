@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 
+	"nod/dialogs/prompt"
 	"nod/interact"
 	"nod/policy/config"
 )
@@ -644,7 +645,7 @@ func (w *window) openQueue(current *entry) {
 	snoozed := w.p.queue.snoozed()
 	for _, e := range slices.Concat(slices.Concat(w.p.queue.groups()...), snoozed) {
 		items = append(items, menuItem{
-			text: summaryOf(e.request), small: w.smallPrint(e), marked: e == current,
+			text: prompt.SummaryOf(e.request), small: w.smallPrint(e), marked: e == current,
 			parted: len(snoozed) > 0 && e == snoozed[0], do: func() { w.p.show(e) },
 		})
 	}

@@ -21,6 +21,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs/dialogstest"
+	"nod/dialogs/prompt"
 	"nod/interact"
 	"nod/policy"
 )
@@ -1047,7 +1048,7 @@ func TestQueueList(t *testing.T) {
 	s.open(other)
 	s.ready()
 	s.tapText("1 of 3 ›")
-	s.tapText(summaryOf(other))
+	s.tapText(prompt.SummaryOf(other))
 	if got := s.page().entry.request.ID; got != "5" {
 		t.Fatalf("shows %s", got)
 	}

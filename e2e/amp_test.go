@@ -20,7 +20,7 @@ func (n *nod) ampTests(command string) *call {
 func TestAgentAmpAlone(t *testing.T) {
 	n := startDesktop(t)
 	gate := filepath.Join(n.Home(), "gate")
-	must(t, os.WriteFile(gate, []byte("#!/bin/sh\ncat >&2\nexit 2\n"), 0o700))
+	must(t, writeProgram(gate, "#!/bin/sh\ncat >&2\nexit 2\n"))
 	must(t, os.MkdirAll(filepath.Join(n.Config(), "amp"), 0o700))
 	must(t, os.WriteFile(filepath.Join(n.Config(), "amp", "settings.json"),
 		[]byte(`{"amp.permissions": [{"tool": "*", "action": "delegate", "to": "`+gate+`"}]}`), 0o600))

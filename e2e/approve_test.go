@@ -27,6 +27,7 @@ func read(file string, more ...string) []string {
 }
 
 func TestApproveByKeys(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send(bash("mkdir -p build && rm -rf build/cache", "--description", "Clean the cache")...)
 	w := n.prompt()
@@ -45,6 +46,7 @@ func TestApproveByKeys(t *testing.T) {
 }
 
 func TestApproveByClick(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send(bash("make all")...)
 	n.prompt()
@@ -55,6 +57,7 @@ func TestApproveByClick(t *testing.T) {
 }
 
 func TestApproveEdit(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	const readme = "# shop\n\nRun the server:\n\n    shop serve\n"
 	must(t, os.WriteFile(filepath.Join(n.project(), "README.md"), []byte(readme), 0o600))
@@ -69,6 +72,7 @@ func TestApproveEdit(t *testing.T) {
 }
 
 func TestDeny(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send(bash("make all")...)
 	n.prompt()
@@ -78,6 +82,7 @@ func TestDeny(t *testing.T) {
 }
 
 func TestDenyWithReason(t *testing.T) {
+	t.Parallel()
 	const reason = "keep the build, run make clean instead"
 	n := start(t, settings)
 	for _, key := range []string{"ctrl+Return", "Return", "ctrl+d"} { // none of them allows
@@ -104,6 +109,7 @@ func TestDenyWithReason(t *testing.T) {
 
 // TestHeldChordDeniesOne holds Ctrl+D down until the window has gone and come back with another prompt.
 func TestHeldChordDeniesOne(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send(bash("make first")...)
 	n.prompt()
@@ -122,6 +128,7 @@ func TestHeldChordDeniesOne(t *testing.T) {
 }
 
 func TestDismiss(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send(bash("make all")...)
 	n.prompt()
@@ -136,6 +143,7 @@ func TestDismiss(t *testing.T) {
 }
 
 func TestEnterNeverApproves(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send(bash("make all")...)
 	n.prompt()
@@ -151,6 +159,7 @@ func TestEnterNeverApproves(t *testing.T) {
 // TestKeysMeantForAnotherWindow types away while prompts open, as a person does who was typing into something
 // else. Whatever the keys hit, they approve nothing.
 func TestKeysMeantForAnotherWindow(t *testing.T) {
+	t.Parallel()
 	keys := []string{"Return", "KP_Enter", "space", "Tab", "shift+Tab", "y", "Y", "a", "o", "k", "1", "2", "Up", "Down",
 		"Left", "Right", "Home", "End", "Page_Down", "BackSpace", "period", "comma",
 		"shift+a", "ctrl+a", "ctrl+c", "ctrl+s", "alt+y"}
@@ -194,6 +203,7 @@ func (n *nod) closePrompt() bool {
 }
 
 func TestCloseDismisses(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send(bash("make all")...)
 	n.prompt()
@@ -207,6 +217,7 @@ func TestCloseDismisses(t *testing.T) {
 }
 
 func TestEarlyChordApprovesNothing(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send(bash("make all")...)
 	n.prompt()
@@ -219,6 +230,7 @@ func TestEarlyChordApprovesNothing(t *testing.T) {
 }
 
 func TestQueue(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	var calls []*call
 	for _, command := range []string{"make first", "make second", "make third"} {
@@ -252,6 +264,7 @@ var long = strings.Repeat(strings.Join([]string{
 // TestLongInputMustBeSeen lets a request that is longer than the window wait without scrolling: it never
 // becomes possible to allow it, be it alone or after a short one in the same window. Scrolled through, it does.
 func TestLongInputMustBeSeen(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	alone := n.send(bash(long, "--timeout", "4s")...)
 	n.prompt()
@@ -311,9 +324,16 @@ func (n *nod) readToTheEnd() {
 func (n *nod) neverArmed(c *call) {
 	n.t.Helper()
 	if n.everArmed(c) {
-		n.shot("armed-too-early")
-		n.t.Error("it can be allowed before all of it was in view: build/shots/armed-too-early.png")
+		n.armedEarly("before all of it was in view")
 	}
+}
+
+// armedEarly fails the test, with a picture of its own, since something can be allowed that should not.
+func (n *nod) armedEarly(why string) {
+	n.t.Helper()
+	name := n.named("armed-too-early")
+	n.shot(name)
+	n.t.Errorf("it can be allowed %s: build/shots/%s.png", why, name)
 }
 
 // everArmed waits until the affirmative works, or the call ends, and reports which.
@@ -338,6 +358,7 @@ func (n *nod) everArmed(c *call) bool {
 // TestLastLineMustBeSeen has a mark on the last line of commands about as long as the window: when one can be
 // allowed without scrolling, the mark is on the screen.
 func TestLastLineMustBeSeen(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	for lines := 6; lines <= 14; lines += 2 {
 		command := strings.Repeat(`echo a line;\n`, lines-1) + `echo p\u0430ypal` // a Cyrillic a, drawn on orange
@@ -346,8 +367,7 @@ func TestLastLineMustBeSeen(t *testing.T) {
 		n.shot("last-line")
 		if n.everArmed(c) { // else it has timed out: to close the window now could hit the next prompt in it
 			if !n.markShown() {
-				n.shot("armed-too-early")
-				t.Errorf("%d lines: can be allowed though the last is not in view: build/shots/armed-too-early.png", lines)
+				n.armedEarly(fmt.Sprintf("though the last of its %d lines is not in view", lines))
 			}
 			n.closePrompt()
 		}

@@ -31,6 +31,7 @@ func (n *nod) active(title string) {
 // TestPromptWithoutFocus has the prompt appear while the person types elsewhere, where the keyboard stays until a click
 // on the notification.
 func TestPromptWithoutFocus(t *testing.T) {
+	t.Parallel()
 	for _, m := range []desktop.WindowManager{desktop.Openbox, desktop.Xfwm4, desktop.I3} {
 		t.Run(string(m), func(t *testing.T) {
 			t.Parallel()
@@ -68,6 +69,7 @@ func TestPromptWithoutFocus(t *testing.T) {
 
 // TestPromptWaitsInTheTray has the prompt wait until the person presses the shortcut, and shows the terminal from it.
 func TestPromptWaitsInTheTray(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings+"prompt: {appear: tray, shortcut: Ctrl+Alt+N}\n")
 	n.openTerminal()
 	c := n.send(bash("make all")...)

@@ -13,6 +13,7 @@ import (
 )
 
 func TestHangUpClosesTheWindow(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send(bash("make all")...)
 	n.prompt()
@@ -29,6 +30,7 @@ func TestHangUpClosesTheWindow(t *testing.T) {
 // TestKilledAgentTakesItsPromptAlong kills an agent while its hook waits, as no agent can prepare for: at once the hook
 // ends, or is found to work for nobody when it is in no state to notice.
 func TestKilledAgentTakesItsPromptAlong(t *testing.T) {
+	t.Parallel()
 	const payload = `{"hook_event_name":"PermissionRequest","session_id":"s","cwd":"/","tool_name":"Bash",` +
 		`"tool_input":{"command":"make all"}}`
 	for name, freeze := range map[string]bool{"hook": false, "frozen hook": true} {
@@ -61,6 +63,7 @@ func TestKilledAgentTakesItsPromptAlong(t *testing.T) {
 }
 
 func TestInterruptWithdraws(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send("ask", "Which one?", "--option", "a", "--option", "b")
 	n.prompt()
@@ -73,6 +76,7 @@ func TestInterruptWithdraws(t *testing.T) {
 
 // TestHTTP asks without the nod command, as any program can: over TCP, with the token from the file.
 func TestHTTP(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	done := make(chan string, 1)
 	go func() {

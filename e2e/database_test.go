@@ -36,6 +36,7 @@ func startOnDisk(t *testing.T, n *nod, first string) (disk string) {
 // TestDiskFull fills the disk: the person is asked about everything and is obeyed, and nothing passes unasked until
 // there is room again.
 func TestDiskFull(t *testing.T) {
+	t.Parallel()
 	n := startDesktop(t)
 	n.writeConfig(settings)
 	disk := startOnDisk(t, n, "true")
@@ -105,6 +106,7 @@ func (n *nod) asksAboutEverything(shot string) {
 
 // TestDatabaseReadOnly starts nod where it may write nothing, and later may again.
 func TestDatabaseReadOnly(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	n.passes()
 	n.endsOrderly(syscall.SIGTERM)
@@ -133,6 +135,7 @@ func (n *nod) passesAgain() {
 
 // TestDatabaseLocked has another program work on the journal for long.
 func TestDatabaseLocked(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	n.passes()
 	other, err := sqlite.OpenConn(n.journalPath(), sqlite.OpenReadWrite)
@@ -147,6 +150,7 @@ func TestDatabaseLocked(t *testing.T) {
 // TestDatabaseSpoilt takes the journal away from under nod in several ways, while it runs and while it does not: nod
 // goes on, with another file where it must.
 func TestDatabaseSpoilt(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(path string) error{
 		"replaced": func(path string) error {
 			other := path + ".other"

@@ -14,6 +14,7 @@ import (
 )
 
 func TestNotify(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	n.send("notify", "The build has finished: 214 tests pass.", "--title", "Build", "--agent", "claude-code").wants("", 0)
 	n.send("notify", "<b>no</b> markup & no link", "--level", "error").wants("", 0)
@@ -38,6 +39,7 @@ func TestNotify(t *testing.T) {
 }
 
 func TestNotifyWithoutService(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	must(t, n.StopNotifications(n.ctx))
 	c := n.send("notify", "Nobody sees this", "--json")
@@ -51,6 +53,7 @@ func TestNotifyWithoutService(t *testing.T) {
 }
 
 func TestTrayShowsWhatWaits(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	icon, err := n.TrayIcon(n.ctx)
 	must(t, err)
@@ -81,6 +84,7 @@ func TestTrayShowsWhatWaits(t *testing.T) {
 // TestSnoozedIsOpenedFromTheTray puts a request off by keyboard: it goes, is listed in the tray, and is answered when
 // it is opened early.
 func TestSnoozedIsOpenedFromTheTray(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send(bash("make all")...)
 	n.prompt()
@@ -115,6 +119,7 @@ func (n *nod) pixels(area image.Rectangle) []uint8 {
 }
 
 func TestTrayMenuOpensSettings(t *testing.T) {
+	t.Parallel()
 	n := start(t, makeRule)
 	must(t, n.OpenTrayMenu(n.ctx))
 	n.shot("tray-menu")
@@ -123,17 +128,17 @@ func TestTrayMenuOpensSettings(t *testing.T) {
 	w := n.window(settingsTitle)
 	n.awayWithThePointer()
 	n.shot("settings")
-	for _, page := range []string{"allow", "answers", "folders", "try", "suggestions", "agents", "attention", "history",
-		"about"} {
+	for _, page := range []string{"allow", "answers", "folders", "try", "suggestions", "agents", "attention", "machines",
+		"history", "about"} {
 		n.after(func() { n.press("ctrl+Tab") })
 		n.shot("settings-" + page)
-		n.picture("settings-"+page, w)
 	}
 	n.after(func() { must(t, n.Click(w.Area.Min.Add(image.Pt(60, 27)), desktop.LeftButton)) }) // General
 }
 
 // TestTrayIconComesBackWithThePanel restarts the panel after a notification, which used to end the tray's watch for it.
 func TestTrayIconComesBackWithThePanel(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	if out, status := n.send("notify", "done").result(); status != 0 {
 		t.Fatalf("nod notify: status %d: %s", status, out)
@@ -149,6 +154,7 @@ func TestTrayIconComesBackWithThePanel(t *testing.T) {
 }
 
 func TestTrayMenuQuits(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	n.quit()
 	n.shot("quit")
@@ -172,6 +178,7 @@ func (n *nod) quit() {
 }
 
 func TestSecondStartRaisesTheFirst(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	second := n.program("nod-desktop")
 	out, err := second.CombinedOutput()
@@ -182,14 +189,18 @@ func TestSecondStartRaisesTheFirst(t *testing.T) {
 	n.shot("second-start")
 }
 
+// noDisplay is a display that there is not on any machine.
+const noDisplay = ":4711"
+
 // TestNoDisplay starts nod where there is no display: it runs, and whoever asks hears at once why nobody can be asked.
 func TestNoDisplay(t *testing.T) {
+	t.Parallel()
 	n := startDesktop(t)
 	n.writeConfig(settings)
 	n.shot("no-display")
 	for name, display := range map[string][]string{
 		"unset":          nil,
-		"nobody answers": {"DISPLAY=:4711"},
+		"nobody answers": {"DISPLAY=" + noDisplay},
 		"refused":        {"DISPLAY=" + n.Session()[0][len("DISPLAY="):], "XAUTHORITY=/dev/null"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -216,6 +227,7 @@ func TestNoDisplay(t *testing.T) {
 
 // TestDeadScreenAllowsNothing kills the display while a prompt can be allowed: it is not, and its time runs out.
 func TestDeadScreenAllowsNothing(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send(bash("make all", "--timeout", "8s")...)
 	n.prompt()
@@ -234,6 +246,7 @@ func TestDeadScreenAllowsNothing(t *testing.T) {
 // TestKilledDesktopComesBack kills nod while a prompt can be allowed, which allows nothing. Started again nod asks
 // again, and the caller, who has waited, gets the answer.
 func TestKilledDesktopComesBack(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send(bash("make all")...)
 	n.prompt()

@@ -62,6 +62,7 @@ func (n *nod) restOfTheForm(c *call) {
 
 // TestDraftsOutliveTheWindows kills the windows with half a form typed, and goes on.
 func TestDraftsOutliveTheWindows(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.halfAForm()
 	old := n.windowsProcess()
@@ -75,6 +76,7 @@ func TestDraftsOutliveTheWindows(t *testing.T) {
 
 // TestDraftsOutliveNod kills all of nod with half a form typed, starts it again, and goes on.
 func TestDraftsOutliveNod(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.halfAForm()
 	must(t, n.cmd.Process.Kill())

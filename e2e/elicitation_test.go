@@ -52,7 +52,7 @@ func (n *nod) browser() (opened func() string) {
 	folder := n.t.TempDir()
 	log := filepath.Join(folder, "opened")
 	script := fmt.Sprintf("#!/bin/sh\nprintf '%%s\\n' \"$1\" >>%s\n", log)
-	must(n.t, os.WriteFile(filepath.Join(folder, "xdg-open"), []byte(script), 0o700))
+	must(n.t, writeProgram(filepath.Join(folder, "xdg-open"), script))
 	n.t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
 	return func() string {
 		n.t.Helper()

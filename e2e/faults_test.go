@@ -52,6 +52,7 @@ func (n *nod) endsOrderly(s syscall.Signal) {
 // TestSignalsEndOrderly ends nod by signals with a window open, several times each, for what goes wrong in every
 // third run only.
 func TestSignalsEndOrderly(t *testing.T) {
+	t.Parallel()
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT} {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
@@ -75,6 +76,7 @@ func TestSignalsEndOrderly(t *testing.T) {
 }
 
 func TestSignalOnAnotherWorkspace(t *testing.T) {
+	t.Parallel()
 	everyManager(t, func(t *testing.T, n *nod) {
 		c := n.send(bash("make all")...)
 		n.prompt()
@@ -89,6 +91,7 @@ func TestSignalOnAnotherWorkspace(t *testing.T) {
 
 // TestSessionBusDies kills the session bus: nod goes on without a tray icon.
 func TestSessionBusDies(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	must(t, n.Kill(desktop.SessionBus))
 	for range 3 { // each changes the icon, twice
@@ -101,6 +104,7 @@ func TestSessionBusDies(t *testing.T) {
 
 // TestSessionBusHangs stops the session bus without ending it: requests are answered and windows work all the same.
 func TestSessionBusHangs(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	must(t, n.Freeze(desktop.SessionBus))
 	defer func() { must(t, n.Thaw(desktop.SessionBus)) }()
@@ -117,6 +121,7 @@ func TestSessionBusHangs(t *testing.T) {
 
 // TestDeletedSocketsComeBack deletes what callers find nod by.
 func TestDeletedSocketsComeBack(t *testing.T) {
+	t.Parallel()
 	folder := func(n *nod) string { return filepath.Join(n.Runtime(), "nod") }
 	for name, remove := range map[string]func(n *nod) error{
 		"socket":   func(n *nod) error { return os.Remove(filepath.Join(folder(n), "nod.sock")) },
@@ -155,6 +160,7 @@ func (n *nod) reachable() {
 
 // TestTwoStartsAtOnce starts nod twice at once, a hundred times: one runs, the other says that it raised that one.
 func TestTwoStartsAtOnce(t *testing.T) {
+	t.Parallel()
 	n := startDesktop(t)
 	n.writeConfig(settings)
 	for i := range 100 {
@@ -225,6 +231,7 @@ func (n *nod) another(than int) int {
 // TestKilledWindowsComeBack kills the windows with two prompts pending: they come back, not armed yet, and each
 // caller gets its own answer.
 func TestKilledWindowsComeBack(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	first := n.send(bash("make first")...)
 	n.prompt()
@@ -250,6 +257,7 @@ func TestKilledWindowsComeBack(t *testing.T) {
 
 // TestHungWindowsAreReplaced stops the windows without ending them.
 func TestHungWindowsAreReplaced(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send(bash("make all")...)
 	n.prompt()
@@ -270,6 +278,7 @@ func TestHungWindowsAreReplaced(t *testing.T) {
 // TestFrozenWindowApprovesNothing freezes the windows as the second prompt takes the first one's place. What a person
 // presses meanwhile is meant for what they still see.
 func TestFrozenWindowApprovesNothing(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	first := n.send(bash("make first")...)
 	n.prompt()
@@ -291,6 +300,7 @@ func TestFrozenWindowApprovesNothing(t *testing.T) {
 
 // TestThreeDeathsInAMinute kills the windows again and again: then what is pending ends undecided, and says why.
 func TestThreeDeathsInAMinute(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send(bash("make all")...)
 	n.prompt()
@@ -313,6 +323,7 @@ func TestThreeDeathsInAMinute(t *testing.T) {
 }
 
 // TestDisplayGoesAndComesBack kills the display with a prompt open. The request waits, and is shown on the next one.
+// It runs alone: another test's display could get the number of the one that is gone.
 func TestDisplayGoesAndComesBack(t *testing.T) {
 	n := start(t, settings)
 	c := n.send(bash("make all")...)
@@ -341,6 +352,7 @@ func TestDisplayGoesAndComesBack(t *testing.T) {
 
 // TestTrayProcessNeedsNoDisplay looks at what the tray process has open and loaded, idle and with a prompt on screen.
 func TestTrayProcessNeedsNoDisplay(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	n.light()
 	c := n.send(bash("make all")...)
@@ -392,6 +404,7 @@ func (n *nod) displaySockets() map[string]bool {
 
 // TestIdleWindowsEnd waits until the windows have been idle for as long as they are kept.
 func TestIdleWindowsEnd(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings+"prompt:\n  keep_ready: 2s\n")
 	n.alive()
 	pid := n.windowsProcess()

@@ -22,6 +22,7 @@ type filmed struct {
 // TestFilm has three agents ask ten things at once, and a person answer them all by keyboard.
 // It says how long that took and how many keys; with NOD_FILM each step is left in that folder as a picture.
 func TestFilm(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	from := func(agent, session string, args ...string) []string {
 		return append(args, "--agent", agent, "--session", session, "--cwd", n.project())

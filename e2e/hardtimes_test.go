@@ -26,6 +26,7 @@ import (
 // TestNotificationDaemonHangs stops the notification daemon without ending it: prompts come all the same, and a notice
 // is reported as not sent.
 func TestNotificationDaemonHangs(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	must(t, n.Freeze(desktop.Notifier))
 	defer func() { must(t, n.Thaw(desktop.Notifier)) }()
@@ -40,6 +41,7 @@ func TestNotificationDaemonHangs(t *testing.T) {
 // TestSuspendAndResume stops everything of nod's for longer than windows may hang, as a machine does that sleeps: the
 // prompt is there afterwards, the windows are not taken for dead, and the answer arrives.
 func TestSuspendAndResume(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send(bash("make all")...)
 	n.prompt()
@@ -71,6 +73,7 @@ const sigtermPromise = 2 * time.Second
 // TestSIGTERMAnswersEveryone ends nod while many wait, in all ways that callers have: each hears within two seconds
 // that nobody decided, and nobody is allowed anything.
 func TestSIGTERMAnswersEveryone(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.client()
 	ctx, giveUp := context.WithCancelCause(n.ctx)
@@ -117,6 +120,7 @@ func (n *nod) client() *client.Client {
 // TestPortTaken has another program on the port: nod takes another one, and whoever looks it up finds it there. A port
 // that the person has chosen is not exchanged for another.
 func TestPortTaken(t *testing.T) {
+	t.Parallel()
 	const usual = "127.0.0.1:7463"
 	if taken, err := net.Listen("tcp", usual); err == nil { // else somebody has it
 		defer taken.Close()
@@ -139,6 +143,7 @@ func TestPortTaken(t *testing.T) {
 
 // TestChosenPortTaken has another program on the port that the person has chosen, which is not exchanged for another.
 func TestChosenPortTaken(t *testing.T) {
+	t.Parallel()
 	chosen, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	defer chosen.Close()

@@ -16,6 +16,7 @@ const historyTitle = "nod history"
 
 // TestHistory finds what was denied among what passed, and has it denied from then on.
 func TestHistory(t *testing.T) {
+	t.Parallel()
 	n := start(t, makeRule)
 	n.send(bash("make all")...).wants("allow", 0)
 	denied := n.send(bash("git push --force")...)
@@ -31,7 +32,6 @@ func TestHistory(t *testing.T) {
 	n.after(func() { n.write("push") }) // the search has the focus
 	n.after(func() { n.press("Return") })
 	n.shot("history-entry")
-	n.picture("history", w)
 	foot := w.Area.Max.Sub(image.Pt(90, 34))
 	must(t, n.Click(foot, desktop.LeftButton)) // Deny from now on
 	n.accented(w, buttonArea)                  // Save

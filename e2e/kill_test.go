@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -116,21 +115,19 @@ func newKilling(t *testing.T, seed uint64) *killing {
 		must(t, copyProgram(filepath.Join(bin, name), filepath.Join(k.dir, name)))
 	}
 	must(t, os.Symlink(n.borrow(standInName), filepath.Join(k.dir, standInName)))
-	t.Setenv("XDG_RUNTIME_DIR", n.Runtime()) // where the callers in this process find nod
 	return k
 }
 
 // start starts nod-desktop and does not wait for it. It has no session bus: a tray icon a second is not what is tested.
 func (k *killing) start() {
 	k.t.Helper()
-	version, err := exec.Command(filepath.Join(k.dir, "nod-desktop"), "--version").Output()
-	must(k.t, err)
 	k.tray = k.command("nod-desktop", "--background")
 	k.tray.Env = append(k.tray.Env,
 		"DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent",
 		notesVariable+"="+k.notes, seedVariable+"="+fmt.Sprint(k.seed),
-		versionVariable+"="+strings.TrimPrefix(strings.TrimSpace(string(version)), "nod-desktop "))
+		versionFor(k.t, filepath.Join(k.dir, "nod-desktop")))
 	k.tray.Stderr = k.n.openLog("nod-desktop.stderr")
+	var err error
 	k.ended, err = k.n.Launch(k.tray)
 	must(k.t, err)
 }

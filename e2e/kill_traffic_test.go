@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"net/http"
 	"os/exec"
@@ -19,6 +20,7 @@ import (
 	"nod/interact"
 	"nod/ipc/api"
 	"nod/ipc/client"
+	"nod/ipc/endpoint"
 )
 
 const (
@@ -211,15 +213,19 @@ func (t *traffic) live(s *story) {
 	}
 }
 
+// folder is where nod publishes its endpoint.
+func (t *traffic) folder() string { return filepath.Join(t.n.Runtime(), "nod") }
+
 // reach calls f with a client of the nod that runs, and again while none does. What f was accepted with it keeps.
 func (t *traffic) reach(ctx context.Context, f func(c *client.Client) error) error {
 	for {
-		c, err := client.Discover()
+		e, err := endpoint.Read(t.folder())
 		if err == nil {
+			c := &client.Client{Endpoint: e, Dir: t.folder()}
 			err = f(c)
 			c.Close()
 		}
-		if !errors.Is(err, client.ErrNotRunning) {
+		if !errors.Is(err, client.ErrNotRunning) && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		select {

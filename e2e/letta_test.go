@@ -134,6 +134,7 @@ func TestAgentLettaUnrestricted(t *testing.T) {
 
 // The hook of an agent that goes by how hooks end says that nobody decided, however it comes to that.
 func TestLettaHookWithoutADecision(t *testing.T) {
+	t.Parallel()
 	const payload = `{"event_type":"PermissionRequest","working_directory":"/","tool_name":"Bash",` +
 		`"tool_input":{"command":"make all"}}`
 	hook := func(n *nod) *call {

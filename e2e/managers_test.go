@@ -57,6 +57,7 @@ func (n *nod) alive() {
 // TestNextPromptFollowsThePerson has a prompt open on one workspace while the person goes to another: when it ends by
 // itself, the next one is where the person is.
 func TestNextPromptFollowsThePerson(t *testing.T) {
+	t.Parallel()
 	everyManager(t, func(t *testing.T, n *nod) {
 		c := n.send(bash("make all")...)
 		n.prompt()
@@ -71,6 +72,7 @@ func TestNextPromptFollowsThePerson(t *testing.T) {
 // TestQueuedPromptFollowsThePerson has two requests pending: when the one on screen ends by itself while the person is
 // on another workspace, its successor is shown there.
 func TestQueuedPromptFollowsThePerson(t *testing.T) {
+	t.Parallel()
 	everyManager(t, func(t *testing.T, n *nod) {
 		first := n.send(bash("make first")...)
 		n.prompt()
@@ -104,6 +106,7 @@ func (n *nod) pendingIs(count int) {
 
 // TestRaiseFromAnotherWorkspace asks for a prompt that was left on another workspace.
 func TestRaiseFromAnotherWorkspace(t *testing.T) {
+	t.Parallel()
 	everyManager(t, func(t *testing.T, n *nod) {
 		c := n.send(bash("make all")...)
 		n.prompt()
@@ -124,6 +127,7 @@ func TestRaiseFromAnotherWorkspace(t *testing.T) {
 
 // TestSettingsFollowThePerson opens the settings again that were left on another workspace.
 func TestSettingsFollowThePerson(t *testing.T) {
+	t.Parallel()
 	everyManager(t, func(t *testing.T, n *nod) {
 		must(t, n.ActivateTrayItem(n.ctx, "Settings…"))
 		n.window(settingsTitle)
@@ -138,6 +142,7 @@ func TestSettingsFollowThePerson(t *testing.T) {
 
 // TestMinimizedPromptHidesNoOther minimizes a prompt: it stays out of sight, and the next request is shown.
 func TestMinimizedPromptHidesNoOther(t *testing.T) {
+	t.Parallel()
 	everyManager(t, func(t *testing.T, n *nod) {
 		if n.Manager == desktop.I3 {
 			t.Skip("i3 minimizes nothing")
@@ -159,6 +164,7 @@ func TestMinimizedPromptHidesNoOther(t *testing.T) {
 
 // TestAskAgainFromTheMenu goes to the menu behind the dots by keyboard and asks to be asked again, which ended nod.
 func TestAskAgainFromTheMenu(t *testing.T) {
+	t.Parallel()
 	everyManager(t, func(t *testing.T, n *nod) {
 		c := n.send(bash("make all")...)
 		n.prompt()
@@ -174,6 +180,7 @@ func TestAskAgainFromTheMenu(t *testing.T) {
 
 // TestSmallerWindowAfterScrolling makes a window smaller whose text was scrolled to the end.
 func TestSmallerWindowAfterScrolling(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send(bash(long)...)
 	n.prompt()
@@ -204,6 +211,7 @@ func (n *nod) resize(to image.Point, met func(image.Point) bool) {
 // TestTypingStaysWithItsPrompt types an answer while the prompt ends by itself: the next one gets none of what was
 // meant for it.
 func TestTypingStaysWithItsPrompt(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	first := n.send("ask", "What should the branch be called?")
 	n.prompt()
@@ -236,6 +244,7 @@ func (n *nod) pendingOrEmpty(c *call) {
 // TestAssignedWorkspace has the window manager put the prompt on a workspace that nobody looks at: nod goes on, and
 // withdraws it there.
 func TestAssignedWorkspace(t *testing.T) {
+	t.Parallel()
 	n := startManaged(t, desktop.I3)
 	config, err := os.OpenFile(filepath.Join(filepath.Dir(n.Home()), "i3.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	must(t, err)

@@ -161,6 +161,7 @@ var mcpTransports = map[string]func(*nod) *mcpClient{"stdio": (*nod).overStdio, 
 
 // A client takes its question off the screen by saying so, and by going.
 func TestMCPWithdraws(t *testing.T) {
+	t.Parallel()
 	for transport, connect := range mcpTransports {
 		for how, withdraw := range map[string]func(*mcpClient){
 			"cancelled": (*mcpClient).cancels, "closed": func(c *mcpClient) { c.leave() },
@@ -241,6 +242,7 @@ func TestMCPRestart(t *testing.T) {
 
 // A call ends when nod-desktop is there but does nothing any more.
 func TestMCPHangs(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.overStdio()
 	c.asks()

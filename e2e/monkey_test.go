@@ -56,6 +56,7 @@ func newRound(seed uint64) round {
 // TestMonkey drives nod at random: make monkey runs it for longer. No answer reaches a caller that it is not for,
 // nobody is allowed anything without the affirmative, nothing crashes, hangs or stays on the screen.
 func TestMonkey(t *testing.T) {
+	t.Parallel()
 	if *monkeyReplay != "" {
 		replayFile(t, *monkeyReplay)
 		return

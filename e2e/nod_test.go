@@ -54,7 +54,11 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "end-to-end tests cannot run: missing", strings.Join(missing, ", "))
 		return 1
 	}
-	if bin = os.Getenv("NOD_BIN"); bin != "" {
+	if os.Getenv("NOD_PACKAGES") != "" && os.Getenv(inNamespace) == "" && os.Geteuid() == 0 {
+		fmt.Fprintln(os.Stderr, "packages cannot be tested:", isolate())
+		return 1
+	}
+	if bin = os.Getenv("NOD_BIN"); bin != "" || os.Getenv("NOD_PACKAGES") != "" {
 		return m.Run()
 	}
 	dir, err := os.MkdirTemp("", "nod-bin-")
@@ -69,14 +73,14 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// build builds the programs into dir.
-func build(dir string) error {
+// build builds the programs into dir, with more flags for the Go tool.
+func build(dir string, flags ...string) error {
 	for _, args := range [][]string{
 		{"-o", filepath.Join(dir, "nod"), "../cmd/nod"},
 		{"-o", filepath.Join(dir, "nod-desktop"), ".."},
 		{"-tags", "migrated_fynedo,release", "-o", filepath.Join(dir, "nod-dialogs"), "../cmd/nod-dialogs"},
 	} {
-		cmd := exec.Command("go", append([]string{"build", "-buildvcs=false"}, args...)...)
+		cmd := exec.Command("go", slices.Concat([]string{"build", "-buildvcs=false"}, flags, args)...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("go build: %w\n%s", err, out)
 		}
@@ -422,6 +426,9 @@ func (n *nod) shot(name string) {
 	must(n.t, n.Screen.Save(filepath.Join(shots, name+".png")))
 }
 
+// named is the name of a screenshot that any test may make, and only this one does by this name.
+func (n *nod) named(what string) string { return what + "-" + strings.ReplaceAll(n.t.Name(), "/", "-") }
+
 // picture saves what is seen of a window, with its title bar, for the README.
 func (n *nod) picture(name string, w desktop.Window) {
 	n.t.Helper()
@@ -433,7 +440,7 @@ func (n *nod) picture(name string, w desktop.Window) {
 
 // report shows what there is to learn from after a failure.
 func (n *nod) report() {
-	name := "failed-" + strings.ReplaceAll(n.t.Name(), "/", "-")
+	name := n.named("failed")
 	if err := n.Screen.Save(filepath.Join(shots, name+".png")); err == nil {
 		n.t.Logf("the screen at the end: build/shots/%s.png", name)
 	}

@@ -21,6 +21,7 @@ policy:
 `
 
 func TestReadOnlyPassesWithoutAWindow(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send(read("README.md", "--agent", "claude-code", "--json")...)
 	out, status := c.result()
@@ -33,6 +34,7 @@ func TestReadOnlyPassesWithoutAWindow(t *testing.T) {
 
 // TestRuleFromTheFile adds a rule to the file while its call waits for a person: the rule answers it.
 func TestRuleFromTheFile(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send(bash("make all", "--json")...)
 	n.prompt()
@@ -58,6 +60,7 @@ func TestRuleFromTheFile(t *testing.T) {
 // TestTamperedFile changes the file while nod runs: nothing more passes until the person accepts the change, and
 // the file can be put back.
 func TestTamperedFile(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	n.writeConfig(makeRule)
 	n.window(settingsTitle)
@@ -101,6 +104,7 @@ func (n *nod) closeSettings() {
 
 // TestBrokenFileAsks breaks the file while nod runs: what passed before asks, and nod says so.
 func TestBrokenFileAsks(t *testing.T) {
+	t.Parallel()
 	n := start(t, makeRule)
 	n.send(bash("make all")...).wants("allow", 0)
 	n.writeConfig(makeRule + "      effekt: allow\n")
@@ -122,6 +126,7 @@ func TestBrokenFileAsks(t *testing.T) {
 }
 
 func TestBrokenFromTheStart(t *testing.T) {
+	t.Parallel()
 	n := start(t, "policy:\n  auto_allow: [read_only\n")
 	must(t, n.AwaitNotices(n.ctx, 1))
 	n.shot("broken-from-the-start")
@@ -132,6 +137,7 @@ func TestBrokenFromTheStart(t *testing.T) {
 }
 
 func TestAlwaysIsRemembered(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send(bash("make all")...)
 	n.prompt()
@@ -152,6 +158,7 @@ func TestAlwaysIsRemembered(t *testing.T) {
 // TestAllowedByParts allows what is new in a command: it passes as a part of other lines, too, and what is new
 // beside it asks.
 func TestAllowedByParts(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send(bash("go test ./... | tail -3")...)
 	n.prompt()

@@ -43,3 +43,24 @@ func (n *nod) dialogs() int {
 	}
 	return 0
 }
+
+// resident is the memory that a process has in use, in MiB.
+func (n *nod) resident(pid int) float64 {
+	n.t.Helper()
+	for line := range strings.Lines(n.proc(pid, "status")) {
+		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kib, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")), 64)
+			must(n.t, err)
+			return kib / 1024
+		}
+	}
+	n.t.Fatal("no VmRSS")
+	return 0
+}
+
+func (n *nod) proc(pid int, name string) string {
+	n.t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, name))
+	must(n.t, err)
+	return string(text)
+}

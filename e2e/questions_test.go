@@ -11,6 +11,7 @@ import (
 )
 
 func TestAskOption(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send("ask", "Which database should the new service use?", "--option", "SQLite",
 		"--option", "Postgres", "--agent", "claude-code")
@@ -24,6 +25,7 @@ func TestAskOption(t *testing.T) {
 }
 
 func TestAskOther(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send("ask", "Which database should the new service use?", "--option", "SQLite", "--option", "Postgres")
 	n.prompt()
@@ -37,6 +39,7 @@ func TestAskOther(t *testing.T) {
 }
 
 func TestAskFreeText(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send("ask", "What should the branch be called?", "--placeholder", "fix/…")
 	n.prompt()
@@ -49,6 +52,7 @@ func TestAskFreeText(t *testing.T) {
 }
 
 func TestAskManyLines(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send("ask", "What should the release notes say?", "--multiline", "--json")
 	n.prompt()
@@ -68,6 +72,7 @@ func TestAskManyLines(t *testing.T) {
 }
 
 func TestConfirmYes(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send("confirm", "Deploy version 1.4.2 to staging now?", "--agent", "claude-code")
 	n.prompt()
@@ -79,6 +84,7 @@ func TestConfirmYes(t *testing.T) {
 }
 
 func TestConfirmNo(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send("confirm", "Deploy version 1.4.2 to staging now?")
 	n.prompt()
@@ -87,6 +93,7 @@ func TestConfirmNo(t *testing.T) {
 }
 
 func TestConfirmTimeOut(t *testing.T) {
+	t.Parallel()
 	for _, silence := range []string{"yes", "no"} {
 		t.Run(silence, func(t *testing.T) {
 			n := start(t, settings)
@@ -119,6 +126,7 @@ const form = `{
 }`
 
 func TestForm(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	path := filepath.Join(n.Home(), "form.json")
 	must(t, os.WriteFile(path, []byte(form), 0o600))
@@ -150,6 +158,7 @@ func TestForm(t *testing.T) {
 }
 
 func TestFormDeclined(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	path := filepath.Join(n.Home(), "form.json")
 	must(t, os.WriteFile(path, []byte(form), 0o600))
@@ -178,6 +187,7 @@ func compact(t *testing.T, text string) string {
 // Two prompts of a session that nobody answers are enough: from then on nod only counts, until somebody is
 // there again.
 func TestQuietUntilSomebodyIsThere(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	question := []string{"ask", "Which one?", "--session", "s1", "--timeout", "2s"}
 	for range 2 {

@@ -36,12 +36,12 @@ const (
 // TestSoak has nod work for long, with real windows and a person at the keyboard: make soak runs it for an hour.
 // Nothing grows that should not: goroutines, open files, the memory of both processes; and the journal has everything.
 func TestSoak(t *testing.T) {
+	t.Parallel()
 	n := startDesktop(t)
 	ctx, cancel := context.WithTimeout(t.Context(), *soakTime+5*patience)
 	defer cancel()
 	n.ctx = ctx
 	n.writeConfig(trafficConfig)
-	t.Setenv("XDG_RUNTIME_DIR", n.Runtime()) // where the callers in this process find nod
 	n.startNod()
 	n.alive()
 	goroutines := n.goroutines()

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -10,13 +11,17 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"os"
+	"os/exec"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"nod/interact"
 	"nod/ipc/operator"
+	"nod/ipc/remote"
 	"nod/policy"
 )
 
@@ -26,10 +31,23 @@ const standInName = "nod-dialogs"
 
 // What the stand-in finds in its environment.
 const (
-	notesVariable   = "NOD_TEST_NOTES"   // path of its notes
-	seedVariable    = "NOD_TEST_SEED"    // of what it answers
-	versionVariable = "NOD_TEST_VERSION" // of nod-desktop
+	notesVariable   = "NOD_TEST_NOTES"   // path of its notes; without it takes none
+	seedVariable    = "NOD_TEST_SEED"    // of what it answers; without it says yes to everything
+	versionVariable = "NOD_TEST_VERSION" // of nod-desktop: see versionFor
+	inviteVariable  = "NOD_TEST_INVITE"  // path to which it writes an invitation; then it answers nothing itself
 )
+
+// versionFor is the setting by which a stand-in gives itself for the windows of this nod-desktop.
+func versionFor(t *testing.T, program string) string {
+	t.Helper()
+	out, err := exec.Command(program, "--version").Output() // nod-desktop 1.2.3 (0123abcd, 2026-11-22)
+	must(t, err)
+	words := strings.Fields(string(out))
+	if len(words) < 2 {
+		t.Fatalf("%s --version says %q", program, out)
+	}
+	return versionVariable + "=" + words[1]
+}
 
 // A note is a line of the stand-in's notes. It is in the kernel before the stand-in goes on, so no kill loses it.
 type note struct {
@@ -59,6 +77,7 @@ type standIn struct {
 	client *operator.Client
 	notes  *os.File
 	wake   chan struct{} // cap 1: what is pending may have changed
+	away   bool          // then the person looks and answers nothing
 
 	mu     sync.Mutex // guards random
 	random *mathrand.Rand
@@ -66,14 +85,15 @@ type standIn struct {
 
 // beStandIn answers what nod-desktop asks until that hangs up.
 func beStandIn() int {
-	notes, err := os.OpenFile(os.Getenv(notesVariable), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	notes, err := os.OpenFile(cmp.Or(os.Getenv(notesVariable), os.DevNull), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	seed, _ := strconv.ParseUint(os.Getenv(seedVariable), 10, 64)
-	s := &standIn{
-		notes: notes, wake: make(chan struct{}, 1), random: mathrand.New(mathrand.NewPCG(seed, uint64(os.Getpid()))),
+	s := &standIn{notes: notes, wake: make(chan struct{}, 1)}
+	if text, isRandom := os.LookupEnv(seedVariable); isRandom {
+		seed, _ := strconv.ParseUint(text, 10, 64)
+		s.random = mathrand.New(mathrand.NewPCG(seed, uint64(os.Getpid())))
 	}
 	ctx := context.Background()
 	s.client, err = operator.Connect(ctx, os.Stdin, os.Stdout, os.Getenv(versionVariable), operator.Events{
@@ -86,9 +106,28 @@ func beStandIn() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	if path := os.Getenv(inviteVariable); path != "" {
+		s.away = true
+		if err := s.invite(ctx, path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
 	go s.follow(ctx)
 	<-s.client.Done()
 	return 0
+}
+
+// invite lets in a phone that may do everything, and leaves the answers to it.
+func (s *standIn) invite(ctx context.Context, path string) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil // nod-desktop has started the windows anew
+	}
+	invitation, err := s.client.Invite(ctx, "my phone", remote.May{Questions: true, Approvals: policy.Unknown})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(invitation.URL), 0o600)
 }
 
 // follow takes on what is pending, and what comes.
@@ -113,7 +152,13 @@ func (s *standIn) follow(ctx context.Context) {
 			known[p.ID] = p.Revision
 			if !isKnown {
 				s.note(note{What: isShown, ID: p.ID, Mark: string(p.Draft)})
-				go s.answer(ctx, p)
+				switch {
+				case s.away:
+				case s.random == nil:
+					go s.oblige(ctx, p)
+				default:
+					go s.answer(ctx, p)
+				}
 			}
 		}
 		<-s.wake
@@ -148,6 +193,41 @@ func (s *standIn) answer(ctx context.Context, p operator.Prompt) {
 	case errors.Is(err, operator.ErrGone):
 		s.note(note{What: isGone, ID: p.ID, Mark: mark})
 	}
+}
+
+// oblige says yes at once, and picks what comes first.
+func (s *standIn) oblige(ctx context.Context, p operator.Prompt) {
+	a := interact.Answer{Outcome: interact.Answered, Confirmed: true}
+	switch b := p.Request.Body.(type) {
+	case interact.Approve:
+		a.Outcome, a.ShownSHA256 = interact.Allowed, policy.ReadInput(b.Input).SHA256
+	case interact.Ask:
+		a.Text = "as you like"
+		if len(b.Options) > 0 {
+			a.Text = b.Options[0]
+		}
+	case interact.Form:
+		a.Values = map[string]interact.Value{}
+		for _, q := range b.Questions {
+			a.Values[q.ID] = firstValue(q)
+		}
+	}
+	_ = s.client.Answer(ctx, operator.Answer{ID: p.ID, Answer: a}) // its caller may be gone
+}
+
+// firstValue is the first option of a question, or a text in the format that it wants.
+func firstValue(q interact.Question) interact.Value {
+	if q.InputType == interact.Choice {
+		return interact.ListValue(q.Options[0].Value)
+	}
+	text, isFormatted := map[string]string{
+		"email": "person@example.com", "uri": "https://example.com", "date": "2030-01-01",
+		"date-time": "2030-01-01T12:00:00Z", "integer": "1", "number": "1",
+	}[q.Format]
+	if !isFormatted {
+		text = "as you like"
+	}
+	return interact.TextValue(text)
 }
 
 // draft types something and does not send it.

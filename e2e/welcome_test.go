@@ -19,6 +19,7 @@ const welcomeTitle = "Welcome to nod"
 // TestWelcome starts nod for the first time: a person sets the agent up that is here, whose hook then reaches nod,
 // answers a test request and is done. nod does not welcome them again.
 func TestWelcome(t *testing.T) {
+	t.Parallel()
 	n := startDesktop(t)
 	n.startProgram(n.firstStart())
 	n.window(welcomeTitle)
@@ -36,7 +37,7 @@ func TestWelcome(t *testing.T) {
 	n.click(do)
 	must(t, n.Screen.Await(n.ctx, "Claude Code to be set up", func() (bool, error) {
 		text, err := os.ReadFile(hooks)
-		return strings.Contains(string(text), filepath.Join(bin, "nod")+" hook claude-code"), ignoreMissing(err)
+		return strings.Contains(string(text), n.nodForHooks()+" hook claude-code"), ignoreMissing(err)
 	}))
 	out, status := n.launch(n.program("nod", "agents", "check", "claude-code")).result()
 	if status != 0 && !strings.Contains(out, "ok  nod-desktop") {
@@ -79,7 +80,7 @@ func (n *nod) firstStart() *exec.Cmd {
 	n.t.Helper()
 	folder := filepath.Join(n.Home(), "bin")
 	must(n.t, os.MkdirAll(folder, 0o700))
-	must(n.t, os.WriteFile(filepath.Join(folder, "claude"), []byte("#!/bin/sh\necho '2.1.197 (Claude Code)'\n"), 0o700))
+	must(n.t, writeProgram(filepath.Join(folder, "claude"), "#!/bin/sh\necho '2.1.197 (Claude Code)'\n"))
 	cmd := n.program("nod-desktop")
 	cmd.Env = append(cmd.Env, "PATH="+folder+":/usr/bin:/bin", "NOD_LOOK_THEME=light", "NOD_LOOK_LANGUAGE=en")
 	return cmd

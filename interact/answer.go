@@ -64,10 +64,21 @@ type Answer struct {
 	ShownSHA256 string           `json:"shown_sha256,omitempty"` // approve: of the input's bytes that were judged or shown
 	Shown       Shown            `json:"shown,omitzero"`         // what the person saw; for the journal
 	At          time.Time        `json:"at,omitzero"`
+	// Device is the name of the paired device, or of the other desk, on which the person answered; empty: this desk.
+	Device string `json:"device,omitempty"`
 }
 
 // passes reports whether the policy allows, and nobody was asked.
 func (a Answer) passes() bool { return a.Outcome == Allowed && a.By == ByPolicy }
+
+// isUnanswered reports whether the request ended without anybody's answer here: nothing was allowed or said.
+func (a Answer) isUnanswered() bool {
+	switch a.Outcome {
+	case TimedOut, Cancelled, Withdrawn, Unavailable:
+		return true
+	}
+	return false
+}
 
 // size says roughly how many bytes of memory the answer holds, beside those that every answer does.
 func (a Answer) size() int {

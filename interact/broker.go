@@ -20,7 +20,7 @@ import (
 // Prompter shows a request to the human and returns the answer. It returns as soon as ctx ends, and takes
 // the prompt off the screen when it does. The error wraps [ErrUnavailable] when nothing can be shown; its
 // text is then the reason that the agent reads. When ctx ends with [ErrClosing], a denial that was given before is an
-// answer all the same.
+// answer all the same, and every answer to a request of another machine, where it counts already.
 type Prompter interface {
 	Prompt(ctx context.Context, r Request, why policy.Decision) (Answer, error)
 }
@@ -74,6 +74,10 @@ type BrokerConfig struct {
 	// Processes tells which callers have ended: a request whose last one has ends as cancelled. nil: nobody tells.
 	Processes Processes
 	Log       *slog.Logger
+	// Final has the last word on how a request ends that ended without an answer: its time was over, its caller has gone,
+	// or the policy decides it by now. It returns a, or the answer that somebody elsewhere had given first. nil: nobody
+	// else is asked.
+	Final func(r Request, a Answer) Answer
 }
 
 // Broker takes every request the same way: validate, journal, policy, prompt, journal, answer. It is safe for
@@ -165,6 +169,13 @@ func (b *Broker) judge(e *entry) Answer {
 	if e.kind() != KindApprove || b.ctx.Err() != nil {
 		return Answer{}
 	}
+	if e.req.Requester.IsRemote() { // its own relay has judged it, by this desk's policy and by its own files
+		if r := e.req.Reported; r != nil {
+			e.why = r.Why
+		}
+		e.why.Effect = policy.Ask
+		return Answer{}
+	}
 	e.why = b.cfg.Policy.Decide(e.call)
 	return decided(e.why)
 }
@@ -199,7 +210,7 @@ func (b *Broker) take(r Request) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p := r.Requester.Process; b.cfg.Processes != nil && p.PID != 0 && b.cfg.Processes.Ended(itself(p)) {
+	if p := r.Requester.Process; b.knows(r.Requester) && p.PID != 0 && b.cfg.Processes.Ended(itself(p)) {
 		return nil, &UnansweredError{Outcome: Cancelled, Reason: reasonGone} // another has its connection
 	}
 	r.Created = time.Now()
@@ -282,13 +293,13 @@ func (b *Broker) wait(e *entry) (*Ticket, error) {
 	if e.callers == nil {
 		e.callers = b.callersOf(e.req)
 	}
-	e.size = e.req.size()
+	e.size = e.req.Size()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if t, err := b.joinKeyed(e); t != nil || err != nil { // it may have come while the policy was asked
 		return t, err
 	}
-	if old := b.same[e.content]; old != nil && old.isOpen(e.req.Created) {
+	if old := b.same[e.content]; old != nil && old.isOpen(e.req.Created) && old.serves(e) {
 		b.joined(old, e.req.IdempotencyKey)
 		return b.hold(old, e.callers), nil
 	}
@@ -327,9 +338,12 @@ func (b *Broker) start(e *entry) {
 	b.runs.Go(func() { b.run(e) })
 }
 
+// knows reports whether somebody can tell which processes of who have ended: not for those of another machine.
+func (b *Broker) knows(who Requester) bool { return b.cfg.Processes != nil && !who.IsRemote() }
+
 // callersOf lists the processes without which nobody waits for the answer to r.
 func (b *Broker) callersOf(r Request) []Parent {
-	if b.cfg.Processes == nil {
+	if !b.knows(r.Requester) {
 		return nil
 	}
 	return Callers(r.Requester.Process, b.cfg.Processes)
@@ -401,7 +415,7 @@ func (b *Broker) run(e *entry) {
 			}
 		case <-e.ctx.Done():
 			if cause := context.Cause(e.ctx); cause != ErrClosing {
-				b.settle(e, b.unlessDeserted(e, e.ended(cause)))
+				b.settle(e, b.unlessDeserted(e, b.final(e, e.ended(cause))))
 			} else {
 				b.suspend(e, got)
 			}
@@ -410,12 +424,30 @@ func (b *Broker) run(e *entry) {
 	}
 }
 
+// final is a, the end of a request that has no answer, unless somebody elsewhere was first.
+func (b *Broker) final(e *entry, a Answer) Answer {
+	if b.cfg.Final == nil || e.kind() == KindNotify {
+		return a
+	}
+	came := b.cfg.Final(e.req, a)
+	if came.Outcome == a.Outcome || e.req.Check(came) != nil { // nobody has answered it
+		return a
+	}
+	return b.accept(e, came)
+}
+
 // overrule ends e when the policy decides it by now.
 func (b *Broker) overrule(e *entry) bool {
+	if e.req.Requester.IsRemote() {
+		return false
+	}
 	d := b.cfg.Policy.Decide(e.call)
 	a := decided(d)
 	if a.Outcome == "" {
 		return false
+	}
+	if a = b.final(e, a); a.By != ByPolicy { // somebody was quicker
+		return b.settle(e, b.unlessDeserted(e, a))
 	}
 	b.mu.Lock()
 	asked := e.why
@@ -460,7 +492,7 @@ func (b *Broker) prompt(ctx context.Context, e *entry, why policy.Decision) (a A
 	}
 	a, err := b.cfg.Prompter.Prompt(ctx, e.req, why)
 	switch {
-	case err == nil && a.Outcome == Denied && context.Cause(ctx) == ErrClosing: // it could have been taken back
+	case err == nil && e.outlasts(a) && context.Cause(ctx) == ErrClosing:
 		return b.accept(e, a)
 	case ctx.Err() != nil: // the end came first, whatever the window says now
 		return e.ended(context.Cause(ctx))
@@ -473,8 +505,11 @@ func (b *Broker) prompt(ctx context.Context, e *entry, why policy.Decision) (a A
 	return b.accept(e, a)
 }
 
-// accept takes what the prompter says only if it is an answer to this very request.
+// accept takes what the prompter says only if it is an answer to this very request, or how its relay ended it.
 func (b *Broker) accept(e *entry, a Answer) Answer {
+	if e.req.Requester.IsRemote() && a.isUnanswered() {
+		return a
+	}
 	if err := e.req.Check(a); err != nil {
 		b.cfg.Log.Error("prompt: answer refused", "id", e.req.ID, "err", err)
 		return unavailable("nod's window gave no valid answer")

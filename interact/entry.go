@@ -47,6 +47,12 @@ func (e *entry) isOpen(now time.Time) bool {
 	return !e.isAbandoned && e.ctx.Err() == nil && now.Before(e.end())
 }
 
+// serves reports whether the answer to e is one to other, too, which asks the same. A relay has joined what its callers
+// ask already: what it tells apart by key has ended there in the meantime, or is to have an answer of its own.
+func (e *entry) serves(other *entry) bool {
+	return !e.req.Requester.IsRemote() || e.req.IdempotencyKey == other.req.IdempotencyKey
+}
+
 // current is the request with its times as they are now. The caller holds Broker.mu.
 func (e *entry) current() Request {
 	r := e.req
@@ -88,10 +94,10 @@ func (e *entry) finish() *entry {
 		deadline: e.deadline, isAbandoned: e.isAbandoned, came: e.came, settled: e.settled,
 	}
 	if approve, ok := e.req.Body.(Approve); ok {
-		kept.req.Body = Approve{Tool: approve.Tool, Class: approve.Class, ToolUseID: approve.ToolUseID}
+		kept.req.Body = approve.Bare()
 	}
 	kept.answer.Shown = Shown{}
-	kept.size = kept.req.size() + e.answer.size()
+	kept.size = kept.req.Size() + e.answer.size()
 	return kept
 }
 
@@ -237,18 +243,19 @@ type joinKey struct {
 
 // owner is what of a requester is verified, and its own name for itself.
 type owner struct {
-	uid        int
-	exe, agent string
+	uid                 int
+	exe, agent, machine string
 }
 
 func ownerOf(r Requester) owner {
-	return owner{uid: r.Process.UID, exe: r.Process.Exe, agent: r.Agent}
+	return owner{uid: r.Process.UID, exe: fileOf(r.Process.Exe), agent: r.Agent, machine: r.Machine}
 }
 
 // owns reports whether who may read and withdraw what maker asked: the same program of the same user. The
 // agent's name and session are claims, so they protect nothing; the id of a request is hard to guess.
 func owns(who, maker Requester) bool {
-	return who.Process.UID == maker.Process.UID && who.Process.Exe == maker.Process.Exe
+	return who.Process.UID == maker.Process.UID && fileOf(who.Process.Exe) == fileOf(maker.Process.Exe) &&
+		who.Machine == maker.Machine
 }
 
 // contentKey is the same for requests that one answer can serve: those that a person reads as the same, and that

@@ -47,6 +47,8 @@ type Request struct {
 	Until    time.Time     `json:"until,omitzero"`    // set by the broker: Created plus Patience; no deadline is later
 	Snoozed  time.Time     `json:"snoozed,omitzero"`  // set by the broker: the person wants to be asked again then
 	Silence  Silence       `json:"silence,omitempty"` // what the caller does when nobody decides
+	// Reported is what the relay of another machine worked out, where Requester.Machine says that it asks; else nil.
+	Reported *Reported `json:"reported,omitempty"`
 	// The same key from the same requester joins the first request.
 	IdempotencyKey string `json:"idempotency_key,omitempty"`
 	Body           Body   `json:"-"` // one of Ask, Confirm, Form, Approve, Notify
@@ -85,10 +87,48 @@ type Requester struct {
 	Session string `json:"session,omitempty"` // claim
 	// Subagent is the one, of those that an agent runs on its own, that asks. Zero: the agent itself does.
 	Subagent Subagent `json:"subagent,omitzero"`
-	CWD      string   `json:"cwd,omitempty"`    // claim: absolute folder
-	Process  Process  `json:"process,omitzero"` // verified; zero when the peer could not be determined
+	CWD      string   `json:"cwd,omitempty"` // claim: absolute folder
+	// Process is verified; zero when the peer could not be determined. With a Machine it is that machine's word.
+	Process Process `json:"process,omitzero"`
+	// Machine is the name, given by the person, of the paired machine whose relay asks; empty for this one. It is
+	// verified: no caller can say it.
+	Machine string `json:"machine,omitempty"`
 	// Title is what a person knows the agent of that name by. It is for windows, and set where they get a request.
 	Title string `json:"-"`
+}
+
+// IsRemote reports whether another machine asks. Then nothing that the request names is looked up on this one: its
+// paths and processes are that machine's.
+func (r Requester) IsRemote() bool { return r.Machine != "" }
+
+// Reported is what a relay worked out about a request on the machine where it came from. A desk shows it as that
+// machine's word.
+type Reported struct {
+	Why    policy.Decision `json:"why,omitzero"` // what the policy that the desk gave the relay makes of an approval
+	Offers policy.Offers   `json:"offers,omitzero"`
+	Risks  []policy.Risk   `json:"risks,omitempty"`
+	Files  []ReportedFile  `json:"files,omitempty"` // those that the call names, in the order of its input
+}
+
+// ReportedFile is a file on the machine of a relay, as it was when the request came.
+type ReportedFile struct {
+	Path    string          `json:"path"` // as the request names it
+	Where   policy.Location `json:"where,omitzero"`
+	Exists  bool            `json:"exists,omitempty"`
+	Text    string          `json:"text,omitempty"`    // of one that the call would change
+	Problem string          `json:"problem,omitempty"` // why there is no text to compare; in nod's own words
+}
+
+// size says roughly how many bytes of memory r holds.
+func (r *Reported) size() int {
+	if r == nil {
+		return 0
+	}
+	n := 256 * (1 + len(r.Risks) + len(r.Files) + len(r.Offers.Parts) + len(r.Offers.Grants))
+	for _, f := range r.Files {
+		n += len(f.Path) + len(f.Text) + len(f.Problem)
+	}
+	return n
 }
 
 // Subagent is a claim of an agent about a part of itself.
@@ -101,15 +141,15 @@ type Subagent struct {
 // one that its process works in.
 func (r Requester) Folder() string { return cmp.Or(r.CWD, r.Process.CWD) }
 
-// Project is the name of that folder: "~" for the person's home, and "" for one whose name says nothing, such as the
-// root. A caller may have chosen it.
+// Project is the name of that folder: "~" for the person's home on this machine, and "" for one whose name says
+// nothing, such as the root. A caller may have chosen it.
 func (r Requester) Project() string {
 	folder := filepath.Clean(r.Folder())
 	name := filepath.Base(folder)
 	if name == "." || name == string(filepath.Separator) {
 		return ""
 	}
-	if home, err := os.UserHomeDir(); err == nil && folder == filepath.Clean(home) {
+	if home, err := os.UserHomeDir(); !r.IsRemote() && err == nil && folder == filepath.Clean(home) {
 		return "~"
 	}
 	return name
@@ -121,8 +161,12 @@ func (r Requester) Program() string {
 	if exe == "" {
 		return ""
 	}
-	return filepath.Base(strings.TrimSuffix(exe, " (deleted)")) // Linux says so of one that was replaced while it runs
+	return filepath.Base(fileOf(exe))
 }
+
+// fileOf is the path that a program was started from. Linux marks one whose file was replaced while it runs, as by an
+// upgrade: it is still who asked before that.
+func fileOf(exe string) string { return strings.TrimSuffix(exe, " (deleted)") }
 
 // Process is what the operating system says of the process on the other end, Parent of an ancestor of it.
 type (
@@ -194,6 +238,9 @@ func (a Approve) Call(who Requester) policy.Call {
 	}
 }
 
+// Bare is what is kept of a where its input is not: [Answer.ShownSHA256] still says what that was.
+func (a Approve) Bare() Approve { return Approve{Tool: a.Tool, Class: a.Class, ToolUseID: a.ToolUseID} }
+
 // Level is how urgent a notice is.
 type Level = string
 
@@ -207,9 +254,9 @@ const (
 // Kind implements [Body].
 func (Approve) Kind() Kind { return KindApprove }
 
-// size says roughly how many bytes of memory the request holds.
-func (r Request) size() int {
-	n := 1024 + len(r.Requester.CWD) + len(r.Requester.Process.CWD) + len(r.Requester.Process.Exe)
+// Size says roughly how many bytes of memory the request holds.
+func (r Request) Size() int {
+	n := 1024 + r.Reported.size() + len(r.Requester.CWD) + len(r.Requester.Process.CWD) + len(r.Requester.Process.Exe)
 	for _, p := range r.Requester.Process.Parents {
 		n += 64 + len(p.Name) + len(p.Exe)
 	}

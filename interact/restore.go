@@ -51,7 +51,7 @@ func restored(r Record) *entry {
 func (b *Broker) reopen(r Record, settled time.Time) {
 	e := restored(r)
 	e.rewind(settled)
-	e.size = e.req.size()
+	e.size = e.req.Size()
 	var keepers []Parent
 	switch {
 	case !r.Detached:
@@ -112,7 +112,7 @@ func (b *Broker) endedMeanwhile(e *entry, keepers []Parent) Answer {
 // keepersOf lists the program that asks r, whose end ends a request that was postponed; none where it is not known.
 func (b *Broker) keepersOf(r Request) []Parent {
 	who := Caller(r.Requester.Process)
-	if b.cfg.Processes == nil || who.PID == 0 || policy.IsGoBetween(who.Exe) || adopts(who) {
+	if !b.knows(r.Requester) || who.PID == 0 || policy.IsGoBetween(who.Exe) || adopts(who) {
 		return nil
 	}
 	return []Parent{who}

@@ -116,6 +116,30 @@ func TestRestoreAttached(t *testing.T) {
 	})
 }
 
+// A caller whose program was replaced meanwhile, as by an upgrade of nod, is who it was: it hears the answer, and may
+// look it up. Another program does not.
+func TestRestoreKnowsAReplacedProgram(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := startDesktop(new(interacttest.Journal), &interacttest.Prompter{})
+		r := keyed(approve("Bash"), "key")
+		r.Requester.Process = from("/usr/bin/nod")
+		id := mustBegin(t, d.Broker, r).ID()
+		d.kill(says(allowed))
+		defer d.Close()
+		r.Requester.Process.Exe += " (deleted)"
+		back := mustBegin(t, d.Broker, r)
+		<-back.Done()
+		if a, _ := back.Answer(); back.ID() != id || a.Outcome != interact.Allowed {
+			t.Errorf("%s, want %s: %+v", back.ID(), id, a)
+		}
+		answerOf(t, d.Broker, r, id)
+		r.Requester.Process.Exe = "/usr/bin/other (deleted)"
+		if _, err := d.Lookup(r.Requester, id); !errors.Is(err, interact.ErrNotFound) {
+			t.Errorf("another program looks the answer up: %v", err)
+		}
+	})
+}
+
 // What nobody comes back for ends as cancelled, and does not keep its key.
 func TestRestoreWithoutItsCaller(t *testing.T) {
 	const claude, grace = 2, 30 * time.Second

@@ -108,20 +108,26 @@ func (b *Broker) update(e *entry) {
 	}
 }
 
-// suspend ends e because nod ends: unless the person has denied it, its callers hear that nobody can be asked. The
+// outlasts reports whether an answer counts that was given before nod ends and comes after: a denial, which could have
+// been taken back, and what another machine has counted already.
+func (e *entry) outlasts(a Answer) bool {
+	return a.Outcome == Denied || e.req.Requester.IsRemote() && !a.isUnanswered()
+}
+
+// suspend ends e because nod ends: unless an answer outlasts that, its callers hear that nobody can be asked. The
 // journal keeps open what outlives its caller.
 func (b *Broker) suspend(e *entry, got chan Answer) {
 	a := e.ended(ErrClosing)
 	select {
 	case said := <-got:
 		got <- said
-		if said.Outcome == Denied {
+		if e.outlasts(said) {
 			a = said
 		}
 	case <-time.After(closeTimeout):
 	}
 	b.mu.Lock()
-	stays := a.Outcome != Denied && e.record(a).Detached
+	stays := !e.outlasts(a) && e.record(a).Detached
 	b.mu.Unlock()
 	if stays {
 		b.publish(e, Answer{})
@@ -132,7 +138,7 @@ func (b *Broker) suspend(e *entry, got chan Answer) {
 
 // confirmed holds a human's allow against the policy as it is now, and keeps the grant it carries.
 func (b *Broker) confirmed(e *entry, a Answer) Answer {
-	if a.Outcome != Allowed || a.By != ByHuman {
+	if a.Outcome != Allowed || a.By != ByHuman || e.req.Requester.IsRemote() { // there its own relay does
 		return a
 	}
 	if now := b.cfg.Policy.Decide(e.call); now.Effect == policy.Deny {

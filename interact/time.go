@@ -96,3 +96,30 @@ func (e *entry) next() time.Time {
 	}
 	return e.end()
 }
+
+// Times are those of a request, counted from the moment at which they are told: whoever sets a clock between two
+// processes changes nothing of how long a caller waits.
+type Times struct {
+	Age     time.Duration // since it came
+	Left    time.Duration // until its deadline
+	Patient time.Duration // until its caller waits no longer
+	Snoozed time.Duration // until the person wants to be asked again; 0: now
+}
+
+// TimesOf are those of a request at this moment.
+func TimesOf(r Request, now time.Time) Times {
+	t := Times{Age: now.Sub(r.Created), Left: r.Deadline.Sub(now), Patient: r.Until.Sub(now)}
+	if !r.Snoozed.IsZero() {
+		t.Snoozed = max(r.Snoozed.Sub(now), 1)
+	}
+	return t
+}
+
+// Of is a request with these times.
+func (t Times) Of(r Request, now time.Time) Request {
+	r.Created, r.Deadline, r.Until = now.Add(-t.Age), now.Add(t.Left), now.Add(t.Patient)
+	if r.Snoozed = (time.Time{}); t.Snoozed > 0 {
+		r.Snoozed = now.Add(t.Snoozed)
+	}
+	return r
+}

@@ -61,7 +61,7 @@ var descriptions = map[string]described{
 		request: api.FormRequest{}, reply: api.FormReply{}, later: true, problems: asking,
 	},
 	"POST /v1/approve": {
-		summary: "Ask leave for one tool call",
+		summary: "Ask for approval of one tool call",
 		request: api.ApproveRequest{}, reply: api.ApproveReply{}, later: true, problems: approving,
 	},
 	"POST /v1/notify": {

@@ -316,7 +316,7 @@ func TestConnectionLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := serveTimed(t)
 		conns := make(pipes, 2*maxConnections)
-		g := c.server.gate(conns)
+		g := c.server.gate(conns, maxConnections)
 		accepted := make(chan net.Conn, 2*maxConnections)
 		go func() {
 			for {

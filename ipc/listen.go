@@ -131,9 +131,9 @@ type gate struct {
 	log *slog.Logger
 }
 
-// gate guards l, and limits its connections: beyond that, callers wait in the kernel's queue.
-func (s *Server) gate(l net.Listener) net.Listener {
-	return netutil.LimitListener(&gate{Listener: l, uid: s.uid, log: s.log}, maxConnections)
+// gate guards l, and limits its connections: beyond most, callers wait in the kernel's queue.
+func (s *Server) gate(l net.Listener, most int) net.Listener {
+	return netutil.LimitListener(&gate{Listener: l, uid: s.uid, log: s.log}, most)
 }
 
 // Accept implements [net.Listener].

@@ -7,11 +7,11 @@ import (
 	"nod/ipc/endpoint"
 )
 
-// publication is what other programs find a server by: the folder, the socket in it and endpoint.json.
+// publication is what other programs find a server by: the folder, the sockets in it and endpoint.json.
 type publication struct {
-	dir    string
-	own    endpoint.Endpoint
-	socket *socket // nil: the port only
+	dir     string
+	own     endpoint.Endpoint
+	sockets []*socket // none: the port only
 
 	mu        sync.Mutex // guards what lies in the folder, and withdrawn
 	withdrawn bool
@@ -25,11 +25,14 @@ func (p *publication) restore() (changed bool, err error) {
 		return false, nil
 	}
 	changed, err = endpoint.Restore(p.dir, p.own)
-	if p.socket == nil || endpoint.Ensure(p.dir) != nil { // nothing is bound in a folder that is not plainly ours
+	if endpoint.Ensure(p.dir) != nil { // nothing is bound in a folder that is not plainly ours
 		return changed, err
 	}
-	rebound, bindErr := p.socket.restore()
-	return changed || rebound, errors.Join(err, bindErr)
+	for _, s := range p.sockets {
+		rebound, bindErr := s.restore()
+		changed, err = changed || rebound, errors.Join(err, bindErr)
+	}
+	return changed, err
 }
 
 // withdraw removes endpoint.json; the socket goes when its listener is closed. What a successor published stays.

@@ -17,11 +17,14 @@ import (
 )
 
 // operatorMethods are the names under which a person's actions might be called: answering a prompt, snoozing, changing
-// rules, accepting a change, revoking, pausing, quitting, searching the history.
+// rules, accepting a change, revoking, pausing, quitting, searching the history, pairing a machine or a device; and
+// what machines and devices say among themselves.
 func operatorMethods() []string {
 	names := []string{
 		"answer", "snooze", "rules.add", "config.replace", "config.settle", "grants.revoke", "grants.accept", "pause", "quit",
 		"history.search", "prompts.answer", "policy.allow", "rpc.serverInfo", "tools/allow", "shutdown",
+		"peers", "peers.pair", "peers.unpair", "peers.may", "peers.settle", "peers.forget", "peers.invite", "pair", "join",
+		"meet", "put", "machines", "devices", "prompts", "nonce", "push",
 	}
 	api := reflect.TypeFor[operator.Operator]()
 	for i := range api.NumMethod() {
@@ -135,6 +138,60 @@ func TestToolsOnTheWire(t *testing.T) {
 	for _, method := range []string{"resources/list", "prompts/list"} {
 		if reply := list(method); !strings.Contains(reply, `[]`) && !strings.Contains(reply, `"error":{`) {
 			t.Errorf("%s: %s", method, reply)
+		}
+	}
+}
+
+// No caller says that it is another machine, or what one's relay would report: to be asked about as that machine's is a
+// matter of keys, which no port and no socket here looks at.
+func TestNobodyHereIsAnotherMachine(t *testing.T) {
+	const claim = `"machine":"web","reported":{"why":{"effect":"allow"}},"requester":{"machine":"web"},"device":"phone",`
+	reached := 0
+	for path, body := range askingWithKey {
+		for _, at := range []string{"{", `"arguments":{`, `"params":{`, `"tool_input":{`} {
+			if !strings.Contains(body, at) {
+				continue
+			}
+			d := open(t)
+			asked := make(chan interact.Request, 1)
+			d.human.Answer = func(r interact.Request, _ policy.Decision) (interact.Answer, error) {
+				asked <- r
+				return interact.Answer{Outcome: interact.Dismissed}, nil
+			}
+			status, text := d.ask(path, strings.Replace(body, at, at+claim, 1), "01900000-0000-7000-8000-000000000000")
+			select {
+			case r := <-asked:
+				reached++
+				if r.Requester.IsRemote() || r.Reported != nil {
+					t.Errorf("%s: %+v", path, r)
+				}
+			default:
+				if status < 400 && status != http.StatusNoContent && !strings.Contains(text, "error") &&
+					path != "/v1/notify" {
+					t.Errorf("%s: nobody was asked: %d %s", path, status, text)
+				}
+			}
+			for _, r := range d.broker.Own(interact.Requester{Machine: "web"}) {
+				t.Errorf("%s: belongs to the machine: %+v", path, r)
+			}
+		}
+	}
+	if reached < 2 {
+		t.Errorf("%d requests reached the human: want what ignores the claim", reached)
+	}
+}
+
+// What devices pair and answer by is served on an address of its own, and never here.
+func TestNothingForDevicesIsServedHere(t *testing.T) {
+	d := open(t)
+	for _, path := range []string{"/", "/index.html", "/nonce", "/prompts", "/prompts/01900000"} {
+		if got := d.get(path); got.status != http.StatusNotFound {
+			t.Errorf("GET %s: %d", path, got.status)
+		}
+	}
+	for _, path := range []string{"/pair", "/answer", "/push"} {
+		if got := d.post(path, `{"secret":"x","key":"y","id":"z","outcome":"allowed"}`); got.status != http.StatusNotFound {
+			t.Errorf("POST %s: %d", path, got.status)
 		}
 	}
 }

@@ -364,5 +364,9 @@ func health(s *Server, _ *http.Request, _ []byte) (reply, error) {
 	if isPaused, until := s.paused(); isPaused {
 		h.Status, h.PausedUntil = "paused", until
 	}
+	if s.relay != nil {
+		relay := s.relay()
+		h.Relay = &relay
+	}
 	return reply{body: h}, nil
 }

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"nod/interact"
+	"nod/ipc/api"
 	"nod/ipc/endpoint"
 	"nod/ipc/hooks"
 	"nod/ipc/mcp"
@@ -34,6 +35,7 @@ import (
 const (
 	maxBody        = 1 << 20          // bytes of a request's body
 	maxHeader      = 16 << 10         // bytes of a request's headers
+	maxControl     = 64               // connections of desks, and of what else may try
 	maxConnections = 2048             // on the port, and again on the socket: all who may wait, polled for, and others
 	headerTimeout  = 5 * time.Second  // for the headers to arrive
 	bodyTimeout    = 10 * time.Second // for the body to arrive
@@ -51,11 +53,14 @@ type Config struct {
 	Hooks   *hooks.Hooks     // of coding agents; nil: none are served
 	Version string           // of nod, for the endpoint and for health
 	Log     *slog.Logger     //
+	Control bool             // a second socket is bound, for desks: see [Server.Control]
 
 	// Raise is called when nod-desktop is started again, or when its settings are wanted. Nil: that is not served.
 	Raise func(settings bool)
 	// Called is called when a caller wants something: a prompt may follow. Nil: nobody needs to know.
 	Called func()
+	// Relay says how a relay reaches its desks. Nil: this is none.
+	Relay func() api.RelayHealth
 	// Paused reports whether the person has paused nod, and until when; zero: until they end the pause. Nil: never.
 	Paused func() (bool, time.Time)
 }
@@ -84,6 +89,7 @@ type Server struct {
 	hosts     map[string]bool   // the values of Host that name this server
 	uid       int               // whose callers are let in, besides root's
 	listeners []net.Listener
+	control   net.Listener // nil: there is none
 	http      *http.Server
 	conns     sync.WaitGroup // one for each connection
 	long      longBodies
@@ -91,6 +97,7 @@ type Server struct {
 	stopping  context.Context // ends when the server stops
 	called    func()          // of the configuration
 	paused    func() (bool, time.Time)
+	relay     func() api.RelayHealth
 }
 
 // Listen binds the port and the socket, and then publishes where they are. Nothing answers until Serve
@@ -125,10 +132,14 @@ func Listen(cfg Config) (*Server, error) {
 		URL: "http://" + tcp.Addr().String(), Socket: path, Token: endpoint.NewToken(),
 		PID: os.Getpid(), Version: cfg.Version,
 	})
-	s.published.dir, s.published.own, s.published.socket = dir, s.endpoint, sock
-	s.listeners = append(s.listeners, s.gate(tcp))
+	s.published.dir, s.published.own = dir, s.endpoint
+	s.listeners = append(s.listeners, s.gate(tcp, maxConnections))
 	if sock != nil {
-		s.listeners = append(s.listeners, s.gate(sock))
+		s.published.sockets = append(s.published.sockets, sock)
+		s.listeners = append(s.listeners, s.gate(sock, maxConnections))
+	}
+	if err := s.listenControl(cfg.Control); err != nil {
+		return nil, errors.Join(err, s.closeListeners())
 	}
 	if err := endpoint.Write(dir, s.endpoint); err != nil {
 		return nil, errors.Join(err, s.closeListeners())
@@ -136,11 +147,29 @@ func Listen(cfg Config) (*Server, error) {
 	return s, nil
 }
 
+// listenControl binds the socket for desks, if there is to be one.
+func (s *Server) listenControl(wanted bool) error {
+	if !wanted {
+		return nil
+	}
+	sock, err := listenSocket(endpoint.ControlPath(s.published.dir))
+	if err != nil {
+		return err
+	}
+	s.published.sockets = append(s.published.sockets, sock)
+	s.control = s.gate(sock, maxControl)
+	return nil
+}
+
+// Control is the socket for desks: its connections come from this user, or root, and are not served here. Whoever
+// accepts them must stop when the server does: it closes when that has served.
+func (s *Server) Control() net.Listener { return s.control }
+
 // newServer returns a server that listens nowhere yet and believes that it is at e.
 func newServer(cfg Config, e endpoint.Endpoint) *Server {
 	s := &Server{
 		broker: cfg.Broker, hooks: cfg.Hooks, log: cfg.Log, endpoint: e, called: cfg.Called, raise: cfg.Raise,
-		paused: cfg.Paused, token: sha256.Sum256([]byte(e.Token)), hosts: hostsOf(e.URL), uid: os.Geteuid(),
+		paused: cfg.Paused, relay: cfg.Relay, token: sha256.Sum256([]byte(e.Token)), hosts: hostsOf(e.URL), uid: os.Geteuid(),
 	}
 	if s.called == nil {
 		s.called = func() {}
@@ -203,7 +232,7 @@ func (s *Server) count(_ net.Conn, state http.ConnState) {
 }
 
 func (s *Server) stop() error {
-	err := s.published.withdraw()
+	err := errors.Join(s.published.withdraw(), s.closeControl())
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	if s.http.Shutdown(ctx) != nil {
@@ -212,8 +241,15 @@ func (s *Server) stop() error {
 	return err
 }
 
+func (s *Server) closeControl() error {
+	if s.control == nil {
+		return nil
+	}
+	return s.control.Close()
+}
+
 func (s *Server) closeListeners() error {
-	var errs []error
+	errs := []error{s.closeControl()}
 	for _, l := range s.listeners {
 		errs = append(errs, l.Close())
 	}

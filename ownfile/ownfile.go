@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
 // maxSize is how large a file may be, in bytes.
@@ -106,10 +107,15 @@ func withoutPath(err error) error {
 // Write replaces a file as a whole or not at all, and a link in its place by a file. It makes the folder when it is
 // missing, for its owner only. The mode is that of Unix: 0600 for what is secret.
 func Write(path string, data []byte, mode fs.FileMode) error {
+	return WriteDated(path, data, mode, time.Time{})
+}
+
+// WriteDated is [Write] for a file that was changed at that time, as far as anybody can tell.
+func WriteDated(path string, data []byte, mode fs.FileMode, modified time.Time) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the folder of %s: %w", filepath.Base(path), err)
 	}
-	if err := replace(path, data, mode); err != nil {
+	if err := replace(path, data, mode, modified); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil

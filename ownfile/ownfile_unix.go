@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/google/renameio/v2"
 )
@@ -44,8 +45,8 @@ func secrecy(info fs.FileInfo) string {
 	return ""
 }
 
-// replace has the file and its new name last through a power failure.
-func replace(path string, data []byte, mode fs.FileMode) error {
+// replace has the file and its new name last through a power failure. Without a time the file is as new as it is.
+func replace(path string, data []byte, mode fs.FileMode, modified time.Time) error {
 	folder := filepath.Dir(path)
 	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(folder), renameio.WithStaticPermissions(mode))
 	if err != nil {
@@ -54,6 +55,11 @@ func replace(path string, data []byte, mode fs.FileMode) error {
 	defer file.Cleanup() // does nothing once the file was replaced
 	if _, err := file.Write(data); err != nil {
 		return err
+	}
+	if !modified.IsZero() {
+		if err := os.Chtimes(file.Name(), modified, modified); err != nil {
+			return err
+		}
 	}
 	if err := file.CloseAtomicallyReplace(); err != nil {
 		return err

@@ -102,12 +102,12 @@ func TestCatalogue(t *testing.T) {
 func TestStricter(t *testing.T) {
 	for i, a := range Classes {
 		for j, b := range Classes {
-			if got := stricter(a, b); got != Classes[max(i, j)] {
-				t.Errorf("stricter(%s, %s) = %s", a, b, got)
+			if got := Stricter(a, b); got != Classes[max(i, j)] {
+				t.Errorf("Stricter(%s, %s) = %s", a, b, got)
 			}
 		}
-		if got := stricter(a, "nonsense"); got != Unknown {
-			t.Errorf("stricter(%s, nonsense) = %s, want unknown", a, got)
+		if got := Stricter(a, "nonsense"); got != Unknown {
+			t.Errorf("Stricter(%s, nonsense) = %s, want unknown", a, got)
 		}
 	}
 }

@@ -16,8 +16,8 @@ func (c Class) known() Class {
 	return Classes[c.care()]
 }
 
-// stricter returns the class of the two that needs more care. What is no class counts as [Unknown].
-func stricter(a, b Class) Class {
+// Stricter returns the class of the two that needs more care. What is no class counts as [Unknown].
+func Stricter(a, b Class) Class {
 	return Classes[max(a.care(), b.care())]
 }
 
@@ -45,7 +45,7 @@ func classify(agent, tool string, declared Class, trusted bool) Class {
 	known, ok := lookup(agent, tool)
 	switch {
 	case ok && tells:
-		return stricter(known.class, declared.known())
+		return Stricter(known.class, declared.known())
 	case tells && trusted && !isMCP(tool) && !isShell(tool):
 		return declared.known()
 	}

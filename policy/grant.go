@@ -330,7 +330,8 @@ func grantsText(list []Grant, home string) string {
 	if len(list) == 1 {
 		return list[0].text(home)
 	}
-	text := fmt.Sprintf("allow %s in %s, %s:", list[0].who(), list[0].where(home), list[0].Scope.until())
+	first := list[0]
+	text := fmt.Sprintf("allow %s (%s) in %s, %s:", first.agent(), first.program(), first.where(home), first.Scope.until())
 	for _, g := range list {
 		text += "\n· " + strings.TrimSuffix(g.what(home), ",")
 	}
@@ -341,18 +342,22 @@ func grantsText(list []Grant, home string) string {
 func (g Grant) Text() string { return g.text(homeFolder()) }
 
 func (g Grant) text(home string) string {
-	return fmt.Sprintf("allow %s %s in %s, %s", g.who(), g.what(home), g.where(home), g.Scope.until())
+	return fmt.Sprintf("allow %s (%s) %s in %s, %s",
+		g.agent(), g.program(), g.what(home), g.where(home), g.Scope.until())
 }
 
-func (g Grant) who() string {
-	who := "an agent without a name"
-	if g.Agent != "" {
-		who = plain(g.Agent)
+func (g Grant) agent() string {
+	if g.Agent == "" {
+		return "an agent without a name"
 	}
-	if g.Program != "" {
-		return who + " (" + plain(g.Program) + ")"
+	return plain(g.Agent)
+}
+
+func (g Grant) program() string {
+	if g.Program == "" {
+		return "program not verified"
 	}
-	return who + " (program not verified)"
+	return plain(g.Program)
 }
 
 // where is the folder that the agent works in, or the project.

@@ -1,5 +1,7 @@
 package policy
 
+import "slices"
+
 // Location says where a path of a tool's input leads and what is special there, for the eyes of a human.
 type Location struct {
 	Path    string // absolute, symbolic links followed; empty when nobody can tell
@@ -28,4 +30,44 @@ func Locate(path, cwd string) Location {
 		l.Secret = l.Secret || holdsSecrets(path)
 	}
 	return l
+}
+
+// A NamedFile is a file or folder in the input of a call.
+type NamedFile struct {
+	Path    string // as the input spells it
+	Changes bool   // the call may make or change it
+}
+
+// maxNamedFiles is how many files of a call anybody would look at.
+const maxNamedFiles = 64
+
+// NamedFiles lists what fields of a call's input name, in the order of the input: not what a command line does.
+func NamedFiles(call Call) []NamedFile {
+	t, _ := lookup(call.Agent, call.Tool)
+	class := classify(call.Agent, call.Tool, call.Declared, false)
+	var files []NamedFile
+	for _, field := range call.Input.fields {
+		n := NamedFile{Path: field.value}
+		switch t.fields[field.name] {
+		case lookField, readField, treeField, folderField:
+		case writeField, deleteField:
+			n.Changes = true
+		case unlisted:
+			if !isPathKey(field.name) {
+				continue
+			}
+			n.Changes = class != ReadOnly
+		default:
+			continue
+		}
+		i := slices.IndexFunc(files, func(f NamedFile) bool { return f.Path == n.Path })
+		switch {
+		case !field.isText || n.Path == "":
+		case i >= 0:
+			files[i].Changes = files[i].Changes || n.Changes
+		case len(files) < maxNamedFiles:
+			files = append(files, n)
+		}
+	}
+	return files
 }

@@ -259,7 +259,7 @@ func (r *risks) deletes(a *access, what string) {
 		r.add(shell.Danger, text, placed(text, what))
 		return
 	}
-	isMove := r.part != nil && len(r.part.Argv) > 0 && path.Base(r.part.Argv[0]) == "mv"
+	isMove := r.isMove()
 	switch {
 	case r.changesSpecial(a, what):
 	case isMove && r.isInside(a):
@@ -275,6 +275,11 @@ func (r *risks) deletes(a *access, what string) {
 	default:
 		r.add(shell.Danger, "Deletes outside the project: {{.What}}", what)
 	}
+}
+
+// isMove reports whether what is deleted in one place is there in another one then.
+func (r *risks) isMove() bool {
+	return r.part != nil && len(r.part.Argv) > 0 && path.Base(r.part.Argv[0]) == "mv"
 }
 
 // picks reports whether only some of what lies in a folder is removed: find names the folder in which it looks.

@@ -20,12 +20,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/mod/semver"
 
 	"nod/ipc/hooks"
+	"nod/ipc/programs"
 	"nod/ownfile"
 	"nod/policy/imports"
 	"nod/policy/replay"
@@ -39,24 +39,41 @@ const HookTimeout = 10 * time.Minute
 type Machine struct {
 	Home string                                            // the person's home folder
 	Nod  string                                            // absolute path of the nod command that the hooks shall run
+	Self string                                            // the program of which Nod is a copy; empty: it is none
 	Env  func(string) string                               // as os.Getenv
 	Look func(name string) (string, error)                 // as exec.LookPath
 	Run  func(name string, args ...string) (string, error) // output of a command; nil: versions are not asked for
+	Runs func(program string) error                        // why a program cannot be run; nil: nobody looks
 
 	// Wait is how long nod waits for the human at most; 0: as long as a hook may.
 	Wait time.Duration
 }
 
-// ThisMachine is the machine that the program runs on. nod is the path of the nod command.
+// ThisMachine is the machine that the program runs on. nod is the path of the nod command: hooks run it by one that
+// lasts.
 func ThisMachine(nod string) (Machine, error) {
+	if !filepath.IsAbs(nod) {
+		return Machine{}, fmt.Errorf("the path of the nod command is not absolute: %q", nod)
+	}
+	m, err := Here()
+	if err != nil {
+		return m, err
+	}
+	var copied bool
+	if m.Nod, copied = programs.Lasting(nod); copied {
+		m.Self = nod
+	}
+	return m, nil
+}
+
+// Here is the machine that the program runs on, to look at: nothing can be installed without the path of the nod
+// command.
+func Here() (Machine, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return Machine{}, fmt.Errorf("find the home folder: %w", err)
 	}
-	if !filepath.IsAbs(nod) {
-		return Machine{}, fmt.Errorf("the path of the nod command is not absolute: %q", nod)
-	}
-	return Machine{Home: home, Nod: nod, Env: os.Getenv, Look: exec.LookPath, Run: output}, nil
+	return Machine{Home: home, Env: os.Getenv, Look: exec.LookPath, Run: output, Runs: canRun}, nil
 }
 
 // versionPatience is how long a program may take to say its version.
@@ -106,13 +123,14 @@ type File struct {
 	Uninstall func(now, kept []byte) ([]byte, error)
 
 	// Look says what of nod's is in the file; the error, why nobody can tell.
-	Look func(text []byte, nod string) (Found, error)
+	Look func(text []byte) (Found, error)
 }
 
 // Found is what of nod's is in a settings file.
 type Found struct {
-	All   bool          // everything, with this very nod command
-	Some  bool          // at least something, with whatever nod command
+	All   bool          // everything, with one nod command
+	Some  bool          // at least something
+	Runs  []Run         // the commands in it, each once
 	Limit time.Duration // how long the agent waits for nod; 0: for ever, or not at all
 }
 
@@ -127,7 +145,7 @@ func (a Agent) GateIsOn(m Machine) bool {
 	if err != nil {
 		return true
 	}
-	found, err := f.Look(text, m.Nod)
+	found, err := f.Look(text)
 	return err != nil || found.Some
 }
 
@@ -136,8 +154,11 @@ type Status struct {
 	Program   string // path of its executable; empty: not found
 	Version   string // as it says itself; empty when it was not asked or did not say
 	File      string // the settings file that nod edits
-	Installed bool   // nod is in all of it, with this very nod command
-	Partly    bool   // nod is in some of it, or with another nod command
+	Installed bool   // nod is in all of it, with a nod command that can be run
+	Partly    bool   // nod is in some of it, or with what cannot be run
+	Runs      []Run  // what it runs for nod
+	Dead      error  // why some of that cannot be run; nil: it can
+	Other     string // the nod command that it runs, where that is not what nod would put in now
 	Gate      bool   // the agent's own prompt is switched off: nod is the only gate
 	CanGate   bool   // there is such a switch
 	CutOff    error  // the agent may not wait as long as nod does, and then goes on without
@@ -145,6 +166,14 @@ type Status struct {
 }
 
 var versionNumber = regexp.MustCompile(`\d+(\.\d+)+[-\w.]*`)
+
+// DeadHooks says that an agent's hooks point nowhere, and what to do at a terminal; nil: they do not.
+func (a Agent) DeadHooks(s Status) error {
+	if s.Dead == nil {
+		return nil
+	}
+	return fmt.Errorf("its hooks point nowhere: %w: run: nod agents check --fix %s", s.Dead, a.Name)
+}
 
 // Status looks at the machine. The error is that of a settings file that cannot be read.
 func (a Agent) Status(m Machine) (Status, error) {
@@ -164,7 +193,7 @@ func (a Agent) Status(m Machine) (Status, error) {
 	if err != nil {
 		return s, err
 	}
-	found, err := f.Look(text, m.Nod)
+	found, err := f.Look(text)
 	if err != nil {
 		return s, fmt.Errorf("%s: %w", f.Path, err)
 	}
@@ -172,9 +201,14 @@ func (a Agent) Status(m Machine) (Status, error) {
 	if err != nil {
 		return s, err
 	}
-	s.Installed = found.All && needed.All
+	s.Runs = append(needed.Runs, found.Runs...)
+	s.Dead = a.dead(m, s.Runs)
+	s.Installed = found.All && needed.All && s.Dead == nil
 	s.Partly = (found.Some || needed.Some) && !s.Installed
 	s.CutOff = a.cutOff(m, found.Limit)
+	if i := slices.IndexFunc(s.Runs, func(r Run) bool { return !m.wants(r) }); i >= 0 && s.Dead == nil {
+		s.Other = s.Runs[i].Program
+	}
 	return s, nil
 }
 
@@ -194,11 +228,12 @@ func (a Agent) needed(m Machine) (Found, error) {
 		if err != nil {
 			return Found{}, err
 		}
-		found, err := f.Look(text, m.Nod)
+		found, err := f.Look(text)
 		if err != nil {
 			return Found{}, fmt.Errorf("%s: %w", f.Path, err)
 		}
 		all.All, all.Some = all.All && found.All, all.Some || found.Some
+		all.Runs = append(all.Runs, found.Runs...)
 	}
 	return all, nil
 }
@@ -244,8 +279,11 @@ func (a Agent) Install(m Machine, gate bool) ([]Change, error) {
 	all, err := changes(files, func(f File, before []byte) ([]byte, error) { return f.Install(before, m.Nod) })
 	for i, c := range all {
 		first := slices.IndexFunc(files, func(f File) bool { return f.Path == c.Path })
-		found, _ := files[first].Look(c.Before, m.Nod) // what cannot be read was not edited either
+		found, _ := files[first].Look(c.Before) // what cannot be read was not edited either
 		all[i].keeps = !found.Some
+	}
+	if err == nil && m.Self != "" && !programs.IsCurrent(m.Self) {
+		all = append([]Change{copyOf(m)}, all...)
 	}
 	return all, err
 }
@@ -258,18 +296,27 @@ func (a Agent) Uninstall(m Machine) ([]Change, error) {
 		files = append(files, a.Gate(m))
 	}
 	files = append(append(files, a.Settings(m)), a.needs(m)...)
-	return changes(files, func(f File, now []byte) ([]byte, error) {
+	all, err := changes(files, func(f File, now []byte) ([]byte, error) {
 		kept, err := read(backupPath(f.Path))
 		if err != nil {
 			kept = nil // a copy that cannot be read is none
 		}
 		if kept != nil && len(now) > 0 {
-			if redone, err := f.Install(kept, m.Nod); err == nil && bytes.Equal(redone, now) {
+			if redone, err := f.Install(kept, f.nod(now, m)); err == nil && bytes.Equal(redone, now) {
 				return kept, nil // nobody has touched the file since: back to what it was, to the byte
 			}
 		}
 		return f.Uninstall(now, kept)
 	})
+	return slices.DeleteFunc(all, Change.onlyMode), err
+}
+
+// nod is the nod command that is in a settings file; the machine's, where nobody can tell.
+func (f File) nod(text []byte, m Machine) string {
+	if found, err := f.Look(text); err == nil && len(found.Runs) > 0 {
+		return cmp.Or(found.Runs[0].Nod, m.Nod)
+	}
+	return m.Nod
 }
 
 // changes edits files one after the other: those with the same path are one change.
@@ -290,7 +337,7 @@ func changes(files []File, edit func(f File, now []byte) ([]byte, error)) ([]Cha
 		}
 		all[i].After = after
 	}
-	return slices.DeleteFunc(all, func(c Change) bool { return bytes.Equal(c.Before, c.After) }), nil
+	return slices.DeleteFunc(all, func(c Change) bool { return bytes.Equal(c.Before, c.After) && !c.onlyMode() }), nil
 }
 
 // maxSettings is how large a settings file may be, in bytes.
@@ -331,32 +378,4 @@ func (m Machine) Folder(variable string, below ...string) string {
 		return dir
 	}
 	return filepath.Join(append([]string{m.Home}, below...)...)
-}
-
-// Command is the hook's command line as a shell reads it. Codex trusts a hook by this text: it must not
-// change from one version of nod to the next.
-func Command(nod, agent string) string {
-	return quote(nod) + " hook " + agent
-}
-
-// quote writes a path for a shell.
-func quote(path string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@", r)
-	}
-	if !slices.ContainsFunc([]rune(path), func(r rune) bool { return !plain(r) }) {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-}
-
-// IsOurs reports whether a hook's command line is one that nod wrote for this agent, whatever the path of
-// the nod command was then.
-func IsOurs(line, agent string) bool {
-	program, ok := strings.CutSuffix(line, " hook "+agent)
-	if !ok {
-		return false
-	}
-	program = strings.TrimSuffix(strings.Trim(program, "'"), ".exe")
-	return program == "nod" || strings.HasSuffix(program, "/nod") || strings.HasSuffix(program, `\nod`)
 }

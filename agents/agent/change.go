@@ -10,21 +10,40 @@ import (
 
 	"github.com/pmezard/go-difflib/difflib"
 
+	"nod/ipc/programs"
 	"nod/ownfile"
 )
 
 // Change is what would become of one file.
 type Change struct {
 	Path   string
-	Before []byte // nil: there is no file yet
-	After  []byte // nil: the file goes
+	Before []byte // nil: there is no file yet; of a program, what it is in words
+	After  []byte // nil: the file goes; of a program, what it becomes in words
 
-	keeps   bool // nod comes into the file: as it is now, it is kept beside it
-	program bool // the agent runs the file
+	copies  string // the file becomes a copy of this program
+	keeps   bool   // nod comes into the file: as it is now, it is kept beside it
+	program bool   // the agent runs the file
+}
+
+// copyOf is the change that makes the nod command, which the hooks name, a copy of the nod that installs them.
+func copyOf(m Machine) Change {
+	c := Change{Path: m.Nod, After: []byte("a copy of " + m.Self + "\n"), copies: m.Self}
+	if _, err := os.Lstat(m.Nod); err == nil {
+		c.Before = []byte("another nod\n")
+	}
+	return c
+}
+
+// onlyMode reports whether the file is as it should be, but the agent cannot run it.
+func (c Change) onlyMode() bool {
+	return c.program && c.Before != nil && bytes.Equal(c.Before, c.After) && canRun(c.Path) != nil
 }
 
 // Diff returns the change as a unified diff.
 func (c Change) Diff() string {
+	if c.onlyMode() {
+		return fmt.Sprintf("--- %s\n+++ %s\n+executable\n", c.Path, c.Path)
+	}
 	from, to := c.Path, c.Path
 	if c.Before == nil {
 		from = "/dev/null"
@@ -45,6 +64,9 @@ var ErrChanged = errors.New("the file has changed meanwhile: look at the differe
 
 // Apply makes the change: whole or not at all. When nod comes into a file, the file as it was is kept beside it.
 func (c Change) Apply() error {
+	if c.copies != "" {
+		return programs.Keep(c.copies)
+	}
 	now, err := read(c.Path)
 	if err != nil {
 		return err

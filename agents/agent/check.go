@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -14,11 +13,12 @@ import (
 
 // Step is one thing that has to be in order for an agent to ask through nod.
 type Step struct {
-	What string
-	Err  error // what is wrong and what to do; nil when it is in order
+	What  string
+	Err   error // what is wrong and what to do; nil when it is in order
+	Hooks bool  // to put nod's hooks in once more may mend it
 }
 
-// probeTimeout is how long the probe's hook may take.
+// probeTimeout is how long a probe may take.
 const probeTimeout = 10 * time.Second
 
 // Check looks at each step of the way from the agent to nod-desktop, and sends a harmless probe down it: an
@@ -28,17 +28,49 @@ func (a Agent) Check(ctx context.Context, m Machine) (Status, []Step) {
 	steps := []Step{
 		{What: a.Title + " is installed", Err: problem(s.Program == "", a.Program+" is not in PATH")},
 		{What: "its settings can be read", Err: err},
-		{What: "nod's hooks are in them", Err: problem(!s.Installed, "run: nod agents install "+a.Name)},
-		{What: "its settings let nod's hook wait for you", Err: s.CutOff},
-		{What: "the nod command is at " + m.Nod, Err: executable(m.Nod)},
 	}
-	if !slices.ContainsFunc(steps[1:], func(s Step) bool { return s.Err != nil }) {
-		steps = append(steps,
-			Step{What: "nod-desktop answers", Err: run(ctx, 0, m.Nod, "status", "")},
-			Step{What: "a probe went through the hook", Err: a.probe(ctx, m)},
-		)
+	if s.Dead == nil {
+		steps = append(steps, Step{"nod's hooks are in them",
+			problem(!s.Installed, "run: nod agents install "+a.Name), s.Partly})
+	}
+	steps = append(steps, Step{"its settings let nod's hook wait for you", s.CutOff, true})
+	if len(s.Runs) > 0 {
+		steps = append(steps, Step{"what its hooks run is there", a.DeadHooks(s), true})
+	}
+	for i := 0; i < len(s.Runs) && !slices.ContainsFunc(steps[1:], Step.isWrong); i++ {
+		steps = append(steps, a.probe(ctx, s.Runs[i])...)
 	}
 	return s, steps
+}
+
+func (s Step) isWrong() bool { return s.Err != nil }
+
+// probe runs the nod command of a hook, and the hook as the agent would: by a shell, with a payload of an event that is
+// no event.
+func (a Agent) probe(ctx context.Context, r Run) []Step {
+	const nothing = `{"hook_event_name":"NodProbe","session_id":"nod-probe"}`
+	steps := []Step{{"its hooks run " + r.Nod, isNod(ctx, r), true}}
+	if steps[0].Err != nil {
+		return steps
+	}
+	_, err := run(ctx, 0, r.Program+" status", "")
+	if steps = append(steps, Step{What: "nod-desktop answers", Err: err}); err != nil {
+		return steps
+	}
+	said, err := run(ctx, a.Hooks.Abstain, r.Line, nothing)
+	if err == nil && said != "" {
+		err = fmt.Errorf("the hook said %q where it should say nothing", said)
+	}
+	return append(steps, Step{What: "a probe went through the hook", Err: err})
+}
+
+// isNod returns an error unless a command says that it is nod.
+func isNod(ctx context.Context, r Run) error {
+	said, err := run(ctx, 0, r.Program+" --version", "")
+	if err != nil {
+		return fmt.Errorf("it does not run as nod does: %w", err)
+	}
+	return problem(!strings.HasPrefix(said, "nod "), "it is another program of that name")
 }
 
 func problem(is bool, what string) error {
@@ -48,38 +80,28 @@ func problem(is bool, what string) error {
 	return nil
 }
 
-func executable(path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	return problem(!info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0, "it cannot be run")
-}
-
-// probe runs the hook as the agent would: by a shell, with a payload of an event that is no event.
-func (a Agent) probe(ctx context.Context, m Machine) error {
-	const nothing = `{"hook_event_name":"NodProbe","session_id":"nod-probe"}`
-	return run(ctx, a.Hooks.Abstain, "/bin/sh", "-c", Command(m.Nod, a.Name), nothing)
-}
-
-// run runs a command whose last argument is its standard input, and expects it to end with this status and to say
-// nothing on standard output when it was given any.
-func run(ctx context.Context, status int, name string, args ...string) error {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+// run has a shell run a line with this standard input, and expects it to end with this status. It returns what the
+// command says.
+func run(ctx context.Context, status int, line, input string) (string, error) {
+	late := fmt.Errorf("no answer within %v", probeTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, probeTimeout, late)
 	defer cancel()
-	input := args[len(args)-1]
-	cmd := exec.CommandContext(ctx, name, args[:len(args)-1]...)
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", "exec "+line) // exec: what is killed is the command
 	cmd.Stdin = strings.NewReader(input)
+	cmd.WaitDelay = time.Second // what it started may hold its output open
 	var out, complaint bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaint
-	if err := cmd.Run(); err != nil && (ctx.Err() != nil || status == 0 || cmd.ProcessState.ExitCode() != status) {
-		if text := strings.TrimSpace(complaint.String()); text != "" {
-			return errors.New(text)
-		}
-		return err
+	err := cmd.Run()
+	switch text := strings.TrimSpace(complaint.String()); {
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case err == nil && status == 0, err != nil && status != 0 && cmd.ProcessState.ExitCode() == status:
+		return out.String(), nil
+	case text != "":
+		return "", errors.New(text)
+	case err == nil:
+		return "", fmt.Errorf("it ended with status 0, not %d", status)
+	default:
+		return "", err
 	}
-	if input != "" && out.Len() > 0 {
-		return fmt.Errorf("the hook said %q where it should say nothing", out.String())
-	}
-	return nil
 }

@@ -211,7 +211,7 @@ func (h HookFile) uninstall(now, kept []byte) ([]byte, error) {
 }
 
 // look says what of nod's is in the file.
-func (h HookFile) look(text []byte, nod string) (Found, error) {
+func (h HookFile) look(text []byte) (Found, error) {
 	if isBlank(text) {
 		return Found{}, nil
 	}
@@ -228,8 +228,12 @@ func (h HookFile) look(text []byte, nod string) (Found, error) {
 		if !known || decode(*v, &now) != nil {
 			return true
 		}
+		run, ok := RunOf(now.Command, h.Agent)
+		if ok {
+			f.Runs = addRun(f.Runs, run)
+		}
 		decides := !(e.Decides && now.Async) && !(e.Blocks && now.Failure != "block")
-		if now.Command == Command(nod, h.Agent) && decides {
+		if ok && decides {
 			here[event] = true
 		}
 		if limit := h.limit(now); e.Decides && (f.Limit == 0 || limit < f.Limit) {
@@ -237,7 +241,7 @@ func (h HookFile) look(text []byte, nod string) (Found, error) {
 		}
 		return true
 	})
-	f.All = len(here) == len(h.Events)
+	f.All = len(here) == len(h.Events) && len(f.Runs) == 1
 	return f, nil
 }
 

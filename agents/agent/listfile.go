@@ -21,7 +21,7 @@ func (l ListFile) At(path string) File {
 }
 
 func (l ListFile) install(before []byte, _ string) ([]byte, error) {
-	found, err := l.look(before, "")
+	found, err := l.look(before)
 	if err != nil || found.Some {
 		return before, err
 	}
@@ -70,7 +70,7 @@ func (l ListFile) uninstall(now, kept []byte) ([]byte, error) {
 	return d.pack(), nil
 }
 
-func (l ListFile) look(text []byte, _ string) (Found, error) {
+func (l ListFile) look(text []byte) (Found, error) {
 	_, list, err := l.find(text)
 	if err != nil || list == nil {
 		return Found{}, err

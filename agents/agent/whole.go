@@ -3,13 +3,15 @@ package agent
 import (
 	"bytes"
 	"errors"
+	"strings"
 )
 
 // marker is in every file that is nod's own.
 const marker = "written by nod"
 
-// Whole is a file that nod writes and removes as a whole. A file of that name that is somebody else's stays.
-func Whole(path string, text func(nod string) []byte) File {
+// Whole is a file that nod writes and removes as a whole. A file of that name that is somebody else's stays. run finds
+// the command in it; nil: it has none.
+func Whole(path string, text func(nod string) []byte, run func(text []byte) (Run, bool)) File {
 	foreign := func(b []byte) error {
 		if len(b) > 0 && !bytes.Contains(b, []byte(marker)) {
 			return errors.New("is not nod's: move it away first")
@@ -30,16 +32,30 @@ func Whole(path string, text func(nod string) []byte) File {
 			}
 			return nil, nil
 		},
-		Look: func(b []byte, nod string) (Found, error) {
-			return Found{Some: len(b) > 0, All: bytes.Equal(b, text(nod))}, foreign(b)
+		Look: func(b []byte) (Found, error) {
+			found := Found{Some: len(b) > 0}
+			nod := ""
+			if run != nil {
+				if r, ok := run(b); ok {
+					found.Runs, nod = []Run{r}, r.Nod
+				}
+			}
+			found.All = bytes.Equal(b, text(nod))
+			return found, foreign(b)
 		},
 	}
 }
 
 // Script is a program of nod's own that runs its hook, for an agent that runs programs without arguments.
 func Script(path, agent string) File {
+	const head = "#!/bin/sh\n# " + marker + "\nexec "
 	f := Whole(path, func(nod string) []byte {
-		return []byte("#!/bin/sh\n# " + marker + "\nexec " + Command(nod, agent) + "\n")
+		return []byte(head + Command(nod, agent) + "\n")
+	}, func(text []byte) (Run, bool) {
+		line, _ := strings.CutPrefix(string(text), head)
+		r, ok := RunOf(strings.TrimSuffix(line, "\n"), agent)
+		r.Line = Quote(path)
+		return r, ok
 	})
 	f.Program = true
 	return f

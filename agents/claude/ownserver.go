@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"nod/interact"
+	"nod/ipc/programs"
 )
 
 // ownTools begins the names of the tools of nod's own MCP server, as README has it set up.
@@ -96,15 +97,16 @@ func personsServers(folder string) (own []server, found bool) {
 	return own, len(own) > 0
 }
 
-// isNod reports whether the server is the nod command at this path.
+// isNod reports whether the server is the nod command at this path, or the copy of it that agents' hooks run.
 func (s server) isNod(nod string) bool {
 	path, err := exec.LookPath(s.Command)
 	if err != nil || s.Type != "" && s.Type != "stdio" || !slices.Equal(s.Args, []string{"mcp"}) {
 		return false
 	}
-	a, errA := os.Stat(path)
-	b, errB := os.Stat(nod)
-	return errA == nil && errB == nil && os.SameFile(a, b)
+	if programs.IsKept(path) {
+		return programs.CheckKept(path) == nil
+	}
+	return programs.IsSame(path, nod)
 }
 
 // ancestors are a folder and all around it.

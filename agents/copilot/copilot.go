@@ -5,6 +5,7 @@ package copilot
 import (
 	"encoding/json"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"nod/agents/agent"
@@ -38,7 +39,7 @@ var events = []string{preToolUse, permissionRequest, "notification", "userPrompt
 
 // settings is a file of nod's own beside those of others.
 func settings(m agent.Machine) agent.File {
-	return agent.Whole(filepath.Join(folder(m), "hooks", "nod.json"), hookFile)
+	return agent.Whole(filepath.Join(folder(m), "hooks", "nod.json"), hookFile, run)
 }
 
 type handler struct {
@@ -48,17 +49,29 @@ type handler struct {
 	Comment string `json:"comment"`
 }
 
+// table is what is in the file.
+type table struct {
+	Version int                  `json:"version"`
+	Hooks   map[string][]handler `json:"hooks"`
+}
+
 func hookFile(nod string) []byte {
-	table := map[string][]handler{}
+	hooks := map[string][]handler{}
 	for _, event := range events {
-		table[event] = []handler{{
+		hooks[event] = []handler{{
 			Type: "command", Bash: agent.Command(nod, name) + " " + event, Timeout: int(agent.HookTimeout / time.Second),
 			Comment: "written by nod",
 		}}
 	}
-	text, _ := json.MarshalIndent(struct { // texts and numbers become JSON always
-		Version int                  `json:"version"`
-		Hooks   map[string][]handler `json:"hooks"`
-	}{1, table}, "", "  ")
+	text, _ := json.MarshalIndent(table{1, hooks}, "", "  ") // texts and numbers become JSON always
 	return append(text, '\n')
+}
+
+// run is the command in the file, without the event after it.
+func run(text []byte) (agent.Run, bool) {
+	var t table
+	if json.Unmarshal(text, &t) != nil || len(t.Hooks[preToolUse]) != 1 {
+		return agent.Run{}, false
+	}
+	return agent.RunOf(strings.TrimSuffix(t.Hooks[preToolUse][0].Bash, " "+preToolUse), name)
 }

@@ -55,5 +55,5 @@ var gatePolicy []byte
 // deny what nobody allowed.
 func gate(m agent.Machine) agent.File {
 	path := filepath.Join(folder(m), "policies", "nod.toml")
-	return agent.Whole(path, func(string) []byte { return gatePolicy })
+	return agent.Whole(path, func(string) []byte { return gatePolicy }, nil)
 }

@@ -42,5 +42,5 @@ var manifest []byte
 
 // needs is the plugin's manifest.
 func needs(m agent.Machine) []agent.File {
-	return []agent.File{agent.Whole(filepath.Join(plugin(m), "plugin.json"), func(string) []byte { return manifest })}
+	return []agent.File{agent.Whole(filepath.Join(plugin(m), "plugin.json"), func(string) []byte { return manifest }, nil)}
 }

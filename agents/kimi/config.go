@@ -38,8 +38,8 @@ type hook struct {
 var hookKeys = []string{"event", "matcher", "command", "timeout"}
 
 func addHooks(before []byte, nod string) ([]byte, error) {
-	found, err := lookForHooks(before, nod)
-	if err != nil || found.All {
+	found, err := lookForHooks(before)
+	if err != nil || found.All && found.Runs[0].Nod == nod {
 		return before, err
 	}
 	rest, err := without(before)
@@ -63,7 +63,7 @@ func addHooks(before []byte, nod string) ([]byte, error) {
 		b.WriteString(strings.ReplaceAll("[[hooks]]\n"+string(text), "\n", end))
 	}
 	after := []byte(b.String())
-	if found, err := lookForHooks(after, nod); err != nil || !found.All {
+	if found, err := lookForHooks(after); err != nil || !found.All {
 		return nil, errors.Join(errors.New("nod's hooks cannot be added: write its hooks as [[hooks]] tables"), err)
 	}
 	return after, nil
@@ -90,7 +90,7 @@ func removeHooks(now, kept []byte) ([]byte, error) {
 }
 
 // lookForHooks refuses what Kimi Code would drop nod's hooks for.
-func lookForHooks(text []byte, nod string) (agent.Found, error) {
+func lookForHooks(text []byte) (agent.Found, error) {
 	all, err := read(text)
 	if err != nil {
 		return agent.Found{}, err
@@ -114,12 +114,17 @@ func lookForHooks(text []byte, nod string) (agent.Found, error) {
 		if slices.Contains(events, agent.Event{Name: event, Decides: true}) && (found.Limit == 0 || limit < found.Limit) {
 			found.Limit = limit
 		}
-		if keys["command"] == agent.Command(nod, name) && keys["matcher"] == nil && limit == agent.HookTimeout {
+		line, _ := keys["command"].(string)
+		run, ok := agent.RunOf(line, name)
+		if ok && !slices.Contains(found.Runs, run) {
+			found.Runs = append(found.Runs, run)
+		}
+		if ok && keys["matcher"] == nil && limit == agent.HookTimeout {
 			here[event]++
 		}
 	}
 	missing := func(e agent.Event) bool { return here[e.Name] != 1 }
-	found.All = len(here) == len(events) && !slices.ContainsFunc(events, missing)
+	found.All = len(here) == len(events) && !slices.ContainsFunc(events, missing) && len(found.Runs) == 1
 	return found, nil
 }
 

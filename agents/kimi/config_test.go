@@ -196,7 +196,7 @@ func FuzzConfig(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, before []byte) {
-		if was, err := lookForHooks(before, nodPath); err != nil || was.Some {
+		if was, err := lookForHooks(before); err != nil || was.Some {
 			return
 		}
 		after, err := addHooks(before, nodPath)
@@ -207,7 +207,7 @@ func FuzzConfig(f *testing.F) {
 		if err != nil {
 			return
 		}
-		found, err := lookForHooks(shut, nodPath)
+		found, err := lookForHooks(shut)
 		if is, autoErr := isAuto(shut); err != nil || autoErr != nil || !found.All || found.Limit != 10*time.Minute || !is {
 			t.Fatalf("%+v, %v, %v:\n%s", found, err, autoErr, shut)
 		}

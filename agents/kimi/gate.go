@@ -24,7 +24,7 @@ func gateAt(path string) agent.File {
 		Path:      path,
 		Install:   func(before []byte, _ string) ([]byte, error) { return closeGate(before) },
 		Uninstall: openGate,
-		Look: func(text []byte, _ string) (agent.Found, error) {
+		Look: func(text []byte) (agent.Found, error) {
 			is, err := isAuto(text)
 			return agent.Found{Some: is, All: is}, err
 		},

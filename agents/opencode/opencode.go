@@ -3,17 +3,20 @@ package opencode
 
 import (
 	_ "embed"
+	"encoding/json"
 	"path/filepath"
-	"strconv"
+	"regexp"
 	"strings"
 
 	"nod/agents/agent"
 	"nod/ipc/hooks"
 )
 
+const name = "opencode"
+
 // Agent is opencode.
 var Agent = agent.Agent{
-	Name: "opencode", Title: "opencode", Program: "opencode",
+	Name: name, Title: "opencode", Program: "opencode",
 	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: hooks.DenyIn(deny, "permission.asked")},
 	Folder:   folder,
 	Settings: settings,
@@ -35,6 +38,22 @@ func folder(m agent.Machine) string {
 
 func settings(m agent.Machine) agent.File {
 	return agent.Whole(filepath.Join(folder(m), "plugins", "nod.js"), func(nod string) []byte {
-		return []byte(strings.ReplaceAll(plugin, `"NOD"`, strconv.Quote(nod)))
-	})
+		path, _ := json.Marshal(nod) // a text becomes JSON always, and JSON is JavaScript
+		return []byte(strings.ReplaceAll(plugin, `"NOD"`, string(path)))
+	}, run)
+}
+
+var command = regexp.MustCompile(`(?m)^const NOD = (".*")$`)
+
+// run is the command that the plugin runs.
+func run(text []byte) (agent.Run, bool) {
+	found := command.FindSubmatch(text)
+	if found == nil {
+		return agent.Run{}, false
+	}
+	var nod string
+	if json.Unmarshal(found[1], &nod) != nil {
+		return agent.Run{}, false
+	}
+	return agent.RunOf(agent.Command(nod, name), name)
 }

@@ -220,10 +220,13 @@ func TestInstallReplacesAnOldPath(t *testing.T) {
 	m := machine(t)
 	install(t, codex.Agent, m, false)
 	m.Nod = "/home/me/my tools/nod"
-	if s, _ := codex.Agent.Status(m); s.Installed || !s.Partly {
+	if s, _ := codex.Agent.Status(m); !s.Installed || s.Other != "/opt/nod/bin/nod" {
 		t.Errorf("status %+v", s)
 	}
 	install(t, codex.Agent, m, false)
+	if s, _ := codex.Agent.Status(m); !s.Installed || s.Other != "" {
+		t.Errorf("status %+v", s)
+	}
 	got := text(t, codex.Agent.Settings(m).Path)
 	if strings.Contains(got, "/opt/nod") || strings.Count(got, `'/home/me/my tools/nod' hook codex`) != 5 {
 		t.Errorf("got:\n%s", got)

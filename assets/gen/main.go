@@ -1,5 +1,6 @@
-// Command gen rasterises the drawings in src to the PNG files that nod embeds: a tray wants PNG, and
-// drawing them here keeps the repository's pictures reproducible. Run it with go generate ./assets.
+// Command gen rasterises the drawings in src to the PNG files that nod embeds (icons, and those of the page for phones)
+// and those that are installed with it (hicolor): a tray wants PNG, and drawing them here keeps the repository's
+// pictures reproducible. Run it with go generate ./assets.
 package main
 
 import (
@@ -16,12 +17,12 @@ import (
 	"github.com/srwiley/rasterx"
 )
 
-// picture is one PNG to make. Recolour replaces colours of the drawing, pairwise.
+// picture is one PNG to make. Replace replaces parts of the drawing, such as colours, pairwise.
 type picture struct {
-	source   string
-	target   string
-	size     int // pixels
-	recolour []string
+	source  string
+	target  string // without .png
+	size    int    // pixels
+	replace []string
 }
 
 // onDark turns the tray's colours round for a dark panel: a light bubble, a dark mark. Each variant remains
@@ -31,24 +32,39 @@ var onDark = []string{
 	"#4454cc", "#8795f7", "#7d8590", "#b4bbc4", "#d92d20", "#ff6a5e", "#f2711c", "#ff9440", "#ffffff", "#14161d",
 }
 
+// toTheEdge fills the whole picture: a phone cuts the corners of an icon itself.
+var toTheEdge = []string{
+	"M16 2 H48 A14 14 0 0 1 62 16 V48 A14 14 0 0 1 48 62 H16 A14 14 0 0 1 2 48 V16 A14 14 0 0 1 16 2 Z",
+	"M0 0 H64 V64 H0 Z",
+}
+
+// hicolor are the sizes in which desktops look for a program's icon.
+var hicolor = []int{16, 22, 24, 32, 48, 64, 128, 256, 512}
+
 func pictures() []picture {
 	var all []picture
 	for _, state := range []string{"idle", "waiting", "paused", "broken"} {
 		all = append(all,
-			picture{"tray-" + state, "tray-" + state + "-light", 64, nil},
-			picture{"tray-" + state, "tray-" + state + "-dark", 64, onDark})
+			picture{"tray-" + state, "icons/tray-" + state + "-light", 64, nil},
+			picture{"tray-" + state, "icons/tray-" + state + "-dark", 64, onDark})
 	}
 	for _, level := range []string{"info", "warning", "error"} {
-		all = append(all, picture{"level-" + level, "level-" + level, 96, nil})
+		all = append(all, picture{"level-" + level, "icons/level-" + level, 96, nil})
 	}
-	return append(all, picture{"app", "app-256", 256, nil}, picture{"app", "app-512", 512, nil})
+	for _, size := range hicolor {
+		all = append(all, picture{"app", fmt.Sprintf("hicolor/%d", size), size, nil})
+	}
+	for _, size := range []int{192, 512} {
+		all = append(all, picture{"app", fmt.Sprintf("../ipc/device/page/icon-%d", size), size, toTheEdge})
+	}
+	return append(all, picture{"app", "icons/app-256", 256, nil})
 }
 
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("gen: ")
 	for _, p := range pictures() {
-		if err := p.draw("src", "icons"); err != nil {
+		if err := p.draw("src", "."); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -60,7 +76,7 @@ func (p picture) draw(from, to string) error {
 	if err != nil {
 		return err
 	}
-	img, err := rasterise(strings.NewReplacer(p.recolour...).Replace(string(svg)), p.size)
+	img, err := rasterise(strings.NewReplacer(p.replace...).Replace(string(svg)), p.size)
 	if err != nil {
 		return fmt.Errorf("%s.svg: %w", p.source, err)
 	}
@@ -68,7 +84,11 @@ func (p picture) draw(from, to string) error {
 	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, img); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(to, p.target+".png"), b.Bytes(), 0o644)
+	target := filepath.Join(to, p.target+".png")
+	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(target, b.Bytes(), 0o644)
 }
 
 // rasterise draws svg, which must be square, into an image of size by size pixels.

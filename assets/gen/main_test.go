@@ -15,7 +15,7 @@ func TestCommittedIconsMatchDrawings(t *testing.T) {
 			if err := p.draw("../src", fresh); err != nil {
 				t.Fatal(err)
 			}
-			want, got := pixels(t, filepath.Join(fresh, p.target+".png")), pixels(t, filepath.Join("../icons", p.target+".png"))
+			want, got := pixels(t, filepath.Join(fresh, p.target+".png")), pixels(t, filepath.Join("..", p.target+".png"))
 			if len(want) != len(got) {
 				t.Fatalf("committed picture has %d pixels, the drawing %d: run go generate ./assets", len(got), len(want))
 			}

@@ -8,17 +8,27 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"nod/ipc/operator"
+	"nod/version"
 )
 
-// version is set by the linker. It must be that of nod-desktop.
-var version = "0.1.0-dev"
-
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == "--version" {
+		fmt.Println("nod-dialogs", version.Get())
+		return
+	}
 	in, out := os.Stdin, os.Stdout
 	os.Stdout = os.Stderr // so that nothing a library prints gets into the protocol
+	if slices.Equal(os.Args[1:], []string{operator.SelfTestFlag}) {
+		if err := selfTest(out); err != nil {
+			fmt.Fprintln(os.Stderr, "nod-dialogs:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if info, err := in.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
 		fmt.Fprintln(os.Stderr, "nod-dialogs is started by nod-desktop: start that one")
 		os.Exit(2)
@@ -45,7 +55,7 @@ func exitCode(err error) int {
 // needs to be put away, and what the toolkit does to put them away has failed before.
 func run(ctx context.Context, in, out *os.File) error {
 	w := newWindows(ctx)
-	client, err := operator.Connect(ctx, in, out, version, operator.Events{
+	client, err := operator.Connect(ctx, in, out, version.Number(), operator.Events{
 		PromptsChanged: w.prompts.Changed, StateChanged: func() { operator.Signal(w.states) },
 		HistoryChanged: func() { operator.Signal(w.entries) }, Ping: w.ping,
 	})

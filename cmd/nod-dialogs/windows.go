@@ -19,6 +19,7 @@ import (
 	"nod/dialogs/settings"
 	"nod/interact"
 	"nod/ipc/operator"
+	"nod/ipc/programs"
 	"nod/policy/config"
 )
 
@@ -35,6 +36,7 @@ type windows struct {
 	settings *settings.Window
 	history  *history.Window
 	park     *park
+	theme    string        // by its name, as last applied; for the UI goroutine
 	inFront  bool          // Fyne says that one of the windows has the focus; for the UI goroutine
 	focused  atomic.Bool   // one of them has
 	states   chan struct{} // cap 1: something else is in force
@@ -223,9 +225,13 @@ func (w *windows) report(ctx context.Context) error {
 	return w.client.Report(ctx, operator.Screen{Focused: w.focused.Load(), Open: w.isOpen()})
 }
 
-// look applies the theme that the person chose.
+// look applies the theme that the person chose. The same one again would have all that is open drawn anew, which takes
+// its time. It runs on the UI goroutine.
 func (w *windows) look() {
-	w.app.Settings().SetTheme(dialogs.Theme(w.state.Load().Config.Look.Theme))
+	if name := w.state.Load().Config.Look.Theme; name != w.theme {
+		w.theme = name
+		w.app.Settings().SetTheme(dialogs.Theme(name))
+	}
 }
 
 // settle takes back what the person did a moment ago, or lets it stand.
@@ -235,7 +241,7 @@ func (w *windows) settle(undo int, back bool, done func(error)) {
 
 // machine is this machine, with hooks that run the nod command.
 func machine() (agent.Machine, error) {
-	nod, err := operator.Program("nod")
+	nod, err := programs.Find("nod")
 	if err != nil {
 		return agent.Machine{}, fmt.Errorf("the nod command, which agents' hooks run: %w", err)
 	}

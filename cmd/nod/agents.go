@@ -1,17 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"nod/agents/agent"
 	"nod/agents/registry"
+	"nod/ipc/programs"
 	"nod/policy"
 	"nod/policy/config"
 )
@@ -60,7 +59,7 @@ func (c *console) listAgents() error {
 		s, err := a.Status(m)
 		row := agentRow{
 			Agent: a.Name, Found: s.Program, Version: s.Version, Installed: s.Installed, State: state(s),
-			Settings: []string{s.File}, Remarks: remarks(s),
+			Settings: []string{s.File}, Remarks: remarks(a, s),
 		}
 		if err != nil {
 			row.State = err.Error()
@@ -79,15 +78,26 @@ func (c *console) listAgents() error {
 }
 
 // remarks are what the person should know of an agent, though it may work.
-func remarks(s agent.Status) []string {
+func remarks(a agent.Agent, s agent.Status) []string {
 	var all []string
 	if s.Untested != "" {
 		all = append(all, s.Untested)
 	}
-	if s.CutOff != nil {
-		all = append(all, s.CutOff.Error())
+	for _, err := range []error{a.DeadHooks(s), s.CutOff} {
+		if err != nil {
+			all = append(all, err.Error())
+		}
+	}
+	if s.Other != "" {
+		all = append(all, otherNod(a, s))
 	}
 	return all
+}
+
+// otherNod says that an agent runs another nod command than this nod would put in: that works, for as long as it is
+// there.
+func otherNod(a agent.Agent, s agent.Status) string {
+	return fmt.Sprintf("its hooks run another nod command, %s: to change that: nod agents install %s", s.Other, a.Name)
 }
 
 func state(s agent.Status) string {
@@ -96,17 +106,19 @@ func state(s agent.Status) string {
 		return "yes, and nod is the only gate"
 	case s.Installed:
 		return "yes"
+	case s.Dead != nil:
+		return "no: its hooks point nowhere"
 	case s.Partly:
-		return "in part, or with another nod: install again"
+		return "in part: install again"
 	}
 	return "no"
 }
 
-// machine is this machine, with the hooks run by this very program.
+// machine is this machine, with hooks that run this nod.
 func machine() (agent.Machine, error) {
-	self, err := os.Executable()
+	self, err := programs.Self()
 	if err != nil {
-		return agent.Machine{}, fmt.Errorf("find the path of nod: %w", err)
+		return agent.Machine{}, err
 	}
 	return agent.ThisMachine(self)
 }
@@ -117,7 +129,10 @@ func (c *console) agentsInstall() *cobra.Command {
 		Use:   "install AGENT",
 		Short: "Add nod's hooks to an agent's settings",
 		Long: `Add nod's hooks to an agent's settings. Shows the difference, asks, and keeps a copy of the old file beside
-the new one. Nothing else in the file changes. Running it again changes nothing.`,
+the new one. Nothing else in the file changes. Running it again changes nothing.
+
+The hooks run an installed nod by the path that you call it by, links not followed. A nod in a checkout or an unpacked
+archive may go away: for their hooks nod keeps a copy in its data folder, which nod-desktop renews when it starts.`,
 		Example:   "  nod agents install claude-code",
 		Args:      oneArg("agent"),
 		ValidArgs: registry.Names(registry.Installable()),
@@ -135,7 +150,7 @@ func (c *console) agentsUninstall() *cobra.Command {
 	return c.withJSON(c.withYes(&cobra.Command{
 		Use:       "uninstall AGENT",
 		Short:     "Remove nod's hooks from an agent's settings",
-		Long:      "Remove exactly what nod agents install added to an agent's settings.",
+		Long:      "Remove exactly what nod agents install added to an agent's settings. Shows the difference and asks.",
 		Args:      oneArg("agent"),
 		ValidArgs: registry.Names(registry.Installable()),
 		RunE: c.runs(func(_ context.Context, args []string) error {
@@ -180,16 +195,24 @@ func (c *console) change(
 			return err
 		}
 	}
-	for _, change := range changes {
-		if err := change.Apply(); err != nil {
-			return err
-		}
+	if err := apply(changes); err != nil {
+		return err
 	}
 	text := "done\n"
 	if result.Hint = after(a); result.Hint != "" {
 		text += result.Hint + "\n"
 	}
 	return c.show(result, text)
+}
+
+// apply makes changes, one after the other.
+func apply(changes []agent.Change) error {
+	for _, change := range changes {
+		if err := change.Apply(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func agentNamed(name string) (agent.Agent, agent.Machine, error) {
@@ -218,75 +241,10 @@ func patientMachine() (agent.Machine, error) {
 	return m, nil
 }
 
-// consent asks at the terminal, unless --yes says so already. Anything but y or yes is a no.
+// consent asks whether to go on, unless --yes says so already.
 func (c *console) consent() error {
-	if c.yes {
+	if c.yes || c.asks("Make these changes?") {
 		return nil
-	}
-	fmt.Fprint(c.err, "Make these changes? [y/N] ")
-	line, err := bufio.NewReader(c.in).ReadString('\n')
-	if answer := strings.ToLower(strings.TrimSpace(line)); answer == "y" || answer == "yes" {
-		return nil
-	}
-	if err != nil && line == "" {
-		fmt.Fprintln(c.err)
 	}
 	return &verdict{exitNo, "nothing was changed"}
-}
-
-func (c *console) agentsCheck() *cobra.Command {
-	return c.withJSON(&cobra.Command{
-		Use:   "check AGENT",
-		Short: "Send a harmless probe through an agent's hook and report each step",
-		Long: `Check each step from an agent to nod-desktop, and send a harmless probe through its hook. "ok" works, "no"
-doesn't, and "--" is good to know: a version that nod wasn't tested with, and what nod can't do for the agent.`,
-		Args:      oneArg("agent"),
-		ValidArgs: registry.Names(registry.Installable()),
-		RunE:      c.runs(func(ctx context.Context, args []string) error { return c.checkAgent(ctx, args[0]) }),
-	}, "print JSON")
-}
-
-// checked is what nod agents check says.
-type checked struct {
-	Agent   string        `json:"agent"`
-	OK      bool          `json:"ok"`
-	Steps   []checkedStep `json:"steps"`
-	Remarks []string      `json:"remarks"`
-}
-
-type checkedStep struct {
-	What    string `json:"what"`
-	Problem string `json:"problem,omitempty"`
-}
-
-func (c *console) checkAgent(ctx context.Context, name string) error {
-	a, m, err := agentNamed(name)
-	if err != nil {
-		return err
-	}
-	status, steps := a.Check(ctx, m)
-	r := checked{Agent: a.Name, OK: true, Steps: []checkedStep{}, Remarks: []string{}}
-	var text strings.Builder
-	for _, step := range steps {
-		if step.Err == nil {
-			r.Steps = append(r.Steps, checkedStep{What: step.What})
-			fmt.Fprintf(&text, "ok  %s\n", step.What)
-			continue
-		}
-		r.OK = false
-		r.Steps = append(r.Steps, checkedStep{step.What, step.Err.Error()})
-		fmt.Fprintf(&text, "no  %s: %v\n", step.What, step.Err)
-	}
-	if status.Untested != "" {
-		r.Remarks = append(r.Remarks, policy.Visible(status.Untested))
-	}
-	r.Remarks = append(r.Remarks, a.Limits...)
-	for _, remark := range r.Remarks {
-		fmt.Fprintf(&text, "--  %s\n", remark)
-	}
-	err = c.show(r, text.String())
-	if !r.OK {
-		err = errors.Join(err, errors.New(a.Title+" does not ask through nod yet"))
-	}
-	return err
 }

@@ -64,11 +64,10 @@ func (c *console) approve() *cobra.Command {
 		Long: `Request approval for a tool call. Prints allow or deny and, from the second line on, the reason if there
 is one.
 
-Only exit status 0 means that the call may happen. 1 is a person's or a rule's denial. Deny is also printed when
-nobody answered (3: not in time, or nod is paused) and when the prompt was closed (4), but then
-nobody has refused.
+Only exit status 0 means that the call may happen. 1 is a person's or a rule's denial. It also prints deny when nobody
+answered (3: not in time, or nod is paused) and when the prompt was closed (4), but then nobody has refused.
 
-Without --agent the tool is taken for Claude Code's of that name.`,
+Without --agent, nod takes the tool for Claude Code's tool of that name.`,
 		Example: `  nod approve --tool Bash --input '{"command":"make all"}' && make all
   nod approve --tool Write --input @call.json --class write`,
 		Args: noArgs,

@@ -16,7 +16,7 @@ import (
 	"nod/policy"
 )
 
-func init() { programs["agent"], programs["tini"] = anAgent, tini }
+func init() { commands["agent"], commands["tini"] = anAgent, tini }
 
 // anAgent is a program that stands in for a coding agent: it starts the command that its arguments are, and does
 // nothing about the command's end or its own.

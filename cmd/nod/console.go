@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -22,6 +23,8 @@ type console struct {
 	out, err io.Writer
 	terminal bool // out is one
 	ran      bool // cobra found nothing wrong with the command line
+
+	answers *bufio.Reader // of in, once something was asked
 
 	// Flags that several commands have.
 	json bool // print JSON
@@ -46,6 +49,20 @@ func (c *console) print(text string) error {
 		return fmt.Errorf("write the answer: %w", err)
 	}
 	return nil
+}
+
+// asks asks at the terminal. Anything but y or yes is a no.
+func (c *console) asks(question string) bool {
+	if c.answers == nil {
+		c.answers = bufio.NewReader(c.in) // for all questions: it reads ahead
+	}
+	fmt.Fprint(c.err, question+" [y/N] ")
+	line, err := c.answers.ReadString('\n')
+	if err != nil {
+		fmt.Fprintln(c.err)
+	}
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return answer == "y" || answer == "yes"
 }
 
 // withJSON gives cmd the flag --json.

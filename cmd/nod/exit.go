@@ -120,7 +120,7 @@ func explain(err error) (string, status) {
 	}
 	switch {
 	case errors.Is(err, client.ErrNotRunning):
-		return client.ErrNotRunning.Error() + ": " + client.Hint, exitUnreachable
+		return program + " isn't running: start it with: nod " + starts, exitUnreachable
 	case errors.Is(err, client.ErrForeign):
 		return err.Error() + ": nothing was sent to it; run: nod status", exitUnreachable
 	}

@@ -84,7 +84,7 @@ func (c *console) form() *cobra.Command {
 		Long: `Ask several questions on one page. FILE (- for standard input) holds the body of POST /v1/form, or just
 its array of questions. Flags override the same fields of the file.
 
-Prints the answer of a form with one question; of one with several, an object of answers by question id. The answer
+Prints the answer to a form with one question, and for several questions an object of answers by question id. The answer
 to a choice is an array, even of one; to a text question, a string.`,
 		Example: `  nod form questions.json
   echo '[{"id":"name","question":"Your name?"}]' | nod form -`,

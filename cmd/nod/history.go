@@ -1,3 +1,5 @@
+//go:build !relay
+
 package main
 
 import (
@@ -43,11 +45,11 @@ func (c *console) history() *cobra.Command {
 	cmd := c.withJSON(&cobra.Command{
 		Use:   "history",
 		Short: "List what was asked and decided",
-		Long: `List what was asked and decided, by whom and why, the newest first. This reads the journal, which nod-desktop
-writes, whether it runs or not; nothing is written. Times are local.
+		Long: `List what was asked and decided, by whom and why, the newest first. This reads the journal that nod-desktop
+writes, whether nod-desktop runs or not, and changes nothing. Times are local.
 
---json prints an object: entries, and more, which says that there are others: --before, with the seq of the last
-entry, prints them.`,
+--json prints an object with entries and more. When more is true there are older entries: --before, with the seq of the
+last entry, prints them.`,
 		Example: `  nod history --since 2d --outcome denied
   nod history --project . --search "git push"
   nod history show 1204`,
@@ -81,10 +83,12 @@ func (f *historyFlags) add(cmd *cobra.Command) {
 	set.StringVar(&f.project, "project", "", "only from this `folder`")
 	set.StringVar(&f.query.Session, "session", "", "only of this session")
 	set.StringVar(&f.query.Tool, "tool", "", "only about this tool")
+	set.StringVar(&f.query.Machine, "machine", "", "only asked on the paired machine of this `name`")
+	set.StringVar(&f.query.Device, "device", "", "only answered on the device or the other desk of this `name`")
 	set.StringVar(&f.kind, "kind", "", "only ask, confirm, form, approve or notify")
 	set.StringVar(&f.outcome, "outcome", "", "only with this outcome, such as allowed, denied or timed_out")
 	set.StringVar(&f.by, "by", "", "only decided by human, policy or timeout")
-	set.StringVar(&f.query.Rule, "rule", "", "only decided by the rule or grant with this `id`")
+	set.StringVar(&f.query.Rule, "rule", "", "only decided by the rule or saved approval with this `id`")
 	set.StringVar(&f.since, "since", "", "only since this `time`: 2d or 36h ago, or 2026-11-22 or 2026-11-22T15:04")
 	set.StringVar(&f.until, "until", "", "only before this `time`")
 	complete(cmd, "kind", texts(kinds)...)
@@ -193,10 +197,16 @@ func (c *console) listHistory(ctx context.Context, flags historyFlags) error {
 func historyTable(page history.Page) string {
 	rows := []string{"SEQ\tTIME\tAGENT\tPROJECT\tTOOL\tOUTCOME\tBY\tABOUT"}
 	for _, l := range page.Lines {
+		project, by := baseOf(l.Project), string(l.By)
+		if l.Machine != "" {
+			project += " on " + l.Machine
+		}
+		if l.Device != "" {
+			by += " on " + l.Device
+		}
 		rows = append(rows, strings.Join([]string{
-			strconv.FormatInt(l.Seq, 10), localTime(l.Settled), safeCell(l.Agent), safeCell(baseOf(l.Project)),
-			safeCell(cmp.Or(l.Tool, string(l.Kind))), words(l.Outcome), safeCell(string(l.By)),
-			safeCell(shorten(l.Gist, maxGist)),
+			strconv.FormatInt(l.Seq, 10), localTime(l.Settled), safeCell(l.Agent), safeCell(project),
+			safeCell(cmp.Or(l.Tool, string(l.Kind))), words(l.Outcome), safeCell(by), safeCell(shorten(l.Gist, maxGist)),
 		}, "\t"))
 	}
 	text := columns(rows)
@@ -281,6 +291,7 @@ func describeEntry(e history.Entry) string {
 	line("kind", string(e.Kind))
 	line("created", localTime(e.Created))
 	line("settled", localTime(e.Settled))
+	line("machine", e.Machine)
 	line("agent", e.Agent)
 	line("subagent", r.Requester.Subagent.Type)
 	line("session", e.Session)
@@ -291,6 +302,7 @@ func describeEntry(e history.Entry) string {
 	line("policy", e.Record.Why.Reason)
 	line("outcome", words(e.Outcome))
 	line("by", string(e.By))
+	line("device", e.Device)
 	line("rule", e.Rule)
 	line("reason", a.Reason)
 	line("scope", string(a.Scope))
@@ -420,9 +432,9 @@ func (c *console) historyVerify(flags *historyFlags) *cobra.Command {
 	cmd := c.withJSON(&cobra.Command{
 		Use:   "verify",
 		Short: "Find out whether the history has been changed",
-		Long: `Hold every entry against the chain of hashes, and print the head: the number and the hash of the last entry.
-Whoever has noted a head elsewhere can tell with --head that nothing up to it was changed, removed or added since.
-The exit status is 1 when something was.`,
+		Long: `Check every entry against the chain of hashes, and print the head: the number and the hash of the last entry.
+If you keep a head elsewhere, --head checks that nothing up to it was changed, removed or added since. The exit status
+is 1 when something was.`,
 		Args: noArgs,
 	}, "print JSON")
 	cmd.Flags().StringVar(&head, "head", "", "a `hash` that was the head once")
@@ -485,8 +497,8 @@ func (c *console) historyStats(flags *historyFlags) *cobra.Command {
 		Use:   "stats",
 		Short: "Print how often you were asked, and what passed unasked",
 		Long: `Print by day, agent, project and tool how often you were asked, what the rules passed, what was denied, and
-what nobody answered; and how many prompts each rule and grant has saved. In JSON, answered is the time from prompt to
-answer, in nanoseconds, in all.`,
+what nobody answered; and how many prompts each rule and saved approval has saved. In JSON, answered is the total time
+from prompts to answers, in nanoseconds.`,
 		Args: noArgs,
 	}, "print JSON")
 	cmd.Flags().StringVar(&since, "since", since, "count from this `time` on: 90d, or 2026-11-22")

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 
@@ -19,16 +20,21 @@ import (
 	"nod/agents/registry"
 	"nod/ipc/client"
 	"nod/ipc/hooks"
+	"nod/ipc/programs"
 	"nod/policy/config"
 )
 
 // maxPayload is the most bytes that a hook reads from its agent.
 const maxPayload = 1 << 20
 
+// hookName is the command that agents run.
+const hookName = "hook"
+
 // hook returns the command that agents run.
 func (c *console) hook() *cobra.Command {
-	return &cobra.Command{
-		Use:   "hook AGENT [EVENT]",
+	var debug bool
+	cmd := &cobra.Command{
+		Use:   hookName + " AGENT [EVENT]",
 		Short: "Answer a coding agent's hook: what nod agents install makes the agent run",
 		Long: `Read a hook's payload from standard input, pass it on to nod-desktop, and print the agent's own reply:
 one JSON object, or nothing, which means "no decision". The exit status is always 0: an agent would show
@@ -37,30 +43,42 @@ anything else as an error. To Amp and Letta Code, which go by the exit status an
 
 While nod-desktop isn't running the hook says nothing, and the agent asks in its own way. For the agents listed
 under agents.strict in the configuration it denies instead, with a reason that says how to start nod.
-When the agent ends, so does the hook, and what it asked is withdrawn.
+When the agent ends, so does the hook, and nod withdraws what it asked.
 
-EVENT names what happened for an agent whose payloads do not.`,
+EVENT names what happened for an agent whose payloads do not.
+
+With --debug, with NOD_LOG=debug in the environment, and while nod log --hooks runs, the hook writes its payload, reply,
+exit status, time and errors, with any secrets, to a file that only you can read (nod log --hooks says where it is).
+Remove the file when you are done. What the hook says does not change.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: c.runs(func(ctx context.Context, args []string) error {
-			return c.answerHook(ctx, args[0], strings.Join(args[1:], ""))
+			return c.answerHook(ctx, args[0], strings.Join(args[1:], ""), debug)
 		}),
 	}
+	cmd.Flags().BoolVar(&debug, "debug", false, "write down what the hook reads and says")
+	return cmd
 }
 
 // answerHook never fails: whatever goes wrong is no decision, or what strict makes of one.
-func (c *console) answerHook(ctx context.Context, name, event string) error {
+func (c *console) answerHook(ctx context.Context, name, event string, debug bool) error {
+	log := newHookLog(debug, name, event)
 	a, err := registry.Find(registry.All(), name)
 	if err != nil {
+		log.end(nil, err)
 		return nil
 	}
 	ctx, stop := whileAgentRuns(ctx)
 	defer stop()
-	return c.endHook(a.Hooks, replyOf(ctx, a, event, c.in))
+	reply := replyOf(ctx, a, event, c.in, log)
+	err = c.endHook(a.Hooks, reply)
+	log.end(reply, err)
+	return err
 }
 
 // replyOf is the agent's own reply; nil is no decision. The event is in the payload when it is not named.
-func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader) []byte {
+func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader, log *hookLog) []byte {
 	payload, err := io.ReadAll(io.LimitReader(in, maxPayload+1))
+	log.Debug("read", "payload", log.text(payload), "bytes", len(payload), "err", err)
 	if err != nil || len(payload) > maxPayload {
 		return away(a, cmp.Or(event, eventOf(payload)), errors.New("the payload could not be read"))
 	}
@@ -71,6 +89,7 @@ func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader) []b
 	}
 	event = cmp.Or(event, eventOf(payload))
 	reply, err := passOn(ctx, a.Name, event, payload)
+	log.Debug("passed on", "event", event, "err", err)
 	switch {
 	case context.Cause(ctx) == errCallerGone:
 		return nil // nobody reads it
@@ -129,12 +148,12 @@ func eventOf(payload []byte) string {
 var eventFields = []string{"hook_event_name", "type", "event_type", "hookEventName", "event", "hookName"}
 
 // isGate reports whether the agent's own prompt is switched off, so that nod alone decides.
-func isGate(agent string) bool {
-	a, err := registry.Find(registry.All(), agent)
+func isGate(name string) bool {
+	a, err := registry.Find(registry.All(), name)
 	if err != nil {
 		return false
 	}
-	m, err := machine()
+	m, err := agent.Here()
 	return err == nil && a.GateIsOn(m)
 }
 
@@ -143,15 +162,24 @@ func away(a agent.Agent, event string, cause error) []byte {
 	if !isGate(a.Name) && !isStrict(a.Name) {
 		return nil
 	}
-	reason := "nod-desktop cannot be asked, so this is denied. The person has not refused. To start it: nod start"
+	reason := program + " cannot be asked, so this is denied. The person has not refused. To start it: " + startCommand()
 	if !errors.Is(cause, client.ErrNotRunning) {
-		reason = fmt.Sprintf("nod-desktop gave no answer (%v), so this is denied. The person has not refused.", cause)
+		reason = fmt.Sprintf("%s gave no answer (%v), so this is denied. The person has not refused.", program, cause)
 	}
 	reply, err := a.Hooks.Refuse(event, reason)
 	if err != nil {
 		return nil
 	}
 	return reply
+}
+
+// startCommand is what a person types to start nod-desktop: the nod that hooks run need not be in PATH.
+func startCommand() string {
+	self, err := programs.Self()
+	if _, notInPath := exec.LookPath("nod"); err != nil || notInPath == nil {
+		return "nod " + starts
+	}
+	return agent.Quote(self) + " " + starts
 }
 
 // isStrict reads the configuration only when it matters. One that cannot be read makes nobody stricter than

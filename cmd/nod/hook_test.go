@@ -50,7 +50,7 @@ func deniesWhatItCannotRead(t *testing.T, m agent.Machine) {
 	} {
 		var out, err bytes.Buffer
 		c := &console{in: strings.NewReader(head + input + "}"), out: &out, err: &err}
-		e := c.answerHook(t.Context(), "gemini-cli", "")
+		e := c.answerHook(t.Context(), "gemini-cli", "", false)
 		if e != nil || !strings.Contains(out.String(), `"decision":"deny"`) {
 			t.Errorf("%.120s: %q, %v", input, out.String(), e)
 		}

@@ -1,3 +1,5 @@
+//go:build !relay
+
 package main
 
 import (
@@ -21,11 +23,11 @@ import (
 func (c *console) policyImport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import AGENT [FILE…]",
-		Short: "Take over the permission rules of an agent, as far as nod can say them",
+		Short: "Take over the permission rules of an agent, as far as nod can express them",
 		Long: `Translate the permission rules of an agent: those in FILE, or in the files that the
 agent reads when it works in this folder. This prints the rules that would be added and what is left out, with
-the reason, and asks before it changes config.yaml. No allow gets wider, and no deny narrower: what nod cannot
-say so is left out. nod-desktop shows the change and asks, as with every change that it did not make.`,
+the reason, and asks before it changes config.yaml. No allow gets wider, and no deny narrower: the import leaves out
+what nod cannot express. nod-desktop shows the change and asks, as with every change that it did not make.`,
 		Example:   "  nod policy import claude-code",
 		ValidArgs: registry.Names(registry.WithRules()),
 		Args:      cobra.ArbitraryArgs,

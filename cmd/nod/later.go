@@ -111,8 +111,8 @@ func (c *console) pending() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pending",
 		Short: "List the pending requests you sent",
-		Long: `List the pending requests you sent. With --follow there is a line for each of them, and from then on whenever
-a request comes or ends: what became of it, its kind and its id.`,
+		Long: `List the pending requests you sent. With --follow, print a line for each, and then one whenever a request comes
+or ends: what became of it, its kind and its id.`,
 		Args: noArgs,
 		RunE: c.runs(func(ctx context.Context, _ []string) error {
 			if follow {

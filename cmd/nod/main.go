@@ -10,7 +10,7 @@
 // 0 only for an answer that says yes:
 //
 //	0  allowed, yes, answered, sent
-//	1  denied, no, not sent
+//	1  denied, no, not sent; of nod doctor: errors
 //	2  wrong usage, or nod-desktop refused a parameter
 //	3  nobody answered in time
 //	4  the human closed the prompt, or the request was withdrawn or interrupted

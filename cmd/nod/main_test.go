@@ -37,12 +37,13 @@ import (
 	"nod/ipc/hooks"
 	"nod/policy"
 	"nod/policy/config"
+	"nod/version"
 )
 
-// programs are what the test program is under other names.
-var programs = map[string]func(){"nod": main, "nod-desktop": fakeDesktop}
+// commands are what the test program is under other names.
+var commands = map[string]func(){"nod": main, "nod-desktop": fakeDesktop}
 
-func TestMain(m *testing.M) { testscript.Main(m, programs) }
+func TestMain(m *testing.M) { testscript.Main(m, commands) }
 
 // TestScripts runs the scripts in testdata/script: nod as a user types it, against a real broker behind a
 // real server; only the human is played.
@@ -218,14 +219,14 @@ func startDesktop(dir string, words []string) (*desktop, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	version := buildVersion()
+	number := version.Number()
 	for _, word := range words {
 		if v, ok := strings.CutPrefix(word, "version="); ok {
-			version = v
+			number = v
 		}
 	}
 	server, err := ipc.Listen(ipc.Config{
-		Address: "127.0.0.1:0", Dir: dir, Broker: broker, Version: version, Log: slog.New(slog.DiscardHandler),
+		Address: "127.0.0.1:0", Dir: dir, Broker: broker, Version: number, Log: slog.New(slog.DiscardHandler),
 		Hooks: hooks.New(hooks.Config{
 			Agents: registry.Protocols(), Broker: broker, Log: slog.New(slog.DiscardHandler),
 			Timeout: func() time.Duration { return time.Minute },
@@ -241,8 +242,11 @@ func startDesktop(dir string, words []string) (*desktop, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(ctx) }()
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = server.Serve(ctx) // a crash is an error
+	}()
 	return &desktop{
 		prompter: h,
 		stop:     func() { cancel(); broker.Close(); <-served },
@@ -251,6 +255,7 @@ func startDesktop(dir string, words []string) (*desktop, error) {
 				return err
 			}
 			_ = server.Close() // what serves has closed some of it already
+			<-served           // it takes the endpoint away, too
 			return os.Chmod(endpoint.Path(dir), 0o600)
 		},
 	}, nil
@@ -450,7 +455,10 @@ func mcpCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: mcp TOOL ARGUMENTS WANT [WORD…]")
 	}
 	if words := args[3:]; len(words) > 0 {
+		replaced := make(chan struct{})
+		defer func() { <-replaced }()
 		go func() {
+			defer close(replaced)
 			promptedCommand(ts, false, nil)
 			desktopCommand(ts, false, []string{"crash"})
 			desktopCommand(ts, false, words)
@@ -545,6 +553,18 @@ func appears(file string) error {
 // fakeDesktop is a nod-desktop in a process of its own. NOD_TEST_DESKTOP says what it does, NOD_TEST_HUMAN what its
 // human does.
 func fakeDesktop() {
+	if slices.Contains(os.Args, "--version") {
+		fmt.Println("nod-desktop", version.Get())
+		return
+	}
+	if slices.Contains(os.Args, "--autostart=off") {
+		if os.Getenv("NOD_TEST_DESKTOP") == "no autostart" {
+			fmt.Fprintln(os.Stderr, "nod-desktop: not made by nod")
+			os.Exit(1)
+		}
+		os.WriteFile(filepath.Join(os.Getenv("HOME"), "autostart"), []byte("off\n"), 0o600)
+		return
+	}
 	alive, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		panic(err)

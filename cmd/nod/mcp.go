@@ -13,6 +13,7 @@ import (
 
 	"nod/ipc/client"
 	"nod/ipc/mcp"
+	"nod/version"
 )
 
 // mcp returns the command that MCP clients run.
@@ -21,8 +22,8 @@ func (c *console) mcp() *cobra.Command {
 		Use:   "mcp",
 		Short: "Offer nod's questions and approvals as MCP tools on standard input and output",
 		Long: `Speak the Model Context Protocol on standard input and output, for clients that start their servers.
-The same tools are at /mcp of nod-desktop's own address. While nod-desktop isn't running the tools are still there,
-and say so when they are called.`,
+The same tools are at /mcp of nod-desktop's own address. While nod-desktop isn't running, the tools are still there, and
+a call says that it isn't running.`,
 		Args: noArgs,
 		RunE: c.runs(func(ctx context.Context, _ []string) error { return serveMCP(ctx) }),
 	}
@@ -32,7 +33,7 @@ func serveMCP(ctx context.Context) error {
 	ctx, stop := whileAgentRuns(ctx)
 	defer stop()
 	cwd, _ := os.Getwd() // a folder that was removed under us has no name
-	proxy := mcp.NewProxy(func() (mcp.Desktop, error) { return discoverMCP(cwd) }, buildVersion())
+	proxy := mcp.NewProxy(func() (mcp.Desktop, error) { return discoverMCP(cwd) }, version.Number())
 	proxy.AddReceivingMiddleware(endsWhenHung)
 	err := proxy.Run(ctx, &sdk.StdioTransport{})
 	if err != nil && ctx.Err() == nil && !errors.Is(err, io.EOF) { // a client that closes our input is done
@@ -50,7 +51,7 @@ type mcpDesktop struct {
 func discoverMCP(cwd string) (mcp.Desktop, error) {
 	cl, err := client.Discover()
 	if errors.Is(err, client.ErrNotRunning) {
-		return nil, fmt.Errorf("%w: the person can start it with: nod start", err)
+		return nil, fmt.Errorf("%w: the person can start it with: nod %s", err, starts)
 	}
 	return mcpDesktop{cl, cwd}, err
 }
@@ -66,7 +67,7 @@ func (d mcpDesktop) Connect(ctx context.Context, s mcp.Session) (*sdk.ClientSess
 		MaxRetries:           -1,
 		DisableStandaloneSSE: true,
 	}
-	me := sdk.NewClient(&sdk.Implementation{Name: s.Client, Version: buildVersion()}, s.Options)
+	me := sdk.NewClient(&sdk.Implementation{Name: s.Client, Version: version.Number()}, s.Options)
 	session, err := me.Connect(ctx, transport, nil)
 	if err != nil {
 		return nil, fmt.Errorf("nod-desktop cannot be asked: %w", err)

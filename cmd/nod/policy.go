@@ -1,3 +1,5 @@
+//go:build !relay
+
 package main
 
 import (
@@ -132,15 +134,6 @@ func configPath(args []string) (string, error) {
 	return args[0], pathError(err)
 }
 
-// checkConfig returns what is wrong with the configuration. That there is none is fine: the defaults hold.
-func checkConfig(path string) error {
-	_, err := config.Check(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
 // policyExplain returns the command that says what the rules make of a call, and why.
 func (c *console) policyExplain() *cobra.Command {
 	var who policy.Call
@@ -148,8 +141,8 @@ func (c *console) policyExplain() *cobra.Command {
 		Use:   "explain --tool NAME --input JSON",
 		Short: "Print what the rules decide about a tool call, step by step",
 		Long: `Print what the rules decide about a tool call, step by step. This reads the same files as nod-desktop, which
-need not run. It knows no requesting program, and only saved approvals that last for ever. The exit status is 0 for
-allow and 1 for the others.`,
+need not run. It knows no requesting program, and of saved approvals only those that last forever. The exit status is 0
+for allow and 1 for the others.`,
 		Example: `  nod policy explain --agent claude-code --tool Bash --input '{"command":"git status"}'`,
 		Args:    noArgs,
 	}
@@ -227,7 +220,7 @@ func (c *console) explainCall(call policy.Call) error {
 func (c *console) policyShell() *cobra.Command {
 	return &cobra.Command{
 		Use:   "shell",
-		Short: "Say of shell commands whether they only read",
+		Short: "Say whether shell commands only read",
 		Long: `Read JSON lines {"command": "…", "trusted": true|false} from standard input, and write for each one line
 {"read_only": …, "programs": […], "reason": "…"}, in the same order. Nothing is run, and no file is opened.
 trusted says that the git repository of the folder names no programs. A line that is no such object is not

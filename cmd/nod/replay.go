@@ -1,3 +1,5 @@
+//go:build !relay
+
 package main
 
 import (
@@ -30,16 +32,16 @@ func (c *console) policyReplay() *cobra.Command {
 	var flags replayFlags
 	cmd := &cobra.Command{
 		Use:   "replay [FILE|FOLDER…]",
-		Short: "Say what nod would have made of the calls in agents' transcripts",
-		Long: `Read the transcripts that Claude Code and Codex keep of their sessions, and print what nod would have made of
+		Short: "Print what nod would have decided about the calls in agents' transcripts",
+		Long: `Read the transcripts that Claude Code and Codex keep of their sessions, and print what nod would have done with
 every tool call in them: passed, asked about, denied. FILE is a transcript; in a FOLDER, and below it, every *.jsonl
 that is one is read. Without any, the agents' own folders are: ~/.claude/projects and ~/.codex/sessions, or where
 CLAUDE_CONFIG_DIR and CODEX_HOME say.
 
 Calls are decided by the configuration that nod-desktop reads, or by the one in --config, and by what is on the disk
-now. No rule on a program matches, because transcripts name none, and no grant counts. The prompts of a person who
-answers "always" are those that are left when each such answer counts for all later calls. The agents may have asked
-about less: some let tools pass without a word to nod.
+now. No rule on a program matches, because transcripts name none, and no saved approval counts. The prompts of a person
+who answers "always" are those that are left when each such answer counts for all later calls. The agents may have asked
+about less: some let tools pass without asking nod.
 
 Nothing is sent anywhere, nothing is run, and nothing is written.
 

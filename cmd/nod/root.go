@@ -6,12 +6,14 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"nod/version"
 )
 
 const exitHelp = `
 Exit status:
   0  allowed, yes, answered, sent
-  1  denied, no, not sent
+  1  denied, no, not sent; nod doctor found errors
   2  wrong usage, or nod-desktop refused a parameter
   3  nobody answered: not in time, or nod is paused
   4  the human closed the prompt, or the request was cancelled
@@ -29,21 +31,20 @@ func newRoot(c *console) *cobra.Command {
 		Long: `nod asks the human at this desktop, through the tray program nod-desktop, and prints the answer.
 It can only ask: no command answers a request or changes a rule.
 ` + exitHelp,
-		Version:       buildVersion(),
+		Version:       version.Get().String(),
 		Args:          cobra.ArbitraryArgs,
 		RunE:          c.needCommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+
+		PersistentPreRunE: c.logs,
 
 		SuggestionsMinimumDistance: suggestDistance,
 	}
 	root.SetIn(c.in)
 	root.SetOut(c.out)
 	root.SetErr(c.err)
-	root.SetVersionTemplate("nod {{.Version}}\n")
-	// A command that has others under it runs only to say that one of them is missing.
-	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(),
-		"{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
+	setTemplates(root)
 	root.AddGroup(
 		&cobra.Group{ID: "ask", Title: "Ask the human:"},
 		&cobra.Group{ID: "later", Title: "Requests you sent:"},
@@ -53,8 +54,8 @@ It can only ask: no command answers a request or changes a rule.
 	add(root, "ask", c.approve(), c.ask(), c.confirm(), c.form(), c.notify())
 	add(root, "later", c.wait(), c.withdraw(), c.pending())
 	add(root, "agents", c.agents(), c.hook(), c.mcp(), c.acp())
-	add(root, "nod", c.start(), c.stop(), c.status(), c.settings(), c.history(), c.evaluate(), c.policy(),
-		c.versionCommand())
+	add(root, "nod", c.relay(), c.stop(), c.status(), c.log(), c.evaluate(), c.versionCommand())
+	add(root, "nod", c.desktopCommands()...)
 	root.SetHelpCommandGroupID("nod")
 	root.SetCompletionCommandGroupID("nod")
 	root.InitDefaultCompletionCmd()

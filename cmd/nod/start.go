@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -17,14 +16,12 @@ import (
 
 	"nod/ipc/client"
 	"nod/ipc/endpoint"
+	"nod/ipc/programs"
 )
 
 // startTimeout is how long nod-desktop may take. It needs well under a second, but a lot more on a loaded machine at
 // login.
 const startTimeout = 30 * time.Second
-
-// readyLine begins the line that nod-desktop prints when it can be asked; the address follows.
-const readyLine = "nod ready "
 
 // start returns the command that starts nod-desktop.
 func (c *console) start() *cobra.Command {
@@ -87,11 +84,11 @@ func ensureRunning(ctx context.Context, timeout time.Duration) (started, error) 
 	if s, ok := running(ctx); ok {
 		return s, nil
 	}
-	program, err := findDesktop()
+	path, err := programs.Find("nod-desktop")
 	if err != nil {
 		return started{}, unreachable(err)
 	}
-	s, err := launch(ctx, program, timeout)
+	s, err := launch(ctx, background{path: path, name: "nod-desktop"}, timeout)
 	if err != nil {
 		return started{}, unreachable(err)
 	}
@@ -109,55 +106,42 @@ func running(ctx context.Context) (s started, ok bool) {
 	return started{PID: at.PID, URL: at.URL}, err == nil
 }
 
-// findDesktop returns the path of nod-desktop: beside this program (through links), else in PATH.
-func findDesktop() (string, error) {
-	name := "nod-desktop"
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	if self, err := os.Executable(); err == nil {
-		if self, err = filepath.EvalSymlinks(self); err == nil {
-			if beside, err := exec.LookPath(filepath.Join(filepath.Dir(self), name)); err == nil {
-				return beside, nil
-			}
-		}
-	}
-	found, err := exec.LookPath(name)
-	if err != nil {
-		return "", fmt.Errorf("%s is neither beside nod nor in PATH: install it there, or run: make build", name)
-	}
-	return filepath.Abs(found)
+// background is a program that nod starts and leaves running.
+type background struct {
+	path string
+	args []string
+	name string // as messages have it
 }
 
-// launch starts program, apart from this terminal, and says what is running when it is ready.
+// launch starts a program, apart from this terminal, and says what is running when it is ready.
 //
-// What it prints goes to a file and not to a pipe: nod ends long before nod-desktop, and whoever writes to
+// What it prints goes to a file and not to a pipe: nod ends long before that program, and whoever writes to
 // a pipe that nobody reads is killed. The file tells when it is ready, or why it gave up.
-func launch(ctx context.Context, program string, timeout time.Duration) (started, error) {
-	output, err := createOutput()
+func launch(ctx context.Context, p background, timeout time.Duration) (started, error) {
+	output, err := createOutput(p.name)
 	if err != nil {
 		return started{}, err
 	}
 	defer output.Close()
-	cmd := exec.Command(program)
+	cmd := exec.Command(p.path, p.args...)
 	cmd.Dir = xdg.Home // not here: a folder that a program works in cannot be unmounted
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.SysProcAttr = apart()
 	if err := cmd.Start(); err != nil {
 		return started{}, err
 	}
-	late := fmt.Errorf("nod-desktop is not ready after %s: see %s", timeout, output.Name())
+	late := fmt.Errorf("%s is not ready after %s: see %s", p.name, timeout, output.Name())
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, late)
 	defer cancel()
-	return awaitReady(ctx, cmd, output.Name())
+	return awaitReady(ctx, cmd, p.name, output.Name())
 }
 
 // awaitReady says what is running when cmd prints that it is ready, or when it ended because another one is running. It
 // gives up when cmd ends otherwise, and when ctx does.
-func awaitReady(ctx context.Context, cmd *exec.Cmd, output string) (started, error) {
+func awaitReady(ctx context.Context, cmd *exec.Cmd, name, output string) (started, error) {
 	pid := cmd.Process.Pid
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }() // ends with nod-desktop, or with this program
+	go func() { ended <- cmd.Wait() }() // ends with that program, or with this one
 	for {
 		if url, ok := ready(output); ok {
 			return started{Program: cmd.Path, PID: pid, URL: url}, nil
@@ -165,29 +149,29 @@ func awaitReady(ctx context.Context, cmd *exec.Cmd, output string) (started, err
 		select {
 		case <-time.After(20 * time.Millisecond):
 		case err := <-ended:
-			return endedEarly(ctx, err, output)
+			return endedEarly(ctx, err, name, output)
 		case <-ctx.Done():
 			return started{}, context.Cause(ctx)
 		}
 	}
 }
 
-// ready looks in what nod-desktop printed for the line that says so.
+// ready looks in what a program printed for the line that says so.
 func ready(output string) (url string, ok bool) {
 	text, err := os.ReadFile(output)
 	if err != nil {
 		return "", false
 	}
 	for line := range strings.Lines(string(text)) {
-		if url, ok := strings.CutPrefix(line, readyLine); ok && strings.HasSuffix(url, "\n") {
+		if url, ok := strings.CutPrefix(line, programs.ReadyLine); ok && strings.HasSuffix(url, "\n") {
 			return strings.TrimSpace(url), true
 		}
 	}
 	return "", false
 }
 
-// endedEarly tells a nod-desktop that gave up from one that found another running.
-func endedEarly(ctx context.Context, err error, output string) (started, error) {
+// endedEarly tells a program that gave up from one that found another running.
+func endedEarly(ctx context.Context, err error, name, output string) (started, error) {
 	if s, ok := running(ctx); ok {
 		return s, nil
 	}
@@ -198,7 +182,7 @@ func endedEarly(ctx context.Context, err error, output string) (started, error) 
 	if text, err := os.ReadFile(output); err == nil && len(bytes.TrimSpace(text)) > 0 {
 		why = lastLines(string(text), 5)
 	}
-	return started{}, fmt.Errorf("nod-desktop ended: %s", why)
+	return started{}, fmt.Errorf("%s ended: %s", name, why)
 }
 
 // lastLines returns at most n lines from the end of text.
@@ -207,19 +191,16 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// createOutput makes the file that takes what nod-desktop prints, anew at each start. It is beside the endpoint:
-// nod-desktop needs that folder in any case, and no other.
-func createOutput() (*os.File, error) {
+// createOutput makes the file that takes what a program prints, anew at each start. It is beside the endpoint: nod
+// needs that folder in any case, and no other.
+func createOutput(name string) (*os.File, error) {
 	dir, err := endpoint.Dir()
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, "nod-desktop.out")
+	path := filepath.Join(dir, name+".out")
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 }
-
-// logPath is nod-desktop's own log.
-func logPath() string { return filepath.Join(xdg.StateHome, "nod", "nod.log") }

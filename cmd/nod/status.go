@@ -1,15 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"nod/ipc/api"
+	"nod/ownfile/ownlog"
+	"nod/policy"
 	"nod/policy/config"
+	"nod/version"
 )
 
 // report is what nod status says.
@@ -26,9 +32,12 @@ type report struct {
 	URL     string `json:"url,omitempty"`
 	Socket  string `json:"socket,omitempty"`
 	Pending int    `json:"pending"`
-	Config  string `json:"config"`
-	Policy  string `json:"policy"` // ok, or what is wrong with the configuration
-	Log     string `json:"log"`
+
+	Relay *api.RelayHealth `json:"relay,omitzero"` // of nod relay, which has no configuration of its own
+
+	Config string `json:"config"`
+	Policy string `json:"policy"` // ok, or what is wrong with the configuration
+	Log    string `json:"log"`
 }
 
 // status returns the command that says how nod is.
@@ -36,24 +45,25 @@ func (c *console) status() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "status",
 		Short: "Print whether nod-desktop is running, where, and in what state",
-		Long:  "Print whether nod-desktop is running, where, and in what state. The exit status is 5 when it isn't running.",
-		Args:  noArgs,
-		RunE:  c.runs(func(ctx context.Context, _ []string) error { return c.reportStatus(ctx) }),
+		Long: `Print whether nod-desktop, or nod relay in its place, is running, where, and in what state. The exit status is
+5 when it isn't running.`,
+		Args: noArgs,
+		RunE: c.runs(func(ctx context.Context, _ []string) error { return c.reportStatus(ctx) }),
 	}, "print JSON")
 }
 
 func (c *console) reportStatus(ctx context.Context) error {
 	r, err := inspect(ctx)
 	if !c.json && r.Running && r.Desktop != r.Nod {
-		c.complain("status", fmt.Sprintf("nod is version %s and nod-desktop %s: quit nod-desktop and run: nod start",
-			r.Nod, r.Desktop))
+		c.complain("status", fmt.Sprintf("nod is version %s and %s %s: quit %[2]s and run: %[4]s",
+			r.Nod, programOf(r.Relay), r.Desktop, startOf(r.Relay)))
 	}
 	return errors.Join(err, c.show(r, r.String()))
 }
 
 // inspect looks at everything. The error says why nod-desktop cannot be reached.
 func inspect(ctx context.Context) (report, error) {
-	r := report{Nod: buildVersion(), Log: logPath()}
+	r := report{Nod: version.Number(), Log: ownlog.Path(ownlog.Desktop)}
 	r.Config, r.Policy = configState()
 	cl, err := discover()
 	if err != nil {
@@ -68,7 +78,7 @@ func inspect(ctx context.Context) (report, error) {
 	r.Running = true
 	at := cl.Current()
 	r.Desktop, r.Status, r.Pending = health.Version, health.Status, health.Pending
-	r.PausedUntil = health.PausedUntil
+	r.PausedUntil, r.Relay = health.PausedUntil, health.Relay
 	r.PID, r.URL, r.Socket = at.PID, at.URL, at.Socket
 	return r, nil
 }
@@ -85,6 +95,15 @@ func configState() (path, state string) {
 	return path, "ok"
 }
 
+// checkConfig returns what is wrong with the configuration. That there is none is fine: the defaults hold.
+func checkConfig(path string) error {
+	_, err := config.Check(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 // String lays the report out for a person.
 func (r report) String() string {
 	var lines []string
@@ -99,15 +118,63 @@ func (r report) String() string {
 		if !r.PausedUntil.IsZero() {
 			state += " until " + r.PausedUntil.Local().Format("Mon 15:04")
 		}
-		line("nod-desktop", fmt.Sprintf("%s, process %d, %s", r.Desktop, r.PID, state))
+		line(programOf(r.Relay), fmt.Sprintf("%s, process %d, %s", r.Desktop, r.PID, state))
 		line("address", r.URL)
 		line("socket", r.Socket)
 		line("pending", fmt.Sprint(r.Pending))
 	} else {
-		line("nod-desktop", "not running")
+		line(program, "not running")
 	}
-	line("config", r.Config)
-	line("policy", r.Policy)
+	if r.Relay != nil {
+		line("fingerprint", policy.Visible(r.Relay.Fingerprint))
+		line("desk", describeDesk(*r.Relay))
+		line("policy", describePolicy(*r.Relay))
+	} else {
+		line("config", r.Config)
+		line("policy", r.Policy)
+	}
 	line("log", r.Log)
 	return columns(lines)
+}
+
+// programOf names the program that runs: with relay, that is one.
+func programOf(relay *api.RelayHealth) string {
+	if relay != nil {
+		return "nod relay"
+	}
+	return "nod-desktop"
+}
+
+// startOf is the command that starts it.
+func startOf(relay *api.RelayHealth) string {
+	if relay != nil {
+		return "nod relay"
+	}
+	return "nod start"
+}
+
+// describeDesk says whether somebody can be asked.
+func describeDesk(r api.RelayHealth) string {
+	switch {
+	case r.Up:
+		return "connected"
+	case r.Desks == 0:
+		return "none yet: the first that connects is the one that answers"
+	}
+	return cmp.Or(policy.Visible(r.Problem), "none is connected")
+}
+
+// describePolicy says by what a relay decides.
+func describePolicy(r api.RelayHealth) string {
+	text := "none yet, so it asks about everything"
+	switch {
+	case r.Policy > 0 && r.Desks > 1:
+		text = "the strictest of its desks'"
+	case r.Policy > 0:
+		text = "that of its desk"
+	}
+	if r.Unreported > 0 {
+		text += fmt.Sprintf("; decisions that wait for a desk: %d", r.Unreported)
+	}
+	return text
 }

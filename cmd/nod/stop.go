@@ -22,8 +22,8 @@ func (c *console) stop() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "stop",
 		Short: "Stop nod-desktop",
-		Long: `Stop nod-desktop and wait until it has ended. Pending requests end without a decision. If it isn't running,
-that is fine, too.`,
+		Long: `Stop nod-desktop, or nod relay in its place, and wait until it has ended. Pending requests end without a
+decision. If it isn't running, that is fine, too.`,
 		Args: noArgs,
 		RunE: c.runs(func(ctx context.Context, _ []string) error { return c.stopDesktop(ctx) }),
 	}, "print JSON")
@@ -32,24 +32,39 @@ that is fine, too.`,
 // stopped is what nod stop says.
 type stopped struct {
 	PID int `json:"pid,omitempty"` // of the nod-desktop that was stopped; 0: none was running
+
+	program string // its name
 }
 
 func (c *console) stopDesktop(ctx context.Context) error {
+	was, err := stopRunning(ctx)
+	switch {
+	case err != nil:
+		return err
+	case was.PID == 0:
+		return c.show(was, "nod isn't running\n")
+	}
+	return c.show(was, fmt.Sprintf("stopped %s, process %d\n", was.program, was.PID))
+}
+
+// stopRunning ends the nod-desktop that runs, or the relay in its place.
+func stopRunning(ctx context.Context) (was stopped, err error) {
+	var h api.HealthReply
 	cl, err := client.Discover()
 	if err == nil {
-		_, err = health(ctx, cl)
+		h, err = health(ctx, cl)
 	}
 	if errors.Is(err, client.ErrNotRunning) {
-		return c.show(stopped{}, "nod isn't running\n")
+		return stopped{}, nil
 	}
 	if err != nil {
-		return unreachable(err)
+		return stopped{}, unreachable(err)
 	}
-	pid := cl.Current().PID
-	if err := end(ctx, pid); err != nil {
-		return fmt.Errorf("stop process %d: %w", pid, err)
+	was = stopped{PID: cl.Current().PID, program: programOf(h.Relay)}
+	if err := end(ctx, was.PID); err != nil {
+		return stopped{}, fmt.Errorf("stop process %d: %w", was.PID, err)
 	}
-	return c.show(stopped{PID: pid}, fmt.Sprintf("stopped nod-desktop, process %d\n", pid))
+	return was, nil
 }
 
 // health asks a nod-desktop that should answer at once.

@@ -4,36 +4,27 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"nod/version"
 )
-
-// version is that of a release: go build -ldflags "-X main.version=1.2.3" sets it.
-var version string
-
-// buildVersion returns the release's version or, of another build, what the Go tool knows.
-func buildVersion() string {
-	if version != "" {
-		return version
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
-}
 
 // versionCommand returns the command that prints the version.
 func (c *console) versionCommand() *cobra.Command {
+	type build struct {
+		version.Info
+		Go   string `json:"go"`
+		OS   string `json:"os"`
+		Arch string `json:"arch"`
+	}
 	return c.withJSON(&cobra.Command{
 		Use:   "version",
 		Short: "Print the version of nod",
 		Args:  noArgs,
 		RunE: c.runs(func(context.Context, []string) error {
-			return c.show(map[string]string{
-				"version": buildVersion(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
-			}, fmt.Sprintf("nod %s\n", buildVersion()))
+			b := build{version.Get(), runtime.Version(), runtime.GOOS, runtime.GOARCH}
+			return c.show(b, fmt.Sprintf("nod %s\n", b.Info))
 		}),
 	}, "print JSON")
 }

@@ -11,7 +11,7 @@ import (
 
 // The widths of the list of pages, with their names and without.
 const (
-	NamesWidth = 212
+	NamesWidth = 232
 	IconsWidth = 52
 )
 

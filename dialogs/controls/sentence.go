@@ -16,35 +16,40 @@ const QuoteLimit = 160
 // Sentence says in one line what a rule does, for a reader who does not know the file's keys.
 func Sentence(r policy.Rule) string {
 	var parts []string
-	add := func(value, key string) {
+	add := func(value, words string) {
 		if value != "" {
-			parts = append(parts, lang.L(key, map[string]any{"X": safetext.Line(value, QuoteLimit)}))
+			parts = append(parts, words)
 		}
 	}
 	if r.Class != "" {
-		parts = append(parts, lang.L("that {{.X}}", map[string]any{"X": does(r.Class)}))
+		parts = append(parts, lang.L("that {{.X}}", map[string]any{"X": does(r)}))
 	}
 	if len(r.Run) > 0 {
 		parts = append(parts, runs(r))
 	}
-	add(r.Command, "that run exactly “{{.X}}”")
-	add(r.Path, "on files in {{.X}}")
-	add(r.Host, "to {{.X}}")
-	for _, a := range r.Args {
-		add(a.Field+" = "+a.Value, "with {{.X}}")
+	add(r.Command, lang.L("that run exactly “{{.X}}”", quoted(r.Command)))
+	if doesInPath(r) == "" {
+		add(r.Path, lang.L("on files in {{.X}}", quoted(r.Path)))
 	}
-	add(r.CWD, "working in {{.X}}")
-	add(r.Agent, "by an agent named {{.X}}")
-	add(r.Program, "by the program {{.X}}")
-	add(r.Server, "by tools of the MCP server {{.X}}")
-	add(r.Session, "in the session {{.X}}")
-	add(r.Expires, "until {{.X}}")
+	add(r.Host, lang.L("to {{.X}}", quoted(r.Host)))
+	for _, a := range r.Args {
+		add(a.Field, lang.L("with {{.X}}", quoted(a.Field+" = "+a.Value)))
+	}
+	add(r.CWD, lang.L("working in {{.X}}", quoted(r.CWD)))
+	add(r.Agent, lang.L("by an agent named {{.X}}", quoted(r.Agent)))
+	add(r.Program, lang.L("by the program {{.X}}", quoted(r.Program)))
+	add(r.Server, lang.L("by tools of the MCP server {{.X}}", quoted(r.Server)))
+	add(r.Session, lang.L("in the session {{.X}}", quoted(r.Session)))
+	add(r.Expires, lang.L("until {{.X}}", quoted(r.Expires)))
 	return strings.Join(append([]string{verb(r.Effect), subject(r)}, parts...), " ")
 }
 
+// quoted is a rule's text as its sentence has it.
+func quoted(text string) map[string]any { return map[string]any{"X": safetext.Line(text, QuoteLimit)} }
+
 // subject is what a rule decides: a rule that allows commands lets a part of a command line pass, not the rest.
 func subject(r policy.Rule) string {
-	tool := map[string]any{"X": safetext.Line(r.Tool, QuoteLimit)}
+	tool := quoted(r.Tool)
 	byParts := r.Effect == policy.Allow && len(r.Run) > 0
 	switch {
 	case byParts && r.Tool != "":
@@ -82,12 +87,30 @@ func verb(e policy.Effect) string {
 	return EffectName(e)
 }
 
-// does says what the tools of a class do.
-func does(c policy.Class) string {
-	return cmp.Or(map[policy.Class]string{
+// does says what the tools of a rule's class do.
+func does(r policy.Rule) string {
+	return cmp.Or(doesInPath(r), map[policy.Class]string{
 		policy.ReadOnly: lang.L("only read"), policy.Write: lang.L("change files"), policy.Execute: lang.L("run programs"),
 		policy.Network: lang.L("use the network"), policy.Destructive: lang.L("delete or overwrite"),
-	}[c], lang.L("nod does not know"))
+	}[r.Class], lang.L("nod does not know"))
+}
+
+// doesInPath says what the tools of a rule's class do to the files in its path; empty where only one of both is given,
+// or they do nothing to files.
+func doesInPath(r policy.Rule) string {
+	if r.Path == "" {
+		return ""
+	}
+	path := quoted(r.Path)
+	return map[policy.Class]string{
+		policy.ReadOnly: lang.L("only read files in {{.X}}", path), policy.Write: lang.L("change files in {{.X}}", path),
+		policy.Destructive: lang.L("delete or overwrite files in {{.X}}", path),
+	}[r.Class]
+}
+
+// Stop ends a sentence with a full stop.
+func Stop(sentence string) string {
+	return lang.L("{{.X}}.", map[string]any{"X": strings.TrimRight(sentence, ".。")})
 }
 
 // ClassName is the class in a word or two.

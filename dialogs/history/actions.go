@@ -68,12 +68,17 @@ func (a *actions) refresh(s operator.State) {
 
 // check switches the buttons on where a rule can be made.
 func (a *actions) check() {
+	isRemote := a.entry.Record.Request.Requester.IsRemote()
 	for _, b := range a.buttons {
-		controls.Enable(a.entry.Withheld == "" && !a.broken, b)
+		controls.Enable(a.entry.Withheld == "" && !isRemote && !a.broken, b)
 	}
-	a.why.Say("")
-	if a.entry.Withheld != "" {
+	switch {
+	case isRemote: // a proposal looks at the files that it is about
+		a.why.Say(lang.L("No rule is made from this: its files are on another machine. You can write one in the settings."))
+	case a.entry.Withheld != "":
 		a.why.Say(lang.L("No rule can be made: the exact input is not there."))
+	default:
+		a.why.Say("")
 	}
 }
 
@@ -162,7 +167,7 @@ func announce(p proposal) string {
 // ruleLine says what a rule does.
 func ruleLine(r policy.Rule) fyne.CanvasObject {
 	return container.NewBorder(nil, nil, container.NewVBox(controls.EffectBadge(r.Effect)), nil,
-		dialogs.Padded(0, 8, controls.Paragraph(controls.Sentence(r)+".", widget.MediumImportance)))
+		dialogs.Padded(0, 8, controls.Paragraph(controls.Stop(controls.Sentence(r)), widget.MediumImportance)))
 }
 
 // effectNote says when something else decides about such a call all the same.

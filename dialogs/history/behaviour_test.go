@@ -15,6 +15,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs/controls"
 	"nod/dialogs/dialogstest"
@@ -747,5 +748,52 @@ func TestChartAxis(t *testing.T) {
 	}
 	if got := shortNumber(12_500); got != "12.5k" {
 		t.Errorf("12500 is %s", got)
+	}
+}
+
+// Who asked on another machine, and what was answered elsewhere, is said and can be looked for. Nothing that would look
+// at files here is offered for it.
+func TestOtherMachinesAndDevices(t *testing.T) {
+	w := openTestWindow(t, somebody(), "light")
+	machines, devices := w.entries.choices[5], w.entries.choices[6]
+	if w.entries.elsewhere.Visible() {
+		t.Error("there is something to choose from without any other machine or device")
+	}
+	w.opts.Operator = reaching()
+	w.entries.enter()
+	if !w.entries.elsewhere.Visible() {
+		t.Fatal("there is nothing to choose from")
+	}
+	machines.SetSelected("build-1")
+	if got := w.entries.list.query.Machine; got != "build-1" || w.entries.list.rows != 3 { // with the heading
+		t.Errorf("the query is for %q and finds %d rows", got, w.entries.list.rows)
+	}
+	devices.SetSelected("Pixel")
+	if got := w.entries.list.query.Device; got != "Pixel" || w.entries.list.rows != 2 {
+		t.Errorf("the query is for %q and finds %d rows", got, w.entries.list.rows)
+	}
+	if r, _ := w.entries.list.at(0); sessionName(r.line) != "Claude Code · shop · on build-1" {
+		t.Errorf("the heading says %q", sessionName(r.line))
+	}
+	w.entries.open(14)
+	var said []string
+	dialogstest.Walk(w.entries.detail.content, func(o fyne.CanvasObject) {
+		if l, ok := o.(*widget.Label); ok {
+			said = append(said, l.Text)
+		}
+	})
+	all := strings.Join(said, "\n")
+	for _, want := range []string{"answered on Pixel", "reported by build-1", "/usr/bin/claude (pid 4711)"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("nothing says %q:\n%s", want, all)
+		}
+	}
+	if strings.Contains(all, "Verified") {
+		t.Error("what another machine reports counts as verified")
+	}
+	for _, b := range w.entries.detail.actions.buttons {
+		if !b.Disabled() {
+			t.Errorf("%q is offered for files of another machine", b.Text)
+		}
 	}
 }

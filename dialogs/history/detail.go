@@ -98,9 +98,11 @@ func (d *detail) draw() {
 func (d *detail) head(e history.Entry) fyne.CanvasObject {
 	v := verdictOf(e.Outcome, e.By)
 	at := when(e.Line).Local().Format(time.DateTime)
-	words := dialogs.Column(3,
-		controls.Bold(v.sentence, theme.SizeNameSubHeadingText),
-		controls.Muted(sessionName(e.Line)+" · "+toolName(e.Line)+" · "+at))
+	about := sessionName(e.Line) + " · " + toolName(e.Line) + " · " + at
+	if device := answeredOn(e.Device); device != "" {
+		about += " · " + device
+	}
+	words := dialogs.Column(3, controls.Bold(v.sentence, theme.SizeNameSubHeadingText), controls.Muted(about))
 	badge := dialogs.Badge(v.word, v.color)
 	return container.NewBorder(nil, nil, nil, container.NewVBox(badge), words)
 }
@@ -199,7 +201,7 @@ func (d *detail) why(e history.Entry) detailSection {
 		others := controls.QuietButton(lang.L("All it decided"), nil, func() {
 			d.win.find(filter{query: history.Query{Rule: rule}})
 		})
-		row := fact(lang.L("Decided by"), safetext.Line(rule, nameLimit))
+		row := fact(lang.L("Rule"), safetext.Line(rule, nameLimit))
 		buttons := dialogs.Row(4, others)
 		if canShow(rule) {
 			buttons.Objects = append([]fyne.CanvasObject{link}, buttons.Objects...)
@@ -244,14 +246,21 @@ func scopeName(s policy.Scope) string {
 	return safetext.Line(string(s), nameLimit)
 }
 
-// who says who asked: what nod verified, and what the caller claims.
+// who says who asked: what nod verified, or another machine reported, and what the caller claims.
 func who(r interact.Request) detailSection {
 	s, q := detailSection{name: lang.L("Who")}, r.Requester
+	verified, home := lang.L("Verified"), home
+	if q.IsRemote() {
+		machine := safetext.Line(q.Machine, nameLimit)
+		s.add(lang.L("Machine"), machine)
+		verified = lang.L("reported by {{.Machine}}", map[string]any{"Machine": machine})
+		home = func(path string) string { return path } // that of this person is here
+	}
 	if q.Process.PID == 0 {
-		s.add(lang.L("Verified"), lang.L("nothing: the caller could not be determined"))
+		s.add(verified, lang.L("nothing: the caller could not be determined"))
 	} else {
 		caller := interact.Caller(q.Process)
-		s.add(lang.L("Verified"), safetext.Line(fmt.Sprintf("%s (pid %d)", home(caller.Exe), caller.PID), textLimit))
+		s.add(verified, safetext.Line(fmt.Sprintf("%s (pid %d)", home(caller.Exe), caller.PID), textLimit))
 		var chain []string
 		for _, p := range q.Process.Parents {
 			chain = append(chain, p.Name)

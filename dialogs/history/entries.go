@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -31,23 +32,27 @@ type filter struct {
 
 // entriesPage finds entries, and shows one of them.
 type entriesPage struct {
-	win     *Window
-	content fyne.CanvasObject
-	search  *controls.TextField
-	choices []*choice
-	times   *controls.Select
-	chips   *fyne.Container // what the entries have in common beyond that
-	status  *controls.Remark
-	empty   *widget.Label
-	list    *entryList
-	detail  *detail
-	export  *exporter
+	win       *Window
+	content   fyne.CanvasObject
+	search    *controls.TextField
+	choices   []*choice
+	elsewhere *fyne.Container // those of machines and devices, which most people have not
+	times     *controls.Select
+	chips     *fyne.Container // what the entries have in common beyond that
+	status    *controls.Remark
+	empty     *widget.Label
+	list      *entryList
+	detail    *detail
+	export    *exporter
 
 	filter  filter
 	facets  controls.Worker
 	setting bool // the controls are being set
 	behind  bool // there are entries that the list does not show yet
 }
+
+// firstElsewhere is the first of the choices that is about other machines and devices.
+const firstElsewhere = 5
 
 // choice is a control that picks by one value.
 type choice struct {
@@ -79,9 +84,12 @@ func newEntriesPage(w *Window) *entriesPage {
 	for _, c := range p.choices {
 		selects = append(selects, c.Select)
 	}
-	second := container.NewGridWithColumns(len(selects), selects...)
+	second := container.NewGridWithColumns(firstElsewhere, selects[:firstElsewhere]...)
+	p.elsewhere = container.NewGridWithColumns(firstElsewhere, selects[firstElsewhere:]...)
+	p.elsewhere.Hide()
 	p.chips.Hide()
-	top := dialogs.Padded(10, 12, dialogs.Column(8, first, second, p.chips, p.export.content, p.status.Content))
+	top := dialogs.Padded(10, 12, dialogs.Column(8,
+		first, second, p.elsewhere, p.chips, p.export.content, p.status.Content))
 	found := container.NewStack(p.list, container.NewVBox(dialogs.Padded(40, 20, p.empty)))
 	p.content = container.NewBorder(dialogs.Column(0, top, dialogs.Rule()), nil, nil, nil,
 		container.New(splitLayout{}, dialogs.Padded(6, 6, found), dialogs.Surface(dialogs.ColorSunken, p.detail.content)))
@@ -94,10 +102,11 @@ func (p *entriesPage) makeChoices() {
 	p.choices = []*choice{
 		p.newChoice(lang.L("Every agent"), agentName, func(q *history.Query) *string { return &q.Agent }),
 		p.newChoice(lang.L("Every project"), projectName, func(q *history.Query) *string { return &q.Project }),
-		p.newChoice(lang.L("Every tool"), func(tool string) string { return safetext.Line(tool, nameLimit) },
-			func(q *history.Query) *string { return &q.Tool }),
+		p.newChoice(lang.L("Every tool"), plainName, func(q *history.Query) *string { return &q.Tool }),
 		p.newChoice(lang.L("Every outcome"), func(o string) string { return outcomeName(interact.Outcome(o)) }, outcome),
 		p.newChoice(lang.L("By anyone"), byName, by),
+		p.newChoice(lang.L("Every machine"), plainName, func(q *history.Query) *string { return &q.Machine }),
+		p.newChoice(lang.L("Every device"), plainName, func(q *history.Query) *string { return &q.Device }),
 	}
 	for _, o := range outcomes {
 		p.choices[3].values = append(p.choices[3].values, string(o))
@@ -109,6 +118,9 @@ func (p *entriesPage) makeChoices() {
 		lang.L("Last 7 days"), lang.L("Last 30 days")}, func(string) { p.picked() })
 	p.follow()
 }
+
+// plainName is a name as it is, made safe.
+func plainName(name string) string { return safetext.Line(name, nameLimit) }
 
 // byName is who decided.
 func byName(by string) string {
@@ -134,6 +146,10 @@ func (p *entriesPage) follow() {
 	defer func() { p.setting = false }()
 	for _, c := range p.choices {
 		c.offer(*c.field(&p.filter.query))
+	}
+	if p.elsewhere != nil {
+		hasAny := func(c *choice) bool { return len(c.values) > 0 }
+		controls.SetVisible(p.elsewhere, slices.ContainsFunc(p.choices[firstElsewhere:], hasAny))
 	}
 	p.times.SetSelectedIndex(p.filter.time)
 	p.showChips()
@@ -265,6 +281,7 @@ func (p *entriesPage) enter() {
 	}, func(f history.Facets, err error) {
 		if err == nil {
 			p.choices[0].values, p.choices[1].values, p.choices[2].values = f.Agents, f.Projects, f.Tools
+			p.choices[firstElsewhere].values, p.choices[firstElsewhere+1].values = f.Machines, f.Devices
 			p.follow()
 		}
 	})

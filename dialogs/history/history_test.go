@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"nod/dialogs"
+	"nod/dialogs/dialogstest"
 	"nod/interact"
 	"nod/interact/history"
 	"nod/ipc/operator"
@@ -57,6 +58,7 @@ func entryOf(seq int64, minutes int, who interact.Requester, body interact.Body,
 		Line: history.Line{
 			Seq: seq, ID: r.ID, Kind: body.Kind(), Created: r.Created, Settled: at, Agent: who.Agent, Session: who.Session,
 			Project: who.CWD, Gist: r.Gist(), Outcome: a.Outcome, By: a.By, Rule: a.Rule,
+			Machine: who.Machine, Device: a.Device,
 		},
 		Record: interact.Record{Request: r, Answer: a},
 		Hash:   "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
@@ -146,6 +148,20 @@ func somebody() *fakeOperator {
 	return o
 }
 
+// reaching is a person with a history whose agents ask from other machines, too, and who answers on a phone.
+func reaching() *fakeOperator {
+	o := somebody()
+	there := claude("/home/ci/shop", "b1")
+	there.Machine = "build-1"
+	there.Process = interact.Process{PID: 4711, Exe: "/usr/bin/claude", CWD: "/home/ci/shop"}
+	allowed := interact.Answer{Outcome: interact.Allowed, By: interact.ByHuman, Device: "Pixel"}
+	o.entries = append([]history.Entry{
+		entryOf(14, 1, there, bash("make publish"), allowed),
+		entryOf(13, 2, there, bash("go test ./..."), interact.Answer{Outcome: interact.Allowed, By: interact.ByPolicy}),
+	}, o.entries...)
+	return o
+}
+
 func someSums() history.Insights {
 	var s history.Insights
 	for i := range 30 {
@@ -174,7 +190,7 @@ func newTestWindow(t testing.TB, o *fakeOperator, look string) *Window {
 	t.Helper()
 	t.Setenv("HOME", "/home/ada")
 	a := test.NewTempApp(t)
-	a.Settings().SetTheme(dialogs.Theme(look))
+	a.Settings().SetTheme(dialogstest.Fonts(dialogs.Theme(look)))
 	w := New(a, Options{Operator: o, Rule: func(string) {}, Prompt: func(interact.ID) {}, Closed: func() {}})
 	w.now = func() time.Time { return testNow }
 	return w
@@ -198,32 +214,77 @@ func (w *Window) layOut() {
 	w.win.Resize(size)
 }
 
-// looksLike compares the window with an image.
-func (w *Window) looksLike(t *testing.T, image string) {
+// views are what there is to see of the window, its pages first. Those with a light golden image alone have no colours
+// that the others have not.
+var views = []struct {
+	name string
+	dark bool
+	size fyne.Size // or more, if it needs that
+	do   func(w *Window)
+}{
+	onEntries:  {"entries", true, fyne.NewSize(900, 600), func(*Window) {}},
+	onAway:     {"away", true, fyne.NewSize(1200, 900), func(w *Window) { w.tabs.SelectIndex(onAway) }},
+	onInsights: {"insights", true, fyne.NewSize(900, 2050), func(w *Window) { w.tabs.SelectIndex(onInsights) }},
+
+	{"passed", false, fyne.NewSize(1200, 900), func(w *Window) { w.entries.open(12) }},
+	{"edited", true, fyne.NewSize(1200, 900), func(w *Window) { w.entries.open(11) }}, // with the colours of code
+	{"answered", false, fyne.NewSize(1200, 900), func(w *Window) { w.entries.open(9) }},
+	{"hidden", false, fyne.NewSize(1200, 900), func(w *Window) { w.entries.open(8) }},
+	{"deny", true, fyne.NewSize(1200, 900), func(w *Window) {
+		w.entries.open(10)
+		test.Tap(w.entries.detail.actions.buttons[2])
+	}},
+	{"remote", true, fyne.NewSize(1200, 900), func(w *Window) {
+		w.opts.Operator = reaching()
+		w.entries.enter()
+		w.entries.open(14)
+	}},
+	{"small", false, fyne.NewSize(640, 480), func(w *Window) { w.entries.open(11) }},
+}
+
+// draw opens the window on the view of that index.
+func draw(t *testing.T, view int, look string) fyne.Window {
 	t.Helper()
+	v := views[view]
+	w := openTestWindow(t, somebody(), look)
+	w.win.Resize(v.size)
+	v.do(w)
+	w.win.Resize(v.size.Max(w.win.Content().MinSize())) // which is more with an entry
 	w.layOut()
-	test.AssertImageMatches(t, image, w.win.Canvas().Capture())
+	return w.win
 }
 
 func TestLooks(t *testing.T) {
-	for _, look := range []string{"light", "dark"} {
-		w := openTestWindow(t, somebody(), look)
-		w.looksLike(t, "entries-"+look+".png")
-		w.win.Resize(fyne.NewSize(1200, 900))
-		for seq, name := range map[int64]string{12: "passed", 11: "edited", 9: "answered", 8: "hidden"} {
-			w.entries.open(seq)
-			if look == "light" || seq == 11 { // the one with the colours of code
-				w.looksLike(t, name+"-"+look+".png")
+	for i, v := range views {
+		for _, look := range []string{"light", "dark"} {
+			if look == "light" || v.dark {
+				t.Run(v.name+"/"+look, func(t *testing.T) {
+					test.AssertImageMatches(t, v.name+"-"+look+".png", draw(t, i, look).Canvas().Capture())
+				})
 			}
 		}
-		w.entries.open(10)
-		test.Tap(w.entries.detail.actions.buttons[2])
-		w.looksLike(t, "deny-"+look+".png")
-		w.tabs.SelectIndex(onAway)
-		w.looksLike(t, "away-"+look+".png")
-		w.tabs.SelectIndex(onInsights)
-		w.win.Resize(fyne.NewSize(900, 2050))
-		w.looksLike(t, "insights-"+look+".png")
+	}
+}
+
+func TestGallery(t *testing.T) {
+	var all []dialogstest.View
+	for i, v := range views {
+		all = append(all, dialogstest.View{Name: v.name, Open: func(t *testing.T, theme string) fyne.Window {
+			return draw(t, i, theme)
+		}})
+	}
+	dialogstest.Gallery(t, "history", all)
+}
+
+// Every page has its golden image.
+func TestEveryPageHasAGoldenImage(t *testing.T) {
+	w := openTestWindow(t, somebody(), "light")
+	for i := range w.tabs.List.Length() {
+		w.tabs.SelectIndex(0)
+		views[i].do(w)
+		if w.tabs.Selected != i {
+			t.Errorf("the golden image %s is not of the page %d", views[i].name, i)
+		}
 	}
 }
 

@@ -55,10 +55,11 @@ type group struct {
 	day            time.Time
 	agent, project string
 	session        string
+	machine        string
 }
 
 func groupOf(l history.Line) group {
-	return group{startOfDay(when(l)), l.Agent, l.Project, l.Session}
+	return group{startOfDay(when(l)), l.Agent, l.Project, l.Session, l.Machine}
 }
 
 // when is the time at which a line is listed.

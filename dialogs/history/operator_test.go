@@ -117,6 +117,7 @@ func (o *fakeOperator) History(ctx context.Context, q history.Query) (history.Pa
 func finds(q history.Query, e history.Entry) bool {
 	is := func(want, is string) bool { return want == "" || want == is }
 	return is(q.Agent, e.Agent) && is(q.Project, e.Project) && is(q.Session, e.Session) && is(q.Tool, e.Tool) &&
+		is(q.Machine, e.Machine) && is(q.Device, e.Device) &&
 		is(q.Rule, e.Rule) && is(string(q.Outcome), string(e.Outcome)) && is(string(q.By), string(e.By)) &&
 		(q.Since.IsZero() || !e.Settled.Before(q.Since)) && (q.Until.IsZero() || e.Settled.Before(q.Until)) &&
 		strings.Contains(strings.ToLower(e.Gist), strings.ToLower(q.Text))
@@ -149,7 +150,8 @@ func (o *fakeOperator) Entry(_ context.Context, seq int64) (history.Entry, error
 
 func (o *fakeOperator) Facets(context.Context) (f history.Facets, err error) {
 	for _, e := range o.entries {
-		for list, value := range map[*[]string]string{&f.Agents: e.Agent, &f.Projects: e.Project, &f.Tools: e.Tool} {
+		for list, value := range map[*[]string]string{&f.Agents: e.Agent, &f.Projects: e.Project, &f.Tools: e.Tool,
+			&f.Machines: e.Machine, &f.Devices: e.Device} {
 			if value != "" && !slices.Contains(*list, value) {
 				*list = append(*list, value)
 			}

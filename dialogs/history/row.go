@@ -87,7 +87,11 @@ func (v *rowView) show(r row, known bool, now time.Time) {
 	}
 	said := verdictOf(r.line.Outcome, r.line.By)
 	setText(v.what, safetext.Line(r.line.Gist, gistLimit))
-	setText(v.meta, toolName(r.line))
+	meta := toolName(r.line)
+	if device := answeredOn(r.line.Device); device != "" {
+		meta += " · " + device
+	}
+	setText(v.meta, meta)
 	v.clock.Text, v.outcome.Text, v.colour = when(r.line).Local().Format("15:04"), said.word, said.color
 	v.Refresh()
 }

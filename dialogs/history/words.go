@@ -114,13 +114,25 @@ func home(path string) string {
 	return path
 }
 
-// sessionName tells the sessions of agents apart as people do: by the agent and the folder that it works in.
+// sessionName tells the sessions of agents apart as people do: by the agent, the folder that it works in, and the
+// machine when that is another one.
 func sessionName(l history.Line) string {
 	name := agentName(l.Agent)
 	if base := filepath.Base(l.Project); l.Project != "" {
 		name += " · " + safetext.Line(base, nameLimit)
 	}
+	if l.Machine != "" {
+		name += " · " + lang.L("on {{.Machine}}", map[string]any{"Machine": safetext.Line(l.Machine, nameLimit)})
+	}
 	return name
+}
+
+// answeredOn says on which device the person answered; "" where they did so here.
+func answeredOn(device string) string {
+	if device == "" {
+		return ""
+	}
+	return lang.L("answered on {{.Device}}", map[string]any{"Device": safetext.Line(device, nameLimit)})
 }
 
 // kindName is what a request wants.

@@ -23,6 +23,9 @@ import (
 	"nod/policy/config"
 )
 
+// stepLimit is how much one line of a check shows.
+const stepLimit = 600
+
 // checkPatience is how long the check of an agent may take.
 const checkPatience = 20 * time.Second
 
@@ -125,7 +128,8 @@ type agentCard struct {
 	working controls.Worker // at the body
 
 	version, contact *widget.Label
-	untested, cutOff *controls.Remark  // what the person should know of it
+	untested, other  *controls.Remark  // what the person should know of it
+	dead, cutOff     *controls.Remark  // why it does not ask through nod, or not for long
 	limits           *controls.Button  // shows limitsRow and hides it
 	limitsRow        fyne.CanvasObject // what nod cannot do with it
 	title            *fyne.Container   // name and badge
@@ -144,8 +148,9 @@ func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
 		badge:    container.NewStack(),
 		version:  dialogs.Lines(lang.L("looking…"), theme.SizeNameCaptionText, widget.LowImportance),
 		contact:  dialogs.Lines("", theme.SizeNameCaptionText, widget.LowImportance),
-		untested: controls.NewRemark(widget.LowImportance), cutOff: controls.NewRemark(widget.WarningImportance)}
-	c.setUp = controls.NewButton(lang.L("Set up…"), func() { c.plan(false) })
+		untested: controls.NewRemark(widget.LowImportance), other: controls.NewRemark(widget.LowImportance),
+		dead: controls.NewRemark(widget.DangerImportance), cutOff: controls.NewRemark(widget.WarningImportance)}
+	c.setUp = controls.NewButton(c.setUpVerb()+"…", func() { c.plan(false) })
 	c.remove = controls.NewButton(lang.L("Remove…"), func() {
 		c.propose(setUpChange{verb: lang.L("Remove"), changes: c.agent.Uninstall})
 	})
@@ -156,7 +161,7 @@ func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
 	offer(false, c.setUp, c.remove, c.check) // until the machine has been looked at
 	c.title = container.NewHBox(dialogs.BoldWords(a.Title, theme.SizeNameText, theme.ColorNameForeground), c.badge)
 	name := dialogs.Column(3, c.title, dialogs.Tight(c.version), dialogs.Tight(c.contact),
-		c.untested.Content, c.cutOff.Content)
+		c.untested.Content, c.other.Content, c.dead.Content, c.cutOff.Content)
 	c.limits = controls.QuietButton(lang.L("Limits"), theme.MenuExpandIcon(), c.toggleLimits)
 	head := dialogs.Padded(10, 14, container.New(controls.Besides{Gap: 12}, name,
 		container.NewHBox(c.limits, c.check, c.remove, c.setUp)))
@@ -263,7 +268,9 @@ func (c *agentCard) show(s agent.Status, err error) {
 	c.status = s
 	c.problem.Complain(err)
 	c.version.SetText(c.foundText())
-	c.untested.Say(safetext.Line(s.Untested, controls.QuoteLimit))
+	c.untested.Say(safetext.Line(assets.Reason(s.Untested), controls.QuoteLimit))
+	c.other.Say(otherText(s.Other))
+	c.dead.Say(deadText(s.Dead))
 	c.cutOff.Complain(s.CutOff)
 	text, color := c.stateText()
 	controls.SetContent(c.badge, container.NewCenter(dialogs.Badge(text, color)))
@@ -271,11 +278,38 @@ func (c *agentCard) show(s agent.Status, err error) {
 	controls.SetVisible(c.strictRow, c.isSetUp())
 	offer(err == nil && c.isSetUp(), c.remove, c.check)
 	// Also when it is not found: a session's PATH is not that of a shell.
-	more := s.CanGate && !s.Gate || s.CutOff != nil // to switch on, or to put right
+	more := s.CanGate && !s.Gate || s.CutOff != nil || s.Other != "" // to switch on, or to put right
+	c.setUp.SetText(c.setUpVerb() + "…")
 	offer(err == nil && (!s.Installed || more), c.setUp)
 	c.looked = true
 	c.content.Refresh()
 	c.changed()
+}
+
+// otherText says that hooks run another nod command than this nod would have them run.
+func otherText(nod string) string {
+	if nod == "" {
+		return ""
+	}
+	return lang.L("Its hooks run another nod command: {{.Path}}",
+		map[string]any{"Path": safetext.Line(nod, controls.QuoteLimit)})
+}
+
+// deadText says why nobody asks the person for the agent.
+func deadText(dead error) string {
+	if dead == nil {
+		return ""
+	}
+	return lang.L("Its hooks run a nod command that can't be run, so nod isn't asked: {{.Problem}}",
+		map[string]any{"Problem": safetext.Line(dead.Error(), stepLimit)})
+}
+
+// setUpVerb is what putting nod's hooks in does now.
+func (c *agentCard) setUpVerb() string {
+	if c.status.Dead != nil {
+		return lang.L("Repair")
+	}
+	return lang.L("Set up")
 }
 
 func (c *agentCard) foundText() string {
@@ -295,6 +329,8 @@ func (c *agentCard) stateText() (string, fyne.ThemeColorName) {
 		return lang.L("asks through nod alone"), theme.ColorNameSuccess
 	case c.status.Installed:
 		return lang.L("asks through nod"), theme.ColorNameSuccess
+	case c.status.Dead != nil:
+		return lang.L("hooks point nowhere"), theme.ColorNameError
 	case c.status.Partly:
 		return lang.L("set up in part"), theme.ColorNameWarning
 	}
@@ -311,7 +347,7 @@ func (c *agentCard) plan(gate bool) {
 			"only denies what your rules deny. On: only nod asks, once per call; but if nod's hook is "+
 			"killed, the agent goes on as if you had allowed.")))
 	}
-	c.propose(setUpChange{verb: lang.L("Set up"), after: c.agent.After, extra: extra,
+	c.propose(setUpChange{verb: c.setUpVerb(), after: c.agent.After, extra: extra,
 		changes: func(m agent.Machine) ([]agent.Change, error) { return c.agent.Install(m, gate) }})
 }
 
@@ -421,6 +457,7 @@ func (c *agentCard) report(steps []agent.Step) {
 		if s.Err != nil {
 			mark, importance, text = "✗ ", widget.DangerImportance, assets.Reason(s.What)+": "+assets.Reason(s.Err.Error())
 		}
+		text = safetext.Line(text, stepLimit)
 		rows.Add(dialogs.Tight(dialogs.Lines(mark+text, theme.SizeNameCaptionText, importance)))
 	}
 	c.open(dialogs.Column(8, rows, container.NewHBox(controls.QuietButton(lang.L("Close"), nil, c.close))))

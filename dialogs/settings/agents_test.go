@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
 	"nod/agents/gemini"
@@ -35,17 +34,6 @@ func (w *Window) cardOf(t *testing.T, agent string) *agentCard {
 		t.Fatalf("no card for %s", agent)
 	}
 	return w.agents.cards[i]
-}
-
-func TestAgentsLook(t *testing.T) {
-	for _, theme := range []string{"light", "dark"} {
-		w, c, _ := onAgents(t, somebody(), theme, "claude-code")
-		test.Tap(c.setUp)
-		test.Tap(buttonIn(t, c.body, "Set up"))
-		test.Tap(w.cardOf(t, "gemini-cli").setUp)
-		w.win.Resize(fyne.NewSize(900, 760))
-		w.looksLike(t, "agents-setup-"+theme+".png")
-	}
 }
 
 func TestAnAgentIsSetUpAndRemoved(t *testing.T) {
@@ -115,6 +103,53 @@ func TestGeminiIsAskedThroughNodAloneOnlyOnRequest(t *testing.T) {
 	test.Tap(buttonIn(t, c.body, "Set up"))
 	if _, err := os.Stat(gate); err != nil || !c.status.Gate {
 		t.Errorf("%v, %+v", err, c.status)
+	}
+}
+
+// hooked puts hooks into an agent's settings that run this nod command.
+func (c *agentCard) hooked(t *testing.T, nod string) {
+	t.Helper()
+	m, err := c.win.opts.Machine()
+	m.Nod = nod
+	changes, installErr := c.agent.Install(m, false)
+	err = errors.Join(err, installErr)
+	for _, change := range changes {
+		err = errors.Join(err, change.Apply())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.look()
+}
+
+// Hooks that point nowhere are said and repaired; those that run another nod are said.
+func TestHooksThatPointNowhereAreRepaired(t *testing.T) {
+	_, c, home := onAgents(t, somebody(), "light", "claude-code")
+	c.hooked(t, goneNod)
+	want := "Its hooks run a nod command that can't be run, so nod isn't asked: " + goneNod + " is not there"
+	if got := c.dead.Label.Text; !c.dead.Content.Visible() || got != want {
+		t.Errorf("dead: %q", got)
+	}
+	if c.setUp.Disabled() || c.setUp.Text != "Repair…" || c.remove.Disabled() {
+		t.Errorf("the button says %q", c.setUp.Text)
+	}
+	test.Tap(c.setUp)
+	test.Tap(buttonIn(t, c.body, "Repair"))
+	text, err := os.ReadFile(filepath.Join(home, ".claude", "settings.json"))
+	if err != nil || strings.Contains(string(text), goneNod) || c.dead.Content.Visible() || !c.setUp.Disabled() {
+		t.Errorf("%v, %+v:\n%s", err, c.status, text)
+	}
+	c.hooked(t, "/opt/nod/bin/nod")
+	const other = "Its hooks run another nod command: /opt/nod/bin/nod"
+	if !c.status.Installed || c.dead.Content.Visible() || c.other.Label.Text != other || !c.other.Content.Visible() {
+		t.Errorf("other: %q, %+v", c.other.Label.Text, c.status)
+	}
+	if c.setUp.Disabled() || c.setUp.Text != "Set up…" {
+		t.Errorf("the button says %q", c.setUp.Text)
+	}
+	c.hooked(t, "/opt/\u202eevil\x1b[31m/nod")
+	if got := c.other.Label.Text; strings.ContainsAny(got, "\u202e\x1b") {
+		t.Errorf("other: %q", got)
 	}
 }
 

@@ -266,7 +266,7 @@ func (e *editor) show(r policy.Rule, err error) {
 	}
 	controls.Enable(e.editable, e.save)
 	if err == nil {
-		e.say(controls.Sentence(r)+".", widget.MediumImportance)
+		e.say(controls.Stop(controls.Sentence(r)), widget.MediumImportance)
 		return
 	}
 	at, isField := errors.AsType[*policy.FieldError](err)

@@ -91,8 +91,9 @@ func (l *grantList) row(g policy.Grant) fyne.CanvasObject {
 }
 
 func (l *grantList) words(g policy.Grant) fyne.CanvasObject {
+	allows := controls.Stop(safetext.Line(assets.Reason(g.Text()), grantLimit))
 	return dialogs.Column(4, controls.Exact(safetext.Line(g.Shown, controls.QuoteLimit), theme.SizeNameText),
-		controls.Muted(safetext.Line(assets.Reason(g.Text()), grantLimit)+"."), controls.Muted(about(g, time.Now())))
+		controls.Muted(allows), controls.Muted(about(g, time.Now())))
 }
 
 // grantLimit is how much is shown of what a grant allows: it names a command, a folder and a program.

@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"nod/dialogs/controls"
+	"nod/dialogs/dialogstest"
 	"nod/policy"
 )
 
@@ -56,5 +57,31 @@ func TestSentenceNamesEveryMatcher(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %q", want, got)
 		}
+	}
+}
+
+// A class and a path together make one phrase.
+func TestSentenceOfAClassInAPath(t *testing.T) {
+	for class, want := range map[policy.Class]string{
+		policy.ReadOnly:    "Allow all calls that only read files in ~/src/**",
+		policy.Write:       "Allow all calls that change files in ~/src/**",
+		policy.Destructive: "Allow all calls that delete or overwrite files in ~/src/**",
+		policy.Execute:     "Allow all calls that run programs on files in ~/src/**",
+		"":                 "Allow all calls on files in ~/src/**",
+	} {
+		if got := controls.Sentence(policy.Rule{Effect: policy.Allow, Class: class, Path: "~/src/**"}); got != want {
+			t.Errorf("of the class %q: %q, want %q", class, got, want)
+		}
+	}
+}
+
+// Sentences begin and end as those of the language do.
+func TestSentenceCase(t *testing.T) {
+	if got := sentenceCase("no rule matches"); got != "No rule matches." {
+		t.Errorf("in English: %q", got)
+	}
+	dialogstest.Speak(t, dialogstest.Chinese)
+	if got := sentenceCase("没有匹配的规则"); got != "没有匹配的规则。" {
+		t.Errorf("in Chinese: %q", got)
 	}
 }

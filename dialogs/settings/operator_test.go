@@ -31,6 +31,8 @@ type fakeOperator struct {
 
 	mu     sync.Mutex
 	state  operator.State
+	peers  operator.Peers
+	did    []string       // about peers
 	called map[string]int // how often, by method
 	hang   chan struct{}  // State and Suggest wait for it; nil: they do not
 }

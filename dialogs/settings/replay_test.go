@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
 	"nod/policy"
@@ -17,18 +16,6 @@ import (
 )
 
 const lookAtThePast = "Look at what your agents did"
-
-func TestReplayLooks(t *testing.T) {
-	o := somebody()
-	o.suggestions = nil
-	w := openWindow(t, o, "light")
-	w.tabs.SelectIndex(onSuggestions)
-	w.win.Resize(fyne.NewSize(900, 580))
-	w.looksLike(t, "past-offer-light.png")
-	test.Tap(buttonIn(t, w.suggestions.replay.content, lookAtThePast))
-	w.win.Resize(fyne.NewSize(900, 600))
-	w.looksLike(t, "past-light.png")
-}
 
 // Transcripts are read only when the person says so, and a rule that comes of it is added only then, too.
 func TestTranscriptsAreReplayed(t *testing.T) {

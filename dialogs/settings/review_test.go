@@ -33,13 +33,6 @@ func tampered(t *testing.T, theme, after string) (*Window, *fakeOperator) {
 	return openWindow(t, o, theme), o
 }
 
-func TestReviewLooks(t *testing.T) {
-	for _, theme := range []string{"light", "dark"} {
-		w, _ := tampered(t, theme, withMore)
-		w.looksLike(t, "review-"+theme+".png")
-	}
-}
-
 func TestAChangeIsSettled(t *testing.T) {
 	for button, accepted := range map[string]bool{"Accept the change": true, "Restore the old file": false} {
 		w, o := tampered(t, "light", withMore)

@@ -31,14 +31,6 @@ func welcomed(t *testing.T, o *fakeOperator, theme string) *Window {
 	return w
 }
 
-func TestWelcomeLooks(t *testing.T) {
-	for _, theme := range []string{"light", "dark"} {
-		w := welcomed(t, somebody(), theme)
-		w.win.Resize(fyne.NewSize(900, 940))
-		w.looksLike(t, "welcome-"+theme+".png")
-	}
-}
-
 // A new person sets an agent up, looks back and answers a request, all in one place, and is welcomed once.
 func TestTheWelcome(t *testing.T) {
 	o := somebody()

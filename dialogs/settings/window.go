@@ -86,6 +86,7 @@ type Window struct {
 	suggestions *suggestionsPage
 	agents      *agentsPage
 	attention   *attentionPage
+	machines    *machinesPage
 	history     *historyPage
 	about       *aboutPage
 
@@ -336,6 +337,7 @@ func (w *Window) makePages() {
 	w.try = newTryPage(w)
 	w.agents = newAgentsPage(w)
 	w.attention = newAttentionPage(w)
+	w.machines = newMachinesPage(w)
 	w.history = newHistoryPage(w)
 	w.about = newAboutPage(w)
 	nothing := func() {}
@@ -350,6 +352,8 @@ func (w *Window) makePages() {
 			nothing, w.suggestions.leave},
 		{lang.L("Agents"), theme.ComputerIcon(), w.agents.content, w.agents.refresh, w.agents.look, nothing},
 		{lang.L("Attention"), theme.VolumeUpIcon(), w.attention.content, w.attention.refresh, nothing, nothing},
+		{lang.L("Machines and devices"), theme.DesktopIcon(), w.machines.content, w.machines.refresh,
+			nothing, w.machines.leave},
 		{lang.L("History"), theme.StorageIcon(), w.history.content, w.history.refresh, nothing, w.history.leave},
 		{lang.L("About"), theme.InfoIcon(), w.about.content, func(operator.State) {}, w.about.ask, nothing},
 	}

@@ -39,12 +39,17 @@ func (d *Desktop) signal(name string, s syscall.Signal) error {
 	return syscall.Kill(-p.cmd.Process.Pid, s)
 }
 
-// RestartPanel kills the panel and starts it again.
-func (d *Desktop) RestartPanel(ctx context.Context) error {
+// StopPanel ends the panel and waits until nothing shows tray icons.
+func (d *Desktop) StopPanel(ctx context.Context) error {
 	if err := d.Kill(Panel); err != nil {
 		return err
 	}
-	if err := d.awaitOwner(ctx, TrayWatcher, false); err != nil {
+	return d.awaitOwner(ctx, TrayWatcher, false)
+}
+
+// RestartPanel kills the panel and starts it again.
+func (d *Desktop) RestartPanel(ctx context.Context) error {
+	if err := d.StopPanel(ctx); err != nil {
 		return err
 	}
 	return d.launchPanel(ctx)

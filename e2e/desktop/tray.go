@@ -142,6 +142,9 @@ func (n menuNode) items() ([]MenuItem, error) {
 // PickFromTray opens the menu of the icon in the tray with the right button of the mouse and picks the
 // entry with that label by keyboard.
 func (d *Desktop) PickFromTray(ctx context.Context, label string) error {
+	if err := d.OpenTrayMenu(ctx); err != nil { // and then read it: it may have changed on the way
+		return err
+	}
 	items, err := d.TrayMenu()
 	if err != nil {
 		return err
@@ -151,9 +154,6 @@ func (d *Desktop) PickFromTray(ctx context.Context, label string) error {
 	steps := 1 + slices.IndexFunc(items, func(i MenuItem) bool { return i.Label == label })
 	if steps == 0 {
 		return fmt.Errorf("no entry %q in the tray's menu: %+v", label, items)
-	}
-	if err := d.OpenTrayMenu(ctx); err != nil {
-		return err
 	}
 	return d.Press(append(slices.Repeat([]string{"Down"}, steps), "Return")...)
 }

@@ -64,7 +64,7 @@ func (w *Writer) Flush() error {
 // header names the columns of CSV.
 var header = []string{
 	"seq", "id", "kind", "created", "settled", "agent", "session", "project", "tool", "class", "gist", "outcome", "by",
-	"rule", "reason", "withheld", "hash",
+	"rule", "reason", "withheld", "hash", "machine", "device",
 }
 
 func (w *Writer) writeRow(e Entry) error {
@@ -75,7 +75,8 @@ func (w *Writer) writeRow(e Entry) error {
 	err := w.writeCells([]string{
 		strconv.FormatInt(e.Seq, 10), string(e.ID), string(e.Kind), e.Created.Format(time.RFC3339),
 		e.Settled.Format(time.RFC3339), e.Agent, e.Session, e.Project, e.Tool, string(e.Class), e.Gist, string(e.Outcome),
-		string(e.By), e.Rule, e.Record.Answer.Reason, string(e.Withheld), e.Hash,
+		string(e.By), e.Rule, e.Record.Answer.Reason, string(e.Withheld), e.Hash, e.Machine,
+		e.Device,
 	})
 	if err != nil {
 		return fmt.Errorf("write entry %d: %w", e.Seq, err)

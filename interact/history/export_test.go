@@ -35,7 +35,7 @@ func entry(gist string) history.Entry {
 	e := history.Entry{
 		Line: history.Line{
 			Seq: 7, ID: "id", Kind: interact.KindApprove, Created: at, Settled: at.Add(time.Second), Agent: "codex",
-			Tool: "Bash", Gist: gist, Outcome: interact.Denied, By: interact.ByHuman,
+			Tool: "Bash", Gist: gist, Machine: "build-1", Device: "Pixel", Outcome: interact.Denied, By: interact.ByHuman,
 		},
 		Hash: "abc",
 	}
@@ -47,9 +47,9 @@ func entry(gist string) history.Entry {
 func TestCSV(t *testing.T) {
 	got := export(t, history.CSV, entry("make"))
 	want := `"seq","id","kind","created","settled","agent","session","project","tool","class","gist","outcome","by",` +
-		`"rule","reason","withheld","hash"` + "\r\n" +
+		`"rule","reason","withheld","hash","machine","device"` + "\r\n" +
 		`"7","id","approve","2026-01-02T15:04:05Z","2026-01-02T15:04:06Z","codex","","","Bash","","make","denied","human",` +
-		"\"\",\"two\nlines\",\"\",\"abc\"\r\n"
+		"\"\",\"two\nlines\",\"\",\"abc\",\"build-1\",\"Pixel\"\r\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -17,6 +17,8 @@ type Query struct {
 	Project string // folder
 	Session string
 	Tool    string
+	Machine string // that asked, by its name
+	Device  string // that answered, by its name
 	Rule    string // id of the rule or grant that decided
 	Kind    interact.Kind
 	Outcome interact.Outcome
@@ -48,10 +50,12 @@ type Line struct {
 	Project string        `json:"project,omitempty"` // folder
 	Tool    string        `json:"tool,omitempty"`
 	Class   policy.Class  `json:"class,omitempty"`
-	Gist    string        `json:"gist,omitempty"` // what it was about, in one line, in nobody's safe words
+	Gist    string        `json:"gist,omitempty"`    // what it was about, in one line, in nobody's safe words
+	Machine string        `json:"machine,omitempty"` // that asked; empty: this one
 
 	Outcome interact.Outcome `json:"outcome"`
 	By      interact.By      `json:"by,omitempty"`
+	Device  string           `json:"device,omitempty"` // on which the person answered; empty: here
 	Rule    string           `json:"rule,omitempty"`
 }
 
@@ -82,7 +86,7 @@ type Head struct {
 
 // Facets are the values that a person can choose from to filter, the most frequent first.
 type Facets struct {
-	Agents, Projects, Tools []string
+	Agents, Projects, Tools, Machines, Devices []string
 }
 
 // Count is how often something was decided in one way.

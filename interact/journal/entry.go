@@ -44,7 +44,7 @@ func (h head) line() history.Line {
 		ID: r.Request.ID, Kind: r.Request.Body.Kind(), Created: micro(r.Request.Created), Settled: micro(r.Answer.At),
 		Agent: r.Request.Requester.Agent, Session: r.Request.Requester.Session, Project: r.Request.Requester.Folder(),
 		Class: r.Why.Class, Gist: h.Gist, Outcome: r.Answer.Outcome, By: r.Answer.By,
-		Rule: cmp.Or(r.Answer.Rule, r.Why.Rule),
+		Rule: cmp.Or(r.Answer.Rule, r.Why.Rule), Machine: r.Request.Requester.Machine, Device: r.Answer.Device,
 	}
 	if a, ok := r.Request.Body.(interact.Approve); ok {
 		line.Tool, line.Class = a.Tool, cmp.Or(line.Class, a.Class)
@@ -163,6 +163,7 @@ func split(r interact.Record) (rest, said interact.Record) {
 	rest = r
 	said.Request.Body = r.Request.Body
 	rest.Request.Body = outline(r.Request.Body)
+	said.Request.Reported, rest.Request.Reported = outlineOf(r.Request.Reported), nil
 	said.Why.Reason, rest.Why.Reason = r.Why.Reason, ""
 	said.Answer.Reason, rest.Answer.Reason = r.Answer.Reason, ""
 	said.Answer.Text, rest.Answer.Text = r.Answer.Text, ""
@@ -175,10 +176,19 @@ func split(r interact.Record) (rest, said interact.Record) {
 // join undoes split.
 func join(rest, said interact.Record) interact.Record {
 	r := rest
-	r.Request.Body, r.Why.Reason = said.Request.Body, said.Why.Reason
+	r.Request.Body, r.Request.Reported, r.Why.Reason = said.Request.Body, said.Request.Reported, said.Why.Reason
 	r.Answer.Reason, r.Answer.Text, r.Answer.Values = said.Answer.Reason, said.Answer.Text, said.Answer.Values
 	r.Answer.Shown.Facts, r.Answer.Shown.Diff = said.Answer.Shown.Facts, said.Answer.Shown.Diff
 	return r
+}
+
+// outlineOf is what an entry keeps of what a relay reported: not the files, of which [interact.Shown] has what was
+// shown, nor what could have been kept.
+func outlineOf(r *interact.Reported) *interact.Reported {
+	if r == nil {
+		return nil
+	}
+	return &interact.Reported{Why: r.Why, Risks: r.Risks}
 }
 
 // outline is what every entry keeps of a request's body.

@@ -9,6 +9,7 @@ import (
 
 	"nod/interact"
 	"nod/interact/history"
+	"nod/policy"
 	"nod/policy/config"
 )
 
@@ -40,6 +41,7 @@ func TestEncodeKeepsEveryKindOfRequest(t *testing.T) {
 			},
 		}
 		r.Why.Reason = "why"
+		r.Request.Reported = &interact.Reported{Why: policy.Decision{Reason: "said there"}}
 		e, err := encode(r, true)
 		if err != nil {
 			t.Fatal(err)
@@ -48,7 +50,7 @@ func TestEncodeKeepsEveryKindOfRequest(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(h.Record, r) {
 			t.Errorf("got  %+v, %v\nwant %+v", h.Record, err, r)
 		}
-		for _, said := range []string{"Which", "Sure", "What", "Form", "Done", `"t"`, `"v"`, "why", "+d"} {
+		for _, said := range []string{"Which", "Sure", "What", "Form", "Done", `"t"`, `"v"`, "why", "+d", "there"} {
 			if e, err = encode(r, false); err != nil || e.body != nil || strings.Contains(string(e.head), said) {
 				t.Errorf("%s keeps %q: %v", e.head, said, err)
 			}
@@ -72,8 +74,13 @@ func TestEncodeKeepsNoSecret(t *testing.T) {
 		"description": func(r *interact.Record) {
 			r.Request.Body = interact.Approve{Tool: "Bash", Input: json.RawMessage(`{}`), Description: secret}
 		},
-		"token":    func(r *interact.Record) { r.Request.Body = interact.Ask{Question: "is it " + token + "?"} },
-		"why":      func(r *interact.Record) { r.Why.Reason = "it says " + secret },
+		"token": func(r *interact.Record) { r.Request.Body = interact.Ask{Question: "is it " + token + "?"} },
+		"why":   func(r *interact.Record) { r.Why.Reason = "it says " + secret },
+		"reported": func(r *interact.Record) {
+			r.Request.Reported = &interact.Reported{
+				Why: policy.Decision{Reason: secret}, Files: []interact.ReportedFile{{Path: "a", Text: secret}},
+			}
+		},
 		"reason":   func(r *interact.Record) { r.Answer.Reason = secret },
 		"text":     func(r *interact.Record) { r.Answer.Text = secret },
 		"value":    func(r *interact.Record) { r.Answer.Values = map[string]interact.Value{"q": interact.TextValue(secret)} },

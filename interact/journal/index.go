@@ -23,7 +23,7 @@ import (
 var indexSchema string
 
 const (
-	indexVersion = 1           // of indexSchema; an index of another is made anew
+	indexVersion = 2           // of indexSchema; an index of another is made anew
 	indexGroup   = 128         // entries in a transaction
 	indexBytes   = 256 << 10   // … and what they may hold
 	indexDelay   = time.Second // after an entry: others may come
@@ -346,11 +346,12 @@ func (x *indexer) addWords(e history.Entry) error {
 // addSum adds an entry to the counts of its day and notes its hour.
 func (x *indexer) addSum(e history.Entry) error {
 	s := sumOf(e)
-	err := x.exec(`INSERT INTO sums VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+	err := x.exec(`INSERT INTO sums VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
 		entries = entries + excluded.entries, asked = asked + excluded.asked, passed = passed + excluded.passed,
 		denied = denied + excluded.denied, missed = missed + excluded.missed, answered = answered + excluded.answered,
 		settled = max(settled, excluded.settled), seq = max(seq, excluded.seq)`,
-		s.Day.Format(time.DateOnly), s.Agent, s.Project, s.Tool, s.rule, s.entries, s.Asked, s.Passed, s.Denied, s.Missed,
+		s.Day.Format(time.DateOnly), s.Agent, s.Project, s.Tool, s.machine, s.device, s.rule, s.entries,
+		s.Asked, s.Passed, s.Denied, s.Missed,
 		s.Answered.Microseconds(), s.settled.UnixMicro(), e.Seq)
 	if err != nil {
 		return err

@@ -13,6 +13,8 @@ CREATE TABLE sums (
 	agent    TEXT NOT NULL,
 	project  TEXT NOT NULL,
 	tool     TEXT NOT NULL,
+	machine  TEXT NOT NULL,
+	device   TEXT NOT NULL,
 	rule     TEXT NOT NULL, -- that has saved a prompt; else empty
 	entries  INTEGER NOT NULL,
 	asked    INTEGER NOT NULL,
@@ -22,7 +24,7 @@ CREATE TABLE sums (
 	answered INTEGER NOT NULL, -- microseconds in all
 	settled  INTEGER NOT NULL, -- of the last
 	seq      INTEGER NOT NULL, -- of the last
-	PRIMARY KEY (day, agent, project, tool, rule)
+	PRIMARY KEY (day, agent, project, tool, machine, device, rule)
 ) STRICT, WITHOUT ROWID;
 
 -- Which entries were settled in an hour, counted from 1970; others may lie between them, as clocks are set.

@@ -299,7 +299,8 @@ func TestPast(t *testing.T) {
 	var want []string
 	for _, e := range slices.Backward(whole(t, j.Reader)) {
 		a, ok := e.Record.Request.Body.(interact.Approve)
-		if ok && e.By == interact.ByHuman && (e.Outcome == interact.Allowed || e.Outcome == interact.Denied) {
+		isDecided := e.By == interact.ByHuman && (e.Outcome == interact.Allowed || e.Outcome == interact.Denied)
+		if ok && isDecided && e.Machine == "" {
 			want = append(want, string(e.Outcome[:4])+string(a.Input)+e.Agent+e.Project)
 		}
 	}

@@ -20,6 +20,8 @@ const maxNames = 200
 // sum counts entries of one day that have everything in common which is counted apart.
 type sum struct {
 	history.Count
+	machine string // that asked
+	device  string // that answered
 	rule    string // that has saved the prompts; empty: none has
 	entries int
 	settled time.Time // the last
@@ -27,7 +29,7 @@ type sum struct {
 
 // sumOf counts one entry. A notice is neither asked nor answered.
 func sumOf(e history.Entry) sum {
-	s := sum{entries: 1, settled: e.Settled, Count: history.Count{
+	s := sum{entries: 1, settled: e.Settled, machine: e.Machine, device: e.Device, Count: history.Count{
 		Day: midnight(e.Settled), Agent: e.Agent, Project: e.Project, Tool: e.Tool,
 	}}
 	if e.Kind == interact.KindNotify {
@@ -96,8 +98,8 @@ func readSums(conn *sqlite.Conn, from time.Time, add func(sum)) error {
 		day = from.Format(time.DateOnly)
 	}
 	var last time.Time // many have the same day
-	return query(conn, `SELECT day, agent, project, tool, rule, entries, asked, passed, denied, missed, answered, settled
-		FROM idx.sums WHERE day >= ?`, func(s *sqlite.Stmt) (err error) {
+	return query(conn, `SELECT day, agent, project, tool, rule, entries, asked, passed, denied, missed, answered, settled,
+		machine, device FROM idx.sums WHERE day >= ?`, func(s *sqlite.Stmt) (err error) {
 		if text := s.ColumnText(0); text != day || last.IsZero() {
 			day = text
 			last, err = time.ParseInLocation(time.DateOnly, text, time.Local)
@@ -115,6 +117,7 @@ func readSum(s *sqlite.Stmt, day time.Time) sum {
 			Answered: time.Duration(s.ColumnInt64(10)) * time.Microsecond,
 		},
 		rule: s.ColumnText(4), entries: s.ColumnInt(5), settled: time.UnixMicro(s.ColumnInt64(11)),
+		machine: s.ColumnText(12), device: s.ColumnText(13),
 	}
 }
 
@@ -158,21 +161,26 @@ func (t tally[K]) counts(keys []K) []history.Count {
 
 // Facets returns the values that entries have.
 func (r *Reader) Facets(ctx context.Context) (history.Facets, error) {
-	var agents, projects, tools tally[string]
+	var agents, projects, tools, machines, devices tally[string]
 	err := r.sums(ctx, time.Time{}, func() {
 		agents, projects, tools = tally[string]{}, tally[string]{}, tally[string]{}
+		machines, devices = tally[string]{}, tally[string]{}
 	}, func(s sum) {
 		agents.add(s.Agent, history.Count{}, s)
 		projects.add(s.Project, history.Count{}, s)
 		tools.add(s.Tool, history.Count{}, s)
+		machines.add(s.machine, history.Count{}, s)
+		devices.add(s.device, history.Count{}, s)
 	})
 	if err != nil {
 		return history.Facets{}, fmt.Errorf("read what the history can be filtered by: %w", err)
 	}
-	delete(agents, "")
-	delete(projects, "")
-	delete(tools, "")
-	return history.Facets{Agents: most(agents), Projects: most(projects), Tools: most(tools)}, nil
+	for _, values := range []tally[string]{agents, projects, tools, machines, devices} {
+		delete(values, "")
+	}
+	return history.Facets{
+		Agents: most(agents), Projects: most(projects), Tools: most(tools), Machines: most(machines), Devices: most(devices),
+	}, nil
 }
 
 // Insights returns sums of what was settled since then. A day is one of the place where the person was.

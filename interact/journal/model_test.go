@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -212,4 +213,16 @@ func old(n int) interact.Record {
 	r.Request.Created = time.Date(2026, 3, 4, 5, 6, 7+n, 8009, time.UTC)
 	r.Request.Deadline = r.Request.Created.Add(time.Minute)
 	return r
+}
+
+// Whoever only reads cannot bring an old file up to date, and says who can.
+func TestAReaderOfAnOldVersion(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("testdata", "1.db"))
+	must(t, err)
+	path := filepath.Join(t.TempDir(), "nod.db")
+	must(t, os.WriteFile(path, text, 0o600))
+	_, err = journal.OpenReader(path)
+	if err == nil || !strings.Contains(err.Error(), "start nod-desktop") {
+		t.Errorf("got %v", err)
+	}
 }

@@ -137,6 +137,15 @@ func (r *Reader) open() (*pool, error) {
 
 func (r *Reader) prepare(conn *sqlite.Conn) error {
 	conn.SetBusyTimeout(busyTime)
+	err := query(conn, "PRAGMA user_version", func(s *sqlite.Stmt) error {
+		if s.ColumnInt(0) < len(schema.Migrations) {
+			return errOld
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	if _, err := os.Stat(indexPath(r.path)); err == nil {
 		// One that is of no use is like none.
 		_ = sqlitex.ExecuteTransient(conn, "ATTACH ? AS idx", &sqlitex.ExecOptions{Args: []any{indexPath(r.path)}})
@@ -144,6 +153,9 @@ func (r *Reader) prepare(conn *sqlite.Conn) error {
 	}
 	return sqlitex.ExecScript(conn, "PRAGMA main.cache_size = -256; PRAGMA trusted_schema = off")
 }
+
+// errOld says that a file has to be brought up to date, which its writer does.
+var errOld = errors.New("an older nod has written it: start nod-desktop, which brings it up to date")
 
 // Head returns the last entry of the chain. Seq is 0 when there has never been one.
 func (r *Reader) Head(ctx context.Context) (head history.Head, err error) {

@@ -35,7 +35,7 @@ func fieldsOf(l history.Line) iter.Seq2[rune, string] {
 			value string
 		}{
 			{'a', l.Agent}, {'p', l.Project}, {'s', l.Session}, {'t', l.Tool}, {'r', l.Rule},
-			{'k', string(l.Kind)}, {'o', string(l.Outcome)}, {'b', string(l.By)},
+			{'k', string(l.Kind)}, {'o', string(l.Outcome)}, {'b', string(l.By)}, {'m', l.Machine}, {'d', l.Device},
 		} {
 			if f.value != "" && !yield(f.name, f.value) {
 				return
@@ -84,7 +84,7 @@ func (f filter) match() string {
 	}
 	asked := history.Line{
 		Agent: f.Agent, Project: f.Project, Session: f.Session, Tool: f.Tool, Rule: f.Rule, Kind: f.Kind,
-		Outcome: f.Outcome, By: f.By,
+		Outcome: f.Outcome, By: f.By, Machine: f.Machine, Device: f.Device,
 	}
 	for field, value := range fieldsOf(asked) {
 		terms = append(terms, `"`+token(field, value)+`"`)
@@ -101,6 +101,7 @@ const (
 		AND (:agent = '' OR agent = :agent) AND (:project = '' OR project = :project)
 		AND (:session = '' OR session = :session) AND (:tool = '' OR tool = :tool) AND (:rule = '' OR rule = :rule)
 		AND (:kind = '' OR kind = :kind) AND (:outcome = '' OR outcome = :outcome) AND (:by = '' OR by = :by)
+		AND (:machine = '' OR machine = :machine) AND (:device = '' OR device = :device)
 		AND settled >= :since AND settled < :until ORDER BY `
 )
 
@@ -198,7 +199,7 @@ func (f filter) query(
 	named := map[string]any{
 		":first": first, ":last": last, ":agent": f.Agent, ":project": f.Project, ":session": f.Session, ":tool": f.Tool,
 		":rule": f.Rule, ":kind": string(f.Kind), ":outcome": string(f.Outcome), ":by": string(f.By),
-		":since": since.UnixMicro(), ":until": until.UnixMicro(),
+		":machine": f.Machine, ":device": f.Device, ":since": since.UnixMicro(), ":until": until.UnixMicro(),
 	}
 	from, by := fromEntries, "seq "
 	if match != "" {
@@ -234,7 +235,14 @@ func (r *Reader) indexed(conn *sqlite.Conn) (int64, error) {
 		return 0, nil
 	}
 	at, err := readState(conn, "idx")
-	if err != nil {
+	version := 0
+	if err == nil {
+		err = query(conn, "PRAGMA idx.user_version", func(s *sqlite.Stmt) error {
+			version = s.ColumnInt(0)
+			return nil
+		})
+	}
+	if err != nil || version != indexVersion {
 		return 0, nil // there is no index, or none of use: all is found without, only not as fast
 	}
 	is, err := at.isOf(conn)
@@ -373,7 +381,7 @@ func pastOf(e history.Entry) (policy.Past, bool) {
 	effects := map[interact.Outcome]policy.Effect{interact.Allowed: policy.Allow, interact.Denied: policy.Deny}
 	effect, isDecision := effects[e.Outcome]
 	approve, ok := e.Record.Request.Body.(interact.Approve)
-	if !ok || !isDecision || e.Withheld != "" {
+	if !ok || !isDecision || e.Withheld != "" || e.Record.Request.Requester.IsRemote() { // whose files are elsewhere
 		return policy.Past{}, false
 	}
 	return policy.Past{Call: approve.Call(e.Record.Request.Requester), Effect: effect}, true

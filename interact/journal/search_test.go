@@ -44,6 +44,7 @@ func random(r *rand.Rand, n int) interact.Record {
 	rec = settled(rec, pick(r, interact.Allowed, interact.Denied, interact.TimedOut, interact.Cancelled))
 	rec.Answer.By = pick(r, interact.ByHuman, interact.ByPolicy, interact.ByTimeout, "")
 	rec.Answer.Rule = rec.Why.Rule
+	who.Machine, rec.Answer.Device = pick(r, "", "", "build-1", "build-2"), pick(r, "", "", "Pixel")
 	return rec
 }
 
@@ -77,6 +78,7 @@ func picks(q history.Query, e history.Entry) bool {
 	}
 	is := func(want, is string) bool { return want == "" || want == is }
 	return is(q.Agent, e.Agent) && is(q.Project, e.Project) && is(q.Session, e.Session) && is(q.Tool, e.Tool) &&
+		is(q.Machine, e.Machine) && is(q.Device, e.Device) &&
 		is(q.Rule, e.Rule) && is(string(q.Kind), string(e.Kind)) && is(string(q.Outcome), string(e.Outcome)) &&
 		is(string(q.By), string(e.By)) && (q.Since.IsZero() || !e.Settled.Before(q.Since)) &&
 		(q.Until.IsZero() || e.Settled.Before(q.Until)) && (q.Before == 0 || e.Seq < q.Before)
@@ -104,6 +106,8 @@ func randomQuery(r *rand.Rand) (q history.Query) {
 			set()
 		}
 	}
+	maybe(func() { q.Machine = pick(r, "build-1", "build-2", "build") })
+	maybe(func() { q.Device = pick(r, "Pixel", "pixel") })
 	if r.IntN(2) == 0 {
 		q.Text = pick(r, "m", "ma", "make", "makefile", "g go", "GOPHER", "naive", "abc", "文", "件文", "4", "b", "or", "near(",
 			"internationali", "internationalization", "internationalizationx", "*", `"`, "col:", "uber", "istanbul", "ss", "ß",
@@ -154,4 +158,64 @@ func seqs(p history.Page) (seqs []int64) {
 		seqs = append(seqs, l.Seq)
 	}
 	return seqs
+}
+
+// Who asked on another machine, or answered on a device, is found by that, with the index and without.
+func TestMachinesAndDevicesAreFound(t *testing.T) {
+	j := healthy(t, file(t))
+	for n, from := range []struct{ machine, device string }{
+		{"", ""}, {"build-1", ""}, {"build-1", "Pixel"}, {"other", ""}, {"", "Pixel"},
+	} {
+		r := settled(approval(n), interact.Allowed)
+		r.Request.Requester.Machine, r.Answer.Device = from.machine, from.device
+		must(t, j.Settle(t.Context(), r))
+	}
+	check := func() {
+		t.Helper()
+		for _, c := range []struct {
+			q    history.Query
+			want []int64
+		}{
+			{history.Query{Machine: "build-1"}, []int64{3, 2}},
+			{history.Query{Device: "Pixel"}, []int64{5, 3}},
+			{history.Query{Machine: "build-1", Device: "Pixel"}, []int64{3}},
+			{history.Query{Machine: "build"}, nil},
+			{history.Query{Text: "other"}, []int64{4}},
+			{history.Query{Text: "pixel"}, []int64{5, 3}},
+		} {
+			page, err := j.Search(t.Context(), c.q)
+			must(t, err)
+			var got []int64
+			for _, l := range page.Lines {
+				got = append(got, l.Seq)
+			}
+			same(t, got, c.want)
+		}
+		facets, err := j.Facets(t.Context())
+		must(t, err)
+		same(t, facets.Machines, []string{"build-1", "other"})
+		same(t, facets.Devices, []string{"Pixel"})
+	}
+	check()
+	must(t, j.Index(t.Context()))
+	check()
+}
+
+// What was decided about files of another machine says nothing about those of this one.
+func TestThePastOfOtherMachinesMakesNoRule(t *testing.T) {
+	j := healthy(t, file(t))
+	for n, machine := range []string{"", "build-1"} {
+		r := settled(approval(n), interact.Allowed)
+		r.Answer.By = interact.ByHuman
+		r.Request.Requester.Machine = machine
+		must(t, j.Settle(t.Context(), r))
+	}
+	n := 0
+	for _, err := range j.Past(t.Context()) {
+		must(t, err)
+		n++
+	}
+	if n != 1 {
+		t.Errorf("%d decisions are for rules, want the one of this machine", n)
+	}
 }

@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"errors"
+	"os"
 	"testing"
 
 	"zombiezen.com/go/sqlite"
@@ -47,10 +48,12 @@ func TestVerify(t *testing.T) {
 		"body changed": {
 			`UPDATE entries SET body = cast(replace(body, 'build', 'other') AS BLOB) WHERE seq = 7`, 7,
 		},
-		"body gone": {"UPDATE entries SET body = NULL WHERE seq = 7", 7},
+		"asked elsewhere":    {"UPDATE entries SET machine = 'build-1' WHERE seq = 7", 7},
+		"answered elsewhere": {"UPDATE entries SET device = 'Pixel' WHERE seq = 7", 7},
+		"body gone":          {"UPDATE entries SET body = NULL WHERE seq = 7", 7},
 		"one added": {
 			`INSERT INTO entries SELECT 11, 'x', created, settled, kind, agent, session, project, tool, class, gist,
-			outcome, by, rule, hash, head, body FROM entries WHERE seq = 10`, 11,
+			outcome, by, rule, hash, head, body, machine, device FROM entries WHERE seq = 10`, 11,
 		},
 		"beginning moved":              {"UPDATE anchor SET hash = randomblob(32)", 1},
 		"front gone, anchor as it was": {"DELETE FROM entries WHERE seq < 4", 1},
@@ -72,5 +75,36 @@ func TestVerify(t *testing.T) {
 				t.Errorf("got %v, want entry %d", err, c.broken)
 			}
 		})
+	}
+}
+
+// TestHeadOfNothingHolds notes the head before there is an entry, as on the first day.
+func TestHeadOfNothingHolds(t *testing.T) {
+	j := healthy(t, file(t))
+	head, err := j.Head(t.Context())
+	must(t, err)
+	if seq, err := j.Noted(t.Context(), head.Hash); seq != 0 || err != nil {
+		t.Errorf("entry %d, %v: want 0", seq, err)
+	}
+	if _, err := j.Noted(t.Context(), "00ff"); !errors.Is(err, interact.ErrNotFound) {
+		t.Errorf("another hash: %v, want it not found", err)
+	}
+}
+
+// What Verify may not come to, because it reads entries alone, SQLite finds.
+func TestExamine(t *testing.T) {
+	path := filled(t, 500)
+	examine := func() error {
+		r, err := journal.OpenReader(path)
+		must(t, err)
+		defer r.Close()
+		return r.Examine(t.Context())
+	}
+	must(t, examine())
+	info, err := os.Stat(path)
+	must(t, err)
+	overwrite(t, path, 5*4096, int(info.Size())-5*4096)
+	if err := examine(); err == nil {
+		t.Error("no damage found")
 	}
 }

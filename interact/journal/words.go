@@ -120,7 +120,9 @@ func (v vocabulary) hasPrefix(prefix string) bool {
 func texts(e history.Entry) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		a, body := e.Record.Answer, e.Record.Request.Body
-		known := slices.Concat([]string{e.Agent, e.Tool, e.Project, e.Gist, e.Rule, a.Reason, a.Text}, a.Shown.Facts)
+		known := slices.Concat([]string{
+			e.Agent, e.Tool, e.Project, e.Gist, e.Machine, e.Device, e.Rule, a.Reason, a.Text,
+		}, a.Shown.Facts)
 		for _, text := range known {
 			if !yield(text) {
 				return

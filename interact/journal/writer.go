@@ -183,10 +183,11 @@ func (w *writer) append(e encoded) (isNew bool, err error) {
 		return false, err
 	}
 	seq, hash, l := w.seq+1, w.hash.next(e.head), e.line
-	err = w.exec(`INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	err = w.exec(`INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO NOTHING`,
 		seq, string(l.ID), l.Created.UnixMicro(), l.Settled.UnixMicro(), string(l.Kind), l.Agent, l.Session, l.Project,
-		l.Tool, string(l.Class), l.Gist, string(l.Outcome), string(l.By), l.Rule, hash[:], e.head, e.body)
+		l.Tool, string(l.Class), l.Gist, string(l.Outcome), string(l.By), l.Rule, hash[:], e.head, e.body,
+		l.Machine, l.Device)
 	if err != nil || w.file.conn.Changes() == 0 {
 		return false, err
 	}

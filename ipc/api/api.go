@@ -300,6 +300,16 @@ type (
 		PausedUntil time.Time `json:"paused_until,omitzero" description:"absent: until the human ends the pause"`
 		Version     string    `json:"version"`
 		Pending     int       `json:"pending" description:"requests that wait for the human"`
+
+		Relay *RelayHealth `json:"relay,omitzero" description:"of nod relay only: the human is at another machine"`
+	}
+	RelayHealth struct {
+		Up          bool   `json:"up" description:"a desk is connected"`
+		Fingerprint string `json:"fingerprint" description:"its key in words, to compare with those that the desk shows"`
+		Problem     string `json:"problem,omitzero" description:"why none is"`
+		Desks       int    `json:"desks" description:"desks whose answers count"`
+		Policy      uint64 `json:"policy" description:"serial of the policy that a desk gave it; 0: none, so all is asked"`
+		Unreported  int    `json:"unreported" description:"decisions by that policy which no desk has in its history yet"`
 	}
 )
 

@@ -32,6 +32,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"mime"
 	"net"
 	"net/http"
@@ -94,6 +95,7 @@ func Discover() (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	slog.Debug("found nod-desktop", "pid", e.PID, "url", e.URL, "socket", e.Socket)
 	return &Client{Endpoint: e, Dir: dir}, nil
 }
 
@@ -202,10 +204,13 @@ func (s *server) send(ctx context.Context, r request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	begun := time.Now()
 	resp, err := s.http.Do(req)
 	if err != nil {
+		slog.Debug("no reply", "method", r.method, "path", r.path, "took", time.Since(begun), "err", err)
 		return nil, hangUp(ctx, err, wasSent.Load())
 	}
+	slog.Debug("reply", "method", r.method, "path", r.path, "status", resp.StatusCode, "took", time.Since(begun))
 	return resp, nil
 }
 

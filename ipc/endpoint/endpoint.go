@@ -67,15 +67,20 @@ func NewToken() string {
 // there is no such folder of ours nod in the user's cache folder. A folder that exists and is not ours alone is an
 // error.
 func Dir() (string, error) {
-	parent, err := parentDir()
+	dir, err := Locate()
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(parent, "nod")
 	if err := Ensure(dir); err != nil {
 		return "", err
 	}
 	return dir, nil
+}
+
+// Locate returns the path of the folder that [Dir] returns, which need not be there, nor be ours alone.
+func Locate() (string, error) {
+	parent, err := parentDir()
+	return filepath.Join(parent, "nod"), err
 }
 
 // runtimeDirs is where systemd keeps the runtime folders of users, by their number.
@@ -109,6 +114,9 @@ func Path(dir string) string { return filepath.Join(dir, "endpoint.json") }
 
 // SocketPath is the path of the Unix socket in dir.
 func SocketPath(dir string) string { return filepath.Join(dir, "nod.sock") }
+
+// ControlPath is the path of the socket in dir through which desks reach a relay.
+func ControlPath(dir string) string { return filepath.Join(dir, "relay.sock") }
 
 // Ensure makes dir when it is missing. A folder that exists and is not ours alone is an error.
 func Ensure(dir string) error {

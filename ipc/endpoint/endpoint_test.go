@@ -198,3 +198,16 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A folder is located without being made.
+func TestLocate(t *testing.T) {
+	parent := t.TempDir()
+	t.Setenv("XDG_RUNTIME_DIR", parent)
+	want := filepath.Join(parent, "nod")
+	if got, err := Locate(); err != nil || got != want {
+		t.Errorf("Locate() = %q, %v, want %q", got, err, want)
+	}
+	if _, err := os.Lstat(want); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s was made: %v", want, err)
+	}
+}

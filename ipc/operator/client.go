@@ -12,6 +12,7 @@ import (
 
 	"nod/interact"
 	"nod/interact/history"
+	"nod/ipc/remote"
 	"nod/policy"
 	"nod/policy/config"
 )
@@ -187,6 +188,42 @@ func (c *Client) SetAutostart(ctx context.Context, on bool) error {
 // Desktop implements [Operator].
 func (c *Client) Desktop(ctx context.Context) (Desktop, error) {
 	return get[Desktop](ctx, c, methodDesktop)
+}
+
+// Peers implements [Operator].
+func (c *Client) Peers(ctx context.Context) (Peers, error) { return get[Peers](ctx, c, methodPeers) }
+
+// Pair implements [Operator].
+func (c *Client) Pair(ctx context.Context, key remote.Key, name string) error {
+	return c.do(ctx, methodPair, key, name)
+}
+
+// Unpair implements [Operator].
+func (c *Client) Unpair(ctx context.Context, name string) error { return c.do(ctx, methodUnpair, name) }
+
+// SetMay implements [Operator].
+func (c *Client) SetMay(ctx context.Context, name string, may remote.May) error {
+	return c.do(ctx, methodSetMay, name, may)
+}
+
+// SettlePeers implements [Operator].
+func (c *Client) SettlePeers(ctx context.Context, seen []remote.Peer, accept bool) error {
+	return c.do(ctx, methodSettlePeers, seen, accept)
+}
+
+// ForgetApprovals implements [Operator].
+func (c *Client) ForgetApprovals(ctx context.Context, name string) error {
+	return c.do(ctx, methodForget, name)
+}
+
+// Invite implements [Operator].
+func (c *Client) Invite(ctx context.Context, name string, may remote.May) (Invitation, error) {
+	return get[Invitation](ctx, c, methodInvite, name, may)
+}
+
+// WithdrawInvitation implements [Operator].
+func (c *Client) WithdrawInvitation(ctx context.Context) error {
+	return c.do(ctx, methodWithdraw)
 }
 
 // TestRequest implements [Operator].

@@ -9,14 +9,11 @@ package operator
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"time"
 
 	"nod/interact"
 	"nod/interact/history"
+	"nod/ipc/remote"
 	"nod/policy"
 	"nod/policy/config"
 )
@@ -72,6 +69,24 @@ type Operator interface {
 	SetAutostart(ctx context.Context, on bool) error
 	// Desktop asks the desktop what it offers. It may take a moment.
 	Desktop(ctx context.Context) (Desktop, error)
+
+	// Peers is what is paired with this desk, and what asks to be.
+	Peers(ctx context.Context) (Peers, error)
+	// Pair lets in a key that asks to join, under a name that no other has.
+	Pair(ctx context.Context, key remote.Key, name string) error
+	// Unpair revokes a key, from this moment on.
+	Unpair(ctx context.Context, name string) error
+	// SetMay changes what a device may do.
+	SetMay(ctx context.Context, name string, may remote.May) error
+	// SettlePeers ends a time in which no peer counts, because another program changed the list: it accepts exactly those
+	// that the person has seen, or starts anew with none.
+	SettlePeers(ctx context.Context, seen []remote.Peer, accept bool) error
+	// ForgetApprovals has a machine end what was allowed there for longer than once.
+	ForgetApprovals(ctx context.Context, name string) error
+	// Invite lets in one device that shows what the invitation says before it ends.
+	Invite(ctx context.Context, name string, may remote.May) (Invitation, error)
+	// WithdrawInvitation has the invitation that was made last let in nobody any more.
+	WithdrawInvitation(ctx context.Context) error
 
 	// TestRequest asks the person as an agent would, about something harmless that nobody does, and waits for what comes
 	// of it.
@@ -129,7 +144,7 @@ type Prompt struct {
 	ID       interact.ID
 	Revision int               // rises when anything below changes
 	Request  *interact.Request // nil: known to the caller; its times are those of
-	Times    Times
+	Times    interact.Times
 	Why      policy.Decision
 	Offers   policy.Offers // what to say and offer about an approval
 	Draft    []byte        // what the person has typed, as the windows wrote it; empty: nothing
@@ -137,33 +152,6 @@ type Prompt struct {
 
 // MaxDraft is how long a draft is at most, in bytes.
 const MaxDraft = 256 << 10
-
-// Times are those of a request, counted from the moment at which they are told: whoever sets a clock between two
-// processes changes nothing of how long a caller waits.
-type Times struct {
-	Age     time.Duration // since it came
-	Left    time.Duration // until its deadline
-	Patient time.Duration // until its caller waits no longer
-	Snoozed time.Duration // until the person wants to be asked again; 0: now
-}
-
-// TimesOf are those of a request at this moment.
-func TimesOf(r interact.Request, now time.Time) Times {
-	t := Times{Age: now.Sub(r.Created), Left: r.Deadline.Sub(now), Patient: r.Until.Sub(now)}
-	if !r.Snoozed.IsZero() {
-		t.Snoozed = max(r.Snoozed.Sub(now), 1)
-	}
-	return t
-}
-
-// Of is a request with these times.
-func (t Times) Of(r interact.Request, now time.Time) interact.Request {
-	r.Created, r.Deadline, r.Until = now.Add(-t.Age), now.Add(t.Left), now.Add(t.Patient)
-	if r.Snoozed = (time.Time{}); t.Snoozed > 0 {
-		r.Snoozed = now.Add(t.Snoozed)
-	}
-	return r
-}
 
 // Answer is what the person did with a prompt.
 type Answer struct {
@@ -265,6 +253,68 @@ type About struct {
 	Log     string // path of the log
 }
 
+// Peers is what else asks and answers.
+type Peers struct {
+	Desk        remote.Key    // of this desk
+	Fingerprint string        // of it, in words
+	Peers       []Peer        // by role, then by name
+	Joining     []Joining     // those that ask to join, the newest first
+	Problem     string        // why no peer counts: another program changed the list; empty: they do
+	Held        []remote.Peer // what it made of the list, for the person to accept; none: it cannot be read
+	Lines       []Line        // that the configuration asks for, by name
+	Phone       Phone
+}
+
+// Peer is one of them, and how it is now.
+type Peer struct {
+	remote.Peer
+	remote.State
+	Hello   remote.Hello // of a machine or a desk that is or was connected; its own claims
+	Line    string       // by name, which connects a machine
+	Pending int          // requests of it that wait
+	IsOld   bool         // the policy that it applies is an older one
+}
+
+// Line is one of the lines that the configuration asks for, and how it is by itself.
+type Line struct {
+	Name string // such as "ssh me@host", or [NATSLine]
+	remote.State
+}
+
+// NATSLine is the name of the line over which all come that meet at a NATS server.
+const NATSLine = "nats"
+
+// Joining is a key that nobody has paired yet.
+type Joining struct {
+	Key         remote.Key
+	Role        remote.Role
+	Fingerprint string // in words, for the person to compare with what the other end shows
+	Hello       remote.Hello
+	Line        string
+	Came        time.Time
+}
+
+// Phone is how devices reach this desk.
+type Phone struct {
+	URL         string    // empty: it is off
+	Fingerprint string    // hex SHA-256 of the certificate
+	Problem     string    // why it is not served
+	Addresses   []Address // that it could be served at, the best first
+}
+
+// Address is one of this machine's own.
+type Address struct {
+	IP        string
+	Interface string // as in tailscale0
+	Private   bool   // of a network that is encrypted itself, such as Tailscale's or WireGuard's
+}
+
+// Invitation lets one device in.
+type Invitation struct {
+	URL   string    // for the code that the device's camera reads: with a secret in it
+	Until time.Time // when it ends
+}
+
 // Trial is what the policy makes of a call.
 type Trial struct {
 	Decision policy.Decision
@@ -276,23 +326,4 @@ type Trial struct {
 type Desktop struct {
 	Tray          bool // something shows tray icons
 	Notifications bool // something shows notifications
-}
-
-// Program returns the path of another of nod's programs: beside this one or, where a package puts the two apart, in
-// PATH.
-func Program(name string) (string, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return "", fmt.Errorf("find the path of nod: %w", err)
-	}
-	name += filepath.Ext(self) // .exe on Windows
-	beside := filepath.Join(filepath.Dir(self), name)
-	if _, err := os.Stat(beside); err == nil {
-		return beside, nil
-	}
-	found, err := exec.LookPath(name)
-	if err != nil {
-		return "", fmt.Errorf("find %s: %w: put it beside %s", name, err, self)
-	}
-	return filepath.Abs(found)
 }

@@ -16,6 +16,7 @@ import (
 
 	"nod/interact"
 	"nod/interact/history"
+	"nod/ipc/remote"
 	"nod/policy"
 	"nod/policy/config"
 )
@@ -109,6 +110,34 @@ func (r *recorder) Desktop(context.Context) (Desktop, error) {
 	return Desktop{Tray: true}, r.note("Desktop")
 }
 
+func (r *recorder) Peers(context.Context) (Peers, error) {
+	return Peers{Fingerprint: "able baker"}, r.note("Peers")
+}
+
+func (r *recorder) Pair(_ context.Context, key remote.Key, name string) error {
+	return r.note("Pair", key, name)
+}
+
+func (r *recorder) Unpair(_ context.Context, name string) error { return r.note("Unpair", name) }
+
+func (r *recorder) SetMay(_ context.Context, name string, may remote.May) error {
+	return r.note("SetMay", name, may)
+}
+
+func (r *recorder) SettlePeers(_ context.Context, seen []remote.Peer, accept bool) error {
+	return r.note("SettlePeers", seen, accept)
+}
+
+func (r *recorder) ForgetApprovals(_ context.Context, name string) error {
+	return r.note("ForgetApprovals", name)
+}
+
+func (r *recorder) Invite(_ context.Context, name string, may remote.May) (Invitation, error) {
+	return Invitation{URL: "https://192.0.2.1/"}, r.note("Invite", name, may)
+}
+
+func (r *recorder) WithdrawInvitation(context.Context) error { return r.note("WithdrawInvitation") }
+
 func (r *recorder) TestRequest(context.Context) (interact.Answer, error) {
 	return interact.Answer{Outcome: interact.Denied}, r.note("TestRequest")
 }
@@ -191,6 +220,26 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 		{func(ctx context.Context) (any, error) { return nothing(c.SetAutostart(ctx, true)) },
 			[]any{"SetAutostart", true}, nil},
 		{func(ctx context.Context) (any, error) { return c.Desktop(ctx) }, []any{"Desktop"}, Desktop{Tray: true}},
+		{func(ctx context.Context) (any, error) { return c.Peers(ctx) }, []any{"Peers"}, Peers{Fingerprint: "able baker"}},
+		{func(ctx context.Context) (any, error) { return nothing(c.Pair(ctx, remote.Key{Sign: "U1"}, "web")) },
+			[]any{"Pair", remote.Key{Sign: "U1"}, "web"}, nil},
+		{func(ctx context.Context) (any, error) { return nothing(c.Unpair(ctx, "web")) }, []any{"Unpair", "web"}, nil},
+		{func(ctx context.Context) (any, error) {
+			return nothing(c.SetMay(ctx, "tel", remote.May{Questions: true}))
+		},
+			[]any{"SetMay", "tel", remote.May{Questions: true}}, nil},
+		{func(ctx context.Context) (any, error) {
+			return nothing(c.SettlePeers(ctx, []remote.Peer{{Name: "web"}}, true))
+		},
+			[]any{"SettlePeers", []remote.Peer{{Name: "web"}}, true}, nil},
+		{func(ctx context.Context) (any, error) { return nothing(c.ForgetApprovals(ctx, "web")) },
+			[]any{"ForgetApprovals", "web"}, nil},
+		{func(ctx context.Context) (any, error) {
+			return c.Invite(ctx, "tel", remote.May{Approvals: policy.Write})
+		},
+			[]any{"Invite", "tel", remote.May{Approvals: policy.Write}}, Invitation{URL: "https://192.0.2.1/"}},
+		{func(ctx context.Context) (any, error) { return nothing(c.WithdrawInvitation(ctx)) },
+			[]any{"WithdrawInvitation"}, nil},
 		{func(ctx context.Context) (any, error) { return c.TestRequest(ctx) }, []any{"TestRequest"},
 			interact.Answer{Outcome: interact.Denied}},
 		{func(ctx context.Context) (any, error) { return nothing(c.Welcomed(ctx)) }, []any{"Welcomed"}, nil},
@@ -278,7 +327,7 @@ func TestTimesSurviveAnotherClock(t *testing.T) {
 			Created: here.Add(-time.Minute), Deadline: here.Add(5 * time.Minute), Until: here.Add(9 * time.Minute),
 			Snoozed: snoozed,
 		}
-		got := TimesOf(r, here).Of(interact.Request{}, there)
+		got := interact.TimesOf(r, here).Of(interact.Request{}, there)
 		if there.Sub(got.Created) != time.Minute || got.Deadline.Sub(there) != 5*time.Minute ||
 			got.Until.Sub(there) != 9*time.Minute || got.Snoozed.IsZero() != snoozed.IsZero() ||
 			!snoozed.IsZero() && got.Snoozed.Sub(there) != 4*time.Minute {

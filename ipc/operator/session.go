@@ -41,6 +41,14 @@ const (
 	methodVerify       = "history.verify"
 	methodAutostart    = "autostart"
 	methodDesktop      = "desktop"
+	methodPeers        = "peers"
+	methodPair         = "peers.pair"
+	methodUnpair       = "peers.unpair"
+	methodSetMay       = "peers.may"
+	methodSettlePeers  = "peers.settle"
+	methodForget       = "peers.forget"
+	methodInvite       = "peers.invite"
+	methodWithdraw     = "peers.withdraw"
 	methodTestRequest  = "test.request"
 	methodWelcomed     = "welcomed"
 	methodCancel       = "cancel" // nobody waits for a call any more
@@ -127,6 +135,14 @@ func methods(op Operator) handler.Map {
 		methodVerify:       handler.New(op.Verify),
 		methodAutostart:    handler.NewPos(op.SetAutostart, "on"),
 		methodDesktop:      handler.New(op.Desktop),
+		methodPeers:        handler.New(op.Peers),
+		methodPair:         handler.NewPos(op.Pair, "key", "name"),
+		methodUnpair:       handler.NewPos(op.Unpair, "name"),
+		methodSetMay:       handler.NewPos(op.SetMay, "name", "may"),
+		methodSettlePeers:  handler.NewPos(op.SettlePeers, "seen", "accept"),
+		methodForget:       handler.NewPos(op.ForgetApprovals, "name"),
+		methodInvite:       handler.NewPos(op.Invite, "name", "may"),
+		methodWithdraw:     handler.New(op.WithdrawInvitation),
 		methodTestRequest:  handler.New(op.TestRequest),
 		methodWelcomed:     handler.New(op.Welcomed),
 		methodCancel: handler.NewPos(func(ctx context.Context, id string) error {

@@ -21,6 +21,7 @@ type Config struct {
 	Look          Look          `yaml:"look"`
 	Agents        Agents        `yaml:"agents"`
 	History       History       `yaml:"history"`
+	Remote        Remote        `yaml:"remote"`
 	Policy        policy.Policy `yaml:"policy"`
 }
 
@@ -101,6 +102,36 @@ type History struct {
 	Forward string `yaml:"forward"`
 }
 
+// Remote says how nod reaches beyond this machine.
+type Remote struct {
+	Machines []Machine `yaml:"machines"` // to which nod keeps a line
+	NATS     NATS      `yaml:"nats"`     // that connects machines, and desks that share them
+	Phone    Phone     `yaml:"phone"`    // the page for phones
+	// HandOver is how long a prompt waits for the person here before devices are told of it; 0s to 1h. While the screen is
+	// locked, nod is paused or it is quiet, it counts from the start of the prompt all the same.
+	HandOver time.Duration `yaml:"hand_over"`
+}
+
+// Machine is one that nod keeps a line to, by a command of the person's own.
+type Machine struct {
+	Kind string `yaml:"kind"` // ssh, docker or podman
+	Host string `yaml:"host"` // as ssh knows it, such as me@build-1; or the name of the container
+}
+
+// NATS is where machines and desks meet.
+type NATS struct {
+	URL         string `yaml:"url"`         // such as tls://nats.example.com; several with commas; empty: nowhere
+	Credentials string `yaml:"credentials"` // absolute path of a .creds file; empty: none
+	CA          string `yaml:"ca"`          // absolute path of certificates to trust in place of the system's; empty: none
+	Prefix      string `yaml:"prefix"`      // of the names of streams, buckets and subjects
+}
+
+// Phone is the page on which devices answer.
+type Phone struct {
+	Address string `yaml:"address"` // IP address and port to serve it at; empty: it is off
+	Push    string `yaml:"push"`    // wakes devices: [PushWeb], or the https address of a topic of ntfy; empty: nothing
+}
+
 // ForwardSyslog as [History.Forward] is the system's log.
 const ForwardSyslog = "syslog"
 
@@ -115,6 +146,7 @@ func Default() Config {
 		Notifications: Notifications{Prompts: true, Notices: true, Sound: true},
 		Look:          Look{Theme: "system", Language: "system"},
 		History:       History{Keep: 90 * day, MaxSize: 1000, KeepInputs: true},
+		Remote:        Remote{NATS: NATS{Prefix: "nod"}, HandOver: 30 * time.Second},
 		Policy:        policy.Default(),
 	}
 }
@@ -125,6 +157,7 @@ func (c Config) Clone() Config {
 	c.Agents.Strict = slices.Clone(c.Agents.Strict)
 	c.Notifications.QuietDays = slices.Clone(c.Notifications.QuietDays)
 	c.Notifications.Muted = slices.Clone(c.Notifications.Muted)
+	c.Remote.Machines = slices.Clone(c.Remote.Machines)
 	return c
 }
 
@@ -132,7 +165,7 @@ func (c Config) Clone() Config {
 func (c Config) Equal(o Config) bool {
 	return c.IPC == o.IPC && c.Prompt == o.Prompt && len(changes(c.Notifications, o.Notifications)) == 0 &&
 		c.Look == o.Look && slices.Equal(c.Agents.Strict, o.Agents.Strict) && c.Agents.AskMore == o.Agents.AskMore &&
-		c.History == o.History && c.Policy.Equal(o.Policy)
+		c.History == o.History && c.Remote.equal(o.Remote) && c.Policy.Equal(o.Policy)
 }
 
 // UnmarshalJSON reads what encoding/json writes. A field that this nod does not know is an error: it would be lost.

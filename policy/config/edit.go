@@ -76,14 +76,36 @@ func (d *document) apply(section string, c change) error {
 	case time.Duration:
 		return d.set(section, c.key, FormatDuration(to))
 	case []string:
-		return setTexts(d, section, c.key, c.from.([]string), to)
+		return setValues(d, section, c.key, c.from.([]string), to)
 	case []policy.Class:
-		return setTexts(d, section, c.key, c.from.([]policy.Class), to)
+		return setValues(d, section, c.key, c.from.([]policy.Class), to)
+	case []Machine:
+		return setValues(d, section, c.key, c.from.([]Machine), to)
 	case []policy.Rule:
 		from := c.from.([]policy.Rule)
 		return setItems(d, section, c.key, from, to, earlier(from, to), chunk.withRule)
 	}
+	if reflect.TypeOf(c.to).Kind() == reflect.Struct {
+		return d.setFields(section, c)
+	}
 	return d.set(section, c.key, c.to)
+}
+
+// setFields writes what differs of a mapping within a section.
+func (d *document) setFields(section string, c change) error {
+	for _, f := range changes(c.from, c.to) {
+		m, err := d.find(section, c.key)
+		if err != nil {
+			return err
+		}
+		if m == nil || m.Kind != yaml.MappingNode || m.Style&yaml.FlowStyle != 0 || len(m.Content) == 0 {
+			return d.set(section, c.key, c.to)
+		}
+		if err := d.setIn(m, f.key, f.to); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // day is what people mean by one, whatever the clocks do that day.
@@ -116,8 +138,8 @@ func FormatDuration(d time.Duration) string {
 	return s
 }
 
-// setTexts changes a list of texts.
-func setTexts[T ~string](d *document, section, key string, from, to []T) error {
+// setValues changes a list of values that are the same or not.
+func setValues[T comparable](d *document, section, key string, from, to []T) error {
 	was := func(item T) int { return slices.Index(from, item) }
 	return setItems(d, section, key, from, to, was, func(c chunk, _, _ T) (chunk, error) { return c, nil })
 }

@@ -58,6 +58,11 @@ var edits = map[string]func(*Config){
 	"rules-cleared": func(c *Config) { c.Policy.Rules = nil },
 	"rules-moved":   func(c *Config) { slices.Reverse(c.Policy.Rules) },
 	"rule-renamed":  func(c *Config) { c.Policy.Rules[0].ID = "another" },
+	"remote": func(c *Config) {
+		c.Remote.Machines[1] = Machine{Kind: MachinePodman, Host: "db"}
+		c.Remote.NATS.URL, c.Remote.NATS.CA = "tls://a.example.com", "/etc/ca.pem"
+		c.Remote.Phone.Address = "100.64.0.7:7464"
+	},
 	"lists": func(c *Config) {
 		c.Policy.AutoAllow = []policy.Class{policy.ReadOnly, policy.Network, policy.Execute}
 		c.Policy.TrustedAgents = []string{"c"}
@@ -176,7 +181,7 @@ func TestEditAnything(t *testing.T) {
 
 func randomConfig(r *rand.Rand, from Config) Config {
 	to := from.Clone()
-	switch r.IntN(5) {
+	switch r.IntN(6) {
 	case 0:
 		to.Prompt.Timeout = time.Duration(1+r.IntN(86_000)) * time.Second
 		to.Look.Theme = pick(r, "system", "light", "dark")
@@ -194,6 +199,11 @@ func randomConfig(r *rand.Rand, from Config) Config {
 	case 3:
 		to.Notifications.Notices = !to.Notifications.Notices
 		to.Policy.TrustedAgents = pick(r, nil, []string{"a"}, []string{"yes", "b: c"}, []string{"null", "a"})
+	case 4:
+		to.Remote.Machines = pick(r, nil, []Machine{{MachineSSH, "null"}},
+			[]Machine{{MachineDocker, "7"}, {MachineSSH, "a@b"}})
+		to.Remote.NATS.CA = pick(r, "", "/etc/ca: #1.pem")
+		to.Remote.Phone.Push = pick(r, "", PushWeb)
 	}
 	for i := range to.Policy.Rules {
 		if r.IntN(4) == 0 {

@@ -3,6 +3,8 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 
 	"nod/ownfile"
@@ -103,6 +105,7 @@ func (c Config) restrained(was Config) Config {
 	c.IPC, c.Prompt.Timeout = was.IPC, was.Prompt.Timeout // an address in use or no time to answer: nobody is asked
 	c.Prompt.ArmAfter = max(c.Prompt.ArmAfter, was.Prompt.ArmAfter)
 	c.History = was.History // nothing is forgotten, and nothing told elsewhere
+	c.Remote = was.Remote   // nobody else is reached, and nobody less
 	c.Agents.AskMore = c.Agents.AskMore || was.Agents.AskMore
 	strict := slices.Concat(was.Agents.Strict, c.Agents.Strict)
 	slices.Sort(strict)
@@ -112,13 +115,34 @@ func (c Config) restrained(was Config) Config {
 
 // isHarmless reports whether a text of the file decides the same as the one before. When nobody knows what was before,
 // it must decide no more than a fresh installation does.
-func (f *File) isHarmless(before, text string) bool {
-	if f.seal.err != nil {
+func (f *File) isHarmless(before, text string) bool { return f.seal.isHarmless(f.path, before, text) }
+
+func (s *Seal) isHarmless(path, before, text string) bool {
+	if s.err != nil {
 		before = ""
 	} else if before == text {
 		return true
 	}
-	x, errX := parse([]byte(before), f.path, nil)
-	y, errY := parse([]byte(text), f.path, nil)
+	x, errX := parse([]byte(before), path, nil)
+	y, errY := parse([]byte(text), path, nil)
 	return errX == nil && errY == nil && x.decidesAs(y)
+}
+
+// IsAccepted reports whether the policy file at path decides as the one that the person accepted last, by the seal in a
+// folder, which stays as it is. What was never sealed counts as accepted.
+func IsAccepted(folder, path string) bool {
+	s := &Seal{path: filepath.Join(folder, sealName)}
+	key, keyErr := ownfile.Read(filepath.Join(folder, keyName))
+	data, err := ownfile.Read(s.path)
+	if errors.Is(keyErr, fs.ErrNotExist) && errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	s.key = key
+	s.err = s.read(data, errors.Join(keyErr, err))
+	text, err := ownfile.Read(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return true // a file that cannot be read decides nothing
+	}
+	before, known := s.accepted(path)
+	return !known || s.isHarmless(path, before, string(text))
 }

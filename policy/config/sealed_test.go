@@ -41,6 +41,15 @@ var sealedKeys = map[string]struct {
 	"history.max_size":                 {true, "history: {max_size: 10}"},
 	"history.keep_inputs":              {true, "history: {keep_inputs: false}"},
 	"history.forward":                  {true, "history: {forward: /tmp/outcomes}"},
+	"remote.machines[].kind":           {true, "remote: {machines: [{kind: docker, host: web}]}"},
+	"remote.machines[].host":           {true, "remote: {machines: [{kind: ssh, host: web}]}"},
+	"remote.nats.url":                  {true, "remote: {nats: {url: 'tls://nats.example.com'}}"},
+	"remote.nats.credentials":          {true, "remote: {nats: {credentials: /home/me/nod.creds}}"},
+	"remote.nats.ca":                   {true, "remote: {nats: {ca: /etc/ssl/ca.pem}}"},
+	"remote.nats.prefix":               {true, "remote: {nats: {prefix: team}}"},
+	"remote.phone.address":             {true, "remote: {phone: {address: '100.64.0.7:7464'}}"},
+	"remote.phone.push":                {true, "remote: {phone: {push: webpush}}"},
+	"remote.hand_over":                 {true, "remote: {hand_over: 0s}"},
 	"policy.auto_allow":                {true, "policy: {auto_allow: [write]}"},
 	"policy.ask_everything":            {true, "policy: {ask_everything: true}"},
 	"policy.trusted_agents":            {true, "policy: {trusted_agents: [codex]}"},
@@ -180,5 +189,43 @@ func TestWhatHoldsMeanwhile(t *testing.T) {
 				t.Errorf("theme %s, want the new one", c.Look.Theme)
 			}
 		})
+	}
+}
+
+// Whether a file is accepted can be told without nod-desktop, and without a change of the seal.
+func TestIsAccepted(t *testing.T) {
+	const before = "policy:\n  rules:\n    - {id: a, effect: deny, tool: Bash}\n"
+	for name, tt := range map[string]struct {
+		after  string
+		broken string // a file of the seal that another program has changed
+		want   bool
+	}{
+		"as it was":           {before, "", true},
+		"another theme":       {before + "look: {theme: dark}\n", "", true},
+		"another rule":        {"policy:\n  rules:\n    - {id: a, effect: allow, tool: Bash}\n", "", false},
+		"no rule":             {"", "", false},
+		"broken":              {"policy: [", "", false},
+		"another key":         {before, keyName, false},
+		"another seal":        {before, sealName, false},
+		"another seal, empty": {"", sealName, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := sealedFile(t, before)
+			folder := filepath.Dir(f.path)
+			write(t, f.path, tt.after)
+			if tt.broken != "" {
+				write(t, filepath.Join(folder, tt.broken), "x")
+			}
+			if got := IsAccepted(folder, f.path); got != tt.want {
+				t.Errorf("accepted: %v, want %v", got, tt.want)
+			}
+			f.Reload()
+			if _, isHeld := f.Held(); tt.broken == "" && f.State().Err == nil && isHeld == tt.want {
+				t.Errorf("held: %v, accepted: %v", isHeld, tt.want)
+			}
+		})
+	}
+	if !IsAccepted(t.TempDir(), filepath.Join(t.TempDir(), "config.yaml")) {
+		t.Error("what was never sealed is not accepted")
 	}
 }

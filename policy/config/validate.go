@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -66,7 +67,7 @@ func (c Config) problems() []*policy.FieldError {
 	if to := c.History.Forward; to != "" && to != ForwardSyslog && !filepath.IsAbs(to) {
 		add("history.forward", fmt.Sprintf("%q: want the absolute path of a file, or %s", to, ForwardSyslog))
 	}
-	return append(found, c.Policy.Problems()...)
+	return slices.Concat(found, c.Remote.problems(), c.Policy.Problems())
 }
 
 func problem(err error) string {

@@ -93,7 +93,8 @@ func unescape(s string) string {
 
 // helpers are the programs that a program consists of.
 var helpers = map[string][]string{
-	"egrep": {"grep"}, "fgrep": {"grep"}, "git": {"git"}, "zcat": {"gzip"}, "bzcat": {"bzip2"},
+	"egrep": {"grep"}, "fgrep": {"grep"}, "git": {"git"}, "zcat": {"gzip"}, "gunzip": {"gzip"},
+	"bzcat": {"bzip2"},
 }
 
 // judgement holds a trace to what was said of a command.

@@ -30,6 +30,7 @@ type Store struct {
 	grantsPath string
 	places     policy.Places
 	log        *slog.Logger
+	sealKey    []byte
 
 	current atomic.Pointer[snapshot] // what Decide reads, published whole
 
@@ -213,8 +214,12 @@ func (s *Store) Seal() error {
 		err = signErr
 	}
 	s.SetSeal(seal)
+	s.sealKey = seal.Key()
 	return err
 }
+
+// SealKey signs whatever else nothing but nod may change, as [config.Seal.Key] says. It is nil before [Store.Seal].
+func (s *Store) SealKey() []byte { return s.sealKey }
 
 // markerPath is where it is kept that there was a first run: in the user's folder of states, or beside grants that
 // are not where nod keeps them.

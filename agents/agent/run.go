@@ -1,0 +1,157 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nod/ipc/programs"
+)
+
+// Command is the hook's command line as a shell reads it. Codex trusts a hook by this text: it must not
+// change from one version of nod to the next.
+func Command(nod, agent string) string {
+	return Quote(nod) + " hook " + agent
+}
+
+// Quote writes a path for a shell.
+func Quote(path string) string {
+	if isPlain(path) {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+// isPlain reports whether no character of a word means something to a shell.
+func isPlain(word string) bool {
+	return !strings.ContainsFunc(word, func(r rune) bool {
+		isLetter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		return !isLetter && !strings.ContainsRune("/._-+:@", r)
+	})
+}
+
+// IsOurs reports whether a hook's command line is one that nod wrote for this agent, whatever the path of
+// the nod command was then.
+func IsOurs(line, agent string) bool {
+	program, ok := strings.CutSuffix(line, " hook "+agent)
+	if !ok {
+		return false
+	}
+	program = strings.TrimSuffix(strings.Trim(program, "'"), ".exe")
+	return program == "nod" || strings.HasSuffix(program, "/nod") || strings.HasSuffix(program, `\nod`)
+}
+
+// Run is a command that an agent runs for nod.
+type Run struct {
+	Line    string // all of it, as a shell reads it
+	Program string // the nod command in it, as a shell reads it
+	Nod     string // the same as a path, which may begin with ~/, or as a name to find in PATH
+}
+
+// RunOf reads the command line of a hook of nod's. It knows what nod writes, and a path below the home folder as a
+// person writes it: whoever runs a line with more in it runs more than nod.
+func RunOf(line, agent string) (r Run, ok bool) {
+	word, ok := strings.CutSuffix(line, " hook "+agent)
+	if !ok || word == "" {
+		return Run{}, false
+	}
+	path := word
+	if inner, quoted := strings.CutPrefix(word, "'"); quoted {
+		path = strings.ReplaceAll(strings.TrimSuffix(inner, "'"), `'\''`, "'")
+	}
+	if Quote(path) == word {
+		return Run{line, word, path}, true
+	}
+	for _, home := range []string{"~/", "$HOME/", "${HOME}/"} {
+		if below, ok := strings.CutPrefix(word, home); ok && isPlain(below) {
+			return Run{line, word, "~/" + below}, true
+		}
+	}
+	return Run{}, false
+}
+
+// addRun adds a command, unless it is there.
+func addRun(all []Run, r Run) []Run {
+	if slices.Contains(all, r) {
+		return all
+	}
+	return append(all, r)
+}
+
+// wants reports whether a command is of the nod that this machine's hooks shall run: by its path, by another that lasts
+// just as well, or in the copy that nod keeps.
+func (m Machine) wants(r Run) bool {
+	nod, err := m.find(r.Nod)
+	return err == nil && (nod == m.Nod || programs.IsKept(nod) ||
+		programs.Lasts(nod) && (programs.IsSame(nod, m.Nod) || programs.IsSame(nod, m.Self)))
+}
+
+// find is the path of a program, as in [Run].
+func (m Machine) find(program string) (string, error) {
+	if below, ok := strings.CutPrefix(program, "~/"); ok {
+		return filepath.Join(m.Home, below), nil
+	}
+	if strings.ContainsAny(program, `/\`) {
+		return program, nil
+	}
+	path, err := m.Look(program)
+	if err != nil {
+		return "", fmt.Errorf("%s is not in PATH", program)
+	}
+	return path, nil
+}
+
+// dead says what an agent shall run for nod and cannot.
+func (a Agent) dead(m Machine, runs []Run) error {
+	if m.Runs == nil || len(runs) == 0 {
+		return nil
+	}
+	for _, r := range runs {
+		if err := m.runs(r); err != nil {
+			return err
+		}
+	}
+	for _, f := range append(a.needs(m), a.Settings(m)) {
+		if !f.Program {
+			continue
+		}
+		if err := m.Runs(f.Path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runs says why a command of nod's cannot be run.
+func (m Machine) runs(r Run) error {
+	nod, err := m.find(r.Nod)
+	if err != nil {
+		return err
+	}
+	if programs.IsKept(nod) {
+		if err := programs.CheckKept(nod); !errors.Is(err, fs.ErrNotExist) && err != nil {
+			return err
+		}
+	}
+	return m.Runs(nod)
+}
+
+// canRun says why a program cannot be run.
+func canRun(program string) error {
+	info, err := os.Stat(program)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s is not there", program)
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a program", program)
+	case info.Mode().Perm()&0o111 == 0 && filepath.Ext(program) != ".exe": // Windows has no such mode
+		return fmt.Errorf("%s is not executable", program)
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+//go:build unix && !darwin
+
+package desktop
+
+import (
+	"context"
+	"slices"
+
+	"github.com/godbus/dbus/v5"
+)
+
+// The services of a desktop.
+const (
+	TrayWatcher   = "org.kde.StatusNotifierWatcher" // keeps the list of tray icons
+	Notifications = "org.freedesktop.Notifications"
+)
+
+// Bus makes a connection to the bus of the session with this environment, which ends with ctx. It starts no bus.
+func Bus(ctx context.Context, getenv func(string) string) (*dbus.Conn, error) {
+	if address := getenv("DBUS_SESSION_BUS_ADDRESS"); address != "" && address != "autolaunch:" {
+		return greet(dbus.Dial(address, dbus.WithContext(ctx)))
+	}
+	return greet(dbus.SessionBusPrivateNoAutoStartup(dbus.WithContext(ctx)))
+}
+
+// SystemBus makes a connection to the system bus, which ends with ctx.
+func SystemBus(ctx context.Context) (*dbus.Conn, error) {
+	return greet(dbus.SystemBusPrivate(dbus.WithContext(ctx)))
+}
+
+// greet makes a new connection ready.
+func greet(conn *dbus.Conn, err error) (*dbus.Conn, error) {
+	if err != nil {
+		return nil, err
+	}
+	if err = conn.Auth(nil); err == nil {
+		err = conn.Hello()
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// HasOwner reports whether a program serves a name on the bus.
+func HasOwner(conn *dbus.Conn, name string) bool {
+	var owned bool
+	err := conn.BusObject().Call("org.freedesktop.DBus.NameHasOwner", 0, name).Store(&owned)
+	return err == nil && owned
+}
+
+// IsActivatable reports whether the bus would start a program to serve a name.
+func IsActivatable(conn *dbus.Conn, name string) bool {
+	var names []string
+	err := conn.BusObject().Call("org.freedesktop.DBus.ListActivatableNames", 0).Store(&names)
+	return err == nil && slices.Contains(names, name)
+}

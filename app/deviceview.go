@@ -1,0 +1,295 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"fyne.io/fyne/v2/lang"
+
+	"nod/agents/registry"
+	"nod/assets"
+	"nod/dialogs/prompt"
+	"nod/dialogs/safetext"
+	"nod/interact"
+	"nod/ipc/device"
+	"nod/ipc/operator"
+	"nod/ipc/remote"
+	"nod/policy"
+	"nod/policy/shell"
+)
+
+// timePlace is where the page puts how long it is until nobody waits any longer.
+const timePlace = "{time}"
+
+// titled is a request with the name by which a person knows its agent.
+func titled(r interact.Request) interact.Request {
+	r.Requester.Title = registry.Title(r.Requester.Agent)
+	return r
+}
+
+// revisionOf is another one when the view is, for a device that may answer so much.
+func revisionOf(p operator.Prompt, may remote.May) string {
+	return fmt.Sprintf("%d %t %s", p.Revision, may.Questions, may.Approvals)
+}
+
+// headlineOf is a prompt in one line, without its times.
+func headlineOf(p operator.Prompt, may remote.May) device.Headline {
+	r := titled(*p.Request)
+	return device.Headline{
+		ID: r.ID, Revision: revisionOf(p, may), Kind: r.Body.Kind(), Agent: prompt.AgentOf(r.Requester),
+		Summary: prompt.SummaryOf(r),
+	}
+}
+
+// deviceView is a prompt as a device shows it that may answer so much: what a window shows, in the same words.
+func deviceView(p operator.Prompt, may remote.May) device.View {
+	r := titled(*p.Request)
+	v := device.View{
+		ID: r.ID, Revision: revisionOf(p, may), Kind: r.Body.Kind(), Head: deviceHead(r),
+		Silence: prompt.Silence(r, timePlace),
+	}
+	if b, ok := r.Body.(interact.Approve); ok {
+		return approvalView(v, r, b, p, may)
+	}
+	yes, no := lang.L("Submit"), lang.L("Decline")
+	switch b := r.Body.(type) {
+	case interact.Ask:
+		v.Fields = []device.Field{askField(b)}
+	case interact.Form:
+		v.Title = prompt.PlainText(b.Title)
+		for _, q := range b.Questions {
+			v.Fields = append(v.Fields, questionField(q))
+		}
+	case interact.Confirm:
+		v.Lines = proseLines(b.Message)
+		yes, no = prompt.ConfirmLabels(b)
+	}
+	if !may.Questions {
+		v.Limit = lang.L("This device may not answer questions: answer at the desk.")
+		return v
+	}
+	v.Affirm, v.Refuse = []device.Affirmation{{Label: yes}}, &device.Refusal{Label: no}
+	return v
+}
+
+func deviceHead(r interact.Request) device.Head {
+	wish, object := prompt.WishOf(r)
+	h := device.Head{
+		Agent: prompt.AgentOf(r.Requester), Project: prompt.ProjectOf(r.Requester), Wish: wish, Object: object,
+		Origin: []device.Origin{},
+	}
+	if r.Requester.IsRemote() {
+		h.Machine = prompt.MachineName(r.Requester.Machine)
+	}
+	for _, o := range prompt.OriginOf(r) {
+		level := device.Note
+		if o.From == prompt.Unverified {
+			level = device.Caution
+		}
+		h.Origin = append(h.Origin, device.Origin{Label: o.Label, Level: level, Text: o.Text})
+	}
+	return h
+}
+
+// approvalView adds what is special about an approval.
+func approvalView(
+	v device.View, r interact.Request, b interact.Approve, p operator.Prompt, may remote.May,
+) device.View {
+	c := prompt.Assess(r)
+	lines, capped := c.Lines, false
+	if v.Prose = c.Plan != ""; !v.Prose {
+		lines, capped = prompt.TooLong(lines)
+	}
+	c = c.Noted(lines, capped)
+	v.Facts, v.Reported = deviceFacts(c.Facts), deviceFacts(c.Reported)
+	counts := classOf(r, b, p.Why)
+	class := deviceFacts([]prompt.Fact{c.Class(counts)})
+	v.Class, v.Warnings, v.Must, v.TooLong = &class[0], c.Warnings, c.Must, capped
+	for _, d := range c.Dangers {
+		v.Dangers = append(v.Dangers, d.Text())
+	}
+	v.Lines, v.Raw = deviceLines(lines), deviceLines(rawOf(b))
+	v.Says = prompt.PlainText(c.AgentSays)
+	if b.Description != "" {
+		v.Says = prompt.PlainText(b.Description)
+	}
+	v.Why = prompt.PlainText(assets.Reason(p.Why.Reason))
+	v.Parts = deviceParts(p.Offers.Parts)
+
+	labels := prompt.LabelsOf(b)
+	v.Refuse = &device.Refusal{
+		Label: labels.No, Why: labels.Why, Send: labels.Send, Placeholder: labels.Placeholder,
+	}
+	switch {
+	case capped:
+		v.Limit = lang.L("Too long to show in full, so it can't be allowed.")
+	case !may.Allows(care(counts, c)):
+		v.Limit = lang.L("This device may not allow this: allow it at the desk. You can deny it here.")
+	default:
+		v.Affirm = affirmations(b, labels.Yes)
+	}
+	return v
+}
+
+// classOf is the class of an approval. What another machine reports is believed only where the text does not tell more:
+// a relay that lies has no device allow what its person keeps for the desk.
+func classOf(r interact.Request, b interact.Approve, why policy.Decision) policy.Class {
+	if !r.Requester.IsRemote() {
+		return why.Class
+	}
+	return policy.Stricter(why.Class, policy.TextClass(b.Call(r.Requester)))
+}
+
+// care is the class that counts for what a device may allow. What nod finds dangerous destroys, whatever it is. A
+// shell's class says nothing, so its commands go by what they are found to do: one that calls for care may delete.
+func care(class policy.Class, c prompt.Content) policy.Class {
+	level := prompt.Worst(c.AllFacts())
+	switch isCommand := class == policy.Unknown && c.IsCommand; {
+	case isCommand && level == shell.Note:
+		return policy.Execute
+	case isCommand, level >= shell.Danger && class != policy.Unknown:
+		return policy.Destructive
+	}
+	return class
+}
+
+// affirmations are the ways to allow a call, once.
+func affirmations(b interact.Approve, yes string) []device.Affirmation {
+	if ask, pass, ok := prompt.PlanWays(b); ok && prompt.IsPlan(b) {
+		return []device.Affirmation{
+			{Label: lang.L("Approve, ask for each edit"), Suggestion: ask + 1},
+			{Label: lang.L("Approve, let edits pass"), Suggestion: pass + 1},
+		}
+	}
+	return []device.Affirmation{{Label: yes}}
+}
+
+// maxRaw is how long an input is at most, in bytes, that goes to a device as JSON, too.
+const maxRaw = 64 << 10
+
+func rawOf(b interact.Approve) []prompt.Line {
+	if len(b.Input) > maxRaw || !json.Valid(b.Input) {
+		return nil
+	}
+	return prompt.RawLines(b.Input)
+}
+
+func deviceFacts(facts []prompt.Fact) []device.Fact {
+	var all []device.Fact
+	for _, f := range facts {
+		level := device.Note
+		switch {
+		case f.Level >= shell.Danger:
+			level = device.Danger
+		case f.Level > shell.Note:
+			level = device.Caution
+		}
+		all = append(all, device.Fact{Text: f.Text, Level: level})
+	}
+	return all
+}
+
+func deviceParts(parts []policy.CommandPart) []device.Part {
+	if len(parts) == 0 || len(parts) == 1 && parts[0].State == policy.PartReads {
+		return nil
+	}
+	var all []device.Part
+	shown, onlyRead, left := prompt.PickParts(parts)
+	for _, p := range shown {
+		part := device.Part{Text: prompt.SafeEnds(p.Text), State: string(p.State)}
+		if len(parts) > 1 {
+			part.Note = prompt.PartNote(p)
+		}
+		all = append(all, part)
+	}
+	for _, rest := range []struct {
+		count    int
+		state    policy.PartState
+		sentence string
+	}{
+		{onlyRead, policy.PartReads, lang.L("{{.Count}} more parts", map[string]any{"Count": onlyRead})},
+		{left, policy.PartNew, lang.L("{{.Count}} more parts: read the whole command", map[string]any{"Count": left})},
+	} {
+		if rest.count > 0 {
+			all = append(all, device.Part{Text: rest.sentence, State: string(rest.state)})
+		}
+	}
+	return all
+}
+
+// styles are the names of how lines look.
+var styles = map[prompt.LineStyle]string{
+	prompt.LineText: "text", prompt.LineAdded: "added", prompt.LineRemoved: "removed", prompt.LineTitle: "title",
+	prompt.LineKey: "key", prompt.LineNote: "note", prompt.LineRule: "rule", prompt.LineCut: "cut",
+}
+
+// kinds are the names of what is not plain about a piece of text.
+var kinds = map[safetext.Kind]string{safetext.Hidden: "hidden", safetext.Run: "run", safetext.Suspicious: "suspicious"}
+
+func deviceLines(lines []prompt.Line) []device.Line {
+	var all []device.Line
+	for _, l := range lines {
+		all = append(all, device.Line{Style: styles[l.Style], Lead: l.Lead, Spans: deviceSpans(l.Spans)})
+	}
+	return all
+}
+
+func deviceSpans(spans []safetext.Span) []device.Span {
+	var all []device.Span
+	for _, s := range spans {
+		span := device.Span{Text: s.Text, Kind: kinds[s.Kind]}
+		if why := s.Why(); why != "" {
+			span.Why = lang.L(why)
+		}
+		all = append(all, span)
+	}
+	return all
+}
+
+// proseLines are a sentence to a human.
+func proseLines(text string) []device.Line {
+	var all []device.Line
+	for _, row := range safetext.Prose(text) {
+		all = append(all, device.Line{Style: styles[prompt.LineText], Spans: deviceSpans(row.Spans)})
+	}
+	return all
+}
+
+func askField(b interact.Ask) device.Field {
+	f := device.Field{
+		Question: proseLines(b.Question), Input: interact.Text, Required: true, Multiline: b.Multiline,
+		Placeholder: prompt.PlainText(b.Placeholder),
+	}
+	if len(b.Options) > 0 {
+		f.Input, f.Other = interact.Choice, b.OffersOther()
+	}
+	for _, o := range b.Options {
+		f.Options = append(f.Options, device.Option{Value: o, Label: prompt.PlainText(o)})
+	}
+	return f
+}
+
+func questionField(q interact.Question) device.Field {
+	f := device.Field{
+		ID: q.ID, Header: prompt.PlainText(q.Header), Question: proseLines(q.Question), Input: q.InputType,
+		Required: q.IsRequired(), Hint: prompt.HintOf(q), Placeholder: prompt.PlainText(q.Placeholder), Format: q.Format,
+		Multi: q.MultiSelect, Default: slices.Clone(q.Default.Items), Min: q.Min, Max: q.Max,
+	}
+	if q.InputType != interact.Choice {
+		f.Input = interact.Text
+		return f
+	}
+	f.Other = q.OffersOther()
+	for _, o := range q.Options {
+		option := device.Option{
+			Value: o.Value, Label: prompt.PlainText(o.Label), Description: prompt.PlainText(o.Description),
+			Recommended: o.Recommended,
+		}
+		if o.Preview != "" {
+			option.Preview = proseLines(o.Preview)
+		}
+		f.Options = append(f.Options, option)
+	}
+	return f
+}

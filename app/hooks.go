@@ -1,0 +1,111 @@
+package app
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"fyne.io/fyne/v2/lang"
+
+	"nod/agents/agent"
+	"nod/agents/registry"
+	"nod/interact"
+	"nod/ipc/programs"
+)
+
+// agentHooks watches over what agents' hooks run: of a nod command that went away nobody is asked any more.
+type agentHooks struct {
+	nod     string // path of the nod command; empty: there is none
+	machine func() (agent.Machine, error)
+	screens chan struct{} // cap 1: what is on screen has changed
+
+	mu   sync.Mutex // guards dead
+	dead []string   // titles of the agents whose hooks point nowhere
+}
+
+func newAgentHooks(nod string) *agentHooks {
+	return &agentHooks{nod: nod, machine: agent.Here, screens: make(chan struct{}, 1)}
+}
+
+// refresh has the hooks that run the copy of nod run this one. A copy that is gone comes back.
+func (h *agentHooks) refresh() error {
+	if h.nod == "" {
+		return nil
+	}
+	if err := programs.Refresh(h.nod); err != nil {
+		return err
+	}
+	for _, s := range h.look() {
+		runsCopy := func(r agent.Run) bool { return programs.IsKept(r.Nod) }
+		if s.Dead != nil && slices.ContainsFunc(s.Runs, runsCopy) {
+			return programs.Keep(h.nod)
+		}
+	}
+	return nil
+}
+
+// look looks at all agents, and runs none of them. What cannot be read is for the settings to say.
+func (h *agentHooks) look() map[string]agent.Status {
+	m, err := h.machine()
+	if err != nil {
+		return nil
+	}
+	m.Run = nil
+	found := map[string]agent.Status{}
+	for _, a := range registry.Installable() {
+		if s, err := a.Status(m); err == nil {
+			found[a.Title] = s
+		}
+	}
+	return found
+}
+
+// check notes which hooks point nowhere.
+func (h *agentHooks) check() (dead []string) {
+	for title, s := range h.look() {
+		if s.Dead != nil {
+			dead = append(dead, title)
+		}
+	}
+	slices.Sort(dead)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.dead = dead
+	return dead
+}
+
+// problem says in a sentence which hooks point nowhere; empty: none.
+func (h *agentHooks) problem() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.dead) == 0 {
+		return ""
+	}
+	return lang.L("Hooks that run no nod: {{.Agents}}: see Agents in the settings",
+		map[string]any{"Agents": strings.Join(h.dead, ", ")})
+}
+
+// checkHooks brings the copy of nod that hooks run up to date, and tells the person when hooks point nowhere. It looks
+// again whenever the person has done something in a window, until they are repaired.
+func (p *program) checkHooks() {
+	if err := p.agentHooks.refresh(); err != nil {
+		p.log.Warn("hooks run an earlier nod, or none", "err", err)
+	}
+	dead := p.agentHooks.check()
+	if len(dead) == 0 {
+		return
+	}
+	p.log.Warn("the hooks of agents point nowhere", "agents", dead)
+	p.say(interact.Warning, lang.L("{{.Agents}}: the hooks run a nod command that isn't there, so nod isn't asked. "+
+		"Repair them on the page Agents of nod's settings.", map[string]any{"Agents": strings.Join(dead, ", ")}))
+	p.refresh()
+	for len(dead) > 0 {
+		select {
+		case <-p.ctx.Done():
+			return
+		case <-p.agentHooks.screens:
+		}
+		dead = p.agentHooks.check()
+		p.refresh()
+	}
+}

@@ -1,0 +1,217 @@
+package relay
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"nod/ipc/remote"
+	"nod/policy"
+)
+
+// judge decides calls by the policies that desks gave this machine, read against its own files: what the strictest says
+// counts. Before there is one, everything is asked about. It is safe for concurrent use.
+type judge struct {
+	places policy.Places
+	log    *slog.Logger
+
+	current atomic.Pointer[inForce] // what Decide reads, published whole
+
+	mu     sync.Mutex // held while current changes
+	grants []policy.Grant
+}
+
+// inForce is what calls are decided by.
+type inForce struct {
+	policies []*policy.Compiled // with the grants; never empty
+	grants   []policy.Grant
+	given    bool // a desk has given one of them
+}
+
+func newJudge(places policy.Places, log *slog.Logger) *judge {
+	j := &judge{places: places, log: log}
+	j.apply(nil)
+	return j
+}
+
+// noPolicy stands in for a policy before there is one.
+var noPolicy = policy.Policy{AskEverything: true}
+
+// apply puts the policies of desks in force. One that cannot be read here is left with what it denies: the error says
+// why.
+func (j *judge) apply(given []remote.Policy) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	next := &inForce{given: len(given) > 0, grants: j.grants}
+	var errs []error
+	for _, p := range given {
+		c, err := compile(p.Policy, j.places)
+		next.policies, errs = append(next.policies, c), append(errs, err)
+	}
+	if len(given) == 0 {
+		c, err := compile(noPolicy, j.places)
+		next.policies, errs = append(next.policies, c), append(errs, err)
+	}
+	j.publish(next)
+	return errors.Join(errs...)
+}
+
+// compile reads a policy against the files of this machine. Its examples were tried at the desk, whose folders they
+// name. Of one that cannot be read, each rule that denies by itself still does.
+func compile(p policy.Policy, places policy.Places) (*policy.Compiled, error) {
+	p = p.Clone()
+	for i := range p.Rules {
+		p.Rules[i].Examples = policy.Examples{}
+	}
+	c, err := policy.Compile(p, places)
+	if err == nil {
+		return c, nil
+	}
+	left, leftErr := policy.Compile(policy.Policy{Rules: deniers(p, places)}, places)
+	if leftErr != nil {
+		return nil, errors.Join(err, leftErr) // not for rules that were compiled one by one
+	}
+	return left.Broken(), fmt.Errorf("the desk's policy cannot be read here, so everything is asked about: %w", err)
+}
+
+// deniers are the rules of p that deny and can be read.
+func deniers(p policy.Policy, places policy.Places) (rules []policy.Rule) {
+	for _, r := range p.Rules {
+		if r.Effect != policy.Deny {
+			continue
+		}
+		next := append(slices.Clip(rules), r)
+		if _, err := policy.Compile(policy.Policy{Rules: next}, places); err == nil {
+			rules = next
+		}
+	}
+	return rules
+}
+
+// publish puts next in force, with the grants that still hold. The caller holds j.mu.
+func (j *judge) publish(next *inForce) {
+	now := time.Now()
+	next.grants = slices.DeleteFunc(slices.Clone(next.grants), func(g policy.Grant) bool { return g.IsOver(now) })
+	j.grants = next.grants
+	policies := make([]*policy.Compiled, len(next.policies))
+	for i, c := range next.policies {
+		policies[i] = c.WithGrants(next.grants)
+	}
+	next.policies = policies
+	j.current.Store(next)
+}
+
+// Decide implements [interact.Policy].
+func (j *judge) Decide(call policy.Call) policy.Decision {
+	s, now := j.current.Load(), time.Now()
+	d := policy.Decide(call, s.policies[0], now)
+	for _, c := range s.policies[1:] {
+		other := policy.Decide(call, c, now)
+		if other.Effect.IsStricter(d.Effect) || other.Effect == d.Effect && other.Insists() && !d.Insists() {
+			d = other
+		}
+	}
+	if !s.given && d.Effect == policy.Ask {
+		d.Rule, d.Reason = "builtin:no_policy", "no desk has given this machine a policy yet"
+	}
+	return d
+}
+
+// Used implements [interact.Policy].
+func (j *judge) Used(d policy.Decision) {
+	if !d.Grant {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	i := slices.IndexFunc(j.grants, func(g policy.Grant) bool { return g.ID == d.Rule })
+	if i < 0 {
+		return
+	}
+	grants := slices.Clone(j.grants)
+	grants[i].Uses, grants[i].LastUsed = grants[i].Uses+1, time.Now()
+	now := *j.current.Load()
+	now.grants = grants
+	j.publish(&now)
+}
+
+// errAlways says that a rule is a matter of the desk.
+var errAlways = errors.New("a relay keeps nothing for always: make a rule at the desk")
+
+// Grant implements [interact.Policy]: what it keeps it has in memory alone.
+func (j *judge) Grant(call policy.Call, scope policy.Scope, cover policy.Cover) error {
+	if scope == policy.Always {
+		return errAlways
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	now := *j.current.Load()
+	if !now.given {
+		return errors.New("keep a grant: no desk has given this machine a policy yet")
+	}
+	grants := now.grants
+	for _, c := range now.policies {
+		list, err := policy.NewGrants(call, scope, cover, c, time.Now())
+		if err != nil {
+			return err
+		}
+		for _, g := range list {
+			grants = append(slices.DeleteFunc(slices.Clone(grants), g.SameAs), g)
+		}
+	}
+	if len(grants) > policy.MaxGrants {
+		return fmt.Errorf("keep a grant: there are %d already: forget them at the desk", len(now.grants))
+	}
+	now.grants = grants
+	j.publish(&now)
+	j.log.Info("grants kept", "scope", scope, "covers", cover, "grants", len(grants))
+	return nil
+}
+
+// forget ends all grants.
+func (j *judge) forget() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	now := *j.current.Load()
+	now.grants = nil
+	j.publish(&now)
+}
+
+// kept counts the grants that hold.
+func (j *judge) kept() (n int) {
+	now := time.Now()
+	for _, g := range j.current.Load().grants {
+		if !g.IsOver(now) {
+			n++
+		}
+	}
+	return n
+}
+
+// offers are what a desk may offer for a call: what every policy here would keep, word for word, and never for always.
+func (j *judge) offers(call policy.Call) policy.Offers {
+	s, now := j.current.Load(), time.Now()
+	if !s.given {
+		return policy.Offers{}
+	}
+	var offers policy.Offers
+	for i, c := range s.policies {
+		other := policy.NewOffers(call, c, c, now)
+		if i == 0 {
+			offers = other
+			continue
+		}
+		offers.Grants = slices.DeleteFunc(offers.Grants, func(o policy.Offer) bool {
+			return !slices.Contains(other.Grants, o)
+		})
+		if !slices.Equal(offers.Parts, other.Parts) { // one list of parts cannot say what several policies make of them
+			offers.Parts = nil
+		}
+	}
+	offers.Grants = slices.DeleteFunc(offers.Grants, func(o policy.Offer) bool { return o.Scope == policy.Always })
+	return offers
+}

@@ -1,0 +1,125 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/adrg/xdg"
+	"github.com/gofrs/flock"
+
+	"nod/ipc/client"
+	"nod/ipc/endpoint"
+)
+
+// places are where a relay keeps what it needs.
+type places struct {
+	dir   string // where the endpoint is published
+	key   string
+	desks string
+	spool string
+	lock  string
+}
+
+func locate() (places, error) {
+	if !filepath.IsAbs(xdg.DataHome) || !filepath.IsAbs(xdg.StateHome) {
+		return places{}, errors.New("find nod's folders: no home folder: set HOME")
+	}
+	dir, err := endpoint.Dir()
+	data, state := filepath.Join(xdg.DataHome, "nod"), filepath.Join(xdg.StateHome, "nod")
+	return places{
+		dir: dir, key: filepath.Join(data, "relay.key"), desks: filepath.Join(data, "desks.json"),
+		spool: filepath.Join(state, "relay.jsonl"), lock: filepath.Join(state, "relay.lock"),
+	}, err
+}
+
+// RunningError means that another nod takes the requests of this user's agents.
+type RunningError struct {
+	PID     int
+	IsRelay bool
+}
+
+func (e *RunningError) Error() string {
+	if e.IsRelay {
+		return fmt.Sprintf("a relay is already running (pid %d): to stop it, run: nod stop", e.PID)
+	}
+	return fmt.Sprintf("nod-desktop is running here (pid %d), so this machine has a desk of its own: "+
+		"to have other desks answer, quit it first", e.PID)
+}
+
+const (
+	claimTimeout  = 5 * time.Second       // how long another nod may take to start, to answer or to end
+	claimInterval = 50 * time.Millisecond // between two looks at whether it does
+)
+
+// claim makes this process the only nod that takes the requests of this user's agents, for as long as the locks that it
+// returns are held, however the process ends. Another one that does not answer may be about to end.
+func claim(ctx context.Context, at places) (*locks, error) {
+	if err := os.MkdirAll(filepath.Dir(at.lock), 0o700); err != nil {
+		return nil, fmt.Errorf("make the relay's folder: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, claimTimeout)
+	defer cancel()
+	for {
+		held, err := lockAll(at)
+		if held != nil || err != nil {
+			return held, err
+		}
+		err = whoRuns(ctx, at.dir)
+		if _, running := errors.AsType[*RunningError](err); running {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(claimInterval):
+		}
+	}
+}
+
+// lockAll takes both locks, or none when another process has one: that of nod-desktop, and that of the folder with what
+// the relay keeps, to which another runtime folder may lead.
+func lockAll(at places) (*locks, error) {
+	held := &locks{}
+	for _, lock := range []*flock.Flock{endpoint.InstanceLock(at.dir), flock.New(at.lock, flock.SetPermissions(0o600))} {
+		locked, err := lock.TryLock()
+		if err == nil && locked {
+			held.all = append(held.all, lock)
+			continue
+		}
+		held.Close()
+		if err != nil {
+			return nil, fmt.Errorf("make sure that nod runs only once: lock %s: %w", lock.Path(), err)
+		}
+		return nil, nil
+	}
+	return held, nil
+}
+
+// locks are what a relay holds while it runs.
+type locks struct{ all []*flock.Flock }
+
+// Close lets go of them.
+func (l *locks) Close() {
+	for _, lock := range l.all {
+		_ = lock.Close() // they go with the process, too
+	}
+}
+
+// whoRuns says which nod has the lock.
+func whoRuns(ctx context.Context, dir string) error {
+	e, err := endpoint.Read(dir)
+	if err == nil {
+		c := client.Client{Endpoint: e}
+		defer c.Close()
+		health, healthErr := c.Health(ctx)
+		if healthErr == nil {
+			return &RunningError{PID: e.PID, IsRelay: health.Relay != nil}
+		}
+		err = healthErr
+	}
+	return fmt.Errorf("another nod of this user is running but does not answer (%w): stop it and try again", err)
+}

@@ -1,0 +1,412 @@
+// Package relay is nod relay, a nod for a machine without a desktop: it takes requests from the agents there as
+// nod-desktop does, lets pass what the policy that a desk gave it lets pass, and asks the desks about the rest. It
+// reads what it is asked about against its own files; nobody else can.
+//
+// What is not certain is asked about: without a policy, with one that cannot be read, and where a decision cannot be
+// written down. What nobody can be asked about waits for a desk, as long as its caller does.
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"nod/agents/registry"
+	"nod/interact"
+	"nod/ipc"
+	"nod/ipc/api"
+	"nod/ipc/hooks"
+	"nod/ipc/peer"
+	"nod/ipc/programs"
+	"nod/ipc/remote"
+	"nod/ipc/remote/stream"
+	"nod/ownfile/ownlog"
+	"nod/policy"
+	"nod/policy/config"
+)
+
+// Options say how a relay starts.
+type Options struct {
+	LogLevel string       // debug, info, warn or error; empty: as NOD_LOG says, else info
+	Version  string       // of this nod
+	Stdout   io.Writer    // gets what a person should know, and "nod ready URL" once the relay can be asked
+	Desks    []remote.Key // to go by, beside those that it knows
+	First    remote.Key   // to go by where it knows none: of the desk that has it started; zero: whichever comes first
+	Uplink   Uplink       // nil: desks come through the control socket
+}
+
+// An Uplink makes the link to desks that do not come through the control socket.
+type Uplink func(identity *remote.Identity, relay *Relay, log *slog.Logger) (remote.Link, error)
+
+// Run is nod relay: it returns when ctx ends. An error that a caller may tell apart: [*RunningError].
+func Run(ctx context.Context, o Options) error {
+	logs, err := ownlog.NewLogger(o.LogLevel)
+	if err != nil {
+		return err
+	}
+	defer logs.Close()
+	slog.SetDefault(logs.Logger) // what libraries log goes there too
+	err = run(ctx, o, logs.Logger)
+	if _, running := errors.AsType[*RunningError](err); err != nil && !running {
+		logs.Error("the relay ends", "err", err)
+	}
+	return err
+}
+
+func run(ctx context.Context, o Options, log *slog.Logger) error {
+	at, err := locate()
+	if err != nil {
+		return err
+	}
+	lock, err := claim(ctx, at)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	r, err := newRelay(o, at, log)
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.run(ctx), r.spool.Close())
+}
+
+// Relay is a running relay. It implements [remote.Relay] and [stream.Relay].
+type Relay struct {
+	opts     Options
+	log      *slog.Logger
+	identity *remote.Identity
+	desks    *desks
+	judge    *judge
+	spool    *spool
+	broker   *interact.Broker
+	server   *ipc.Server
+	link     remote.Link
+	stream   *stream.Link // link, where desks come through the control socket
+	ended    []interact.Record
+	parts    sync.WaitGroup // goroutines that end with the relay
+}
+
+// newRelay makes and connects the parts. Nothing runs yet but the listeners, whose callers wait.
+func newRelay(o Options, at places, log *slog.Logger) (r *Relay, err error) {
+	r = &Relay{opts: o, log: log}
+	if r.identity, err = remote.LoadIdentity(at.key); err != nil {
+		return nil, err
+	}
+	if r.desks, err = openDesks(at.desks, r.identity); err != nil {
+		return nil, err
+	}
+	for _, key := range o.Desks {
+		if err := r.desks.add(key); err != nil {
+			return nil, err
+		}
+	}
+	if o.First != (remote.Key{}) {
+		if _, err := r.desks.meet(o.First); err != nil && !errors.Is(err, remote.ErrNotPaired) {
+			return nil, err
+		}
+	}
+	if o.Uplink != nil && len(r.desks.keys()) == 0 {
+		return nil, errors.New("name the desk whose answers count: nod relay --nats URL --desk KEY, " +
+			"as its settings show under Machines and devices")
+	}
+	r.judge = newJudge(policy.DefaultPlaces(), log)
+	if err := r.judge.apply(r.desks.policies()); err != nil {
+		log.Error("a desk's policy", "err", err)
+	}
+	if r.spool, err = openSpool(at.spool, log); err != nil {
+		return nil, err
+	}
+	if err := r.connect(); err != nil {
+		return nil, errors.Join(err, r.spool.Close())
+	}
+	if err := r.listen(at.dir); err != nil {
+		return nil, errors.Join(err, r.spool.Close())
+	}
+	return r, nil
+}
+
+// connect makes the link.
+func (r *Relay) connect() (err error) {
+	if r.opts.Uplink == nil {
+		r.stream = stream.NewLink(r.identity, r, r.log)
+		r.link = r.stream
+		return nil
+	}
+	r.link, err = r.opts.Uplink(r.identity, r, r.log)
+	return err
+}
+
+// listen makes the broker and what agents reach it by.
+func (r *Relay) listen(dir string) (err error) {
+	nod, err := programs.Self()
+	if err != nil {
+		return err
+	}
+	if err := programs.Refresh(nod); err != nil {
+		r.log.Warn("hooks run an earlier nod, or none", "err", err)
+	}
+	r.broker = interact.NewBroker(interact.BrokerConfig{
+		Policy: r.judge, Prompter: r, Notify: r.notify, Journal: r.spool, Timeout: r.timeout,
+		Processes: peer.Table{}, Log: r.log, Final: r.final,
+	})
+	r.server, err = ipc.Listen(ipc.Config{
+		Address: config.Default().IPC.Address, AnyPort: true, Dir: dir, Broker: r.broker, Version: r.opts.Version,
+		Log: r.log, Control: r.stream != nil, Relay: r.health,
+		Hooks: hooks.New(hooks.Config{
+			Agents: registry.Protocols(), Nod: nod, Broker: r.broker, Log: r.log, OpenURL: noBrowser, Timeout: r.timeout,
+			AskMore: r.asksMore,
+		}),
+	})
+	return err
+}
+
+// noBrowser is what becomes of an address that an agent wants to have shown.
+func noBrowser(string) error {
+	return errors.New("there is no browser on this machine: open the address where you are")
+}
+
+// run runs all parts until ctx ends.
+func (r *Relay) run(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	r.restore()
+	linked, unlink := context.WithCancel(context.WithoutCancel(ctx))
+	defer unlink()
+	r.parts.Go(func() {
+		if err := r.link.Run(linked); err != nil {
+			stop(fmt.Errorf("the link to the desks: %w", err))
+		}
+	})
+	r.parts.Go(func() { r.spool.empty(linked, r.link.Report) })
+	r.parts.Go(func() { r.tellEnded(r.ended) })
+	if control := r.server.Control(); control != nil {
+		r.parts.Go(func() { r.admit(linked, control) })
+	}
+	r.parts.Go(func() {
+		if err := r.server.Watch(ctx, func(error) {}); err != nil {
+			r.log.Error("what agents find nod by is not watched", "err", err)
+		}
+	})
+	r.parts.Go(func() {
+		<-ctx.Done()
+		pending := r.broker.Pending()
+		r.broker.Close()
+		r.tellEnded(r.settledOf(pending))
+		unlink()
+	})
+	r.announce()
+	err := r.server.Serve(ctx)
+	stop(err)
+	r.parts.Wait()
+	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) {
+		err = cause
+	}
+	return err
+}
+
+// announce says what a person should know, to compare at the desk.
+func (r *Relay) announce() {
+	hello := r.Hello(remote.Key{})
+	fmt.Fprintf(r.opts.Stdout, "machine:\t%s\nfingerprint:\t%s\nkey:\t%s\n", hello.Name, r.identity.Key().Fingerprint(),
+		r.identity.Key())
+	keys := r.desks.keys()
+	for _, key := range keys {
+		fmt.Fprintf(r.opts.Stdout, "desk:\t%s\n", key.Fingerprint())
+	}
+	if len(keys) == 0 {
+		fmt.Fprintf(r.opts.Stdout, "desk:\tnone yet: the first that connects is the one that answers\n")
+	}
+	r.log.Info("relay", "fingerprint", r.identity.Key().Fingerprint(), "desks", len(keys),
+		"pending", len(r.broker.Pending()))
+	fmt.Fprintln(r.opts.Stdout, programs.ReadyLine+r.server.Endpoint().URL)
+}
+
+// admit serves the desks that come through the control socket.
+func (r *Relay) admit(ctx context.Context, control net.Listener) {
+	for {
+		conn, err := control.Accept()
+		if err != nil {
+			if ctx.Err() == nil && !errors.Is(err, net.ErrClosed) {
+				r.log.Error("no desk can come through the control socket any more", "err", err)
+			}
+			return
+		}
+		r.parts.Go(func() {
+			if err := r.stream.Serve(ctx, conn); err != nil {
+				r.log.Warn("a desk's connection ended", "err", err)
+			}
+		})
+	}
+}
+
+// restore takes up what waited when the relay ended, before anybody can ask anything.
+func (r *Relay) restore() {
+	open, last := r.spool.restore()
+	r.broker.Restore(open, last)
+	r.ended = r.settledOf(requestsOf(open))
+	if len(open) > 0 {
+		r.log.Info("restored", "pending", len(open)-len(r.ended), "ended", len(r.ended))
+	}
+}
+
+func requestsOf(records []interact.Record) []interact.Request {
+	requests := make([]interact.Request, len(records))
+	for i, record := range records {
+		requests[i] = record.Request
+	}
+	return requests
+}
+
+// settledOf are those of some requests that have ended, with their answers.
+func (r *Relay) settledOf(requests []interact.Request) (ended []interact.Record) {
+	now, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, request := range requests {
+		if a, err := r.broker.Settled(now, request.ID); err == nil {
+			ended = append(ended, interact.Record{Request: request, Answer: a})
+		}
+	}
+	return ended
+}
+
+// tellEnded has desks take prompts away that nobody needs to answer any more.
+func (r *Relay) tellEnded(ended []interact.Record) {
+	var told sync.WaitGroup
+	for _, e := range ended {
+		if e.Answer.By != interact.ByHuman {
+			told.Go(func() { r.link.Final(e.Request, e.Answer) })
+		}
+	}
+	told.Wait()
+}
+
+// Prompt implements [interact.Prompter]: the desks are asked.
+func (r *Relay) Prompt(ctx context.Context, q interact.Request, why policy.Decision) (interact.Answer, error) {
+	q.Reported = r.spool.report(q.ID, func() *interact.Reported { return r.judge.reportOn(q, why) })
+	a, err := r.link.Ask(ctx, q)
+	switch {
+	case err != nil:
+	case a.By == interact.ByPolicy || a.By == interact.ByTimeout: // this relay has said so itself, to [Relay.final]
+		<-ctx.Done()
+		err = ctx.Err()
+	case a.Outcome == interact.Unavailable:
+		err = fmt.Errorf("%w: %s", interact.ErrUnavailable, a.Reason)
+	}
+	return a, err
+}
+
+// noticePatience is how long a notice may take to the desktop of a desk.
+const noticePatience = 5 * time.Second
+
+// notify passes a notice on to the desks, if one is there.
+func (r *Relay) notify(ctx context.Context, q interact.Request) (sent bool) {
+	if !r.link.State().Up {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, noticePatience)
+	defer cancel()
+	a, err := r.link.Ask(ctx, q)
+	if err != nil {
+		r.link.Final(q, interact.Answer{Outcome: interact.Unavailable, Reason: "no desk took it in time"})
+	}
+	return err == nil && a.Sent
+}
+
+// final has the desks told how a request ended, as they know it.
+func (r *Relay) final(q interact.Request, a interact.Answer) interact.Answer {
+	q.Reported, _ = r.spool.reported(q.ID)
+	return r.link.Final(q, a)
+}
+
+// timeout is how long a request without a time-out of its own waits: the longest that a desk wants.
+func (r *Relay) timeout() time.Duration {
+	longest := time.Duration(0)
+	for _, p := range r.desks.policies() {
+		longest = max(longest, p.Timeout)
+	}
+	if longest <= 0 || longest > interact.MaxTimeout {
+		return config.Default().Prompt.Timeout
+	}
+	return longest
+}
+
+// asksMore reports whether a desk wants to be asked also where the agent would not.
+func (r *Relay) asksMore() bool {
+	return slices.ContainsFunc(r.desks.policies(), func(p remote.Policy) bool { return p.AskMore })
+}
+
+// health says how the relay reaches its desks.
+func (r *Relay) health() api.RelayHealth {
+	s := r.link.State()
+	return api.RelayHealth{
+		Up: s.Up, Problem: s.Problem, Fingerprint: r.identity.Key().Fingerprint(), Desks: len(r.desks.keys()),
+		Policy: r.desks.serial(), Unreported: r.spool.waiting(),
+	}
+}
+
+// Hello implements [remote.Relay].
+func (r *Relay) Hello(desk remote.Key) remote.Hello {
+	name, err := os.Hostname()
+	if err != nil {
+		name = "unknown"
+	}
+	return remote.Hello{
+		Name: name, User: userName(), System: runtime.GOOS + "/" + runtime.GOARCH, Version: r.opts.Version,
+		Clock: time.Now(), Policy: r.desks.serialOf(desk), Grants: r.judge.kept(),
+	}
+}
+
+// Desks implements [remote.Relay].
+func (r *Relay) Desks() []remote.Key { return r.desks.keys() }
+
+// Meet implements [remote.Relay].
+func (r *Relay) Meet(desk remote.Key) error {
+	first, err := r.desks.meet(desk)
+	if first && err == nil {
+		r.log.Warn("the first desk has come: its answers count from now on", "desk", desk.Fingerprint())
+		fmt.Fprintf(r.opts.Stdout, "desk:\t%s: its answers count from now on\n", desk.Fingerprint())
+	}
+	return err
+}
+
+// Apply implements [remote.Relay].
+func (r *Relay) Apply(desk remote.Key, p remote.Policy) error {
+	isNew, err := r.desks.give(desk, p)
+	if !isNew {
+		return err
+	}
+	err = errors.Join(err, r.judge.apply(r.desks.policies()))
+	r.log.Info("policy applied", "desk", desk.Fingerprint(), "serial", p.Serial, "rules", len(p.Policy.Rules), "err", err)
+	r.broker.Reconsider()
+	return err
+}
+
+// Forget implements [remote.Relay].
+func (r *Relay) Forget() {
+	r.judge.forget()
+	r.log.Info("approvals forgotten")
+}
+
+// Settled implements [stream.Relay].
+func (r *Relay) Settled(ctx context.Context, id interact.ID) (interact.Answer, error) {
+	return r.broker.Settled(ctx, id)
+}
+
+// userName is the user whose relay this is, as the environment says.
+func userName() string {
+	for _, variable := range []string{"USER", "LOGNAME", "USERNAME"} {
+		if name := strings.TrimSpace(os.Getenv(variable)); name != "" {
+			return name
+		}
+	}
+	return fmt.Sprint(os.Getuid())
+}

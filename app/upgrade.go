@@ -1,0 +1,230 @@
+package app
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"fyne.io/fyne/v2/lang"
+	"github.com/fsnotify/fsnotify"
+
+	"nod/dialogs/safetext"
+	"nod/ipc/operator"
+	"nod/ipc/programs"
+)
+
+const (
+	upgradeSettles = time.Second      // without a change, until an upgrade counts as done
+	tryPatience    = 15 * time.Second // how long a new program may take to start
+)
+
+// upgradeRetries is how long nod waits before it looks again at new programs that do not work yet: a package manager
+// may still be busy with what they need.
+var upgradeRetries = []time.Duration{
+	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second,
+}
+
+// upgrade follows the files of nod's own two programs. When they were replaced, and the new ones belong together and
+// start, it has nod-desktop go on as the new one.
+type upgrade struct {
+	self     string                                       // path of nod-desktop
+	dialogs  string                                       // path of nod-dialogs
+	running  string                                       // path of the file that runs, wherever it is now
+	try      func(ctx context.Context, path string) error // starts a new nod-desktop, apart from this one
+	calm     func(ctx context.Context)                    // waits until the person would notice little
+	handOver func(ctx context.Context) error              // returns only when it has failed
+	tell     func(sentence string)                        // the person
+	log      *slog.Logger
+
+	settle  time.Duration   // [upgradeSettles]
+	retries []time.Duration // [upgradeRetries]
+
+	hint   chan struct{} // cap 1: the windows are of another version
+	failed atomic.Bool   // nothing comes of it, until the files change again
+}
+
+// outdated takes note that the windows are of another version, and reports whether nod-desktop may follow.
+func (u *upgrade) outdated() bool {
+	operator.Signal(u.hint)
+	return !u.failed.Load()
+}
+
+// run watches until ctx ends.
+func (u *upgrade) run(ctx context.Context) error {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return fmt.Errorf("watch nod's own programs: %w", err)
+	}
+	defer watcher.Close()
+	u.watch(watcher)
+	var next <-chan time.Time // when to look
+	tries := 0
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case e := <-watcher.Events:
+			if !u.concerns(e.Name) {
+				continue
+			}
+			u.watch(watcher) // the folder may be a new one
+			u.failed.Store(false)
+			next, tries = time.After(u.settle), 0
+		case err := <-watcher.Errors: // events may be lost
+			u.log.Warn("watch nod's own programs", "err", err)
+			next, tries = time.After(u.settle), 0
+		case <-u.hint:
+			if next == nil && !u.failed.Load() {
+				next, tries = time.After(u.settle), 0
+			}
+		case <-next:
+			next = nil
+			err := u.look(ctx)
+			switch {
+			case err == nil || ctx.Err() != nil:
+			case tries < len(u.retries):
+				u.log.Info("nod was replaced, and waits", "err", err)
+				next = time.After(u.retries[tries])
+				tries++
+			default:
+				u.giveUp(err)
+			}
+		}
+	}
+}
+
+// watch watches the folders of the programs, and those above: they tell when a folder that was removed is back.
+func (u *upgrade) watch(watcher *fsnotify.Watcher) {
+	for _, path := range []string{u.self, u.dialogs} {
+		dir := filepath.Dir(path)
+		for _, watched := range []string{filepath.Dir(dir), dir} {
+			if err := watcher.Add(watched); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				u.log.Warn("nod may not notice when it is replaced", "err", err)
+			}
+		}
+	}
+}
+
+// concerns reports whether what happened to a path may be an upgrade.
+func (u *upgrade) concerns(path string) bool {
+	return path == u.self || path == u.dialogs || path == filepath.Dir(u.self) || path == filepath.Dir(u.dialogs)
+}
+
+// look hands over when nod-desktop was replaced. The error says why it does not.
+func (u *upgrade) look(ctx context.Context) error {
+	found, err := os.Stat(u.self)
+	if err != nil {
+		return err
+	}
+	version, err := versionOf(ctx, u.self)
+	if err != nil {
+		return err
+	}
+	other, err := versionOf(ctx, u.dialogs)
+	if err != nil {
+		return err
+	}
+	if version != other {
+		return fmt.Errorf("%s is of version %s, and %s of %s", u.self, version, u.dialogs, other)
+	}
+	if programs.IsSame(u.running, u.self) {
+		return nil
+	}
+	if err := u.try(ctx, u.self); err != nil {
+		return err
+	}
+	u.calm(ctx)
+	if now, err := os.Stat(u.self); err != nil || !isUnchanged(found, now) {
+		return fmt.Errorf("%s was replaced once more", u.self)
+	}
+	u.log.Info("nod was replaced, and goes on as the new program", "version", version)
+	return u.handOver(ctx)
+}
+
+// isUnchanged reports whether a file is still the same, with the same content as far as its size and time tell.
+func isUnchanged(was, now fs.FileInfo) bool {
+	return os.SameFile(was, now) && was.Size() == now.Size() && was.ModTime().Equal(now.ModTime())
+}
+
+// giveUp says that the program that runs goes on.
+func (u *upgrade) giveUp(err error) {
+	u.failed.Store(true)
+	if errors.Is(err, fs.ErrNotExist) {
+		u.log.Warn("nod's programs were removed: this one runs until it is quit", "err", err)
+		u.tell(lang.L("nod was removed from this computer. It runs until you quit it, in the menu of its tray icon, but " +
+			"may no longer be able to ask you."))
+		return
+	}
+	u.log.Error("nod was replaced by programs that do not work: this one runs on", "err", err)
+	u.tell(lang.L("nod was updated, but the new version does not start, so the old one runs on. The log says why."))
+}
+
+// versionOf asks a program for its version. Each begins with its name.
+func versionOf(ctx context.Context, path string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, tryPatience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "--version")
+	cmd.SysProcAttr, cmd.WaitDelay = ownGroup(), endPatience
+	defer endGroup(cmd)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s --version: %w: %s", path, err, safetext.Line(said.String(), pathLimit))
+	}
+	_, version, ok := strings.Cut(strings.TrimSpace(string(out)), " ")
+	if !ok {
+		return "", fmt.Errorf("%s --version says %q: want its name and its version", path, out)
+	}
+	return version, nil
+}
+
+// tryOut starts a nod-desktop in an empty home, with no desktop around, and ends it once it is ready.
+func tryOut(ctx context.Context, path string) error {
+	home, err := os.MkdirTemp("", "nod-")
+	if err != nil {
+		return fmt.Errorf("try %s out: %w", path, err)
+	}
+	defer os.RemoveAll(home)
+	ctx, end := context.WithTimeout(ctx, tryPatience)
+	defer end()
+	nobody := "unix:path=" + filepath.Join(home, "bus")
+	cmd := exec.CommandContext(ctx, path, "--background")
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "XDG_RUNTIME_DIR=" + home,
+		"DBUS_SESSION_BUS_ADDRESS=" + nobody, "DBUS_SYSTEM_BUS_ADDRESS=" + nobody, "NOD_IPC_ADDRESS=127.0.0.1:0",
+	}
+	cmd.Dir, cmd.SysProcAttr, cmd.WaitDelay = home, ownGroup(), endPatience
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	defer endGroup(cmd)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return fmt.Errorf("try %s out: %w", path, err)
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("try %s out: %w", path, err)
+	}
+	context.AfterFunc(ctx, func() { out.Close() }) // who else has it open keeps nobody waiting
+	line, _ := bufio.NewReader(io.LimitReader(out, maxLogLine)).ReadString('\n')
+	end()
+	_ = cmd.Wait() // which has it end, however it does
+	if !strings.HasPrefix(line, programs.ReadyLine) {
+		return fmt.Errorf("try %s out: it was not ready within %v, and said %q (%v): %s", path, tryPatience,
+			safetext.Line(line, pathLimit), cmd.ProcessState, safetext.Line(said.String(), pathLimit))
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+//go:build !ci
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/go-gl/glfw/v3.4/glfw"
+)
+
+// tryOpenGL makes a window as Fyne does, and does not show it. It must be called on the main goroutine.
+func tryOpenGL() (err error) {
+	defer func() { // GLFW panics where it could not even begin
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%v", r)
+		}
+	}()
+	switch os.Getenv("FYNE_PLATFORM") {
+	case "x11":
+		glfw.InitHint(glfw.PlatformHint, int(glfw.PlatformX11))
+	case "wayland":
+		glfw.InitHint(glfw.PlatformHint, int(glfw.PlatformWayland))
+	}
+	if err := glfw.Init(); err != nil {
+		return err
+	}
+	defer glfw.Terminate()
+	glfw.WindowHint(glfw.Visible, glfw.False)
+	glfw.WindowHint(glfw.ContextVersionMajor, 2)
+	if isMobileGL := runtime.GOOS != "darwin" && (runtime.GOARCH == "arm" || runtime.GOARCH == "arm64"); isMobileGL {
+		glfw.WindowHint(glfw.ClientAPI, glfw.OpenGLESAPI)
+	} else {
+		glfw.WindowHint(glfw.ContextVersionMinor, 1)
+	}
+	window, err := glfw.CreateWindow(1, 1, "nod", nil, nil)
+	if err != nil {
+		return err
+	}
+	window.Destroy()
+	return nil
+}

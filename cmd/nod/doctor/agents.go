@@ -1,0 +1,157 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"sync"
+
+	"nod/agents/agent"
+)
+
+// checkAgents sends a probe through the hooks of each agent that is set up.
+func checkAgents(ctx context.Context, e *exam) []Finding {
+	m, err := e.Machine()
+	if err != nil {
+		return []Finding{failure(run("nod agents list"), "they cannot be looked for: %v", err)}
+	}
+	if e.configErr == nil {
+		m.Wait = e.config.Prompt.Timeout
+	}
+	m.Run = func(name string, args ...string) (string, error) {
+		return e.Run(ctx, e.Environ, append([]string{name}, args...)...)
+	}
+	states := make([]agentState, len(e.Agents))
+	var all sync.WaitGroup
+	for i, a := range e.Agents {
+		all.Go(func() { states[i] = e.checkAgent(ctx, a, m) })
+	}
+	all.Wait()
+	var found []Finding
+	var without []string
+	for _, s := range states {
+		switch {
+		case s.finding != nil:
+			found = append(found, *s.finding)
+		case s.isThere:
+			without = append(without, s.name)
+		}
+	}
+	if rest := others(found, without); rest != nil {
+		found = append(found, *rest)
+	}
+	return found
+}
+
+// agentState is how an agent stands.
+type agentState struct {
+	name    string
+	isThere bool     // its program is
+	finding *Finding // nil: nothing of nod's is in its settings
+}
+
+// others is what there is to say of agents that are not set up.
+func others(found []Finding, without []string) *Finding {
+	var f Finding
+	switch names := strings.Join(without, ", "); {
+	case len(without) == 0 && len(found) == 0:
+		f = ok("no coding agent that nod knows is in PATH")
+	case len(without) == 0:
+		return nil
+	case len(found) == 0:
+		f = warning(run("nod agents install %s", without[0]), "none asks through nod yet; found: %s", names)
+	default:
+		f = ok("not set up: %s (nod agents install NAME)", names)
+	}
+	return &f
+}
+
+func (e *exam) checkAgent(ctx context.Context, a agent.Agent, m agent.Machine) agentState {
+	_, err := m.Look(a.Program)
+	state := agentState{name: a.Name, isThere: err == nil}
+	quiet := m
+	quiet.Run = nil // the version is asked for once, by the check
+	status, err := a.Status(quiet)
+	if !state.isThere && err != nil || err == nil && !status.Installed && !status.Partly {
+		return state // what an agent that is gone has left behind concerns nobody
+	}
+	var steps []agent.Step
+	if e.isRunning() && state.isThere && err == nil {
+		status, steps = a.Check(ctx, m)
+	}
+	f := failure(run("${EDITOR:-vi} %s", quote(status.File)), "%v", err)
+	if err == nil {
+		f = e.judge(ctx, a, m, status, steps)
+	}
+	f.ID, f.Title = "agent-"+a.Name, a.Title
+	state.finding = &f
+	return state
+}
+
+// judge says how an agent stands by the steps that were tried; none: its way to nod-desktop was not.
+func (e *exam) judge(ctx context.Context, a agent.Agent, m agent.Machine, s agent.Status, steps []agent.Step) Finding {
+	switch {
+	case s.Dead != nil:
+		return failure(repair(a, m), "%s", withoutCure(a.DeadHooks(s)))
+	case !s.Installed:
+		return failure(repair(a, m), "its hooks are not all in %s", s.File)
+	case s.CutOff != nil:
+		return failure(repair(a, m), "%s", withoutCure(s.CutOff))
+	}
+	for _, step := range steps {
+		switch {
+		case step.Err != nil && step.Hooks:
+			return failure(repair(a, m), "%s: no: %s", step.What, withoutCure(step.Err))
+		case step.Err != nil:
+			return failure(run("nod agents check %s", a.Name), "%s: no: %s", step.What, withoutCure(step.Err))
+		}
+	}
+	switch other, path := e.otherVersion(ctx, s.Runs); {
+	case other != "":
+		return warning(repair(a, m), "its hooks run %s, which is version %s", path, other)
+	case steps == nil:
+		return ok("its hooks are in %s; they were not tried", s.File)
+	case s.Untested != "":
+		return ok("a probe went through its hooks. %s", s.Untested)
+	}
+	return ok("a probe went through its hooks (version %s)", cmp.Or(s.Version, "not known"))
+}
+
+// withoutCure is what is wrong, without what to do about it.
+func withoutCure(err error) string {
+	what, _, _ := strings.Cut(oneLine(err), ": run: ")
+	return what
+}
+
+// otherVersion is that of a nod which hooks run, and its path, where it is not this one's.
+func (e *exam) otherVersion(ctx context.Context, runs []agent.Run) (number, path string) {
+	for _, r := range runs {
+		said, err := e.Run(ctx, e.Environ, "/bin/sh", "-c", "exec "+r.Program+" --version")
+		number := firstWord(strings.TrimPrefix(said, "nod "))
+		if err == nil && number != e.Version {
+			return number, r.Nod
+		}
+	}
+	return "", ""
+}
+
+// repair is a fix that puts the hooks in anew, where it is known what would change.
+func repair(a agent.Agent, m agent.Machine) *Fix {
+	fix := run("nod agents install %s", a.Name)
+	changes, err := a.Install(m, false)
+	if err != nil || len(changes) == 0 {
+		return fix
+	}
+	for _, c := range changes {
+		fix.Diff += c.Diff()
+	}
+	fix.Apply = func() error {
+		for _, c := range changes {
+			if err := c.Apply(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return fix
+}

@@ -1,0 +1,196 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"nod/ipc/api"
+	"nod/ipc/client"
+	"nod/ipc/endpoint"
+	"nod/ipc/operator"
+	"nod/policy/config"
+)
+
+// exam is one look at a machine, with what most checks want to know.
+type exam struct {
+	Host
+	at      endpoint.Endpoint // as published; zero: nothing is
+	health  api.HealthReply
+	err     error    // why no nod-desktop answers
+	environ []string // of the session: of nod-desktop where it runs, also when it hangs, else of this program
+	who     string   // that is the environment of, in words
+
+	config    config.Config // the defaults where it is broken
+	configErr error
+
+	display  func() (platform string, err error) // of the session; it is looked for once
+	selfTest func() (operator.SelfTest, error)   // of nod-dialogs; it runs once
+}
+
+// healthPatience is how long nod-desktop may take to answer; it needs a millisecond.
+const healthPatience = time.Second
+
+func begin(ctx context.Context, h Host) *exam {
+	e := &exam{Host: h, environ: h.Environ, who: "this shell"}
+	e.at, e.err = e.published()
+	if e.err == nil {
+		ctx, cancel := context.WithTimeout(ctx, healthPatience)
+		defer cancel()
+		e.health, e.err = h.Health(ctx, e.at)
+	}
+	if e.isRunning() || e.hangs() {
+		if environ, err := h.Process(e.at.PID); err == nil && len(environ) > 0 {
+			e.environ, e.who = environ, "nod-desktop"
+		}
+	}
+	e.config, e.configErr = config.Check(h.configPath())
+	if e.configErr != nil {
+		e.config = config.Default()
+	}
+	if errors.Is(e.configErr, fs.ErrNotExist) {
+		e.configErr = nil
+	}
+	e.display = sync.OnceValues(func() (string, error) {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		return h.Session.Display(ctx, getenv(e.environ))
+	})
+	e.selfTest = sync.OnceValues(func() (operator.SelfTest, error) { return e.testWindows(ctx) })
+	return e
+}
+
+func (e *exam) published() (endpoint.Endpoint, error) {
+	if e.RuntimeErr != nil {
+		return endpoint.Endpoint{}, e.RuntimeErr
+	}
+	if _, err := os.Lstat(e.Runtime); errors.Is(err, fs.ErrNotExist) {
+		return endpoint.Endpoint{}, client.ErrNotRunning
+	}
+	at, err := endpoint.Read(e.Runtime)
+	if errors.Is(err, fs.ErrNotExist) {
+		return at, client.ErrNotRunning
+	}
+	return at, err
+}
+
+func (e *exam) isRunning() bool { return e.err == nil }
+
+// hangs reports whether there is a nod-desktop that does not answer.
+func (e *exam) hangs() bool { return errors.Is(e.err, context.DeadlineExceeded) }
+
+// start is how to start nod-desktop, and restart how to start it anew.
+func start() *Fix   { return run("nod start") }
+func restart() *Fix { return run("nod stop && nod start") }
+
+// checkDesktop looks whether nod-desktop answers where it says.
+func checkDesktop(_ context.Context, e *exam) []Finding {
+	problem, isProblem := errors.AsType[*client.Problem](e.err)
+	switch {
+	case e.isRunning():
+		return []Finding{ok("version %s, process %d, answers at %s", e.health.Version, e.at.PID, e.at.URL)}
+	case errors.Is(e.err, client.ErrNotRunning):
+		f := failure(start(), "isn't running, so no agent can ask")
+		if _, err := e.Program("nod-desktop"); err != nil {
+			f = failure(nil, "isn't running, and cannot be started: %v", err)
+		}
+		return append([]Finding{f}, e.leftBehind()...)
+	case errors.Is(e.err, client.ErrForeign):
+		return append([]Finding{failure(start(), "isn't running, and another user's program is in its place: %v", e.err)},
+			e.leftBehind()...)
+	case isProblem && problem.Code == api.CodeUnauthorized:
+		return []Finding{failure(again(e.at.PID), "refuses what %s says: another program has changed that",
+			endpoint.Path(e.Runtime))}
+	case e.RuntimeErr != nil:
+		return []Finding{failure(ownRuntime(), "cannot be found without its folder")}
+	case e.hangs():
+		return []Finding{failure(again(e.at.PID), "process %d hangs: it does not answer within %s", e.at.PID, healthPatience)}
+	case e.at.PID != 0:
+		return []Finding{failure(again(e.at.PID), "process %d does not answer: %v", e.at.PID, e.err)}
+	}
+	return []Finding{failure(run("nod doctor --fix"), "cannot be found: %v", e.err)}
+}
+
+// again ends a process that does not listen, and starts another.
+func again(pid int) *Fix { return run("kill -9 %d; nod start", pid) }
+
+// leftBehind is what a nod-desktop that died has published.
+func (e *exam) leftBehind() []Finding {
+	if e.at.PID == 0 {
+		return nil
+	}
+	path := endpoint.Path(e.Runtime)
+	f := warning(run("rm -f %s", quote(path)), "nod-desktop is gone, but what it published is still there: %s", path)
+	f.ID, f.Title = "endpoint", "endpoint"
+	f.Fix.Apply = func() error {
+		lock := endpoint.InstanceLock(e.Runtime)
+		defer lock.Close()
+		locked, err := lock.TryLock()
+		if err == nil && !locked {
+			err = errors.New("nod-desktop is starting: look again")
+		}
+		if err != nil {
+			return fmt.Errorf("remove %s: %w", path, err)
+		}
+		return endpoint.Remove(e.Runtime, e.at.PID)
+	}
+	return []Finding{f}
+}
+
+// checkAttention says why the person may not see a prompt.
+func checkAttention(_ context.Context, e *exam) []Finding {
+	switch {
+	case e.isRunning() && e.health.Status == "paused" && e.health.PausedUntil.IsZero():
+		return []Finding{warning(open("Resume, in the menu of nod's tray icon"), "nod is paused: nobody is asked")}
+	case e.isRunning() && e.health.Status == "paused":
+		return []Finding{warning(open("Resume, in the menu of nod's tray icon"), "nod is paused until %s: nobody is asked",
+			e.health.PausedUntil.Local().Format("Mon 15:04"))}
+	case e.config.Notifications.DoNotDisturb:
+		return []Finding{warning(run("nod settings"), "do not disturb is on: prompts wait in the tray")}
+	case e.config.Notifications.Quiet(e.Now()):
+		return []Finding{warning(run("nod settings"), "these are quiet hours (%s): prompts wait in the tray",
+			e.config.Notifications.QuietHours)}
+	case e.isRunning():
+		return []Finding{ok("prompts are shown; %d waiting", e.health.Pending)}
+	}
+	return nil
+}
+
+// checkUser notices a nod that is looked for as somebody else, or as nobody.
+func checkUser(_ context.Context, e *exam) []Finding {
+	if isFreedesktop && getenv(e.Environ)("HOME") == "" {
+		return []Finding{failure(run(`export HOME="$(getent passwd "$(id -u)" | cut -d: -f6)"`),
+			"there is no home folder: HOME is not set")}
+	}
+	if name := getenv(e.Environ)("SUDO_USER"); name != "" && name != "root" {
+		return []Finding{warning(run("nod doctor"), "this looks at the nod of the user that you are by sudo, not at %s's",
+			name)}
+	}
+	return nil
+}
+
+func ownRuntime() *Fix { return run(`export XDG_RUNTIME_DIR="/run/user/$(id -u)"`) }
+
+// checkRuntime looks at the folder in which agents find nod-desktop.
+func checkRuntime(_ context.Context, e *exam) []Finding {
+	env := getenv(e.Environ)
+	dir := env("XDG_RUNTIME_DIR")
+	fix := ownRuntime()
+	switch {
+	case e.RuntimeErr != nil:
+		return []Finding{failure(fix, "%v", e.RuntimeErr)}
+	case filepath.Dir(e.Runtime) == dir || !isFreedesktop:
+		return []Finding{ok("%s", e.Runtime)}
+	case dir != "":
+		return []Finding{warning(fix, "XDG_RUNTIME_DIR is %s, which isn't a folder of yours: nod uses %s", dir, e.Runtime)}
+	case filepath.Dir(e.Runtime) == fmt.Sprintf("/run/user/%d", os.Getuid()):
+		return []Finding{ok("%s", e.Runtime)}
+	}
+	return []Finding{warning(run("loginctl enable-linger"), "there is no XDG_RUNTIME_DIR: nod uses %s, where agents with "+
+		"another environment may not find it", e.Runtime)}
+}

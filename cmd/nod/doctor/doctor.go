@@ -1,0 +1,129 @@
+// Package doctor finds out what keeps agents from asking through nod, and what mends it.
+//
+// It looks at the machine as it is: nothing is started, stopped or changed, but for probes that decide nothing, and
+// whatever is missing or broken is a finding and no failure. Every check has its time: that it hangs is a finding, too.
+// What is safe to mend is offered as [Fix.Apply].
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Status is how bad a finding is.
+type Status string
+
+// The statuses.
+const (
+	OK      Status = "ok"
+	Warning Status = "warning" // nod works, but with something missing
+	Error   Status = "error"   // agents cannot ask, or nod cannot be relied on
+)
+
+// Finding is what one check has found.
+type Finding struct {
+	ID     string `json:"id"`    // for programs
+	Title  string `json:"title"` // for people
+	Status Status `json:"status"`
+	Detail string `json:"detail,omitempty"` // a sentence
+	Fix    *Fix   `json:"fix,omitempty"`
+}
+
+// Fix is what mends a finding.
+type Fix struct {
+	Command string `json:"command,omitempty"` // for a shell, or …
+	Window  string `json:"window,omitempty"`  // … where to click
+	// Apply does what Command does, after Diff was shown, where that is safe. nil: it is for the person to do.
+	Apply func() error `json:"-"`
+	Diff  string       `json:"-"`
+}
+
+// run is a fix that the person does in a shell.
+func run(format string, args ...any) *Fix { return &Fix{Command: fmt.Sprintf(format, args...)} }
+
+// open is a fix that the person does with the mouse.
+func open(window string) *Fix { return &Fix{Window: window} }
+
+func ok(format string, args ...any) Finding {
+	return Finding{Status: OK, Detail: fmt.Sprintf(format, args...)}
+}
+
+func warning(fix *Fix, format string, args ...any) Finding {
+	return Finding{Status: Warning, Fix: fix, Detail: fmt.Sprintf(format, args...)}
+}
+
+func failure(fix *Fix, format string, args ...any) Finding {
+	return Finding{Status: Error, Fix: fix, Detail: fmt.Sprintf(format, args...)}
+}
+
+// check looks at one thing. It finds nothing where it does not apply; findings that have no id get its own.
+type check struct {
+	id, title string
+	look      func(context.Context, *exam) []Finding
+}
+
+// checks are all of them, in the order in which they are told.
+var checks = slices.Concat([]check{
+	{"user", "user", checkUser},
+	{"nod-desktop", "nod-desktop", checkDesktop},
+	{"pause", "attention", checkAttention},
+	{"versions", "versions", checkVersions},
+}, sessionChecks, []check{
+	{"windows", "windows", checkWindows},
+	{"address", "address", checkAddress},
+	{"runtime", "runtime folder", checkRuntime},
+	{"files", "files", checkFiles},
+	{"disk", "disk", checkDisk},
+	{"clock", "clock", checkClock},
+	{"policy", "policy", checkPolicy},
+	{"rules", "rules", checkRules},
+	{"history", "history", checkHistory},
+	{"agents", "agents", checkAgents},
+	{"machines", "machines", checkMachines},
+	{"autostart", "autostart", checkAutostart},
+	{"log", "log", checkLog},
+})
+
+const (
+	patience = 4 * time.Second        // how long a check may take
+	grace    = 300 * time.Millisecond // until one that was told to end is given up
+)
+
+// Examine runs all checks at once and returns what they find, the worst first.
+func Examine(ctx context.Context, h Host) []Finding {
+	e := begin(ctx, h)
+	found := make([][]Finding, len(checks))
+	var all sync.WaitGroup
+	for i, c := range checks {
+		all.Go(func() { found[i] = c.run(ctx, e) })
+	}
+	all.Wait()
+	list := slices.Concat(found...)
+	slices.SortStableFunc(list, func(a, b Finding) int { return cmp.Compare(weight[b.Status], weight[a.Status]) })
+	return list
+}
+
+var weight = map[Status]int{Warning: 1, Error: 2}
+
+// run gives the check its time.
+func (c check) run(ctx context.Context, e *exam) []Finding {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	done := make(chan []Finding, 1)
+	go func() { done <- c.look(ctx, e) }()
+	var found []Finding
+	select {
+	case found = <-done:
+	case <-time.After(patience + grace):
+		found = []Finding{warning(nil, "this could not be checked within %s", patience)}
+	}
+	for i := range found {
+		found[i].ID = cmp.Or(found[i].ID, c.id)
+		found[i].Title = cmp.Or(found[i].Title, c.title)
+	}
+	return found
+}

@@ -1,0 +1,185 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nod/ownfile"
+	"nod/ownfile/owndata"
+)
+
+const (
+	maxNamed  = 5 // of those with something wrong that a sentence names
+	lowDisk   = 100 << 20
+	emptyDisk = 5 << 20
+)
+
+// ownFiles are nod's files and folders, with what is wrong with them.
+type ownFiles struct {
+	foreign []string // they belong to somebody else
+	links   []string
+	open    []string // others can read or write them
+	changed bool     // others can write some of those
+	seen    int
+}
+
+// checkFiles looks for files of nod's that others could read or change.
+func checkFiles(_ context.Context, e *exam) []Finding {
+	var all ownFiles
+	all.look(e.configDir(), 0o022) // it may be in a repository that others read
+	all.look(e.dataDir(), 0o077)
+	all.look(e.stateDir(), 0o077)
+	if e.RuntimeErr == nil {
+		all.look(e.Runtime, 0o077)
+	}
+	found := all.findings()
+	if found == nil {
+		found = []Finding{ok("%d files and folders of nod's are yours alone", all.seen)}
+	}
+	return found
+}
+
+// look looks at a folder and nod's own files in it. None of them may have the bits of a mode. What cannot be read is
+// told by the check that reads it.
+func (o *ownFiles) look(folder string, forbidden fs.FileMode) {
+	info, err := os.Lstat(folder)
+	if err != nil {
+		return
+	}
+	o.add(folder, info, forbidden)
+	if !info.IsDir() {
+		return
+	}
+	entries, _ := os.ReadDir(folder)
+	for _, entry := range entries {
+		if !owndata.Is(entry) {
+			continue
+		}
+		if info, err := entry.Info(); err == nil {
+			o.add(filepath.Join(folder, entry.Name()), info, forbidden)
+		}
+	}
+}
+
+func (o *ownFiles) add(path string, info fs.FileInfo, forbidden fs.FileMode) {
+	o.seen++
+	mode := info.Mode()
+	switch {
+	case mode&fs.ModeSymlink != 0:
+		o.links = append(o.links, path)
+	case !ownfile.IsMine(info):
+		o.foreign = append(o.foreign, path)
+	case modesCount && (mode.IsRegular() || mode.IsDir()) && mode.Perm()&forbidden != 0:
+		o.open = append(o.open, path)
+		o.changed = o.changed || mode.Perm()&0o022 != 0
+	}
+}
+
+func (o *ownFiles) findings() []Finding {
+	var found []Finding
+	if len(o.foreign) > 0 {
+		found = append(found, failure(run("sudo chown -h \"$(id -un)\" %s", quoted(o.foreign)),
+			"these belong to another user: %s", some(o.foreign)))
+	}
+	if len(o.links) > 0 {
+		found = append(found, warning(run("ls -l %s", quoted(o.links)),
+			"nod does not follow symbolic links: put the files themselves in their places: %s", some(o.links)))
+	}
+	if len(o.open) > 0 {
+		f := warning(o.close(), "other users can read: %s", some(o.open))
+		if o.changed {
+			f.Status, f.Detail = Error, "other users can change what nod relies on: "+some(o.open)
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+// close is the fix that takes the others' rights away.
+func (o *ownFiles) close() *Fix {
+	return &Fix{
+		Command: "chmod go-rwx " + quoted(o.open),
+		Apply: func() error {
+			var errs []error
+			for _, path := range o.open {
+				errs = append(errs, closeToOthers(path))
+			}
+			return errors.Join(errs...)
+		},
+	}
+}
+
+// closeToOthers takes the others' rights to a file of nod's own, and to no other that a link leads to.
+func closeToOthers(path string) error {
+	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !ownfile.IsMine(info) {
+		return fmt.Errorf("%s is another user's now", path)
+	}
+	return f.Chmod(info.Mode().Perm() &^ 0o077)
+}
+
+// some names the first few of paths.
+func some(paths []string) string {
+	if more := len(paths) - maxNamed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(paths[:maxNamed], ", "), more)
+	}
+	return strings.Join(paths, ", ")
+}
+
+func quoted(paths []string) string {
+	words := make([]string, len(paths))
+	for i, path := range paths {
+		words[i] = quote(path)
+	}
+	return strings.Join(words, " ")
+}
+
+// checkDisk looks whether nod can write.
+func checkDisk(_ context.Context, e *exam) []Finding {
+	var closed []string
+	var why error
+	for _, folder := range []string{e.configDir(), e.dataDir(), e.stateDir()} {
+		folder = existing(folder)
+		if err := writable(folder); err != nil && !slices.Contains(closed, folder) {
+			closed, why = append(closed, folder), err
+		}
+	}
+	if closed != nil {
+		return []Finding{failure(run("ls -ld %s", quoted(closed)), "nothing can be written in %s: %v", some(closed), why)}
+	}
+	folder := existing(e.dataDir())
+	free, err := freeSpace(folder)
+	switch full := run("df -h %s", quote(folder)); {
+	case err != nil:
+		return nil // a system that does not say
+	case free < emptyDisk:
+		return []Finding{failure(full, "the disk is full: nod cannot write its history, so nothing passes unasked")}
+	case free < lowDisk:
+		return []Finding{warning(full, "only %d MB are left", free>>20)}
+	}
+	return []Finding{ok("%d MB are free", free>>20)}
+}
+
+// existing is a folder, or the nearest above it that is there.
+func existing(folder string) string {
+	for {
+		if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) || filepath.Dir(folder) == folder {
+			return folder
+		}
+		folder = filepath.Dir(folder)
+	}
+}

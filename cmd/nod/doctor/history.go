@@ -1,0 +1,103 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"nod/interact/history"
+	"nod/interact/journal"
+	"nod/version"
+)
+
+// checkHistory holds the history against damage and changes.
+func checkHistory(ctx context.Context, e *exam) []Finding {
+	return append([]Finding{e.verifyHistory(ctx)}, e.setAside()...)
+}
+
+func (e *exam) verifyHistory(ctx context.Context) Finding {
+	path := e.historyPath()
+	var entries, bytes int64
+	err := e.readHistory(func(r *journal.Reader) (err error) {
+		if entries, bytes, err = r.Size(ctx); err != nil {
+			return err
+		}
+		if err := r.Examine(ctx); err != nil {
+			return err
+		}
+		return r.Verify(ctx)
+	})
+	broken, isBroken := errors.AsType[*journal.BrokenError](err)
+	size := fmt.Sprintf("%d entries, %.1f MB", entries, float64(bytes)/(1<<20))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return ok("nothing was asked yet")
+	case isBroken:
+		return failure(run("nod history verify; nod history show %d", broken.Seq),
+			"another program has changed it: %v", broken)
+	case errors.Is(err, fs.ErrPermission):
+		return failure(run("ls -ld %s %s", quote(filepath.Dir(path)), quote(path)), "it cannot be read: %v", err)
+	case errors.Is(err, context.DeadlineExceeded) && entries > 0:
+		return ok("%s, too many to verify here: nod history verify does", size)
+	case errors.Is(err, context.DeadlineExceeded):
+		return warning(run("nod history verify"), "it could not be read within %s: another program may hold it", patience)
+	case err != nil:
+		return failure(run("mv %s %s && nod stop; nod start", quote(path), quote(path+".damaged")),
+			"%s cannot be relied on: %v", path, err)
+	}
+	return ok("%s, none changed or missing", size)
+}
+
+// setAside are the histories that nod-desktop could not read, and has begun another in place of.
+func (e *exam) setAside() []Finding {
+	left, _ := filepath.Glob(escapeGlob(e.historyPath()) + ".[0-9]*")
+	var found []Finding
+	for _, path := range left {
+		info, err := os.Lstat(path)
+		if err != nil || strings.HasSuffix(path, "-wal") || strings.HasSuffix(path, "-shm") {
+			continue
+		}
+		f := warning(run("rm %s", quote(path)), "a history that nod could not read was set aside as %s (%.1f MB): "+
+			"remove it when nobody needs it", path, float64(info.Size())/(1<<20))
+		f.ID = "history-aside"
+		found = append(found, f)
+	}
+	return found
+}
+
+// escapeGlob has a pattern match a path as it is.
+func escapeGlob(path string) string {
+	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]", `\`, `\\`).Replace(path)
+}
+
+// clockSlack is how far the clock may be set back without notice.
+const clockSlack = 5 * time.Minute
+
+// checkClock looks whether it can be now what the clock says: rules and approvals expire by it.
+func checkClock(ctx context.Context, e *exam) []Finding {
+	fix := run("timedatectl set-ntp true")
+	now := e.Now()
+	if built := buildDate(); now.Before(built) {
+		return []Finding{failure(fix, "it says %s, but this nod was built later: %s", now.Format(time.DateTime),
+			built.Format(time.DateOnly))}
+	}
+	var last []history.Line
+	_ = e.readHistory(func(r *journal.Reader) error { // what is wrong with it is told elsewhere
+		page, err := r.Search(ctx, history.Query{Limit: 1})
+		last = page.Lines
+		return err
+	})
+	if len(last) > 0 && last[0].Settled.After(now.Add(clockSlack)) {
+		return []Finding{failure(fix, "it says %s, but the history has an entry of %s", now.Format(time.DateTime),
+			last[0].Settled.Local().Format(time.DateTime))}
+	}
+	return []Finding{ok("%s", now.Format(time.DateTime+" MST"))}
+}
+
+// buildDate is when this nod was committed; zero when that is not known.
+func buildDate() time.Time { return version.Get().Date }

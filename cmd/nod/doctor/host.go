@@ -1,0 +1,147 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/adrg/xdg"
+	"mvdan.cc/sh/v3/syntax"
+
+	"nod/agents/agent"
+	"nod/agents/registry"
+	"nod/ipc/api"
+	"nod/ipc/client"
+	"nod/ipc/endpoint"
+	"nod/ipc/programs"
+	"nod/version"
+)
+
+// Host is the machine that is looked at.
+type Host struct {
+	Version string
+	Now     func() time.Time
+	Environ []string // of this program
+
+	ConfigHome, DataHome, StateHome string // folders of the user; nod's are below them
+	Runtime                         string // nod's own, where nod-desktop publishes its endpoint
+	RuntimeErr                      error  // why there is none
+
+	Agents  []agent.Agent
+	Machine func() (agent.Machine, error)
+
+	Look    func(name string) (string, error)                                           // as exec.LookPath
+	Program func(name string) (string, error)                                           // path of a program of nod's
+	Run     func(ctx context.Context, environ []string, argv ...string) (string, error) // output of a command
+	Health  func(context.Context, endpoint.Endpoint) (api.HealthReply, error)
+	Listen  func(address string) error                      // whether one could
+	Dial    func(ctx context.Context, address string) error // whether something listens there
+
+	Session session // what the desktop offers
+	Process func(pid int) (environ []string, err error)
+}
+
+// ThisHost is the machine that the program runs on, with hooks that run m's nod command.
+func ThisHost(m func() (agent.Machine, error)) Host {
+	h := Host{
+		Version: version.Number(), Now: time.Now, Environ: os.Environ(),
+		ConfigHome: xdg.ConfigHome, DataHome: xdg.DataHome, StateHome: xdg.StateHome,
+		Agents: registry.Installable(), Machine: m,
+		Look: exec.LookPath, Program: programs.Find, Run: output, Health: health, Listen: listen, Dial: dial,
+		Session: realSession, Process: environOf,
+	}
+	h.Runtime, h.RuntimeErr = endpoint.Locate()
+	return h
+}
+
+// output returns what a command prints. The error has what it complains of.
+func output(ctx context.Context, environ []string, argv ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env, cmd.WaitDelay = environ, grace/2
+	var complaint bytes.Buffer
+	cmd.Stderr = &complaint
+	out, err := cmd.Output()
+	switch text := strings.TrimSpace(complaint.String()); {
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case err != nil && text != "":
+		err = errors.New(text)
+	}
+	return string(out), err
+}
+
+func health(ctx context.Context, e endpoint.Endpoint) (api.HealthReply, error) {
+	c := client.Client{Endpoint: e}
+	defer c.Close()
+	return c.Health(ctx)
+}
+
+func listen(address string) error {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	return l.Close()
+}
+
+func dial(ctx context.Context, address string) error {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+// configDir is nod's folder of the configuration, dataDir that of what it keeps, and stateDir that of its log.
+func (h Host) configDir() string { return filepath.Join(h.ConfigHome, "nod") }
+func (h Host) dataDir() string   { return filepath.Join(h.DataHome, "nod") }
+func (h Host) stateDir() string  { return filepath.Join(h.StateHome, "nod") }
+
+func (h Host) configPath() string  { return filepath.Join(h.configDir(), "config.yaml") }
+func (h Host) historyPath() string { return filepath.Join(h.dataDir(), "nod.db") }
+
+// getenv returns how to look into an environment.
+func getenv(environ []string) func(string) string {
+	return func(name string) (value string) {
+		for _, entry := range environ {
+			if rest, is := strings.CutPrefix(entry, name+"="); is {
+				value = rest
+			}
+		}
+		return value
+	}
+}
+
+// quote writes a path for a shell.
+func quote(path string) string {
+	quoted, err := syntax.Quote(path, syntax.LangBash)
+	if err != nil { // it has a byte that no path has
+		return fmt.Sprintf("%q", path)
+	}
+	return quoted
+}
+
+// remove is a fix that removes files of nod's own.
+func remove(paths ...string) *Fix {
+	f := run("rm -f")
+	for _, path := range paths {
+		f.Command += " " + quote(path)
+	}
+	f.Apply = func() error {
+		var errs []error
+		for _, path := range paths {
+			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+				errs = append(errs, err)
+			}
+		}
+		return errors.Join(errs...)
+	}
+	return f
+}

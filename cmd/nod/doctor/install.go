@@ -1,0 +1,48 @@
+package doctor
+
+// packages are the names of one thing in the archives of distributions, by the program that installs it.
+type packages map[string]string
+
+// What a desktop may lack.
+var (
+	xwayland = packages{
+		"apt-get": "xwayland", "dnf": "xorg-x11-server-Xwayland", "pacman": "xorg-xwayland", "zypper": "xwayland",
+		"apk": "xwayland",
+	}
+	sessionBus = packages{
+		"apt-get": "dbus-user-session", "dnf": "dbus-daemon", "pacman": "dbus", "zypper": "dbus-1", "apk": "dbus",
+	}
+	trayOfGNOME = packages{
+		"apt-get": "gnome-shell-extension-appindicator", "dnf": "gnome-shell-extension-appindicator",
+		"pacman": "gnome-shell-extension-appindicator", "zypper": "gnome-shell-extension-appindicator",
+	}
+	dunst = packages{"apt-get": "dunst", "dnf": "dunst", "pacman": "dunst", "zypper": "dunst", "apk": "dunst"}
+	mako  = packages{"apt-get": "mako-notifier", "dnf": "mako", "pacman": "mako", "zypper": "mako", "apk": "mako"}
+
+	openGL = packages{
+		"apt-get": "libgl1 libgl1-mesa-dri", "dnf": "mesa-libGL mesa-dri-drivers", "pacman": "mesa",
+		"zypper": "Mesa-libGL1 Mesa-dri", "apk": "mesa-gl mesa-dri-gallium",
+	}
+	cjkFonts = packages{
+		"apt-get": "fonts-noto-cjk", "dnf": "google-noto-sans-cjk-fonts", "pacman": "noto-fonts-cjk",
+		"zypper": "google-noto-sans-cjk-fonts", "apk": "font-noto-cjk",
+	}
+	emojiFonts = packages{
+		"apt-get": "fonts-noto-color-emoji", "dnf": "google-noto-color-emoji-fonts", "pacman": "noto-fonts-emoji",
+		"zypper": "google-noto-coloremoji-fonts", "apk": "font-noto-emoji",
+	}
+)
+
+// install is how to install one of them on this machine.
+func (h Host) install(names packages) *Fix {
+	for _, manager := range []struct{ program, command string }{
+		{"apt-get", "sudo apt-get install"}, {"dnf", "sudo dnf install"}, {"pacman", "sudo pacman -S"},
+		{"zypper", "sudo zypper install"}, {"apk", "sudo apk add"},
+	} {
+		name := names[manager.program]
+		if _, err := h.Look(manager.program); err == nil && name != "" {
+			return run("%s %s", manager.command, name)
+		}
+	}
+	return open("the package manager, and install " + names["apt-get"])
+}

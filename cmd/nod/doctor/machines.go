@@ -1,0 +1,127 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"nod/ipc/operator"
+	"nod/ipc/remote"
+	"nod/ipc/remote/stream"
+	"nod/policy/config"
+)
+
+const (
+	maxSkew  = time.Minute // between two clocks; nod goes by neither, people who read the history do
+	natsPort = "4222"      // where NATS servers listen
+)
+
+// checkMachines looks at the lines to other machines: as nod-desktop sees them, or by a harmless probe when none runs.
+func checkMachines(ctx context.Context, e *exam) []Finding {
+	if !e.isRunning() {
+		return append(e.probeMachines(ctx), e.probeNATS(ctx)...)
+	}
+	p, err := operator.ReadPublished(e.Runtime, e.at.PID)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // it is a relay, or an older one
+	case err != nil:
+		return []Finding{warning(restart(), "what nod-desktop says of machines cannot be read: %v", err)}
+	}
+	var found []Finding
+	if p.Peers.Problem != "" {
+		found = append(found, failure(open("nod's settings › Machines and devices"), "%s", p.Peers.Problem))
+	}
+	for _, line := range p.Peers.Lines {
+		if !line.Up {
+			found = append(found, entitled(line.Name, warning(run("nod machines"), "not connected: %s",
+				cmp.Or(line.Problem, "nod tries again"))))
+		}
+	}
+	for _, peer := range p.Peers.Peers {
+		if peer.Role == remote.RoleMachine && peer.Up {
+			found = append(found, entitled(peer.Name, e.checkConnected(peer)))
+		}
+	}
+	for _, j := range p.Peers.Joining {
+		found = append(found, entitled(j.Line, warning(open("nod's settings › Machines and devices"),
+			"it asks to join, as %q", j.Fingerprint)))
+	}
+	return found
+}
+
+// entitled names what a finding is about.
+func entitled(title string, f Finding) Finding {
+	f.Title = "machine " + title
+	return f
+}
+
+// checkConnected looks at a machine that is connected.
+func (e *exam) checkConnected(p operator.Peer) Finding {
+	switch {
+	case p.Skew.Abs() > maxSkew:
+		return warning(run("timedatectl"), "its clock is %v off this one: the history's times are not to be compared",
+			p.Skew.Abs().Round(time.Second))
+	case p.Hello.Version != e.Version:
+		return warning(nil, "nod there is version %s, and here %s: install the same one", p.Hello.Version, e.Version)
+	}
+	return ok("connected, %v away, nod %s", p.Trip.Round(100*time.Microsecond), p.Hello.Version)
+}
+
+// probeMachines asks each machine which nod it has.
+func (e *exam) probeMachines(ctx context.Context) []Finding {
+	machines := e.config.Remote.Machines
+	found := make([]Finding, len(machines))
+	var all sync.WaitGroup
+	for i, m := range machines {
+		all.Go(func() { found[i] = entitled(m.String(), e.probe(ctx, m)) })
+	}
+	all.Wait()
+	return found
+}
+
+func (e *exam) probe(ctx context.Context, m config.Machine) Finding {
+	command, err := stream.Command(m, "--version")
+	if err != nil {
+		return failure(run("nod settings"), "%v", err)
+	}
+	if _, err := e.Look(command[0]); err != nil {
+		return warning(nil, "%s is not installed", command[0])
+	}
+	out, err := e.Run(ctx, e.Environ, command...)
+	there := firstWord(strings.TrimPrefix(out, "nod "))
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return warning(nil, "no answer within %s", patience)
+	case err != nil:
+		return warning(nil, "%s", stream.Explain(command[0], err.Error()))
+	case there != e.Version:
+		return warning(nil, "nod there is version %s, and here %s: install the same one", there, e.Version)
+	}
+	return ok("reached, nod %s", there)
+}
+
+// probeNATS looks whether something listens where the desks meet.
+func (e *exam) probeNATS(ctx context.Context) []Finding {
+	if e.config.Remote.NATS.URL == "" {
+		return nil
+	}
+	var last error
+	for server := range strings.SplitSeq(e.config.Remote.NATS.URL, ",") {
+		u, err := url.Parse(server)
+		if err == nil {
+			err = e.Dial(ctx, net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), natsPort)))
+		}
+		if err == nil {
+			return []Finding{entitled("nats", ok("%s://%s is reached", u.Scheme, u.Host))}
+		}
+		last = err
+	}
+	return []Finding{entitled("nats", warning(nil, "no server is reached: %v", last))}
+}

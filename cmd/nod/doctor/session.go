@@ -1,0 +1,27 @@
+package doctor
+
+import "context"
+
+// session is what the desktop session of an environment offers.
+type session struct {
+	// Display returns the platform of the windows, x11 or wayland; empty where there is but one.
+	Display func(ctx context.Context, getenv func(string) string) (platform string, err error)
+	Bus     func(ctx context.Context, getenv func(string) string) (bus, error)
+}
+
+// bus is a connection to the session bus.
+type bus interface {
+	HasTray() bool
+	// Notifier returns the notification service; an empty name: there is none. One that would be started by the first
+	// notification is not started: it has the name "on demand".
+	Notifier(ctx context.Context) (notifier, error)
+	Close() error
+}
+
+// notifier is a notification service.
+type notifier struct {
+	Name, Version string
+	Capabilities  []string
+}
+
+const onDemand = "on demand"

@@ -1,0 +1,144 @@
+//go:build unix && !darwin
+
+package doctor
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/godbus/dbus/v5"
+
+	"nod/app/desktop"
+)
+
+// isFreedesktop: sessions here are as freedesktop.org has them.
+const isFreedesktop = true
+
+var realSession = session{
+	Display: desktop.Display,
+	Bus: func(ctx context.Context, getenv func(string) string) (bus, error) {
+		conn, err := desktop.Bus(ctx, getenv)
+		return realBus{conn}, err
+	},
+}
+
+type realBus struct{ *dbus.Conn }
+
+func (b realBus) HasTray() bool { return desktop.HasOwner(b.Conn, desktop.TrayWatcher) }
+
+func (b realBus) Notifier(ctx context.Context) (n notifier, err error) {
+	switch {
+	case desktop.HasOwner(b.Conn, desktop.Notifications):
+	case desktop.IsActivatable(b.Conn, desktop.Notifications):
+		return notifier{Name: onDemand}, nil
+	default:
+		return notifier{}, nil
+	}
+	service := b.Object(desktop.Notifications, "/org/freedesktop/Notifications")
+	ask := func(method string, into ...any) error {
+		return service.CallWithContext(ctx, desktop.Notifications+"."+method, dbus.FlagNoAutoStart).Store(into...)
+	}
+	var vendor, spec string
+	err = errors.Join(ask("GetServerInformation", &n.Name, &vendor, &n.Version, &spec),
+		ask("GetCapabilities", &n.Capabilities))
+	return n, err
+}
+
+var sessionChecks = []check{
+	{"display", "display", checkDisplay},
+	{"bus", "session bus", checkBus},
+}
+
+// checkDisplay looks for a screen to ask on.
+func checkDisplay(_ context.Context, e *exam) []Finding {
+	env := getenv(e.environ)
+	isWayland := env("WAYLAND_DISPLAY")+env("WAYLAND_SOCKET") != ""
+	platform, err := e.display()
+	switch {
+	case err != nil && env("DISPLAY") == "" && !isWayland:
+		return []Finding{failure(open("a terminal on the desktop itself, and there: "+e.startAnew()),
+			"%s has no display: neither DISPLAY nor WAYLAND_DISPLAY is set", e.who)}
+	case err != nil:
+		return []Finding{failure(open("a terminal on the desktop itself, and there: "+e.startAnew()), "%v", err)}
+	case platform == "x11" && isWayland:
+		return []Finding{ok("X11 at %s, by XWayland: prompts come to the front", env("DISPLAY"))}
+	case platform == "x11":
+		return []Finding{ok("X11 at %s", env("DISPLAY"))}
+	}
+	return []Finding{warning(e.useX11(env), "Wayland lets no program raise its windows or keep them on top: "+
+		"prompts may open behind others")}
+}
+
+func (e *exam) startAnew() string {
+	if e.isRunning() {
+		return restart().Command
+	}
+	return start().Command
+}
+
+// useX11 is how nod comes to X11 on Wayland.
+func (e *exam) useX11(env func(string) string) *Fix {
+	if env("FYNE_PLATFORM") == "wayland" {
+		return run("unset FYNE_PLATFORM; %s", restart().Command)
+	}
+	fix := e.install(xwayland)
+	if fix.Command != "" {
+		fix.Command += " # then log in again"
+	}
+	return fix
+}
+
+// checkBus looks for what is told through the session bus: tray icons and notifications. Without a display there is no
+// session, which is told already.
+func checkBus(ctx context.Context, e *exam) []Finding {
+	env := getenv(e.environ)
+	if _, err := e.display(); err != nil {
+		return nil
+	}
+	conn, err := e.Session.Bus(ctx, env)
+	if err != nil {
+		return []Finding{warning(e.install(sessionBus), "there is none, so no tray icon and no notifications: %v", err)}
+	}
+	defer conn.Close()
+	return []Finding{ok("it answers"), e.checkTray(conn, env), e.checkNotifier(ctx, conn, env)}
+}
+
+func (e *exam) checkTray(conn bus, env func(string) string) Finding {
+	f := ok("something shows tray icons")
+	if !conn.HasTray() {
+		f = warning(open("the settings of the panel: add its notification area, or tray"),
+			"nothing shows tray icons: start nod again to open its settings")
+		if strings.Contains(env("XDG_CURRENT_DESKTOP"), "GNOME") {
+			f.Fix = e.install(trayOfGNOME)
+		}
+	}
+	f.ID, f.Title = "tray", "tray"
+	return f
+}
+
+func (e *exam) checkNotifier(ctx context.Context, conn bus, env func(string) string) Finding {
+	n, err := conn.Notifier(ctx)
+	var f Finding
+	switch {
+	case err != nil:
+		f = warning(run("systemctl --user --type=service | grep -i notif"),
+			"the notification service does not answer: %v", err)
+	case n.Name == "":
+		service := dunst
+		if env("WAYLAND_DISPLAY") != "" {
+			service = mako
+		}
+		f = warning(e.install(service), "nothing shows notifications: what waits is told by the tray icon only")
+	case n.Name == onDemand:
+		f = ok("their service is started by the first one")
+	default:
+		f = ok("%s", strings.TrimSpace(n.Name+" "+n.Version))
+		if !slices.Contains(n.Capabilities, "actions") {
+			f.Detail += ", which tells of no click: open prompts from the tray icon"
+		}
+	}
+	f.ID, f.Title = "notifications", "notifications"
+	return f
+}

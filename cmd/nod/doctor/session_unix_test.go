@@ -1,0 +1,207 @@
+//go:build unix && !darwin
+
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"nod/app/desktop"
+)
+
+func TestSession(t *testing.T) {
+	display := func(platform string, err error) func(*fake) {
+		return func(f *fake) {
+			f.Session.Display = func(context.Context, func(string) string) (string, error) { return platform, err }
+		}
+	}
+	for name, tt := range map[string]struct {
+		environ []string // of nod-desktop
+		break_  func(*fake)
+		want    map[string]want
+	}{
+		"XWayland": {environ: []string{"DISPLAY=:1", "WAYLAND_DISPLAY=wayland-0"}, break_: func(*fake) {}},
+		"Wayland alone": {
+			[]string{"WAYLAND_DISPLAY=wayland-0"}, display("wayland", nil),
+			map[string]want{"display": {Warning, "may open behind others", "apt-get install xwayland"}},
+		},
+		"Wayland by choice": {
+			[]string{"WAYLAND_DISPLAY=wayland-0", "DISPLAY=:1", "FYNE_PLATFORM=wayland"}, display("wayland", nil),
+			map[string]want{"display": {Warning, "may open behind others", "unset FYNE_PLATFORM"}},
+		},
+		"no display": {
+			[]string{"HOME=/x"}, display("", desktop.ErrNoDisplay),
+			map[string]want{"display": {Error, "nod-desktop has no display", "nod stop && nod start"}},
+		},
+		"a display that is gone": {
+			[]string{"DISPLAY=:1"}, display("", fmt.Errorf("%w: no X server answers", desktop.ErrNoDisplay)),
+			map[string]want{"display": {Error, "no X server answers", "nod stop && nod start"}},
+		},
+		"no bus": {
+			nil, func(f *fake) {
+				f.Session.Bus = func(context.Context, func(string) string) (bus, error) { return nil, errors.New("refused") }
+			},
+			map[string]want{"bus": {Warning, "refused", "dbus-user-session"}},
+		},
+		"no tray": {
+			nil, func(f *fake) { f.bus.tray = false },
+			map[string]want{"tray": {Warning, "nothing shows tray icons", "panel"}},
+		},
+		"no tray on GNOME": {
+			[]string{"DISPLAY=:1", "XDG_CURRENT_DESKTOP=ubuntu:GNOME"}, func(f *fake) { f.bus.tray = false },
+			map[string]want{"tray": {Warning, "nothing shows tray icons", "gnome-shell-extension-appindicator"}},
+		},
+		"no notifications": {
+			nil, func(f *fake) { f.bus.notifier = notifier{} },
+			map[string]want{"notifications": {Warning, "nothing shows notifications", "install dunst"}},
+		},
+		"no notifications on Wayland": {
+			[]string{"DISPLAY=:1", "WAYLAND_DISPLAY=wayland-0"}, func(f *fake) { f.bus.notifier = notifier{} },
+			map[string]want{"notifications": {Warning, "nothing shows notifications", "install mako-notifier"}},
+		},
+		"notifications that hang": {
+			nil, func(f *fake) { f.bus.err = context.DeadlineExceeded },
+			map[string]want{"notifications": {Warning, "does not answer", "systemctl"}},
+		},
+		"notifications on demand": {
+			environ: nil, break_: func(f *fake) { f.bus.notifier = notifier{Name: onDemand} },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t)
+			f.Process = func(int) ([]string, error) { return tt.environ, nil }
+			tt.break_(f)
+			f.finds(tt.want)
+		})
+	}
+}
+
+// What one user, one link and one mode too many do to nod's files is found, and mended where that is safe.
+func TestFiles(t *testing.T) {
+	for name, tt := range map[string]struct {
+		break_ func(*fake)
+		want   map[string]want
+		after  map[string]want // once what is safe is mended
+	}{
+		"a folder that others can enter": {
+			func(f *fake) { f.must(os.Chmod(f.dataDir(), 0o755)) },
+			map[string]want{"files": {Warning, "other users can read", "chmod go-rwx"}}, nil,
+		},
+		"a configuration that others can read": {
+			func(f *fake) {
+				f.write(f.configPath(), "look:\n  theme: dark\n")
+				f.must(os.Chmod(f.configPath(), 0o644))
+				f.must(os.Chmod(f.configDir(), 0o755))
+			}, nil, nil,
+		},
+		"a configuration that others can change": {
+			func(f *fake) {
+				f.write(f.configPath(), "look:\n  theme: dark\n")
+				f.must(os.Chmod(f.configPath(), 0o666))
+			},
+			map[string]want{
+				"files":  {Error, "other users can change", "chmod go-rwx"},
+				"policy": {Error, "others can change it", "config.yaml"},
+			}, nil,
+		},
+		"a program for everybody": {
+			func(f *fake) {
+				f.write(f.dataDir()+"/bin/nod", "")
+				f.must(os.Chmod(f.dataDir()+"/bin/nod", 0o755))
+			}, nil, nil,
+		},
+		"a link": {
+			func(f *fake) { f.must(os.Symlink("/dev/null", f.dataDir()+"/seal.key")) },
+			map[string]want{"files": {Warning, "symbolic links", "ls -l"}},
+			map[string]want{"files": {Warning, "symbolic links", "ls -l"}},
+		},
+		"a name that a shell would obey": {
+			func(f *fake) {
+				f.write(f.stateDir()+"/nod.db$(touch x); '", "")
+				f.must(os.Chmod(f.stateDir()+"/nod.db$(touch x); '", 0o644))
+			},
+			map[string]want{"files": {Warning, "nod.db$(touch x); '", `$(touch x); '`}}, nil,
+		},
+		"an entry that starts what is gone": {
+			func(f *fake) {
+				f.Look = nowhere
+				f.write(f.ConfigHome+"/"+entryPath, "[Desktop Entry]\nTryExec=/gone/nod\\sdesktop\n"+ownMark+"\n")
+			},
+			map[string]want{"autostart": {Warning, "starts /gone/nod desktop", "rm -f"}}, nil,
+		},
+		"an entry of somebody else": {
+			func(f *fake) {
+				f.Look = nowhere
+				f.write(f.ConfigHome+"/"+entryPath, "[Desktop Entry]\nTryExec=/gone/nod\n")
+			},
+			map[string]want{"autostart": {Warning, "starts /gone/nod", "rm -f"}},
+			map[string]want{"autostart": {Warning, "starts /gone/nod", "rm -f"}},
+		},
+		"a unit of a package that was removed": {
+			func(f *fake) { f.wants("/gone/nod-desktop.service") },
+			map[string]want{"autostart": {Warning, "leads nowhere", "rm -f"}}, nil,
+		},
+		"an entry that is switched off": {
+			func(f *fake) {
+				f.Look = nowhere
+				f.write(f.ConfigHome+"/"+entryPath, "[Desktop Entry]\nTryExec=/gone/nod\nHidden=true\n")
+			}, nil, nil,
+		},
+		"a unit that nobody wants": {
+			func(f *fake) { f.write(f.ConfigHome+"/"+unitPath, "ExecStart=/gone/nod\n") }, nil, nil,
+		},
+		"a unit and an entry": {
+			func(f *fake) {
+				f.write(f.ConfigHome+"/"+unitPath, "[Service]\nExecStart=\"/usr/bin/nod-desktop\" --background\n"+ownMark+"\n")
+				f.wants(f.ConfigHome + "/" + unitPath)
+				f.write(f.ConfigHome+"/"+entryPath, "TryExec=/usr/bin/nod-desktop\n"+ownMark+"\n")
+			},
+			map[string]want{"autostart": {Warning, "started twice", "io.nod.Desktop.desktop"}}, nil,
+		},
+		"what a dead nod-desktop published": {
+			(*fake).gone,
+			map[string]want{"nod-desktop": {Error, "isn't running", ""}, "endpoint": {Warning, "still there", "rm -f"}},
+			map[string]want{"nod-desktop": {Error, "isn't running", ""}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t)
+			tt.break_(f)
+			f.finds(tt.want)
+			for _, found := range Examine(t.Context(), f.Host) {
+				if found.Fix != nil && found.Fix.Apply != nil {
+					f.must(found.Fix.Apply())
+				}
+			}
+			f.finds(tt.after)
+		})
+	}
+}
+
+// wants has the session want a unit.
+func (f *fake) wants(unit string) {
+	f.t.Helper()
+	path := f.ConfigHome + "/" + wantsPath
+	f.write(path, "")
+	f.must(remove(path).Apply())
+	f.must(os.Symlink(unit, path))
+}
+
+func TestProgramOf(t *testing.T) {
+	for _, tt := range []struct{ text, key, want string }{
+		{"[Service]\nExecStart=\"/opt/100%% nod/nod-desktop\" --background\n", "ExecStart", "/opt/100% nod/nod-desktop"},
+		{"ExecStart=-/usr/bin/nod-desktop --background", "ExecStart", "/usr/bin/nod-desktop"},
+		{"ExecStart=%h/bin/nod-desktop", "ExecStart", ""},
+		{"Exec=nod-desktop --background\n", "Exec", "nod-desktop"},
+		{"Exec=\"/x/\\\\$HOME/nod\"", "Exec", ""},
+		{"TryExec=/x/a\\\\b\\sc\nExec=y", "TryExec", `/x/a\b c`},
+		{"", "Exec", ""},
+	} {
+		if got := programOf(tt.text, tt.key); got != tt.want {
+			t.Errorf("programOf(%q, %s) = %q, want %q", tt.text, tt.key, got, tt.want)
+		}
+	}
+}

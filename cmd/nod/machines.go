@@ -1,0 +1,189 @@
+//go:build !relay
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nod/ipc/endpoint"
+	"nod/ipc/operator"
+	"nod/ipc/remote"
+)
+
+// machines returns the command that lists what is paired with this desk.
+func (c *console) machines() *cobra.Command {
+	return c.withJSON(&cobra.Command{
+		Use:   "machines",
+		Short: "List the machines and devices that are paired with this desk, and whether they are connected",
+		Long: `List the machines, desks and devices that are paired with this desk, those that ask to be, and the state of
+the lines to them.
+
+nod-desktop serves this list to nobody: it writes it to machines.json in its runtime folder, which only you can read.
+Pairing and revoking is for nod's settings, under Machines and devices. The exit status is 5 when nod-desktop isn't
+running.`,
+		Args: noArgs,
+		RunE: c.runs(func(ctx context.Context, _ []string) error { return c.listMachines(ctx) }),
+	}, "print JSON")
+}
+
+// pairedPeer is one line of what nod machines says, whether it is a machine, a desk or a device.
+type pairedPeer struct {
+	Name        string        `json:"name,omitempty"` // empty: it asks to join
+	Role        remote.Role   `json:"role"`
+	Joins       bool          `json:"joins,omitempty"`
+	Connected   bool          `json:"connected"`
+	Since       time.Time     `json:"since,omitzero"`
+	Seen        time.Time     `json:"seen,omitzero"`
+	Problem     string        `json:"problem,omitempty"`
+	Line        string        `json:"line,omitempty"`
+	Trip        time.Duration `json:"trip_ns,omitempty"`
+	Skew        time.Duration `json:"skew_ns,omitempty"`
+	Pending     int           `json:"pending,omitempty"`
+	Version     string        `json:"version,omitempty"`
+	Fingerprint string        `json:"fingerprint"`
+	May         remote.May    `json:"may,omitzero"` // of a device
+}
+
+// pairedLine is a line of the configuration.
+type pairedLine struct {
+	Name      string    `json:"name"`
+	Connected bool      `json:"connected"`
+	Since     time.Time `json:"since,omitzero"`
+	Problem   string    `json:"problem,omitempty"`
+}
+
+// machineList is what nod machines says.
+type machineList struct {
+	At          time.Time    `json:"at"` // when nod-desktop wrote it
+	Fingerprint string       `json:"fingerprint"`
+	Key         string       `json:"key"`
+	Problem     string       `json:"problem,omitempty"` // why no peer counts
+	Peers       []pairedPeer `json:"peers"`
+	Lines       []pairedLine `json:"lines"`
+}
+
+func (c *console) listMachines(ctx context.Context) error {
+	published, err := publishedPeers(ctx)
+	if err != nil {
+		return err
+	}
+	list := newMachineList(published)
+	return c.show(list, list.String())
+}
+
+// publishedPeers is what the nod-desktop that runs says of its peers.
+func publishedPeers(ctx context.Context) (operator.Published, error) {
+	cl, err := discover()
+	if err != nil {
+		return operator.Published{}, err
+	}
+	if _, err := health(ctx, cl); err != nil {
+		return operator.Published{}, err
+	}
+	dir, err := endpoint.Locate()
+	if err != nil {
+		return operator.Published{}, err
+	}
+	p, err := operator.ReadPublished(dir, cl.Current().PID)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return p, fmt.Errorf("the nod that runs says nothing of machines: %w: "+
+			"if it is no relay, run: nod stop; nod start", err)
+	case err != nil:
+		return p, fmt.Errorf("what nod-desktop says of machines: %w", err)
+	}
+	return p, nil
+}
+
+func newMachineList(p operator.Published) machineList {
+	list := machineList{
+		At: p.At, Fingerprint: p.Peers.Fingerprint, Problem: p.Peers.Problem,
+		Peers: []pairedPeer{}, Lines: []pairedLine{},
+	}
+	if p.Peers.Desk != (remote.Key{}) {
+		list.Key = p.Peers.Desk.String()
+	}
+	for _, peer := range p.Peers.Peers {
+		list.Peers = append(list.Peers, pairedPeer{
+			Name: peer.Name, Role: peer.Role, Connected: peer.Up, Since: peer.Since, Seen: peer.Seen, Problem: peer.Problem,
+			Line: peer.Line, Trip: peer.Trip, Skew: peer.Skew, Pending: peer.Pending, Version: peer.Hello.Version,
+			Fingerprint: peer.Key.Fingerprint(), May: peer.May,
+		})
+	}
+	for _, j := range p.Peers.Joining {
+		list.Peers = append(list.Peers, pairedPeer{
+			Role: j.Role, Joins: true, Since: j.Came, Line: j.Line, Version: j.Hello.Version, Fingerprint: j.Fingerprint,
+		})
+	}
+	for _, line := range p.Peers.Lines {
+		list.Lines = append(list.Lines, pairedLine{line.Name, line.Up, line.Since, line.Problem})
+	}
+	return list
+}
+
+// String lays the list out for a person. What other machines say of themselves is made safe to look at.
+func (l machineList) String() string {
+	lines := []string{"this desk\tdesk\t\t" + oneLine(l.Fingerprint)}
+	for _, p := range l.Peers {
+		name := p.Name
+		if p.Joins {
+			name = "?"
+		}
+		lines = append(lines, strings.Join([]string{
+			oneLine(name), oneLine(string(p.Role)), p.state(), oneLine(p.Fingerprint),
+		}, "\t"))
+	}
+	for _, line := range l.Lines {
+		state := "not connected: " + cmp.Or(line.Problem, "nod tries again")
+		if line.Connected {
+			state = "connected since " + clock(line.Since)
+		}
+		lines = append(lines, oneLine(line.Name)+"\tline\t"+oneLine(state)+"\t")
+	}
+	text := columns(lines)
+	if l.Problem != "" {
+		text += oneLine(l.Problem) + "\n"
+	}
+	return text
+}
+
+// state says in words how a peer is.
+func (p pairedPeer) state() string {
+	var said []string
+	switch {
+	case p.Joins:
+		said = append(said, "asks to join by "+p.Line+": settle it in nod's settings")
+	case p.Connected && p.Since.IsZero(): // as of a device: each of its requests is a connection
+		said = append(said, "connected")
+	case p.Connected:
+		said = append(said, "connected since "+clock(p.Since))
+	case p.Problem != "":
+		said = append(said, "not connected: "+p.Problem)
+	default:
+		said = append(said, "not connected")
+	}
+	if !p.Connected && !p.Seen.IsZero() {
+		said = append(said, "last seen "+clock(p.Seen))
+	}
+	if p.Connected && p.Trip > 0 {
+		said = append(said, fmt.Sprintf("%v away", p.Trip.Round(100*time.Microsecond)))
+	}
+	if p.Pending > 0 {
+		said = append(said, count(p.Pending, "request")+" waiting")
+	}
+	if p.Version != "" {
+		said = append(said, "nod "+p.Version)
+	}
+	return oneLine(strings.Join(said, ", "))
+}
+
+// clock is a time as a person reads it in a list.
+func clock(t time.Time) string { return t.Local().Format("Mon 2 Jan 15:04") }

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nod/app/relay"
+	"nod/ipc/endpoint"
+	"nod/ipc/programs"
+	"nod/ipc/remote"
+	"nod/ipc/remote/jetstream"
+	"nod/version"
+)
+
+// relayFlags are what the command line says of a relay.
+type relayFlags struct {
+	ssh, stdio, forget bool
+	desks              []string
+	first              string // of a desk whose line starts it
+	nats               jetstream.Config
+	logLevel           string
+}
+
+const firstDesk = "first-desk"
+
+// relay returns the command that runs a nod without windows.
+func (c *console) relay() *cobra.Command {
+	var f relayFlags
+	cmd := &cobra.Command{
+		Use:   "relay",
+		Short: "Run nod on a machine without a desktop: desks elsewhere answer",
+		Long: `Take the requests of the agents on this machine, as nod-desktop does on one with a desktop. What the policy of
+your desk lets pass passes; the rest is asked at your desk, or waits until one can be reached. It runs until it is
+stopped: nod stop.
+
+By itself it waits for a desk to connect, as over ssh or docker exec. The desk does that: add the machine to its
+settings, on the page Machines and devices. A relay that a desk starts goes by that desk; one that was started before,
+by the first desk that comes, unless --desk names others. With --nats it meets its desks at a NATS server with
+JetStream.
+
+It prints the fingerprint of this machine in words. Compare it with what your desk shows before you pair the two.`,
+		Example: "  nod relay\n  nod relay --nats tls://nats.example.com --credentials relay.creds --desk KEY",
+		Args:    noArgs,
+		RunE:    c.runs(func(ctx context.Context, _ []string) error { return c.runRelay(ctx, f) }),
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&f.ssh, "ssh", false, "wait for a desk to connect, as over ssh: what it does by itself")
+	flags.StringVar(&f.nats.URL, "nats", "", "meet the desks at this NATS server")
+	flags.StringVar(&f.nats.Credentials, "credentials", "", "file with NATS credentials")
+	flags.StringVar(&f.nats.CA, "ca", "", "file with certificates to trust at that server in place of the system's")
+	flags.StringVar(&f.nats.Prefix, "prefix", "", `what names at that server begin with (default "nod")`)
+	flags.StringArrayVar(&f.desks, "desk", nil, "public key of a desk whose answers count; may be repeated")
+	flags.BoolVar(&f.stdio, "stdio", false,
+		"connect standard input and output with the relay here, started if need be: what a desk runs, with its --desk")
+	flags.StringVar(&f.first, firstDesk, "", "public key of the desk that counts if none is known yet")
+	_ = flags.MarkHidden(firstDesk) // what --stdio starts a relay with
+	flags.BoolVar(&f.forget, "forget-desks", false, "forget all desks and their policies, and end")
+	flags.StringVar(&f.logLevel, "log-level", "", "what to log: debug, info, warn or error")
+	cmd.MarkFlagsMutuallyExclusive("ssh", "nats")
+	cmd.MarkFlagsMutuallyExclusive(firstDesk, "stdio", "nats", "forget-desks")
+	cmd.MarkFlagsMutuallyExclusive("stdio", "nats", "forget-desks")
+	cmd.MarkFlagsMutuallyExclusive("ssh", "stdio", "forget-desks")
+	cmd.MarkFlagsMutuallyExclusive("desk", "forget-desks")
+	return cmd
+}
+
+func (c *console) runRelay(ctx context.Context, f relayFlags) error {
+	o := relay.Options{Version: version.Number(), Stdout: c.out, LogLevel: f.logLevel}
+	for _, text := range f.desks {
+		key, err := remote.ParseKey(text)
+		if err != nil {
+			return wrongUsage("--desk: %v", err)
+		}
+		o.Desks = append(o.Desks, key)
+	}
+	switch {
+	case f.forget:
+		return relay.ForgetDesks(ctx)
+	case f.stdio && len(o.Desks) > 1:
+		return wrongUsage("--stdio is the line of one desk: want one --desk")
+	case f.stdio:
+		return c.carry(ctx, f)
+	case f.nats.URL == "" && f.nats != jetstream.Config{}:
+		return wrongUsage("--credentials, --ca and --prefix are about --nats")
+	}
+	if f.first != "" {
+		key, err := remote.ParseKey(f.first)
+		if err != nil {
+			return wrongUsage("--%s: %v", firstDesk, err)
+		}
+		o.First = key
+	}
+	if f.nats.URL != "" {
+		o.Uplink = func(id *remote.Identity, r *relay.Relay, log *slog.Logger) (remote.Link, error) {
+			return jetstream.NewLink(f.nats, id, r.Desks(), r, log), nil
+		}
+	}
+	return relay.Run(ctx, o)
+}
+
+// carry connects standard input and output with the relay of this user until either end is done.
+func (c *console) carry(ctx context.Context, f relayFlags) error {
+	conn, err := c.reachRelay(ctx, f)
+	if err != nil {
+		return unreachable(fmt.Errorf("reach the relay: %w", err))
+	}
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	ended := make(chan error, 2)
+	go func() {
+		_, err := io.Copy(conn, c.in)
+		ended <- err
+	}()
+	go func() {
+		_, err := io.Copy(c.out, conn)
+		ended <- err
+	}()
+	err = <-ended
+	conn.Close()
+	if err != nil && ctx.Err() == nil && !errors.Is(err, net.ErrClosed) {
+		return fmt.Errorf("carry messages between the desk and the relay: %w", err)
+	}
+	return nil
+}
+
+// reachRelay connects to the relay of this user, and starts one if none runs.
+func (c *console) reachRelay(ctx context.Context, f relayFlags) (net.Conn, error) {
+	dir, err := endpoint.Dir()
+	if err != nil {
+		return nil, err
+	}
+	dial := func() (net.Conn, error) { return net.DialTimeout("unix", endpoint.ControlPath(dir), time.Second) }
+	if conn, err := dial(); err == nil {
+		return conn, nil
+	}
+	self, err := programs.Self()
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"relay"}
+	for _, key := range f.desks {
+		args = append(args, "--"+firstDesk, key)
+	}
+	if f.logLevel != "" {
+		args = append(args, "--log-level", f.logLevel)
+	}
+	s, err := launch(ctx, background{path: self, args: args, name: "nod-relay"}, startTimeout)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := dial()
+	if err != nil {
+		return nil, fmt.Errorf("process %d takes the requests of this user's agents, and is no relay for desks that "+
+			"connect: %w", s.PID, err)
+	}
+	return conn, nil
+}

@@ -1,0 +1,176 @@
+//go:build !relay
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/adrg/xdg"
+	"github.com/spf13/cobra"
+
+	"nod/agents/agent"
+	"nod/agents/registry"
+	"nod/interact/journal"
+	"nod/ipc/programs"
+	"nod/ownfile/owndata"
+	"nod/ownfile/ownlog"
+	"nod/policy/config"
+)
+
+// uninstall returns the command that takes nod out of the user's account.
+func (c *console) uninstall() *cobra.Command {
+	var purge bool
+	cmd := &cobra.Command{
+		Use:   "uninstall",
+		Short: "Take nod out of your agents and your session",
+		Long: `Take nod's hooks out of the settings of every agent, switch off its start at login, and stop
+nod-desktop. Your rules and your history stay; --purge deletes them and all other data of nod's. Shows what will change,
+and asks. The programs stay: remove them afterwards, the way you installed them.`,
+		Example: "  nod uninstall\n  nod uninstall --purge",
+		Args:    noArgs,
+		RunE:    c.runs(func(ctx context.Context, _ []string) error { return c.uninstallAll(ctx, purge) }),
+	}
+	cmd.Flags().BoolVar(&purge, "purge", false, "also delete your rules, saved approvals, history and log")
+	return c.withJSON(c.withYes(cmd), "print JSON; without --yes nothing is changed")
+}
+
+// uninstalled is what nod uninstall says.
+type uninstalled struct {
+	Agents  []changed `json:"agents"`  // that had something of nod's
+	Stopped int       `json:"stopped"` // process id of the nod-desktop that was stopped; 0: none was running
+	Deleted []string  `json:"deleted"` // paths; without --purge only of the nod that hooks run
+	Changed bool      `json:"changed"` // else that is what would change
+}
+
+// uninstallAll shows what becomes of the user's account without nod, asks, and does it. What one agent keeps it from
+// holds nothing else up.
+func (c *console) uninstallAll(ctx context.Context, purge bool) error {
+	result := uninstalled{Agents: []changed{}, Deleted: []string{}, Changed: c.yes || !c.json}
+	changes, problems := c.uninstallPlan(&result)
+	if purge {
+		data, err := ownData()
+		if err != nil {
+			return err
+		}
+		result.Deleted = append(result.Deleted, data...)
+	} else if problems == nil { // no hook names the copy then
+		result.Deleted = append(result.Deleted, owndata.InPrograms(filepath.Dir(programs.Kept()))...)
+	}
+	if c.json && !c.yes {
+		return errors.Join(problems, c.show(result, ""))
+	}
+	if !c.json {
+		if err := errors.Join(c.print(result.plan()), c.consent()); err != nil {
+			return err
+		}
+	}
+	for _, change := range changes {
+		problems = errors.Join(problems, change.Apply())
+	}
+	problems = errors.Join(problems, stopAutostart(ctx))
+	was, err := stopRunning(ctx)
+	result.Stopped = was.PID
+	if err != nil {
+		return errors.Join(problems, err) // it would write what is deleted again
+	}
+	for _, path := range result.Deleted {
+		problems = errors.Join(problems, os.RemoveAll(path))
+	}
+	if info, err := os.Lstat(toolkitFolder()); purge && err == nil && info.IsDir() {
+		_ = os.Remove(toolkitFolder()) // unless another program has something there
+	}
+	if problems != nil {
+		return problems
+	}
+	return c.show(result, "done: now remove the programs, the way you installed them\n")
+}
+
+// uninstallPlan finds what of nod's is in the settings of agents.
+func (c *console) uninstallPlan(result *uninstalled) (all []agent.Change, problems error) {
+	m, err := patientMachine()
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range registry.Installable() {
+		changes, err := a.Uninstall(m)
+		if err != nil {
+			problems = errors.Join(problems, fmt.Errorf("%s: %w", a.Name, err))
+		}
+		if len(changes) == 0 {
+			continue
+		}
+		one := changed{Agent: a.Name, Changed: result.Changed, Diffs: []string{}}
+		for _, change := range changes {
+			one.Diffs = append(one.Diffs, change.Diff())
+		}
+		result.Agents, all = append(result.Agents, one), append(all, changes...)
+	}
+	return all, problems
+}
+
+// plan says to a person what is about to happen.
+func (u uninstalled) plan() string {
+	var b strings.Builder
+	for _, a := range u.Agents {
+		b.WriteString(strings.Join(a.Diffs, ""))
+	}
+	b.WriteString("nod-desktop ends, and no longer starts with the session\n")
+	for _, path := range u.Deleted {
+		fmt.Fprintf(&b, "deleted: %s\n", path)
+	}
+	return b.String()
+}
+
+// ownData are the paths of nod's own data, as far as it is there.
+func ownData() ([]string, error) {
+	settings, err := config.DefaultPath()
+	if err != nil {
+		return nil, err
+	}
+	history, err := journal.DefaultPath()
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, folder := range []string{
+		filepath.Dir(settings), filepath.Dir(history), filepath.Dir(ownlog.Path(ownlog.Desktop)),
+		filepath.Join(xdg.CacheHome, "nod"),
+	} {
+		paths = append(paths, owndata.In(folder)...)
+	}
+	windows := filepath.Join(toolkitFolder(), "io.nod.Desktop")
+	if _, err := os.Lstat(windows); err == nil {
+		paths = append(paths, windows)
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths), nil // some systems have one folder for all
+}
+
+// toolkitFolder is where the toolkit of the windows keeps a folder for every program.
+func toolkitFolder() string { return filepath.Join(xdg.ConfigHome, "fyne") }
+
+// autostartPatience is how long nod-desktop may take to say that it no longer starts with the session.
+const autostartPatience = 20 * time.Second
+
+// stopAutostart has nod-desktop, which knows how it is started, no longer start with the session.
+func stopAutostart(ctx context.Context) error {
+	program, err := programs.Find("nod-desktop")
+	if err != nil {
+		return fmt.Errorf("have nod no longer start with the session: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, autostartPatience)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, program, "--autostart=off").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("have nod no longer start with the session: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package prompt
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// argument is one field of a tool's input.
+type argument struct {
+	key  string
+	raw  json.RawMessage
+	text string // the value, when isText
+	// isText is whether the value is a JSON string.
+	isText bool
+}
+
+// parseArguments reads a tool's input strictly: one JSON object in UTF-8, no key twice at any depth, no half
+// characters. Whatever two readers could understand differently is an error, and then shown as it is.
+func parseArguments(raw []byte) (arguments, error) {
+	if value := jsontext.Value(raw); !value.IsValid() || value.Kind() != '{' {
+		return nil, errors.New("not a JSON object that all readers read alike")
+	}
+	dec := jsontext.NewDecoder(bytes.NewReader(raw))
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, err
+	}
+	var args arguments
+	for dec.PeekKind() != '}' {
+		key, err := dec.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		a := argument{key: key.String()}
+		value, err := dec.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		a.raw, a.isText = json.RawMessage(value.Clone()), value.Kind() == '"'
+		if a.isText {
+			_ = json.Unmarshal(value, &a.text)
+		}
+		args = append(args, a)
+	}
+	return args, nil
+}
+
+// arguments are the fields of an input, in order.
+type arguments []argument
+
+// Text returns the value of the first of keys that is there and a string.
+func (as arguments) text(keys ...string) (key, value string, ok bool) {
+	for _, k := range keys {
+		if a, ok := as.find(k); ok && a.isText {
+			return k, a.text, true
+		}
+	}
+	return "", "", false
+}
+
+// find returns the field with that key.
+func (as arguments) find(key string) (argument, bool) {
+	i := slices.IndexFunc(as, func(a argument) bool { return a.key == key })
+	if i < 0 {
+		return argument{}, false
+	}
+	return as[i], true
+}
+
+// list returns the value of key when it is a non-empty array of strings.
+func (as arguments) list(key string) ([]string, bool) {
+	var items []*string
+	a, ok := as.find(key)
+	if !ok || !bytes.HasPrefix(a.raw, []byte("[")) || json.Unmarshal(a.raw, &items) != nil || len(items) == 0 {
+		return nil, false
+	}
+	list := make([]string, len(items))
+	for i, s := range items {
+		if s == nil {
+			return nil, false
+		}
+		list[i] = *s
+	}
+	return list, true
+}
+
+// isTrue reports whether key is there and true.
+func (as arguments) isTrue(key string) bool {
+	a, ok := as.find(key)
+	return ok && string(a.raw) == "true"
+}
+
+// without returns the fields whose keys are not among keys.
+func (as arguments) without(keys ...string) arguments {
+	return slices.DeleteFunc(slices.Clone(as), func(a argument) bool { return slices.Contains(keys, a.key) })
+}

@@ -1,0 +1,113 @@
+package prompt
+
+import (
+	"path"
+	"slices"
+	"unicode/utf8"
+
+	"fyne.io/fyne/v2"
+
+	"nod/dialogs/safetext"
+)
+
+// ShellCode is the name of code that is a command for a shell.
+const ShellCode = "sh -c"
+
+// Code is a text in a programming language, of which lines of a sheet show parts. Its colours only help to read it:
+// what is drawn is the same without them.
+type Code struct {
+	Name string // of a file, or shellCode
+	Text string
+}
+
+// Stretch is a part of a text, and its colour if it has one.
+type Stretch struct {
+	From, To int
+	Ink      fyne.ThemeColorName
+}
+
+// InCode says of lines that they show text, from its first line on.
+func InCode(lines []Line, name, text string) []Line {
+	c := &Code{Name: name, Text: text}
+	at := 0
+	for i := range lines {
+		lines[i].Code, lines[i].At = c, at
+		at += lines[i].SourceSize() + 1
+	}
+	return lines
+}
+
+// SourceSize is how many bytes of the original l stands for, without its line break.
+func (l Line) SourceSize() int {
+	n := 0
+	for _, s := range l.Spans {
+		n += len(s.Source)
+	}
+	return n
+}
+
+// Within is what of stretches, which are in order, lies between two places, as seen from the first.
+func Within(all []Stretch, from, to int) []Stretch {
+	i, _ := slices.BinarySearchFunc(all, from, func(s Stretch, from int) int { return s.To - from - 1 })
+	var part []Stretch
+	for ; i < len(all) && all[i].From < to; i++ {
+		s := all[i]
+		part = append(part, Stretch{max(s.From, from) - from, min(s.To, to) - from, s.Ink})
+	}
+	return part
+}
+
+// Join adds s to stretches, to the last one where that ends at its start.
+func Join(all []Stretch, s Stretch) []Stretch {
+	if n := len(all); n > 0 && all[n-1].To >= s.From && all[n-1].Ink == s.Ink {
+		all[n-1].To = max(all[n-1].To, s.To)
+		return all
+	}
+	return append(all, s)
+}
+
+// DrawnAt is where stretches of the original of spans are drawn. What is not drawn as it was written is in a stretch as
+// a whole or not at all.
+func DrawnAt(spans []safetext.Span, of []Stretch) []Stretch {
+	var drawn []Stretch
+	source, at := 0, 0
+	for _, s := range spans {
+		for len(of) > 0 && of[0].To <= source {
+			of = of[1:]
+		}
+		for _, part := range of {
+			from, to := max(part.From-source, 0), min(part.To-source, len(s.Source))
+			if from >= to {
+				break
+			}
+			if IsAtomic(s) {
+				from, to = 0, len(s.Text)
+			}
+			drawn = Join(drawn, Stretch{at + from, at + to, part.Ink})
+		}
+		source, at = source+len(s.Source), at+len(s.Text)
+	}
+	return drawn
+}
+
+// Fits reports whether stretches are in order and cut no character of text.
+func Fits(inks []Stretch, text string) bool {
+	at := 0
+	for _, s := range inks {
+		if s.From < at || s.To <= s.From || s.To > len(text) || !utf8.RuneStart(text[s.From]) ||
+			s.To < len(text) && !utf8.RuneStart(text[s.To]) {
+			return false
+		}
+		at = s.To
+	}
+	return true
+}
+
+// isForShell reports whether a word is what a shell is given to execute, as in bash -lc WORD.
+func isForShell(words []string, i int) bool {
+	shells := []string{"bash", "sh", "zsh", "dash", "ksh"}
+	return i == 2 && slices.Contains(shells, path.Base(words[0])) && slices.Contains([]string{"-c", "-lc"}, words[1])
+}
+
+// IsAtomic reports whether a selection takes s as a whole or not at all.
+func IsAtomic(s safetext.Span) bool { return s.Text != s.Source }

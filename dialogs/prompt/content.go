@@ -1,0 +1,305 @@
+package prompt
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"nod/dialogs/safetext"
+	"nod/interact"
+	"nod/policy/shell"
+)
+
+// Content is what an input turns into.
+type Content struct {
+	Lines     []Line
+	Must      int         // the first so many lines must be read: what follows is a file's content; 0: all of them
+	Plan      string      // Markdown to show in place of the lines, when there is one
+	Beside    string      // what else the input of a plan holds
+	Original  string      // what a copy of everything gives
+	Facts     []Fact      // what nod worked out from the input
+	Reported  []Fact      // what the machine that it is about reports beside that
+	IsCommand bool        // the original is a command line
+	Dangers   []Danger    // its dangerous parts, when it is long
+	Warnings  []string    // sentences of nod's own to show above the input
+	Diff      string      // what becomes of a file, as a unified diff
+	bases     []*baseFile // the files that lines were worked out from
+	AgentSays string      // the agent's own description, which is no part of what will happen: not among lines
+}
+
+// Noted is c as it is shown by lines, all of them or, when it is capped, their beginning, with what is odd about them.
+func (c Content) Noted(lines []Line, capped bool) Content {
+	c.Lines = lines
+	if capped {
+		c.Warnings = append(c.Warnings,
+			tr("This is too long to read here. You can deny it or open it as a file, but not allow it."))
+	} else if c.Must > 0 {
+		c.Facts = WorstFirst(append(c.Facts, oddFacts(lines[c.Must:])...))
+	}
+	c.Warnings = append(c.Warnings, oddCharacters(lines)...)
+	return c
+}
+
+// HasHidden reports whether something in the input does not show, and was spelled out.
+func (c Content) HasHidden() bool {
+	for s := range oddSpans(c.Lines) {
+		if s.Kind == safetext.Hidden {
+			return true
+		}
+	}
+	return false
+}
+
+// Stale reports whether a file that the view was worked out from has changed since. Then what is on screen
+// is not what would happen, and a new view must take its place.
+func (c Content) Stale() bool {
+	return slices.ContainsFunc(c.bases, (*baseFile).changed)
+}
+
+// Assess is the input of an approval with its risks among the facts, the worst first.
+func Assess(r interact.Request) Content {
+	a, at := r.Body.(interact.Approve), PlacesOf(r)
+	c := ContentOf(a, at)
+	own, ofFiles := at.risks(a.Call(r.Requester))
+	c.Facts = WorstFirst(append(riskFacts(own), c.Facts...))
+	c.Reported = WorstFirst(riskFacts(ofFiles))
+	if c.IsCommand {
+		c.Dangers = dangersOf(c.Original, own)
+	}
+	return c
+}
+
+// AllFacts are what nod worked out and what another machine reports.
+func (c Content) AllFacts() []Fact { return slices.Concat(c.Facts, c.Reported) }
+
+// ContentOf picks the way to show an input by what is in it.
+func ContentOf(a interact.Approve, at Places) Content {
+	args, err := parseArguments(a.Input)
+	if err != nil {
+		return Content{
+			Lines: Numbered(string(a.Input), LineText), Original: string(a.Input),
+			Warnings: []string{tr("The input cannot be read without doubt, so here it is as it came.")},
+		}
+	}
+	for _, show := range []func(interact.Approve, arguments, Places) (Content, bool){
+		planContent, editContent, commandContent, urlContent,
+	} {
+		if c, ok := show(a, args, at); ok {
+			return c
+		}
+	}
+	return Content{Lines: fieldLines(args), Original: string(a.Input)}
+}
+
+// withRest adds the fields that c does not show yet: above the content of a file, which need not be read.
+func (c Content) withRest(args arguments) Content {
+	if len(args) == 0 {
+		return c
+	}
+	rest := append([]Line{Rule(tr("with"))}, fieldLines(args)...)
+	if c.Must == 0 {
+		c.Lines = append(c.Lines, rest...)
+		return c
+	}
+	c.Lines = slices.Insert(c.Lines, c.Must, rest...)
+	c.Must += len(rest)
+	return c
+}
+
+// commandKeys are the names that agents give to what a shell gets to execute.
+var commandKeys = []string{"command", "cmd", "script"}
+
+// commandContent shows a command for a shell.
+func commandContent(_ interact.Approve, args arguments, at Places) (Content, bool) {
+	c := Content{Facts: commandFacts(args, at)}
+	key, command, ok := args.text(commandKeys...)
+	if ok {
+		c.Lines, c.Original = InCode(Numbered(command, LineText), ShellCode, command), command
+		c.IsCommand = true
+		c.Facts = append(append(c.Facts, programsFact(command)...), sizeFact(command))
+	} else if key, ok = c.showArgv(args); !ok {
+		return Content{}, false
+	}
+	if strings.Contains(c.Original, "\r\n") {
+		c.Warnings = append(c.Warnings,
+			tr("The lines end with a carriage return, as on Windows. A shell takes it for a part of the last word."))
+	}
+	rest := args.without(key)
+	if key, says, ok := rest.text("description", "justification"); ok { // the agent's own words beside a command
+		c.AgentSays, rest = says, rest.without(key)
+	}
+	return c.withRest(rest), true
+}
+
+// showArgv shows a command that is given as a list of words: one word per line, numbered from 0.
+func (c *Content) showArgv(args arguments) (key string, ok bool) {
+	for _, key := range commandKeys {
+		words, ok := args.list(key)
+		if !ok {
+			continue
+		}
+		width := len(fmt.Sprint(len(words) - 1))
+		for i, w := range words {
+			lines := Unnumbered(fmt.Sprintf("%*d ", width, i), w, LineText)
+			if isForShell(words, i) {
+				lines = InCode(lines, ShellCode, w)
+			}
+			c.Lines = append(c.Lines, lines...)
+			if c.Lines, ok = cut(c.Lines); ok {
+				break
+			}
+		}
+		c.Original = strings.Join(words, "\n")
+		c.Facts = append(c.Facts, Fact{tr("{{.Words}} words, not read by a shell", values{"Words": len(words)}), shell.Note})
+		return key, true
+	}
+	return "", false
+}
+
+// urlContent shows a URL: where it leads first and big, then all of it.
+func urlContent(_ interact.Approve, args arguments, at Places) (Content, bool) {
+	key, address, ok := args.text("url", "uri")
+	if !ok {
+		return Content{}, false
+	}
+	c := Content{Original: address, Facts: addressFacts(address)}
+	host, u := HostOf(address)
+	if host == "" {
+		c.Warnings = append(c.Warnings, tr("Programs may disagree about where this address leads."))
+	} else {
+		c.Lines = append(Unnumbered("", host, LineTitle), Rule(""))
+		if u.User != nil {
+			c.Warnings = append(c.Warnings, tr("The part before the @ is a user name, not the host."))
+		}
+	}
+	c.Lines = append(c.Lines, Unnumbered("", address, LineText)...)
+	return c.withRest(args.without(key)), true
+}
+
+const maxKeyWidth = 20 // a longer name of a field gets a line of its own
+
+// fieldLines is the table of an input's fields.
+func fieldLines(args arguments) []Line {
+	if len(args) == 0 {
+		return []Line{note(tr("The input is empty."))}
+	}
+	width := 0
+	for _, a := range args {
+		if isSimpleKey(a.key) {
+			width = max(width, len(a.key))
+		}
+	}
+	var lines []Line
+	for _, a := range args {
+		lead := fmt.Sprintf("%-*s  ", width, a.key)
+		if !isSimpleKey(a.key) {
+			lines = append(lines, Unnumbered("", a.key, LineKey)...)
+			lead = strings.Repeat(" ", width+2)
+		}
+		text, rest := a.value()
+		lines = append(lines, Unnumbered(lead, text, LineText)...)
+		lines = append(lines, rest...)
+		var full bool
+		if lines, full = cut(lines); full {
+			break
+		}
+	}
+	return lines
+}
+
+// isSimpleKey reports whether key fits into the table's column as it is.
+func isSimpleKey(key string) bool {
+	const simple = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+	return key != "" && len(key) <= maxKeyWidth && strings.Trim(key, simple) == ""
+}
+
+// value is what the table shows of a: a text as it is, anything else as JSON. A text that reads like JSON
+// keeps its quotes, so that "5" is not taken for 5. What is too long for the table is so in rest.
+func (a argument) value() (text string, rest []Line) {
+	if a.isText && (a.text == "" || json.Valid([]byte(a.text)) && !strings.ContainsAny(a.text, "{[")) {
+		return string(a.raw), nil
+	}
+	if a.isText {
+		return a.text, nil
+	}
+	return prettyJSON(a.raw)
+}
+
+// oddSpans are those of the requester's text in lines that are hidden, or not what they look like.
+func oddSpans(lines []Line) iter.Seq[safetext.Span] {
+	return func(yield func(safetext.Span) bool) {
+		for _, l := range lines {
+			for _, s := range l.Spans {
+				if s.Why() != "" && !yield(s) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// oddFacts say on which of lines, which need not be read, something is hidden or imitates something.
+func oddFacts(lines []Line) []Fact {
+	const most = 3
+	var facts []Fact
+	for _, odd := range []struct {
+		kind  safetext.Kind
+		what  string
+		level shell.Level
+	}{
+		{safetext.Hidden, tr("Hidden characters"), shell.Danger},
+		{safetext.Suspicious, tr("Look-alike characters"), shell.Caution},
+	} {
+		var at []string
+		for _, l := range lines {
+			if slices.ContainsFunc(l.Spans, func(s safetext.Span) bool { return s.Kind == odd.kind && s.Why() != "" }) {
+				at = AppendNew(at, l.number())
+			}
+		}
+		at = slices.DeleteFunc(at, func(n string) bool { return n == "" })
+		if len(at) > most {
+			at = append(at[:most], "…")
+		}
+		if len(at) > 0 {
+			text := odd.what + ": " + tr("line {{.Lines}}", values{"Lines": strings.Join(at, ", ")})
+			facts = append(facts, Fact{text, odd.level})
+		}
+	}
+	return facts
+}
+
+// number is the number of l in the text that will be there; "" when it has none.
+func (l Line) number() string {
+	fields := strings.Fields(strings.TrimRight(l.Lead, "+- "))
+	if len(fields) == 0 || strings.Trim(fields[len(fields)-1], "0123456789") != "" {
+		return ""
+	}
+	return fields[len(fields)-1]
+}
+
+// oddCharacters are the warnings for what is hidden or imitates something in lines.
+func oddCharacters(lines []Line) []string {
+	const most = 4 // kinds of odd characters that a warning names
+	var hidden, alike []string
+	for s := range oddSpans(lines) {
+		list, what := &hidden, tr(s.Why())
+		if s.Kind == safetext.Suspicious {
+			list, what = &alike, s.Text+" "+what
+		}
+		if !slices.Contains(*list, what) && len(*list) < most {
+			*list = append(*list, what)
+		}
+	}
+	var warnings []string
+	if len(hidden) > 0 {
+		warnings = append(warnings, tr("Contains characters that would not show; they are spelled out in red ({{.Kinds}}).",
+			values{"Kinds": strings.Join(hidden, ", ")}))
+	}
+	if len(alike) > 0 {
+		warnings = append(warnings, tr("Contains characters that are not what they look like: {{.List}}.",
+			values{"List": strings.Join(alike, ", ")}))
+	}
+	return warnings
+}

@@ -1,0 +1,274 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	godiff "github.com/rogpeppe/go-internal/diff"
+
+	"nod/dialogs/safetext"
+	"nod/policy/shell/language"
+)
+
+const diffContext = 3 // unchanged lines around a change
+
+// diff is what becomes of a text, line by line.
+type diff struct {
+	old, new []string // with their line breaks
+	signs    string   // of each line: ' ' for one in both texts, '-' in the old one only, '+' in the new one only
+	hunks    string   // of a unified diff
+}
+
+// NewDiff compares two texts. It takes little longer than reading them, whatever is in them, and in return not always
+// finds the smallest difference.
+func NewDiff(before, after string) diff {
+	d := diff{old: splitLines(before), new: splitLines(after)}
+	var signs strings.Builder
+	done := 0 // lines of the old text
+	add := func(sign string, count int) {
+		signs.WriteString(strings.Repeat(sign, count))
+		if sign != "+" {
+			done += count
+		}
+	}
+	const head = 3 // lines that name the texts
+	d.hunks = string(godiff.Diff("", []byte(before), "", []byte(after)))
+	for range head {
+		_, d.hunks, _ = strings.Cut(d.hunks, "\n")
+	}
+	for line := range strings.Lines(d.hunks) {
+		switch {
+		case strings.HasPrefix(line, "@"):
+			add(" ", hunkStart(line)-done)
+		case strings.Contains(" -+", line[:1]):
+			add(line[:1], 1)
+		}
+	}
+	add(" ", len(d.old)-done)
+	d.signs = signs.String()
+	return d
+}
+
+// unified is what becomes of the file at path, as a unified diff.
+func (d diff) unified(path string) string { return unifiedDiff(path, d.hunks) }
+
+// unifiedDiff is a unified diff of the file at path, as far as it is kept.
+func unifiedDiff(path, hunks string) string {
+	name := PlainText(path)
+	return keptLines("--- " + name + "\n+++ " + name + "\n" + hunks)
+}
+
+// MaxKept is how much of a diff is kept, in bytes.
+const MaxKept = 64 << 10
+
+// keptLines is text up to the last line that is kept, and how many more there are.
+func keptLines(text string) string {
+	if len(text) <= MaxKept {
+		return text
+	}
+	end := strings.LastIndexByte(text[:MaxKept], '\n') + 1
+	return fmt.Sprintf("%s\\ and %d more lines\n", text[:end], strings.Count(text[end:], "\n"))
+}
+
+// fragment is the whole of d as a hunk whose line numbers nobody knows.
+func (d diff) fragment() string {
+	var hunk strings.Builder
+	hunk.WriteString("@@\n")
+	old, fresh := newSide("", d.old), newSide("", d.new)
+	for _, sign := range d.signs {
+		var line string
+		if sign != '+' {
+			line, _ = old.next()
+		}
+		if sign != '-' {
+			line, _ = fresh.next()
+		}
+		hunk.WriteString(string(sign) + strings.TrimSuffix(line, "\n") + "\n")
+	}
+	return hunk.String()
+}
+
+// counts are the numbers of lines that come and go.
+func (d diff) counts() (added, removed int) {
+	return strings.Count(d.signs, "+"), strings.Count(d.signs, "-")
+}
+
+// splitLines splits text after its line breaks.
+func splitLines(text string) []string { return slices.Collect(strings.Lines(text)) }
+
+// hunkStart is how many lines of the old text are in front of the hunk with that header.
+func hunkStart(header string) int {
+	var start, count int
+	if _, err := fmt.Sscanf(header, "@@ -%d,%d", &start, &count); err != nil {
+		panic(fmt.Sprintf("hunk %q: %v", header, err)) // the library's own words
+	}
+	if count > 0 {
+		start--
+	}
+	return start
+}
+
+// Lines shows d, of the file of that name, as a unified diff: line numbers before and after, a sign, and a note in
+// place of unchanged lines that are left out.
+func (d diff) Lines(name string) []Line {
+	return d.write(name, len(strconv.Itoa(max(len(d.old), len(d.new)))))
+}
+
+// whole shows d without leaving anything out, for pieces of a file whose line numbers nobody knows.
+func (d diff) whole(name string) []Line { return d.write(name, 0) }
+
+// write shows d with line numbers of that width; without any, and then nothing left out, when it is 0.
+func (d diff) write(name string, width int) []Line {
+	old, fresh := newSide(name, d.old), newSide(name, d.new)
+	context := safetext.ContextOf(old.Text + fresh.Text)
+	changed := d.changedWords()
+	var out []Line
+	for at, full := 0, false; at < len(d.signs) && !full; at++ {
+		if width > 0 {
+			if n := d.farFromChange(at); n > 1 { // one line takes no more room than saying that it is left out
+				out = append(out, Rule(tr("{{.Lines}} unchanged lines", values{"Lines": n})))
+				at += n - 1
+				for range n {
+					old.next()
+					fresh.next()
+				}
+				continue
+			}
+		}
+		var text, before, after string
+		l := Line{Lead: d.signs[at:at+1] + " ", Style: signStyles[d.signs[at]]}
+		if d.signs[at] != '+' {
+			l.Code, l.At = &old.Code, old.at
+			text, before = old.next()
+		}
+		if d.signs[at] != '-' {
+			l.Code, l.At = &fresh.Code, fresh.at
+			text, after = fresh.next()
+		}
+		if width > 0 {
+			l.Lead = fmt.Sprintf("%*s %*s %s", width, before, width, after, l.Lead)
+		}
+		l.Spans = context.Render(text)[0].Spans
+		l.Changed = DrawnAt(l.Spans, changed[at])
+		out = append(out, l)
+		if width > 0 && !strings.HasSuffix(text, "\n") {
+			out = append(out, note(tr("no line break at the end")))
+		}
+		out, full = cut(out)
+	}
+	return out
+}
+
+// side is one of the texts of a difference, read line by line.
+type side struct {
+	Code
+	lines    []string
+	done, at int // lines and bytes that have been read
+}
+
+func newSide(name string, lines []string) *side {
+	return &side{Code: Code{Name: name, Text: strings.Join(lines, "")}, lines: lines}
+}
+
+// next returns the next line and its number.
+func (s *side) next() (line, number string) {
+	line = s.lines[s.done]
+	s.done, s.at = s.done+1, s.at+len(line)
+	return line, strconv.Itoa(s.done)
+}
+
+var signStyles = map[byte]LineStyle{'+': LineAdded, '-': LineRemoved}
+
+// farFromChange counts the lines from there on that are not near any that comes or goes.
+func (d diff) farFromChange(from int) int {
+	if from > 0 && strings.Trim(d.signs[max(from-diffContext, 0):from], " ") != "" {
+		return 0
+	}
+	n := strings.IndexAny(d.signs[from:], "+-")
+	if n < 0 {
+		return len(d.signs) - from
+	}
+	return max(n-diffContext, 0)
+}
+
+// PatchLines shows the text of a patch exactly, coloured by the sign in front of its lines.
+func PatchLines(text string) []Line {
+	lines := wholeLines(text)
+	var d diff // that the patch tells, as far as it does; what is no line of a file is in both texts
+	var signs strings.Builder
+	file := newPatchedFile("")
+	at := 0
+	for i := range lines {
+		l := &lines[i]
+		if l.Style != LineText {
+			break
+		}
+		source := text[at : at+l.SourceSize()]
+		at += len(source) + 1
+		sign, line := byte(' '), source
+		switch {
+		case hasAnyPrefix(source, "+++ ", "--- ", "*** ", "@@"):
+			l.Style = LineKey
+			if _, path, ok := language.PatchFile(source); ok {
+				file.end()
+				file = newPatchedFile(path)
+			}
+		case hasAnyPrefix(source, "+", "-", " "):
+			sign, line = source[0], source[1:]
+			l.Style = signStyles[sign]
+			l.Code, l.At = file.add(sign, line)
+			l.At-- // the sign
+		}
+		signs.WriteByte(sign)
+		if sign != '+' {
+			d.old = append(d.old, line)
+		}
+		if sign != '-' {
+			d.new = append(d.new, line)
+		}
+	}
+	file.end()
+	d.signs = signs.String()
+	for i, words := range d.changedWords() {
+		for n := range words {
+			words[n].From++ // the sign
+			words[n].To++
+		}
+		lines[i].Changed = DrawnAt(lines[i].Spans, words)
+	}
+	return lines
+}
+
+// patchedFile is what a patch tells of a file before and after.
+type patchedFile struct {
+	old, fresh         Code
+	oldText, freshText strings.Builder
+}
+
+func newPatchedFile(path string) *patchedFile {
+	name := strings.TrimSpace(path)
+	return &patchedFile{old: Code{Name: name}, fresh: Code{Name: name}}
+}
+
+// add adds a line with a sign, and returns where it stands.
+func (f *patchedFile) add(sign byte, line string) (in *Code, at int) {
+	in, at = &f.fresh, f.freshText.Len()
+	if sign == '-' {
+		in, at = &f.old, f.oldText.Len()
+	}
+	if sign != '+' {
+		f.oldText.WriteString(line + "\n")
+	}
+	if sign != '-' {
+		f.freshText.WriteString(line + "\n")
+	}
+	return in, at
+}
+
+func (f *patchedFile) end() { f.old.Text, f.fresh.Text = f.oldText.String(), f.freshText.String() }
+
+func hasAnyPrefix(s string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
+}

@@ -1,0 +1,321 @@
+package prompt
+
+import (
+	"encoding/json"
+	"strings"
+
+	"nod/interact"
+	"nod/policy/basefile"
+	"nod/policy/shell"
+	"nod/policy/shell/language"
+)
+
+// edit is one replacement in a file.
+type edit struct {
+	old, new string
+	all      bool // every place, not the only one
+}
+
+// editContent shows a change of a file as its difference. A tool of a third party (their names have the
+// form mcp__server__tool) may mean anything by such fields, so its input stays a table.
+func editContent(a interact.Approve, args arguments, at Places) (Content, bool) {
+	if strings.HasPrefix(a.Tool, "mcp_") {
+		return Content{}, false
+	}
+	if c, ok := patchContent(args); ok {
+		return c, true
+	}
+	f, ok := fileChangeOf(args)
+	switch {
+	case !ok:
+		return Content{}, false
+	case f.edits == nil:
+		return writeContent(f.path, f.text, at).withRest(f.rest), true
+	}
+	return editsContent(f.path, f.edits, at).withRest(f.rest), true
+}
+
+// fileChange is what an input does to a file.
+type fileChange struct {
+	path  string
+	text  string // all of it, unless there are edits
+	edits []edit
+	rest  arguments // that say something else
+}
+
+func fileChangeOf(args arguments) (f fileChange, ok bool) {
+	pathKey, path, ok := args.text("file_path", "filePath", "absolute_path", "path")
+	if !ok || path == "" {
+		return fileChange{}, false
+	}
+	if key, text, ok := args.text("content", "contents", "file_text"); ok {
+		return fileChange{path: path, text: text, rest: args.without(pathKey, key)}, true
+	}
+	edits, used, ok := editsOf(args)
+	return fileChange{path: path, edits: edits, rest: args.without(append(used, pathKey)...)}, ok
+}
+
+// editsOf finds the replacements in an input, and the keys that they were made of.
+func editsOf(args arguments) (edits []edit, used []string, ok bool) {
+	oldKey, oldText, isOld := args.text("old_string", "oldString", "old_str")
+	newKey, newText, isNew := args.text("new_string", "newString", "new_str")
+	if isOld && isNew {
+		all := args.isTrue("replace_all") || args.isTrue("replaceAll")
+		return []edit{{oldText, newText, all}}, []string{oldKey, newKey}, true
+	}
+	list, _ := args.find("edits")
+	var items []json.RawMessage
+	if json.Unmarshal(list.raw, &items) != nil || len(items) == 0 {
+		return nil, nil, false
+	}
+	for _, item := range items {
+		fields, err := parseArguments(item)
+		if err != nil {
+			return nil, nil, false
+		}
+		e, keys, ok := editsOf(fields)
+		known := append(keys, "replace_all", "replaceAll")
+		if !ok || len(e) != 1 || len(fields.without(known...)) > 0 {
+			return nil, nil, false // a table shows everything, also what nod does not know
+		}
+		edits = append(edits, e[0])
+	}
+	return edits, []string{"edits"}, true
+}
+
+// MaxSearch is how much text is searched for what edits replace, in bytes: each edit searches the whole file.
+const MaxSearch = 64 << 20
+
+// newFileContent starts the content for a change of the file at path.
+func newFileContent(path string, at Places) (Content, *baseFile) {
+	b := at.read(path)
+	c := Content{Lines: Unnumbered("", path, LineKey), bases: []*baseFile{b}}
+	if t, isThere := at.(there); isThere && b.problem == "" {
+		c.Lines = append(c.Lines, note(tr("Compared with the file as {{.Machine}} reports it.", t.values())))
+	}
+	c.endMust()
+	if b.where.Linked && b.where.Path != "" {
+		c.Warnings = append(c.Warnings,
+			tr("The path leads through a link to {{.Path}}.", values{"Path": PlainText(b.where.Path)}))
+	}
+	if b.problem != "" {
+		c.Warnings = append(c.Warnings, notCompared(b.problem))
+	}
+	return c, b
+}
+
+// endMust says that what follows is a file's content, which need not be read to its end.
+func (c *Content) endMust() {
+	c.Must = len(c.Lines)
+	c.Lines = append(c.Lines, Rule(""))
+}
+
+func notCompared(problem string) string {
+	return tr("Not compared with what is there: {{.Problem}}.", values{"Problem": problemText(problem)})
+}
+
+// writeContent shows a file that gets a whole new text.
+func writeContent(path, text string, at Places) Content {
+	c, b := newFileContent(path, at)
+	c.Original, c.Diff = text, NewDiff("", text).unified(path)
+	switch {
+	case b.problem != "":
+		c.Lines = append(c.Lines, FileText(path, text)...)
+		c.Facts = append(c.Facts, Fact{tr("Replaces what is there"), shell.Caution}, sizeFact(text))
+	case !b.exists:
+		c.Lines = append(c.Lines, FileText(path, text)...)
+		c.Facts = append(c.Facts, Fact{tr("Creates a new file"), shell.Note}, sizeFact(text))
+	case b.text == text:
+		c.Lines = append(c.Lines, note(tr("The file already has exactly this content:")))
+		c.Lines = append(c.Lines, FileText(path, text)...)
+		c.Facts, c.Diff = append(c.Facts, Fact{tr("Changes nothing"), shell.Note}), ""
+	default:
+		d := NewDiff(b.text, text)
+		c.Lines, c.Diff = append(c.Lines, d.Lines(path)...), d.unified(path)
+		c.Facts = append(c.Facts, replaceFact(text), changeFact(d.counts()))
+	}
+	return c
+}
+
+// replaceFact says what is left of a file that gets a whole new text.
+func replaceFact(text string) Fact {
+	if strings.TrimSpace(text) == "" {
+		return Fact{tr("Empties the file"), shell.Danger}
+	}
+	return Fact{tr("Replaces the file"), shell.Caution}
+}
+
+// FileText shows the whole text of the file at path, numbered.
+func FileText(path, text string) []Line {
+	lines := InCode(wholeLines(text), path, text)
+	switch {
+	case text == "":
+		return []Line{note(tr("The file is empty."))}
+	case strings.HasSuffix(text, "\n"):
+		return lines
+	}
+	return append(lines, note(tr("no line break at the end")))
+}
+
+// wholeLines shows text, numbered. Its last line break ends a line, it does not start one.
+func wholeLines(text string) []Line {
+	trimmed := strings.TrimSuffix(text, "\n")
+	lines := Numbered(trimmed, LineText)
+	if strings.HasSuffix(trimmed, "\r") { // belongs to the line break that was cut
+		lines = Numbered(text, LineText)
+		if last := len(lines) - 1; lines[last].Style != LineCut {
+			lines = lines[:last]
+		}
+	}
+	return lines
+}
+
+// editsContent shows replacements in a file, against the file as it is now.
+func editsContent(path string, edits []edit, at Places) Content {
+	c, b := newFileContent(path, at)
+	var original strings.Builder
+	for _, e := range edits {
+		original.WriteString(e.new)
+	}
+	c.Original = original.String()
+	if b.problem != "" {
+		return c.withFragments(path, edits)
+	}
+	if len(edits)*len(b.text) > MaxSearch {
+		c.Warnings = append(c.Warnings, notCompared(basefile.TooLarge))
+		return c.withFragments(path, edits)
+	}
+	after, crlf, ok := applyEdits(b.text, edits)
+	switch {
+	case !ok && !b.exists:
+		c.Warnings = append(c.Warnings, tr("There is no such file now."))
+		return c.withFragments(path, edits)
+	case !ok:
+		c.Warnings = append(c.Warnings,
+			tr("The text to replace is not in the file exactly once now, so the lines have no numbers."))
+		return c.withFragments(path, edits)
+	case !b.exists:
+		c.Lines, c.Diff = append(c.Lines, FileText(path, after)...), NewDiff("", after).unified(path)
+		c.Facts = append(c.Facts, Fact{tr("Creates a new file"), shell.Note}, sizeFact(after))
+		return c
+	}
+	before := b.text
+	if crlf {
+		before = unixLines(before)
+		c.Warnings = append(c.Warnings, tr("The file has the line ends of Windows; they are left out of the comparison."))
+	}
+	d := NewDiff(before, after)
+	c.Lines, c.Diff = append(c.Lines, d.Lines(path)...), d.unified(path)
+	if strings.TrimSpace(after) == "" && strings.TrimSpace(before) != "" {
+		c.Facts = append(c.Facts, replaceFact(after))
+	}
+	c.Facts = append(c.Facts, changeFact(d.counts()))
+	return c
+}
+
+// withFragments shows the replacements by themselves.
+func (c Content) withFragments(path string, edits []edit) Content {
+	added, removed, full := 0, 0, false
+	var hunks strings.Builder
+	for i, e := range edits {
+		d := NewDiff(e.old, e.new)
+		comes, goes := d.counts()
+		added, removed = added+comes, removed+goes
+		if hunks.Len() < MaxKept {
+			hunks.WriteString(d.fragment())
+		}
+		if e.all {
+			c.Facts = AppendNew(c.Facts, Fact{tr("Wherever it occurs"), shell.Caution})
+		}
+		if full {
+			continue
+		}
+		if len(edits) > 1 {
+			c.Lines = append(c.Lines, Rule(tr("change {{.Number}} of {{.Total}}", values{"Number": i + 1, "Total": len(edits)})))
+		}
+		c.Lines, full = cut(append(c.Lines, d.whole(path)...))
+	}
+	c.Facts = append(c.Facts, changeFact(added, removed))
+	c.Diff = unifiedDiff(path, hunks.String())
+	return c
+}
+
+// applyEdits makes the replacements one after the other, as the tools do. Where the text is not found, it
+// is tried on the file with the line ends of Unix, as agents see it; crlf says so.
+func applyEdits(text string, edits []edit) (after string, crlf, ok bool) {
+	if after, ok := replaceAll(text, edits); ok {
+		return after, false, true
+	}
+	after, ok = replaceAll(unixLines(text), edits)
+	return after, true, ok
+}
+
+func replaceAll(text string, edits []edit) (string, bool) {
+	for _, e := range edits {
+		n := strings.Count(text, e.old)
+		switch {
+		case e.old == "" && text == "":
+			text = e.new
+		case e.old == "", n == 0, n > 1 && !e.all:
+			return "", false
+		default:
+			text = strings.ReplaceAll(text, e.old, e.new)
+		}
+	}
+	return text, true
+}
+
+func unixLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+
+// patchContent shows a patch as the text that it is, and says where the files lie that it names.
+func patchContent(args arguments) (Content, bool) {
+	key, text, ok := args.text("patch", "patchText", "patch_text", "input", "diff", "command")
+	if !ok || !strings.HasPrefix(strings.TrimSpace(text), language.PatchBegin) {
+		words, isList := args.list("command")
+		if !isList || len(words) != 2 || words[0] != "apply_patch" || !strings.HasPrefix(words[1], language.PatchBegin) {
+			return Content{}, false
+		}
+		key, text = "command", words[1]
+	}
+	c := Content{Original: text, Diff: keptLines(text)}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "*** ") && strings.Contains(line, ":") { // names a file
+			c.Lines = append(c.Lines, Unnumbered("", line, LineKey)...)
+		}
+	}
+	if len(c.Lines) > 0 {
+		c.endMust()
+	}
+	patch := PatchLines(text)
+	c.Lines = append(c.Lines, patch...)
+	added, removed := 0, 0
+	for _, l := range patch {
+		switch l.Style {
+		case LineAdded:
+			added++
+		case LineRemoved:
+			removed++
+		}
+	}
+	c.Facts = append(patchFacts(text), changeFact(added, removed))
+	return c.withRest(args.without(key)), true
+}
+
+// patchFacts says what a patch does to files.
+func patchFacts(text string) []Fact {
+	what := map[language.PatchMark]Fact{
+		language.PatchAdd:    {tr("Creates a new file"), shell.Note},
+		language.PatchDelete: {tr("Deletes a file"), shell.Danger},
+		language.PatchMove:   {tr("Moves a file"), shell.Caution},
+	}
+	var facts []Fact
+	for line := range strings.Lines(text) {
+		if mark, _, ok := language.PatchFile(line); ok && what[mark].Text != "" {
+			facts = AppendNew(facts, what[mark])
+		}
+	}
+	if _, err := language.Patch(text); err != nil {
+		facts = append(facts, Fact{tr("Unclear what it changes"), shell.Caution})
+	}
+	return facts
+}

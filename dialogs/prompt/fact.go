@@ -1,0 +1,290 @@
+package prompt
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+
+	"nod/dialogs/safetext"
+	"nod/interact"
+	"nod/policy"
+	"nod/policy/shell"
+)
+
+// Fact is one thing that nod worked out from a request itself, shown as a short badge beside the input. Its
+// text is nod's own; what it quotes of a request is spelled out.
+type Fact struct {
+	Text  string
+	Level shell.Level
+}
+
+// addIf adds a fact when it is true.
+func addIf(facts []Fact, isTrue bool, text string, l shell.Level) []Fact {
+	if isTrue {
+		facts = append(facts, Fact{text, l})
+	}
+	return facts
+}
+
+// AppendNew appends what is not in the list yet.
+func AppendNew[T comparable](list []T, more ...T) []T {
+	for _, one := range more {
+		if !slices.Contains(list, one) {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// riskFacts are risks as facts: one for all that differ in a place only.
+func riskFacts(risks []policy.Risk) []Fact {
+	var texts []string
+	named, levels := map[string][]string{}, map[string]shell.Level{}
+	for _, r := range risks {
+		texts, levels[r.Text] = AppendNew(texts, r.Text), max(levels[r.Text], r.Level)
+		isBelow := func(name string) bool { return strings.HasPrefix(r.What, name+"/") }
+		if r.What != "" && !slices.ContainsFunc(named[r.Text], isBelow) {
+			named[r.Text] = AppendNew(named[r.Text], r.What)
+		}
+	}
+	facts := make([]Fact, len(texts))
+	for i, text := range texts {
+		facts[i] = Fact{tr(text, values{"What": firstOf(named[text])}), levels[text]}
+	}
+	return facts
+}
+
+// maxFact is how many characters of what a fact names are shown.
+const maxFact = 60
+
+// firstOf is the first of some names, and how many more there are.
+func firstOf(names []string) string {
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return safeEndsOf(names[0], maxFact)
+	}
+	return safeEndsOf(names[0], maxFact) + fmt.Sprintf(" (+%d)", len(names)-1)
+}
+
+// WorstFirst puts facts that call for more attention before others.
+func WorstFirst(facts []Fact) []Fact {
+	slices.SortStableFunc(facts, func(a, b Fact) int { return int(b.Level) - int(a.Level) })
+	return facts
+}
+
+// Worst is the highest level among facts.
+func Worst(facts []Fact) shell.Level {
+	level := shell.Note
+	for _, f := range facts {
+		level = max(level, f.Level)
+	}
+	return level
+}
+
+// classLevel is how much attention a class calls for by itself.
+func classLevel(c policy.Class) shell.Level {
+	switch c {
+	case policy.ReadOnly:
+		return shell.Note
+	case policy.Destructive:
+		return shell.Danger
+	}
+	return shell.Caution
+}
+
+// ReportedBy says whose word something is that nod here has not looked at.
+func ReportedBy(who interact.Requester) string {
+	return tr("reported by {{.Machine}}", values{"Machine": MachineName(who.Machine)})
+}
+
+// Class is what a call of that class can do.
+func (c Content) Class(class policy.Class) Fact {
+	f := Fact{ClassName(class), classLevel(class)}
+	if c.IsCommand && class == policy.Unknown {
+		f.Text = ClassName(policy.Execute)
+	}
+	return f
+}
+
+// A danger is a part of a command that is dangerous.
+type Danger struct {
+	At, line int
+	Command  string
+}
+
+// Text is the part on one line.
+func (d Danger) Text() string {
+	const most = 90
+	return tr("Line {{.Line}}: {{.Command}}", values{"Line": d.line, "Command": safeEndsOf(d.Command, most)})
+}
+
+// longLine is how many characters of a command on one line nobody overlooks a part of.
+const longLine = 240
+
+// dangersOf are the dangerous parts of a long command, in their order, each once.
+func dangersOf(command string, risks []policy.Risk) []Danger {
+	if !strings.Contains(strings.TrimSpace(command), "\n") && len(command) < longLine {
+		return nil
+	}
+	var found []Danger
+	for _, r := range risks {
+		isThere := slices.ContainsFunc(found, func(d Danger) bool { return d.At == r.At })
+		if r.Level < shell.Danger || r.Line == "" || r.At > len(command) || isThere {
+			continue
+		}
+		found = append(found, Danger{r.At, strings.Count(command[:r.At], "\n") + 1, r.Line})
+	}
+	slices.SortFunc(found, func(a, b Danger) int { return a.At - b.At })
+	return found
+}
+
+// sizeFact is how much there is to read.
+func sizeFact(text string) Fact {
+	lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
+	chars := utf8.RuneCountInString(text)
+	if lines == 1 {
+		return Fact{tr("{{.Chars}} characters", values{"Chars": chars}), shell.Note}
+	}
+	return Fact{tr("{{.Lines}} lines, {{.Chars}} characters", values{"Lines": lines, "Chars": chars}), shell.Note}
+}
+
+// muchRemoved is how many lines a change may take away before it calls for another look.
+const muchRemoved = 100
+
+// changeFact is how many lines a change adds and removes.
+func changeFact(added, removed int) Fact {
+	level := shell.Note
+	if removed >= muchRemoved && removed > 2*added {
+		level = shell.Caution
+	}
+	return Fact{tr("+{{.Added}} −{{.Removed}} lines", values{"Added": added, "Removed": removed}), level}
+}
+
+// HostOf returns the host that a program would go to for address, with its port and in the letters that go over the
+// network, or "" when programs might disagree about it.
+func HostOf(address string) (host string, u *url.URL) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Opaque != "" {
+		return "", nil
+	}
+	if strings.ContainsAny(address, "\\") || strings.ContainsAny(u.Host, "%@ ") || safetext.HasHidden(address) {
+		return "", nil // some programs take \ for /, and drop what does not show
+	}
+	name := u.Hostname()
+	if !isForeign(name) {
+		if _, err := netip.ParseAddr(name); err != nil && endsInNumber(name) {
+			return "", nil // a browser takes 2130706433 and 127.1 for 127.0.0.1, others for names
+		}
+		return u.Host, u
+	}
+	ascii, err := idna.Lookup.ToASCII(name)
+	if err != nil {
+		return "", nil
+	}
+	return ascii + strings.TrimPrefix(u.Host, name), u
+}
+
+// isForeign reports whether a host's name is spelled in more than ASCII, or stands for one that is.
+func isForeign(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasPrefix(name, "xn--") || strings.Contains(name, ".xn--") ||
+		strings.ContainsFunc(name, func(c rune) bool { return c >= utf8.RuneSelf })
+}
+
+// endsInNumber reports whether the last label of a host's name is a number, in which case browsers read all of it as
+// an IP address (https://url.spec.whatwg.org/#ends-in-a-number-checker).
+func endsInNumber(name string) bool {
+	name = strings.TrimSuffix(name, ".")
+	last := strings.ToLower(name[strings.LastIndex(name, ".")+1:])
+	if hex, ok := strings.CutPrefix(last, "0x"); ok {
+		return strings.Trim(hex, "0123456789abcdef") == ""
+	}
+	return last != "" && strings.Trim(last, "0123456789") == ""
+}
+
+// longQuery is how many bytes behind the ? of an address may hold more than a question.
+const longQuery = 64
+
+// addressFacts says what is special about the place that a URL leads to.
+func addressFacts(address string) []Fact {
+	host, u := HostOf(address)
+	if host == "" {
+		return []Fact{{tr("Unclear which host"), shell.Danger}}
+	}
+	facts := []Fact{{tr("Host {{.Host}}", values{"Host": PlainText(host)}), shell.Note}}
+	facts = addIf(facts, u.Scheme != "https", tr("Not encrypted"), shell.Caution)
+	facts = addIf(facts, len(u.RawQuery)+len(u.Fragment) >= longQuery, tr("Carries data in the address"), shell.Caution)
+	facts = addIf(facts, u.User != nil, tr("A user name is in front of the host"), shell.Danger)
+	return append(facts, hostFacts(u.Hostname())...)
+}
+
+func hostFacts(name string) []Fact {
+	name = strings.ToLower(strings.TrimSuffix(name, "."))
+	addr, err := netip.ParseAddr(name)
+	addr = addr.Unmap()
+	isLocal := err == nil && (addr.IsLoopback() || addr.IsUnspecified())
+	const metadata = "169.254.169.254" // where clouds tell their machines their keys
+	switch {
+	case name == metadata || name == "metadata.google.internal" || name == "fd00:ec2::254":
+		return []Fact{{tr("Gives out the keys of this machine"), shell.Danger}}
+	case isLocal || name == "localhost" || strings.HasSuffix(name, ".localhost"):
+		return []Fact{{tr("This computer"), shell.Caution}}
+	case err == nil && (addr.IsPrivate() || addr.IsLinkLocalUnicast()):
+		return []Fact{{tr("Local network"), shell.Caution}}
+	case err == nil:
+		return []Fact{{tr("A bare IP address"), shell.Caution}}
+	case isForeign(name):
+		shown, _ := idna.Lookup.ToUnicode(name) // what cannot be decoded stays as it is
+		return []Fact{{tr("Host name in foreign letters: {{.Name}}", values{"Name": PlainText(shown)}), shell.Caution}}
+	}
+	return nil
+}
+
+// commandFacts says what the fields beside a command ask for.
+func commandFacts(args arguments, at Places) []Fact {
+	var facts []Fact
+	if _, dir, ok := args.text("workdir", "cwd", "dir_path", "directory"); ok && dir != "" {
+		l := at.locate(dir)
+		facts = addIf(facts, l.Path == "", tr("Unclear in which folder it works"), shell.Danger)
+		facts = addIf(facts, l.Path != "" && !l.Inside, tr("Works outside the project"), shell.Caution)
+	}
+	isBackground := args.isTrue("run_in_background") || args.isTrue("is_background")
+	facts = addIf(facts, isBackground, tr("In the background"), shell.Note)
+	_, permissions, _ := args.text("sandbox_permissions")
+	isOutside := args.isTrue("dangerouslyDisableSandbox") || args.isTrue("with_escalated_permissions") ||
+		permissions == "require_escalated"
+	return addIf(facts, isOutside, tr("Outside the sandbox"), shell.Danger)
+}
+
+// maxPrograms is how many of a command's programs are named.
+const maxPrograms = 6
+
+// programsFact names the programs that a command starts.
+func programsFact(command string) []Fact {
+	names := programsIn(command)
+	if names == "" {
+		return nil
+	}
+	return []Fact{{tr("Runs {{.Programs}}", values{"Programs": PlainText(names)}), shell.Note}}
+}
+
+// programsIn lists the programs that a command starts, each once, in the command's own spelling.
+func programsIn(command string) string {
+	var names []string
+	for _, name := range shell.Assess(command).Programs {
+		if name != "" {
+			names = AppendNew(names, name)
+		}
+	}
+	if len(names) > maxPrograms {
+		names = append(names[:maxPrograms], "…")
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,69 @@
+package prompt
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"nod/interact"
+)
+
+// HintOf says what an answer to q must be, beyond being there; "" when anything will do.
+func HintOf(q interact.Question) string {
+	parts := []string{formatHint(q.Format), boundsHint(q)}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+}
+
+func formatHint(f interact.Format) string {
+	return map[interact.Format]string{
+		interact.Integer: tr("A whole number"), interact.Number: tr("A number"), interact.Email: tr("An e-mail address"),
+		interact.URI:      tr("An address such as https://example.com"),
+		interact.Date:     tr("A date such as 2030-12-31"),
+		interact.DateTime: tr("A date and time such as 2030-12-31T18:00:00Z"),
+	}[f]
+}
+
+// boundsHint says what Min and Max mean for q: how much, how long or how many.
+func boundsHint(q interact.Question) string {
+	if q.Min == nil && q.Max == nil {
+		return ""
+	}
+	bounds := values{"Min": bound(q.Min), "Max": bound(q.Max)}
+	switch {
+	case q.InputType == interact.Choice && !q.MultiSelect:
+		return ""
+	case q.InputType == interact.Choice:
+		return pickBounds(q, bounds)
+	case q.Format == interact.Integer || q.Format == interact.Number:
+		return oneOf(q, tr("from {{.Min}} to {{.Max}}", bounds),
+			tr("at least {{.Min}}", bounds), tr("at most {{.Max}}", bounds))
+	}
+	return oneOf(q, tr("{{.Min}} to {{.Max}} characters", bounds),
+		tr("at least {{.Min}} characters", bounds), tr("at most {{.Max}} characters", bounds))
+}
+
+func pickBounds(q interact.Question, bounds values) string {
+	if q.Min != nil && q.Max != nil && *q.Min == *q.Max {
+		return tr("Pick {{.Min}}", bounds)
+	}
+	return oneOf(q, tr("Pick {{.Min}} to {{.Max}}", bounds),
+		tr("Pick at least {{.Min}}", bounds), tr("Pick at most {{.Max}}", bounds))
+}
+
+// oneOf picks the text for the bounds that q has.
+func oneOf(q interact.Question, both, least, most string) string {
+	switch {
+	case q.Max == nil:
+		return least
+	case q.Min == nil:
+		return most
+	}
+	return both
+}
+
+func bound(limit *float64) string {
+	if limit == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*limit, 'f', -1, 64)
+}

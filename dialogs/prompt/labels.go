@@ -1,0 +1,55 @@
+package prompt
+
+import (
+	"cmp"
+
+	"nod/dialogs/safetext"
+	"nod/interact"
+)
+
+// Labels are what the buttons say.
+type Labels struct{ Yes, No, Why, Send, Placeholder string }
+
+// LabelsOf are those of an approval, which a plan words in another way.
+func LabelsOf(a interact.Approve) Labels {
+	if IsPlan(a) {
+		return Labels{
+			Yes: tr("Approve plan"), No: tr("Keep planning"), Why: tr("Keep planning with feedback…"),
+			Send: tr("Keep planning with this feedback"), Placeholder: tr("What to change (the agent reads it)"),
+		}
+	}
+	return Labels{
+		Yes: tr("Allow"), No: tr("Deny"), Why: tr("Deny with reason…"),
+		Send: tr("Deny with this reason"), Placeholder: tr("Reason (the agent reads it)"),
+	}
+}
+
+// ConfirmLabels are the words on the buttons.
+func ConfirmLabels(b interact.Confirm) (yes, no string) {
+	return safetext.Line(cmp.Or(b.YesLabel, tr("Yes")), MaxName), safetext.Line(cmp.Or(b.NoLabel, tr("No")), MaxName)
+}
+
+// Silence says what happens when nobody decides, and in what time.
+func Silence(r interact.Request, time string) string {
+	what := values{"Time": time, "Agent": AgentOf(r.Requester)}
+	switch r.Silence {
+	case interact.AsksInTerminal:
+		return tr("Goes back to the terminal in {{.Time}}", what)
+	case interact.AsksItself:
+		return tr("Goes back to {{.Agent}} in {{.Time}}", what)
+	case interact.GoesByOwnRules:
+		return tr("Left to the rules of {{.Agent}} in {{.Time}}", what)
+	}
+	switch b := r.Body.(type) {
+	case interact.Approve:
+		return tr("Denied in {{.Time}} unless you decide", what)
+	case interact.Confirm:
+		yes, no := ConfirmLabels(b)
+		what["Answer"] = no
+		if b.Default {
+			what["Answer"] = yes
+		}
+		return tr("Answers “{{.Answer}}” in {{.Time}}", what)
+	}
+	return tr("Ends unanswered in {{.Time}}", what)
+}

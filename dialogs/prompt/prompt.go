@@ -1,0 +1,17 @@
+// Package prompt is what a prompt says of a request, whoever shows it: its exact input line by line, with what is
+// hidden spelled out, what nod has worked out, and the words for who wants what. It draws nothing.
+package prompt
+
+import "fyne.io/fyne/v2/lang"
+
+// values fill the places of a translated sentence. What a requester wrote may be a value, never a key: keys
+// are templates and would be executed.
+type values map[string]any
+
+// tr translates one of nod's own sentences.
+func tr(key string, v ...values) string {
+	if len(v) == 0 {
+		return lang.L(key)
+	}
+	return lang.L(key, map[string]any(v[0]))
+}

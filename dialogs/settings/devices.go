@@ -1,0 +1,416 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+	"nod/dialogs/controls"
+	"nod/ipc/operator"
+	"nod/ipc/remote"
+	"nod/policy"
+	"nod/policy/config"
+)
+
+// phonePort is the port that is offered for the page for phones.
+const phonePort = "7464"
+
+// addressWidth is the width of an address with the name of its interface.
+const addressWidth = 230
+
+// pollPace is how long the page waits before it looks again whether an invitation was taken up.
+const pollPace = time.Second
+
+// phoneSection says where phones find this desk, what wakes them, and which of them may do what.
+type phoneSection struct {
+	page    *machinesPage
+	content fyne.CanvasObject
+
+	address  *controls.Select // of the page for phones
+	places   []option         // that it offers
+	saved    config.Phone     // as last shown
+	push     *controls.Select
+	pushRow  *controls.Setting
+	topic    *savedEntry
+	topicBox *fyne.Container // holds it
+	handOver *savedEntry
+	addRow   *controls.Setting
+	served   *fyne.Container // where the page is, or why not
+	isServed controls.Drawn
+	devices  *peerList
+	rights   map[string]*rightsRow
+
+	inviting   *invitingForm   // open; nil: no device is being added
+	invitation *fyne.Container // holds it
+	add        *controls.Button
+}
+
+func newPhoneSection(p *machinesPage) *phoneSection {
+	s := &phoneSection{
+		page: p, served: dialogs.Column(0), invitation: container.NewStack(), rights: map[string]*rightsRow{},
+	}
+	s.address = controls.NewSelect(nil, func(string) { s.setAddress() })
+	s.addRow = controls.NewSetting(lang.L("Serve the page for phones"),
+		lang.L("At one address of this computer. One of a Tailscale or WireGuard network is reached from everywhere by "+
+			"your own devices, and by nobody else."), controls.Wide(addressWidth, s.address))
+	s.push = controls.NewSelect([]string{lang.L("nothing"), "Web Push", "ntfy"}, func(string) { s.setPush() })
+	s.pushRow = controls.NewSetting(lang.L("What wakes them"),
+		lang.L("A message without any content. Web Push goes through the maker of the device's browser, ntfy through "+
+			"the server of your choice."), controls.Wide(controls.ControlWidth, s.push))
+	s.topic = newRemoteEntry(p.win, lang.L("Topic at an ntfy server"),
+		lang.L("Such as https://ntfy.example.com/my-topic."),
+		lang.L("Want the https address of a topic at an ntfy server."),
+		func(c *config.Config) *string { return &c.Remote.Phone.Push })
+	s.topicBox = dialogs.Column(0, dialogs.Rule(), s.topic.Row().Content)
+	s.handOver = newDuration(p.win, lang.L("Hand over after"), lang.L("How long a prompt waits for you here before your "+
+		"devices are told. While the screen is locked, nod is paused or it is quiet, too."), 0, time.Hour,
+		func(c *config.Config) *time.Duration { return &c.Remote.HandOver })
+	s.devices = newPeerList(lang.L("Devices"),
+		lang.L("Each may see what is pending and deny. The rest is for you to permit."))
+	s.add = controls.NewIconButton(lang.L("Add a device…"), theme.ContentAddIcon(), s.begin)
+	s.content = dialogs.Column(controls.SectionGap,
+		dialogs.Column(9, controls.Section(lang.L("Phone"),
+			lang.L("A small web page on which your own phone or tablet shows what is pending."),
+			s.addRow.Content, dialogs.Column(0, s.pushRow.Content, s.topicBox), s.handOver.Row().Content), s.served),
+		dialogs.Column(9, s.devices.content, s.invitation, container.NewHBox(s.add)))
+	return s
+}
+
+// refresh shows what is saved.
+func (s *phoneSection) refresh(state operator.State) {
+	c, editable := &state.Config, state.Problem == ""
+	s.saved = c.Remote.Phone
+	for _, one := range []setting{s.topic, s.handOver} {
+		one.refresh(c, editable)
+	}
+	controls.Enable(editable, s.address, s.push)
+	chosen := 0
+	switch s.saved.Push {
+	case "":
+	case config.PushWeb:
+		chosen = 1
+	default:
+		chosen = 2
+	}
+	if s.topic.Text == s.topic.saved { // else the person is writing one
+		s.showPush(chosen)
+	}
+	s.showAddress()
+}
+
+// showPush shows what wakes devices. The topic is there for ntfy only.
+func (s *phoneSection) showPush(chosen int) {
+	s.push.OnChanged = nil
+	s.push.SetSelectedIndex(chosen)
+	s.push.OnChanged = func(string) { s.setPush() }
+	controls.SetVisible(s.topicBox, chosen == 2)
+	if chosen != 2 {
+		s.topic.Problem.Say("")
+	} else if s.saved.Push == "" || s.saved.Push == config.PushWeb {
+		s.topic.saved = ""
+		s.topic.SetText("")
+	}
+}
+
+func (s *phoneSection) setPush() {
+	chosen := s.push.SelectedIndex()
+	s.showPush(chosen)
+	if chosen == 2 { // until there is a topic, what is saved stays
+		return
+	}
+	value := []string{"", config.PushWeb}[max(chosen, 0)]
+	s.page.win.change(func(c *config.Config) error { c.Remote.Phone.Push = value; return nil }, s.pushRow.Problem.Complain)
+}
+
+// showAddress offers the addresses that there are, and the one that is saved.
+func (s *phoneSection) showAddress() {
+	s.places = []option{{"", lang.L("off")}}
+	for _, a := range s.page.peers.Phone.Addresses {
+		s.places = append(s.places, option{net.JoinHostPort(a.IP, s.port()), a.IP + " · " + cleaned(a.Interface)})
+	}
+	isSaved := func(o option) bool { return o.value == s.saved.Address }
+	if !slices.ContainsFunc(s.places, isSaved) {
+		s.places = append(s.places, option{s.saved.Address, cleaned(s.saved.Address)})
+	}
+	s.address.OnChanged = nil
+	s.address.SetOptions(names(s.places, func(o option) string { return o.name }))
+	s.address.SetSelectedIndex(slices.IndexFunc(s.places, isSaved))
+	s.address.OnChanged = func(string) { s.setAddress() }
+}
+
+// port is that of the page.
+func (s *phoneSection) port() string {
+	if _, port, err := net.SplitHostPort(s.saved.Address); err == nil {
+		return port
+	}
+	return phonePort
+}
+
+func (s *phoneSection) setAddress() {
+	i := s.address.SelectedIndex()
+	if i < 0 || s.places[i].value == s.saved.Address {
+		return
+	}
+	value := s.places[i].value
+	s.saved.Address = value
+	s.page.win.change(func(c *config.Config) error { c.Remote.Phone.Address = value; return nil },
+		s.addRow.Problem.Complain)
+}
+
+// draw shows the devices, and where they find the page.
+func (s *phoneSection) draw() {
+	s.showAddress()
+	s.drawServed()
+	s.drawDevices()
+	if f := s.inviting; f != nil {
+		f.draw()
+	}
+}
+
+func (s *phoneSection) drawServed() {
+	phone := s.page.peers.Phone
+	if !s.isServed.Changed(phone.URL, phone.Fingerprint, phone.Problem) {
+		return
+	}
+	var rows []fyne.CanvasObject
+	if phone.Problem != "" {
+		rows = append(rows, dialogs.Padded(10, 14, controls.Paragraph(cleaned(phone.Problem), widget.DangerImportance)))
+	}
+	if phone.URL != "" {
+		rows = append(rows, factRow(lang.L("Address"), cleaned(phone.URL)),
+			factRow(lang.L("Fingerprint of its certificate (SHA-256)"), grouped(phone.Fingerprint)))
+	}
+	controls.SetContent(s.served)
+	if len(rows) > 0 {
+		controls.SetContent(s.served, controls.Card(rows...))
+	}
+}
+
+// grouped parts a fingerprint in hex, as browsers show it.
+func grouped(fingerprint string) string {
+	var pairs []string
+	for pair := range slices.Chunk([]rune(strings.ToUpper(cleaned(fingerprint))), 2) {
+		pairs = append(pairs, string(pair))
+	}
+	return strings.Join(pairs, ":")
+}
+
+func (s *phoneSection) drawDevices() {
+	var devices []operator.Peer
+	for _, peer := range s.page.peers.Peers {
+		if peer.Role == remote.RoleDevice {
+			devices = append(devices, peer)
+		}
+	}
+	if !s.devices.drawn.Changed(devices, s.page.sure) {
+		return
+	}
+	clear(s.rights)
+	var rows []fyne.CanvasObject
+	for _, d := range devices {
+		rows = append(rows, s.deviceRow(d))
+	}
+	if len(rows) == 0 {
+		rows = append(rows, controls.EmptyRow(lang.L("None.")))
+	}
+	controls.SetContent(s.devices.body, controls.Card(rows...))
+}
+
+func (s *phoneSection) deviceRow(d operator.Peer) fyne.CanvasObject {
+	rights := newRightsRow(d.May, func(may remote.May) {
+		s.page.act(func(ctx context.Context, o operator.Operator) error { return o.SetMay(ctx, d.Name, may) }, nil)
+	})
+	s.rights[d.Name] = rights
+	state, color := stateOf(d.State, time.Now())
+	seen := ""
+	if !d.Seen.IsZero() && !d.Up {
+		seen = lang.L("last seen {{.Ago}}", map[string]any{"Ago": ago(d.Seen, time.Now())})
+	}
+	head := container.NewHBox(dialogs.BoldWords(cleaned(d.Name), theme.SizeNameText, theme.ColorNameForeground),
+		dialogs.Badge(state, color))
+	added := lang.L("added {{.Day}}", map[string]any{"Day": d.Added.Local().Format(time.DateOnly)})
+	return dialogs.Padded(9, 14, dialogs.Column(6, head,
+		controls.Muted(joined(added, seen)), rights.content,
+		container.NewHBox(s.page.revokeButton(d.Name))))
+}
+
+// rightsRow is what a device may do.
+type rightsRow struct {
+	content   fyne.CanvasObject
+	questions *controls.Check
+	approvals *controls.Select
+	may       remote.May
+}
+
+// approvalClasses are those up to which a device may allow, the least first.
+var approvalClasses = append([]policy.Class{""}, policy.Classes...)
+
+func newRightsRow(may remote.May, changed func(remote.May)) *rightsRow {
+	r := &rightsRow{may: may}
+	r.questions = controls.NewCheck(lang.L("answer questions"), nil)
+	r.questions.SetChecked(may.Questions)
+	var names []string
+	for _, c := range approvalClasses {
+		switch c {
+		case "":
+			names = append(names, lang.L("nothing"))
+		case policy.Unknown:
+			names = append(names, lang.L("everything"))
+		default:
+			names = append(names, lang.L("up to “{{.Class}}”", map[string]any{"Class": controls.ClassName(c)}))
+		}
+	}
+	r.approvals = controls.NewSelect(names, nil)
+	r.approvals.SetSelectedIndex(max(slices.Index(approvalClasses, may.Approvals), 0))
+	set := func() {
+		now := remote.May{Questions: r.questions.Checked, Approvals: approvalClasses[max(r.approvals.SelectedIndex(), 0)]}
+		if now != r.may {
+			r.may = now
+			changed(now)
+		}
+	}
+	r.questions.OnChanged = func(bool) { set() }
+	r.approvals.OnChanged = func(string) { set() }
+	allow := dialogs.Words(lang.L("allow"), theme.SizeNameText, theme.ColorNameForeground)
+	r.content = container.NewHBox(r.questions, container.NewCenter(allow),
+		controls.Wide(controls.ControlWidth, r.approvals))
+	return r
+}
+
+// invitingForm adds a device: first its name and what it may, then the code for its camera.
+type invitingForm struct {
+	section *phoneSection
+	name    *controls.TextField
+	rights  *rightsRow
+	problem *controls.Remark
+
+	invited string // the name; empty: nobody yet
+	code    operator.Invitation
+	left    *widget.Label
+}
+
+// begin opens the form.
+func (s *phoneSection) begin() {
+	f := &invitingForm{section: s, problem: controls.NewRemark(widget.DangerImportance)}
+	f.name = controls.NewTextField(s.page.win.typedShortcut, false)
+	f.name.SetPlaceHolder(lang.L("Name of the device, such as Pixel"))
+	f.name.OnSubmitted = func(string) { f.invite() }
+	f.rights = newRightsRow(remote.May{Questions: true}, func(remote.May) {})
+	s.inviting = f
+	show := controls.MainButton(lang.L("Show the code"), nil, f.invite)
+	cancel := controls.QuietButton(lang.L("Cancel"), nil, s.leave)
+	controls.SetContent(s.invitation, controls.Card(dialogs.Padded(10, 14, dialogs.Column(8,
+		controls.Paragraph(lang.L("It may see what is pending, and deny. What more may it do?"), widget.MediumImportance),
+		f.name, f.rights.content, f.problem.Content, container.NewHBox(show, cancel)))))
+	s.add.Hide()
+	s.page.win.win.Canvas().Focus(f.name)
+}
+
+// leave closes the form.
+func (s *phoneSection) leave() {
+	s.inviting = nil
+	s.add.Show()
+	controls.SetContent(s.invitation)
+}
+
+// withdraw has the code that was shown last let in nobody any more.
+func (s *phoneSection) withdraw() {
+	s.page.act(func(ctx context.Context, o operator.Operator) error { return o.WithdrawInvitation(ctx) }, nil)
+}
+
+// invite asks for a code, and shows it.
+func (f *invitingForm) invite() {
+	name, may := strings.TrimSpace(f.name.Text), f.rights.may
+	switch {
+	case f.section.page.peers.Phone.URL == "":
+		f.problem.Complain(errors.New(lang.L("Pick an address for the page first.")))
+		return
+	case name == "":
+		f.problem.Complain(errors.New(lang.L("Give it a name first.")))
+		return
+	}
+	var code operator.Invitation
+	f.section.page.win.act(func(ctx context.Context) (err error) {
+		code, err = f.section.page.win.opts.Operator.Invite(ctx, name, may)
+		return err
+	}, func(err error) {
+		if f.section.inviting != f {
+			if err == nil {
+				f.section.withdraw() // it was cancelled meanwhile
+			}
+			return
+		}
+		f.problem.Complain(err)
+		if err == nil {
+			f.invited, f.code = name, code
+			f.show()
+			f.poll()
+		}
+	})
+}
+
+// show shows the code in place of the form.
+func (f *invitingForm) show() {
+	code, err := newQRCode(f.code.URL)
+	if err != nil {
+		f.problem.Complain(err)
+		return
+	}
+	phone := f.section.page.peers.Phone
+	f.left = dialogs.Lines("", theme.SizeNameText, widget.MediumImportance)
+	f.tick()
+	words := dialogs.Column(8,
+		controls.Bold(lang.L("Read this with the camera of {{.Name}}", map[string]any{"Name": cleaned(f.invited)}),
+			theme.SizeNameText),
+		controls.Muted(lang.L("Its browser warns of the certificate, which this computer has made itself. Compare the "+
+			"fingerprint, then go on.")),
+		controls.Exact(cleaned(phone.URL), theme.SizeNameCaptionText),
+		controls.Exact(grouped(phone.Fingerprint), theme.SizeNameCaptionText),
+		dialogs.Tight(f.left),
+		container.NewHBox(controls.NewButton(lang.L("Cancel"), func() {
+			f.section.leave()
+			f.section.withdraw()
+		})))
+	controls.SetContent(f.section.invitation, controls.Card(dialogs.Padded(12, 14,
+		container.New(controls.Besides{Gap: 16}, words, code))))
+	f.section.page.win.after(pace, func() { controls.Reveal(f.section.invitation) }) // once it has its size
+}
+
+// tick says how much time is left. It reports whether there is any.
+func (f *invitingForm) tick() bool {
+	left := time.Until(f.code.Until).Round(time.Second)
+	if left <= 0 {
+		f.left.SetText(lang.L("The code has expired. Cancel, and show another."))
+		return false
+	}
+	f.left.SetText(lang.L("For one device, for {{.Time}}", map[string]any{"Time": config.FormatDuration(left)}))
+	return true
+}
+
+// poll looks whether the device is there, as long as the code is shown and counts.
+func (f *invitingForm) poll() {
+	f.section.page.win.after(pollPace, func() {
+		if f.section.inviting == f && f.section.page.win.Visible() && f.tick() {
+			f.section.page.fetch()
+			f.poll()
+		}
+	})
+}
+
+// draw closes the form when the device has come.
+func (f *invitingForm) draw() {
+	isIt := func(p operator.Peer) bool { return p.Role == remote.RoleDevice && p.Name == f.invited }
+	if f.invited != "" && slices.ContainsFunc(f.section.page.peers.Peers, isIt) {
+		f.section.leave()
+	}
+}

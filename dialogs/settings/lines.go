@@ -1,0 +1,124 @@
+package settings
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+	"nod/dialogs/controls"
+	"nod/ipc/operator"
+	"nod/policy/config"
+)
+
+// lineList is the machines to which nod keeps a line by a command, and where the person adds one.
+type lineList struct {
+	page    *machinesPage
+	content fyne.CanvasObject
+	body    *fyne.Container
+	kind    *controls.Select
+	host    *controls.TextField
+	add     *controls.Button
+	problem *controls.Remark
+	drawn   controls.Drawn
+	server  controls.Drawn
+}
+
+// lineKinds are the ways to a machine.
+var lineKinds = []string{config.MachineSSH, config.MachineDocker, config.MachinePodman}
+
+func newLineList(p *machinesPage) *lineList {
+	l := &lineList{page: p, body: container.NewStack(), problem: newPart(p.win).problem}
+	l.host = controls.NewTextField(p.win.typedShortcut, false)
+	l.host.OnSubmitted = func(string) { l.save() }
+	l.host.OnChanged = func(string) { l.problem.Say("") }
+	l.kind = controls.NewSelect(lineKinds, func(kind string) {
+		l.problem.Say("")
+		if kind == config.MachineSSH {
+			l.host.SetPlaceHolder("me@build-1")
+			return
+		}
+		l.host.SetPlaceHolder(lang.L("name of the container"))
+	})
+	l.kind.SetSelected(config.MachineSSH)
+	l.add = controls.NewIconButton(lang.L("Add"), theme.ContentAddIcon(), l.save)
+	l.content = dialogs.Column(9,
+		controls.Header(lang.L("Lines to machines"), lang.L("nod keeps these up with your own ssh, docker or podman, and "+
+			"starts nod relay there. The machine needs the program nod, and then asks to join.")),
+		// Not NewBorder: the Tab key goes through the parts as they stand here.
+		container.New(layout.NewBorderLayout(nil, nil, l.kind, l.add), l.kind, l.host, l.add), l.problem.Content, l.body)
+	return l
+}
+
+// draw lists the lines that are saved.
+func (l *lineList) draw() {
+	controls.Enable(l.page.editable, l.kind, l.host, l.add)
+	if !l.drawn.Changed(l.page.machines, l.page.editable, l.page.peers.Lines) {
+		return
+	}
+	var rows []fyne.CanvasObject
+	for _, m := range l.page.machines {
+		remove := controls.QuietButton("", theme.DeleteIcon(), func() {
+			l.page.win.change(func(c *config.Config) error {
+				c.Remote.Machines = with(c.Remote.Machines, m, false)
+				return nil
+			}, l.problem.Complain)
+		})
+		controls.Enable(l.page.editable, remove)
+		rows = append(rows, dialogs.Padded(6, 14, container.New(controls.Besides{Gap: 8}, l.words(m), remove)))
+	}
+	if len(rows) == 0 {
+		rows = append(rows, controls.EmptyRow(lang.L("None.")))
+	}
+	controls.SetContent(l.body, controls.Card(rows...))
+}
+
+// words say what a line leads to, and whether it is up.
+func (l *lineList) words(m config.Machine) fyne.CanvasObject {
+	head := container.NewHBox(dialogs.BoldWords(cleaned(m.String()), theme.SizeNameText, theme.ColorNameForeground))
+	words := dialogs.Column(3, head)
+	lines := l.page.peers.Lines
+	i := slices.IndexFunc(lines, func(line operator.Line) bool { return line.Name == m.String() })
+	if i < 0 {
+		return words
+	}
+	state, color := stateOf(lines[i].State, time.Now())
+	head.Add(dialogs.Badge(state, color))
+	if lines[i].Problem != "" {
+		words.Add(dialogs.Tight(dialogs.Lines(problemOf(lines[i].State), theme.SizeNameCaptionText,
+			widget.WarningImportance)))
+	}
+	return words
+}
+
+// save adds the line that is typed.
+func (l *lineList) save() {
+	m := config.Machine{Kind: l.kind.Selected, Host: strings.TrimSpace(l.host.Text)}
+	if m.Host == "" {
+		l.problem.Complain(errors.New(lang.L("Name the host or the container first.")))
+		return
+	}
+	l.page.win.change(func(c *config.Config) error {
+		if slices.Contains(c.Remote.Machines, m) {
+			return errors.New(lang.L("This line is in the list already."))
+		}
+		c.Remote.Machines = append(slices.Clone(c.Remote.Machines), m)
+		if c.Validate() != nil {
+			return errors.New(lang.L("Want a host as ssh knows it, such as me@build-1, or the name of a container."))
+		}
+		return nil
+	}, func(err error) {
+		l.problem.Complain(err)
+		if err == nil {
+			l.host.SetText("")
+		}
+	})
+}

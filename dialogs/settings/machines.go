@@ -1,0 +1,511 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+	"nod/dialogs/controls"
+	"nod/dialogs/safetext"
+	"nod/ipc/operator"
+	"nod/ipc/remote"
+	"nod/ipc/remote/stream"
+	"nod/policy/config"
+)
+
+// machinesPage says who else asks and answers: machines with relays, other desks, and the person's own devices.
+type machinesPage struct {
+	part
+	settings settingList
+	peers    operator.Peers // as last fetched
+	known    bool           // they were
+	editable bool
+	machines []config.Machine // to which nod keeps a line
+	nats     config.NATS
+
+	joining *peerList
+	paired  *peerList
+	lines   *lineList
+	server  *fyne.Container // how the line to the NATS server is, and what to start relays with
+	phone   *phoneSection
+
+	naming  *pairing                // the key that is being named; nil: none
+	ignored map[remote.Key]struct{} // that ask to join, and that the person has put aside
+	most    int                     // machines and desks that are listed
+	sure    string                  // the peer whose "Revoke" was pressed once
+}
+
+// peerList is a section of the page that is made of peers. While they are the same its rows stay.
+type peerList struct {
+	content fyne.CanvasObject
+	body    *fyne.Container
+	drawn   controls.Drawn
+}
+
+func newPeerList(heading, hint string) *peerList {
+	l := &peerList{body: container.NewStack()}
+	l.content = dialogs.Column(9, controls.Header(heading, hint), l.body)
+	return l
+}
+
+func newMachinesPage(w *Window) *machinesPage {
+	p := &machinesPage{part: newPart(w), ignored: map[remote.Key]struct{}{}, server: dialogs.Column(0), most: rowsShown}
+	p.joining = newPeerList(lang.L("Asks to join"), lang.L("Pair only what shows these very words at its own end."))
+	p.paired = newPeerList(lang.L("Machines and desks"),
+		lang.L("Agents on a machine ask here. What a prompt says of its files is that machine's word."))
+	p.lines = newLineList(p)
+	p.phone = newPhoneSection(p)
+	nats := func(name, hint, want string, of func(*config.NATS) *string) *savedEntry {
+		return newRemoteEntry(w, name, hint, want, func(c *config.Config) *string { return of(&c.Remote.NATS) })
+	}
+	p.content = controls.Page(
+		p.problem.Content,
+		p.body,
+		p.joining.content,
+		p.paired.content,
+		p.lines.content,
+		dialogs.Column(9, p.settings.section(lang.L("Over NATS"),
+			lang.L("For more than one desk, or more machines than one person's. Nobody at the server can read or forge "+
+				"what goes through it."),
+			nats(lang.L("Server"), lang.L("Such as tls://nats.example.com; several with commas. Empty: none."),
+				lang.L("Want addresses such as tls://nats.example.com:4222, with commas and no spaces."),
+				func(n *config.NATS) *string { return &n.URL }),
+			nats(lang.L("Credentials"), lang.L("The path of a .creds file. Empty: none."),
+				lang.L("Want the absolute path of a file."), func(n *config.NATS) *string { return &n.Credentials }),
+			nats(lang.L("Certificates to trust"), lang.L("The path of a file. Empty: the system's."),
+				lang.L("Want the absolute path of a file."), func(n *config.NATS) *string { return &n.CA }),
+			nats(lang.L("Prefix"), lang.L("Of the names of streams and buckets."),
+				lang.L("Want up to 32 letters, digits, - and _."), func(n *config.NATS) *string { return &n.Prefix })),
+			p.server),
+		p.phone.content,
+	)
+	return p
+}
+
+// newRemoteEntry is a setting of how nod reaches others. A text that the configuration refuses is met with what it
+// wants.
+func newRemoteEntry(w *Window, name, hint, want string, of func(*config.Config) *string) *savedEntry {
+	return newSavedEntry(w, name, hint, func(c *config.Config) string { return *of(c) },
+		func(c *config.Config, typed string) error {
+			if *of(c) = strings.TrimSpace(typed); c.Validate() != nil {
+				return errors.New(want)
+			}
+			return nil
+		})
+}
+
+// refresh shows what is saved, and asks for the peers.
+func (p *machinesPage) refresh(s operator.State) {
+	p.settings.refresh(s)
+	p.editable, p.machines, p.nats = s.Problem == "", s.Config.Remote.Machines, s.Config.Remote.NATS
+	p.phone.refresh(s)
+	p.fetch()
+}
+
+func (p *machinesPage) fetch() {
+	controls.Fetch(&p.work, p.win.opts.Operator.Peers, p.show)
+}
+
+// show shows who is paired now.
+func (p *machinesPage) show(all operator.Peers, err error) {
+	if err != nil {
+		p.problem.Complain(err)
+		return
+	}
+	if !p.known || all.Problem == "" && p.peers.Problem != "" {
+		p.problem.Say("")
+	}
+	p.peers, p.known = all, true
+	p.draw()
+}
+
+// draw shows them, and leaves alone what is as it was.
+func (p *machinesPage) draw() {
+	if !p.known {
+		return
+	}
+	p.drawDesk()
+	p.drawJoining()
+	p.drawPaired()
+	p.lines.draw()
+	p.drawServer()
+	p.phone.draw()
+}
+
+// act does something about peers, and says what came of it.
+func (p *machinesPage) act(do func(context.Context, operator.Operator) error, done func(error)) {
+	p.win.act(func(ctx context.Context) error { return do(ctx, p.win.opts.Operator) }, func(err error) {
+		p.work.Drop() // what is on its way may be as it was before
+		p.problem.Complain(err)
+		if done != nil {
+			done(err)
+		}
+		p.draw()
+	})
+}
+
+// drawDesk shows the words that stand for this desk and, after another program has changed the list, what it made of
+// it.
+func (p *machinesPage) drawDesk() {
+	if !p.drawn.Changed(p.peers.Fingerprint, p.peers.Problem, p.peers.Held) {
+		return
+	}
+	var rows []fyne.CanvasObject
+	if p.peers.Problem != "" {
+		rows = append(rows, p.heldRow())
+	}
+	copyWords := copyButton(p.win, p.peers.Fingerprint)
+	words := dialogs.Column(2, dialogs.Words(lang.L("Fingerprint"), theme.SizeNameText, theme.ColorNameForeground),
+		wordsOf(p.peers.Fingerprint))
+	rows = append(rows, dialogs.Padded(9, 14, container.New(controls.Besides{Gap: 12}, words, copyWords)))
+	controls.SetContent(p.body, controls.Section(lang.L("This desk"),
+		lang.L("Machines and other desks show these words for this one."), rows...))
+}
+
+// heldRow says that no peer counts, and lets the person settle that.
+func (p *machinesPage) heldRow() fyne.CanvasObject {
+	text := dialogs.Column(6, controls.Paragraph(cleaned(p.peers.Problem), widget.DangerImportance))
+	settle := func(accept bool) func() {
+		seen := p.peers.Held
+		return func() {
+			p.act(func(ctx context.Context, o operator.Operator) error { return o.SettlePeers(ctx, seen, accept) }, nil)
+		}
+	}
+	buttons := container.NewHBox()
+	for _, held := range p.peers.Held {
+		text.Add(controls.Exact(roleName(held.Role)+"  "+cleaned(held.Name)+"  "+held.Key.Fingerprint(),
+			theme.SizeNameCaptionText))
+	}
+	if len(p.peers.Held) > 0 {
+		buttons.Add(controls.NewButton(lang.L("Accept these"), settle(true)))
+	}
+	buttons.Add(controls.NewButton(lang.L("Start anew with none"), settle(false)))
+	return dialogs.Padded(9, 14, dialogs.Column(8, text, buttons))
+}
+
+// pairing is a key that the person gives a name, to let it in.
+type pairing struct {
+	key  remote.Key
+	name *controls.TextField
+}
+
+// drawJoining lists what asks to join, and is not put aside.
+func (p *machinesPage) drawJoining() {
+	asks := slices.DeleteFunc(slices.Clone(p.peers.Joining), func(j operator.Joining) bool {
+		_, isIgnored := p.ignored[j.Key]
+		return isIgnored
+	})
+	if p.naming != nil && !slices.ContainsFunc(asks, func(j operator.Joining) bool { return j.Key == p.naming.key }) {
+		p.naming = nil
+	}
+	hidden := len(p.peers.Joining) - len(asks)
+	controls.SetVisible(p.joining.content, len(asks)+hidden > 0)
+	if !p.joining.drawn.Changed(asks, hidden, p.naming, p.editable) {
+		return
+	}
+	var rows []fyne.CanvasObject
+	for _, j := range asks[:min(len(asks), rowsShown)] {
+		rows = append(rows, p.joiningRow(j))
+	}
+	if more := len(asks) - rowsShown; more > 0 {
+		rows = append(rows, controls.EmptyRow(lang.L("+{{.Count}} more", map[string]any{"Count": more})))
+	}
+	if hidden > 0 {
+		again := controls.QuietButton(lang.L("Show what was ignored"), nil, func() {
+			clear(p.ignored)
+			p.draw()
+		})
+		rows = append(rows, container.NewCenter(again))
+	}
+	controls.SetContent(p.joining.body, controls.Card(rows...))
+}
+
+func (p *machinesPage) joiningRow(j operator.Joining) fyne.CanvasObject {
+	words := dialogs.Column(4,
+		controls.Paragraph(lang.L("{{.Role}} that calls itself “{{.Name}}”",
+			map[string]any{"Role": roleName(j.Role), "Name": cleaned(j.Hello.Name)}), widget.MediumImportance),
+		wordsOf(j.Fingerprint),
+		controls.Muted(joined(claims(j.Hello), cleaned(j.Line), ago(j.Came, time.Now()))))
+	if p.naming == nil || p.naming.key != j.Key {
+		pair := controls.NewButton(lang.L("Pair…"), func() { p.name(j) })
+		controls.Enable(p.peers.Problem == "", pair)
+		ignore := controls.QuietButton(lang.L("Ignore"), nil, func() {
+			p.ignored[j.Key] = struct{}{}
+			p.draw()
+		})
+		return dialogs.Padded(9, 14, container.New(controls.Besides{Gap: 12}, words, container.NewHBox(ignore, pair)))
+	}
+	letIn := controls.MainButton(lang.L("The words are the same: pair"), nil, p.pair)
+	cancel := controls.QuietButton(lang.L("Cancel"), nil, func() { p.name(operator.Joining{}) })
+	words.Add(controls.Muted(lang.L("Name it. Prompts and History show that name.")))
+	words.Add(p.naming.name)
+	words.Add(container.NewHBox(letIn, cancel))
+	return dialogs.Padded(9, 14, words)
+}
+
+// name lets the person name what asks to join; without a key nothing.
+func (p *machinesPage) name(j operator.Joining) {
+	p.naming = nil
+	p.problem.Say("")
+	if j.Key != (remote.Key{}) {
+		field := controls.NewTextField(p.win.typedShortcut, false)
+		field.SetPlaceHolder(lang.L("Name"))
+		field.SetText(suggestedName(j.Hello.Name))
+		field.OnSubmitted = func(string) { p.pair() }
+		p.naming = &pairing{j.Key, field}
+	}
+	p.draw()
+	if p.naming != nil {
+		p.win.win.Canvas().Focus(p.naming.name)
+	}
+}
+
+// suggestedName is what a machine calls itself, as far as that is a plain name.
+func suggestedName(claimed string) string {
+	const most = 40
+	isPlain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.' || r == '_'
+	}
+	if len(claimed) > most || strings.ContainsFunc(claimed, func(r rune) bool { return !isPlain(r) }) {
+		return ""
+	}
+	return claimed
+}
+
+// pair lets in the key that has been named.
+func (p *machinesPage) pair() {
+	if p.naming == nil {
+		return
+	}
+	key, name := p.naming.key, strings.TrimSpace(p.naming.name.Text)
+	if name == "" {
+		p.problem.Complain(errors.New(lang.L("Give it a name first.")))
+		return
+	}
+	p.act(func(ctx context.Context, o operator.Operator) error { return o.Pair(ctx, key, name) }, func(err error) {
+		if err == nil {
+			p.naming = nil
+		}
+	})
+}
+
+// drawPaired lists machines and other desks.
+func (p *machinesPage) drawPaired() {
+	var peers []operator.Peer
+	for _, peer := range p.peers.Peers {
+		if peer.Role != remote.RoleDevice {
+			peers = append(peers, peer)
+		}
+	}
+	if !p.paired.drawn.Changed(peers, p.sure, p.most) {
+		return
+	}
+	var rows []fyne.CanvasObject
+	for _, peer := range peers[:min(len(peers), p.most)] {
+		rows = append(rows, p.peerRow(peer))
+	}
+	switch {
+	case len(rows) == 0:
+		rows = append(rows, controls.EmptyRow(lang.L("None. Add a machine below; it then asks to join.")))
+	case len(peers) > p.most:
+		rows = append(rows, container.NewCenter(controls.QuietButton(lang.L("Show more"), nil, func() {
+			p.most += rowsShown
+			p.draw()
+		})))
+	}
+	controls.SetContent(p.paired.body, controls.Card(rows...))
+}
+
+func (p *machinesPage) peerRow(peer operator.Peer) fyne.CanvasObject {
+	state, color := stateOf(peer.State, time.Now())
+	head := container.NewHBox(dialogs.BoldWords(cleaned(peer.Name), theme.SizeNameText, theme.ColorNameForeground),
+		dialogs.Badge(state, color))
+	words := dialogs.Column(4, head, controls.Muted(joined(roleName(peer.Role), cleaned(peer.Line), claims(peer.Hello))))
+	if figures := joined(peerFigures(peer)...); figures != "" {
+		words.Add(controls.Muted(figures))
+	}
+	if peer.State.Problem != "" {
+		words.Add(dialogs.Tight(dialogs.Lines(problemOf(peer.State), theme.SizeNameCaptionText,
+			widget.WarningImportance)))
+	}
+	buttons := container.NewHBox()
+	if peer.Role == remote.RoleMachine {
+		forget := controls.QuietButton(lang.L("Forget approvals"), nil, func() {
+			p.act(func(ctx context.Context, o operator.Operator) error { return o.ForgetApprovals(ctx, peer.Name) }, nil)
+		})
+		controls.Enable(peer.Up, forget) // how many there are it said when it came
+		buttons.Add(forget)
+	}
+	buttons.Add(p.revokeButton(peer.Name))
+	words.Add(buttons)
+	return dialogs.Padded(9, 14, words)
+}
+
+// revokeButton asks once more, in its own place: the second press does it.
+func (p *machinesPage) revokeButton(name string) *controls.Button {
+	text, importance := lang.L("Revoke"), widget.MediumImportance
+	if p.sure == name {
+		text, importance = lang.L("Press again to revoke"), widget.DangerImportance
+	}
+	b := controls.NewButton(text, func() {
+		if p.sure != name {
+			p.sure = name
+			p.draw()
+			return
+		}
+		p.sure = ""
+		p.act(func(ctx context.Context, o operator.Operator) error { return o.Unpair(ctx, name) }, nil)
+	})
+	b.Importance = importance
+	return b
+}
+
+// leave forgets what was begun.
+func (p *machinesPage) leave() {
+	p.sure, p.naming = "", nil
+	p.phone.leave()
+	p.draw()
+}
+
+// stateOf says how a line is, and the colour that goes with it.
+func stateOf(s remote.State, now time.Time) (string, fyne.ThemeColorName) {
+	since := map[string]any{"Time": clockTime(s.Since, now)}
+	switch {
+	case s.Up && s.Since.IsZero():
+		return lang.L("connected"), theme.ColorNameSuccess
+	case s.Up:
+		return lang.L("connected since {{.Time}}", since), theme.ColorNameSuccess
+	case s.Since.IsZero():
+		return lang.L("not connected"), dialogs.ColorMuted
+	}
+	return lang.L("not connected since {{.Time}}", since), theme.ColorNameWarning
+}
+
+// clockTime is the time of day, with the day when that is another one.
+func clockTime(t, now time.Time) string {
+	t = t.In(now.Location())
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return t.Format("15:04")
+	}
+	return t.Format("2006-01-02 15:04")
+}
+
+// skewShown is how far a clock may be off before that is said.
+const skewShown = 2 * time.Second
+
+// peerFigures are what there is to say of a peer in numbers.
+func peerFigures(peer operator.Peer) (all []string) {
+	add := func(is bool, sentence string) {
+		if is {
+			all = append(all, sentence)
+		}
+	}
+	add(peer.Pending > 0, lang.L("{{.Count}} pending", map[string]any{"Count": peer.Pending}))
+	add(peer.Hello.Policy > 0 && !peer.IsOld, lang.L("applies your policy"))
+	add(peer.IsOld, lang.L("applies an older policy of yours"))
+	add(peer.Role == remote.RoleMachine && peer.Up && peer.Hello.Policy == 0,
+		lang.L("has no policy yet: asks about everything"))
+	add(peer.Hello.Grants > 0, lang.L("approvals kept there: {{.Count}}", map[string]any{"Count": peer.Hello.Grants}))
+	add(peer.Trip > 0, lang.L("{{.Time}} there and back", map[string]any{"Time": peer.Trip.Round(time.Millisecond)}))
+	skew := map[string]any{"Time": peer.Skew.Abs().Round(time.Second)}
+	add(peer.Skew > skewShown, lang.L("its clock is {{.Time}} ahead", skew))
+	add(peer.Skew < -skewShown, lang.L("its clock is {{.Time}} behind", skew))
+	add(!peer.Up && !peer.Seen.IsZero(), lang.L("last seen {{.Ago}}", map[string]any{"Ago": ago(peer.Seen, time.Now())}))
+	return all
+}
+
+// claims is what a machine says of itself.
+func claims(h remote.Hello) string {
+	version := ""
+	if h.Version != "" {
+		version = "nod " + cleaned(h.Version)
+	}
+	who := cleaned(h.Name)
+	if h.User != "" {
+		who = cleaned(h.User) + "@" + who
+	}
+	return joined(who, cleaned(h.System), version)
+}
+
+// maxClaim is how many characters are shown of what somebody else says.
+const maxClaim = 80
+
+// cleaned is text from elsewhere on one line.
+func cleaned(s string) string { return safetext.Line(s, 2*maxClaim) }
+
+// problemOf is why a line is down, in the person's language where nod says it; else in the words of a server.
+func problemOf(s remote.State) string {
+	if slices.Contains(stream.Problems, s.Problem) {
+		return lang.L(s.Problem)
+	}
+	return cleaned(s.Problem)
+}
+
+// joined puts what there is to say into one line.
+func joined(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+}
+
+// wordsOf shows a fingerprint, which breaks between its words only.
+func wordsOf(fingerprint string) fyne.CanvasObject {
+	l := dialogs.Lines(cleaned(fingerprint), theme.SizeNameText, widget.MediumImportance)
+	l.TextStyle.Monospace = true
+	return dialogs.Tight(l)
+}
+
+func roleName(r remote.Role) string {
+	switch r {
+	case remote.RoleMachine:
+		return lang.L("Machine")
+	case remote.RoleDesk:
+		return lang.L("Desk")
+	case remote.RoleDevice:
+		return lang.L("Device")
+	}
+	return lang.L("Unknown")
+}
+
+// copyButton copies a text.
+func copyButton(w *Window, text string) *controls.Button {
+	return controls.QuietButton("", theme.ContentCopyIcon(), func() { w.app.Clipboard().SetContent(text) })
+}
+
+// drawServer says how the line to the NATS server is, and what to start relays with.
+func (p *machinesPage) drawServer() {
+	var line operator.Line
+	for _, l := range p.peers.Lines {
+		if l.Name == operator.NATSLine {
+			line = l
+		}
+	}
+	state, color := stateOf(line.State, time.Now())
+	if !p.lines.server.Changed(p.nats, line, p.peers.Desk, state) {
+		return
+	}
+	if p.nats.URL == "" {
+		controls.SetContent(p.server)
+		return
+	}
+	command := "nod relay --nats " + p.nats.URL + " --desk " + p.peers.Desk.String()
+	if p.nats.Prefix != config.Default().Remote.NATS.Prefix {
+		command += " --prefix " + p.nats.Prefix
+	}
+	words := dialogs.Column(4, container.NewHBox(dialogs.Badge(state, color)))
+	if line.Problem != "" {
+		words.Add(dialogs.Tight(dialogs.Lines(cleaned(line.Problem), theme.SizeNameCaptionText,
+			widget.WarningImportance)))
+	}
+	words.Add(controls.Muted(lang.L("Start a relay on each machine with:")))
+	words.Add(controls.Exact(safetext.Line(command, 4*controls.QuoteLimit), theme.SizeNameCaptionText))
+	row := dialogs.Padded(9, 14, container.New(controls.Besides{Gap: 12}, words, copyButton(p.win, command)))
+	controls.SetContent(p.server, controls.Card(row))
+}

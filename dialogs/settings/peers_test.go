@@ -1,0 +1,152 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"nod/ipc/operator"
+	"nod/ipc/remote"
+	"nod/policy"
+)
+
+// The keys of tests.
+var (
+	deskKey  = remote.Key{Sign: "UDESK", Seal: "XDESK"}
+	build1   = remote.Key{Sign: "UBUILD1", Seal: "XBUILD1"}
+	newcomer = remote.Key{Sign: "UNEW", Seal: "XNEW"}
+	pixel    = remote.Key{Sign: "pixel"}
+)
+
+// somePeers are paired with a desk, or ask to be.
+func somePeers(now time.Time) operator.Peers {
+	day := time.Date(2030, 5, 6, 12, 0, 0, 0, time.UTC)
+	return operator.Peers{
+		Desk: deskKey, Fingerprint: "amused bronze cactus dinner elbow fossil",
+		Lines: []operator.Line{
+			{Name: "docker dev", State: remote.State{Problem: "docker exec: no such container: start it, and nod tries again"}},
+			{Name: "nats", State: remote.State{Up: true}}, {Name: "ssh ci@build-1", State: remote.State{Up: true}},
+		},
+		Peers: []operator.Peer{
+			{
+				Peer:  remote.Peer{Name: "office", Role: remote.RoleDesk, Key: remote.Key{Sign: "UOFFICE"}, Added: day},
+				State: remote.State{Up: true, Trip: 41 * time.Millisecond},
+				Hello: remote.Hello{Name: "tower", User: "ada", System: "linux/amd64", Version: "1.4.0"}, Line: "nats",
+			},
+			{
+				Peer:  remote.Peer{Name: "build-1", Role: remote.RoleMachine, Key: build1, Added: day},
+				State: remote.State{Up: true, Trip: 12 * time.Millisecond, Skew: 3 * time.Minute},
+				Hello: remote.Hello{Name: "ip-10-0-0-7", User: "ci", System: "linux/arm64", Version: "1.4.0", Policy: 17,
+					Grants: 2},
+				Line: "ssh ci@build-1", Pending: 2,
+			},
+			{
+				Peer:  remote.Peer{Name: "dev container", Role: remote.RoleMachine, Key: remote.Key{Sign: "UDEV"}, Added: day},
+				State: remote.State{Problem: "docker exec: no such container: start it, and nod tries again"},
+				Hello: remote.Hello{Name: "8f3c", User: "root", System: "linux/amd64", Version: "1.4.0"}, Line: "docker dev",
+			},
+			{
+				Peer: remote.Peer{Name: "Pixel", Role: remote.RoleDevice, Key: pixel, Added: day,
+					May: remote.May{Questions: true, Approvals: policy.Write}},
+				State: remote.State{Up: true},
+			},
+		},
+		Joining: []operator.Joining{{
+			Key: newcomer, Role: remote.RoleMachine, Fingerprint: "garlic hockey ivory jungle kettle lemon",
+			Hello: remote.Hello{Name: "ci-7", User: "ci", System: "linux/amd64", Version: "1.4.0"}, Line: "nats", Came: now,
+		}},
+		Phone: operator.Phone{
+			URL:         "https://100.64.0.7:7464/",
+			Fingerprint: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+			Addresses: []operator.Address{
+				{IP: "100.64.0.7", Interface: "tailscale0", Private: true}, {IP: "192.168.1.20", Interface: "wlp2s0"},
+			},
+		},
+	}
+}
+
+// paired are the peers of the fake's desk; nil: none.
+func (o *fakeOperator) paired(change func(*operator.Peers)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	change(&o.peers)
+}
+
+// done notes a call, and refuses it where the fake refuses.
+func (o *fakeOperator) done(call ...any) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.did = append(o.did, fmt.Sprint(call...))
+	return o.refuse
+}
+
+// Peers returns a copy.
+func (o *fakeOperator) Peers(context.Context) (operator.Peers, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := o.peers
+	all.Peers, all.Joining = slices.Clone(all.Peers), slices.Clone(all.Joining)
+	return all, nil
+}
+
+func (o *fakeOperator) Pair(_ context.Context, key remote.Key, name string) error {
+	if err := o.done("pair ", key, " ", name); err != nil {
+		return err
+	}
+	o.paired(func(p *operator.Peers) {
+		p.Joining = slices.DeleteFunc(p.Joining, func(j operator.Joining) bool { return j.Key == key })
+		p.Peers = append(p.Peers, operator.Peer{Peer: remote.Peer{Name: name, Role: remote.RoleMachine, Key: key}})
+	})
+	return nil
+}
+
+func (o *fakeOperator) Unpair(_ context.Context, name string) error {
+	if err := o.done("unpair ", name); err != nil {
+		return err
+	}
+	o.paired(func(p *operator.Peers) {
+		p.Peers = slices.DeleteFunc(p.Peers, func(peer operator.Peer) bool { return peer.Name == name })
+	})
+	return nil
+}
+
+func (o *fakeOperator) SetMay(_ context.Context, name string, may remote.May) error {
+	if err := o.done("may ", name, " ", may.Questions, " ", may.Approvals); err != nil {
+		return err
+	}
+	o.paired(func(p *operator.Peers) {
+		for i := range p.Peers {
+			if p.Peers[i].Name == name {
+				p.Peers[i].May = may
+			}
+		}
+	})
+	return nil
+}
+
+func (o *fakeOperator) SettlePeers(_ context.Context, seen []remote.Peer, accept bool) error {
+	if err := o.done("settle ", len(seen), " ", accept); err != nil {
+		return err
+	}
+	o.paired(func(p *operator.Peers) { p.Problem, p.Held = "", nil })
+	return nil
+}
+
+func (o *fakeOperator) ForgetApprovals(_ context.Context, name string) error {
+	return o.done("forget ", name)
+}
+
+func (o *fakeOperator) Invite(_ context.Context, name string, may remote.May) (operator.Invitation, error) {
+	err := o.done("invite ", name, " ", may.Questions, " ", may.Approvals)
+	return operator.Invitation{
+		URL: "https://100.64.0.7:7464/#pair=c2VjcmV0LXNlY3JldC1zZWNyZXQ" +
+			"&fp=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822c",
+		Until: time.Now().Add(5 * time.Minute),
+	}, err
+}
+
+func (o *fakeOperator) WithdrawInvitation(context.Context) error { return o.done("withdraw") }
+
+var errRefused = errors.New("another has this name: take another one")

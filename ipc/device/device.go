@@ -1,0 +1,267 @@
+// Package device is the HTTPS server at which the person's own devices, such as a phone, show what is pending and
+// answer it. nod-desktop runs it only while an address for it is set; the agents' port and socket serve none of it.
+//
+// # The protocol
+//
+// The origin is https://ADDRESS:PORT, an IP address of this machine. The server has a certificate of its own, which
+// the person compares by its SHA-256. There are no cookies and no other origins. A request is refused, with status
+// 421, when its Host is another, and with 403 when Sec-Fetch-Site or Origin says that another page sends it.
+//
+// GET of / and of the other files of the page, those of package page, needs no key. The Content-Security-Policy permits
+// no inline script and no inline style, and wants trusted types: the page may make one policy, named "nod", for the
+// address of sw.js. GET /nod.crt returns a certificate that makes a phone trust the server's: see [Authority].
+//
+// All else is JSON, with Content-Type: application/json. What fails has a status of 400 or more and a [Problem].
+// Base64url is without padding; times are milliseconds.
+//
+// A device's key is ECDSA on P-256, made in the browser as one that cannot be exported. Its public half, as WebCrypto
+// exports it "raw" (65 bytes) in base64url, is its name here: KEY. Each request but GET /nonce carries
+//
+//	Authorization: Nod key=KEY, nonce=NONCE, sig=SIGNATURE
+//
+// where SIGNATURE is in base64url what WebCrypto's sign gives (ECDSA with SHA-256, 64 bytes) for this text in UTF-8,
+// five lines parted by "\n", none after the last:
+//
+//	nod-device-1
+//	METHOD HOST
+//	PATH                    with the query, as in /prompts?after=abc
+//	DIGEST                  of the body, hex SHA-256; of nothing when there is none
+//	NONCE
+//
+// A nonce counts once, for two minutes. GET /nonce returns a [Nonce], and so does each reply to a signed request, in
+// the header Nod-Nonce: the next request needs no trip of its own.
+//
+// POST /pair takes a [Pairing], signed with the key that it is about, and returns the [Device]. The secret is that of
+// an invitation, which the person's camera reads as https://ADDRESS:PORT/#pair=SECRET&fp=SHA256. It counts once, for
+// five minutes. 403 with the code "invitation": it does not count, whatever the reason.
+//
+// GET /prompts?after=CURSOR returns the [Prompts] that are pending and not put off, oldest first. With the cursor of
+// the last reply it waits for something else to say, 25 seconds at most; without one it returns at once. 401 with the
+// code "unpaired": the person has revoked the device, also in the midst of waiting.
+//
+// GET /prompts/ID returns the [View] of one. Its digest is the hex SHA-256 of the bytes of this very reply. Fetch it
+// anew when the revision in [Prompts] is another.
+//
+// POST /answer takes an [Answer] and returns 204 once the journal has it. Codes: "gone" (410) when the prompt is not
+// pending any more, "changed" (409) when digest or revision are not those of the view as it is now, so look again;
+// "early" (425) before the view has been here for its arm_ms, or when the page has not had its end in view;
+// "forbidden" (403) when the device may not answer this; "invalid" (422) when it is no answer to what is asked, with
+// the id of the question in a form.
+//
+// POST /push takes a [Subscription], or {} for none, and returns 204. "forbidden" when nothing is pushed, or that
+// service is not known.
+//
+// "nonce" (401) means: fetch a nonce, sign again; "busy" (429, with Retry-After) means: later.
+package device
+
+import (
+	"nod/interact"
+	"nod/ipc/remote"
+)
+
+// Nonce is a number that a device signs along with a request, once.
+type Nonce struct {
+	Nonce string `json:"nonce"`
+}
+
+// Pairing is how a device becomes one of the person's.
+type Pairing struct {
+	Secret string `json:"secret"` // of the invitation
+	Key    string `json:"key"`    // as in Authorization
+}
+
+// Device is what the person calls a device, and what it may do.
+type Device struct {
+	Name string     `json:"name"`
+	May  remote.May `json:"may"`
+}
+
+// Prompts is what is pending.
+type Prompts struct {
+	Cursor  string     `json:"cursor"`
+	Desk    About      `json:"desk"`
+	Device  Device     `json:"device"`
+	Push    string     `json:"push,omitempty"` // the key of applicationServerKey, in base64url; empty: no Web Push
+	Prompts []Headline `json:"prompts"`
+}
+
+// About is what the nod-desktop that asks says of itself.
+type About struct {
+	Name     string `json:"name"` // of the machine
+	Version  string `json:"version"`
+	Language string `json:"language"` // of what nod says, as in "en" or "zh-CN"
+}
+
+// Headline is a pending request in one line.
+type Headline struct {
+	ID       interact.ID   `json:"id"`
+	Revision string        `json:"revision"` // is another when the view is
+	Kind     interact.Kind `json:"kind"`
+	Agent    string        `json:"agent"`   // who asks, spelled out
+	Summary  string        `json:"summary"` // what about, spelled out
+	AgeMS    int64         `json:"age_ms"`
+	LeftMS   int64         `json:"left_ms"` // until nobody waits for it any longer
+}
+
+// View is a prompt as a page shows it. All text of a requester's is spelled out already: what would not show is
+// visible, so it is to be set as text, never as markup. What it has not is not to be shown.
+type View struct {
+	ID       interact.ID   `json:"id"`
+	Revision string        `json:"revision"`
+	Kind     interact.Kind `json:"kind"` // approve, ask, confirm or form
+	ArmMS    int64         `json:"arm_ms"`
+	Head     Head          `json:"head"`
+
+	// Of an approval.
+	Class    *Fact    `json:"class,omitempty"`    // what the call can do
+	Facts    []Fact   `json:"facts,omitempty"`    // what nod worked out, the worst first
+	Reported []Fact   `json:"reported,omitempty"` // what the machine that asks says beside that
+	Dangers  []string `json:"dangers,omitempty"`  // the dangerous parts of a long command
+	Warnings []string `json:"warnings,omitempty"`
+	Lines    []Line   `json:"lines,omitempty"`  // the exact input; of a question or a confirmation its text
+	Must     int      `json:"must,omitempty"`   // the first so many lines must have been in view; 0: all of them
+	TooLong  bool     `json:"too_long"`         // it cannot be shown whole, so nobody can allow it
+	Prose    bool     `json:"prose,omitempty"`  // the lines are a plan, to be read rather than executed
+	Parts    []Part   `json:"parts,omitempty"`  // of a command line: what of it the rules let pass
+	Raw      []Line   `json:"raw,omitempty"`    // the whole input as JSON, where Lines show it in another way
+	Says     string   `json:"says,omitempty"`   // the agent's own description
+	Why      string   `json:"why,omitempty"`    // why the person is asked
+	Title    string   `json:"title,omitempty"`  // of a form
+	Silence  string   `json:"silence,omitzero"` // what happens when nobody answers, with {time} for how long that is in
+	Fields   []Field  `json:"fields,omitempty"` // of a question one, of a form all
+
+	Affirm []Affirmation `json:"affirm,omitempty"` // the buttons that say yes; none when this device may not
+	Refuse *Refusal      `json:"refuse,omitempty"` // the button that says no; nil when this device may not
+	Limit  string        `json:"limit,omitempty"`  // what this device may not do here, and why
+}
+
+// Head says who wants what.
+type Head struct {
+	Agent   string   `json:"agent"`
+	Project string   `json:"project,omitempty"`
+	Wish    string   `json:"wish"`             // as in "wants to run"
+	Object  string   `json:"object,omitempty"` // of that, in the requester's own word: set it apart
+	Machine string   `json:"machine,omitempty"`
+	Origin  []Origin `json:"origin"`
+}
+
+// Origin is what is known of who asks.
+type Origin struct {
+	Label string `json:"label"` // as in "verified"
+	Level Level  `json:"level"` // caution for what is not verified
+	Text  string `json:"text"`
+}
+
+// Level is how much attention something calls for.
+type Level string
+
+// The levels.
+const (
+	Note    Level = "note"
+	Caution Level = "caution"
+	Danger  Level = "danger"
+)
+
+// Fact is something that nod worked out.
+type Fact struct {
+	Text  string `json:"text"`
+	Level Level  `json:"level"`
+}
+
+// Line is a line of an exact text.
+type Line struct {
+	// Style is text, added, removed, title (big), key (name of a field), note (nod's own words), rule (parts two
+	// sections, with nod's own words or none) or cut (something is left out here).
+	Style string `json:"style"`
+	Lead  string `json:"lead,omitempty"` // in front of it, where no text of a requester gets: numbers, + and -
+	Spans []Span `json:"spans,omitempty"`
+}
+
+// Span is a piece of a line.
+type Span struct {
+	Text string `json:"text"`
+	Kind string `json:"kind,omitempty"` // hidden, run or suspicious, as package safetext has them; empty: plain
+	Why  string `json:"why,omitempty"`  // what is odd about it
+}
+
+// Part is one command of a command line.
+type Part struct {
+	Text  string `json:"text"`
+	State string `json:"state"` // as [policy.PartState]
+	Note  string `json:"note,omitempty"`
+}
+
+// Affirmation is a button that says yes.
+type Affirmation struct {
+	Label      string `json:"label"`
+	Suggestion int    `json:"suggestion,omitempty"` // goes into the answer
+}
+
+// Refusal is the button that says no.
+type Refusal struct {
+	Label       string `json:"label"`
+	Why         string `json:"why,omitempty"`         // the label of what asks for a reason; empty: none can be given
+	Send        string `json:"send,omitempty"`        // the label while there is one
+	Placeholder string `json:"placeholder,omitempty"` // of the field for it
+}
+
+// Field is a question to answer.
+type Field struct {
+	ID          string   `json:"id"` // key in an answer's values; of a question that is not in a form empty
+	Header      string   `json:"header,omitempty"`
+	Question    []Line   `json:"question"`
+	Input       string   `json:"input"` // choice or text
+	Required    bool     `json:"required"`
+	Hint        string   `json:"hint,omitempty"`
+	Placeholder string   `json:"placeholder,omitempty"`
+	Multiline   bool     `json:"multiline,omitempty"`
+	Format      string   `json:"format,omitempty"` // of a text: email, uri, date, date-time, integer, number
+	Multi       bool     `json:"multi,omitempty"`  // of a choice: more than one may be picked
+	Other       bool     `json:"other,omitempty"`  // of a choice: a text of one's own will do, too
+	Options     []Option `json:"options,omitempty"`
+	Default     []string `json:"default,omitempty"` // of a choice what is picked, else the text
+	Min         *float64 `json:"min,omitempty"`
+	Max         *float64 `json:"max,omitempty"`
+}
+
+// Option is one to pick.
+type Option struct {
+	Value       string `json:"value"` // goes into the answer as it is; never shown
+	Label       string `json:"label"`
+	Description string `json:"description,omitempty"`
+	Recommended bool   `json:"recommended,omitempty"`
+	Preview     []Line `json:"preview,omitempty"`
+}
+
+// Answer is what the person did with a prompt.
+type Answer struct {
+	ID       interact.ID `json:"id"`
+	Revision string      `json:"revision"` // of the view
+	Digest   string      `json:"digest"`   // hex SHA-256 of the bytes of the view
+	Seen     bool        `json:"seen"`     // the end of what must be read has been in view
+
+	// Outcome is allowed or denied for an approval, else answered or dismissed (decline to answer).
+	Outcome    interact.Outcome          `json:"outcome"`
+	Reason     string                    `json:"reason,omitempty"`     // with denied
+	Suggestion int                       `json:"suggestion,omitempty"` // with allowed: of the button
+	Text       string                    `json:"text,omitempty"`       // to a question
+	Confirmed  bool                      `json:"confirmed,omitempty"`  // to a confirmation: the yes, else the no
+	Values     map[string]interact.Value `json:"values,omitempty"`     // of a form: a list for a choice, else a text
+}
+
+// Subscription is a PushSubscription, as its toJSON gives it.
+type Subscription struct {
+	Endpoint string `json:"endpoint,omitempty"`
+	Keys     struct {
+		P256DH string `json:"p256dh"`
+		Auth   string `json:"auth"`
+	} `json:"keys,omitzero"`
+}
+
+// Problem says why a request failed.
+type Problem struct {
+	Code     string `json:"code"`
+	Message  string `json:"message"` // for the person, in the desk's language
+	Question string `json:"question,omitempty"`
+	WaitMS   int64  `json:"wait_ms,omitempty"` // with "early": after how long it will do
+}

@@ -1,0 +1,207 @@
+// Package devicetest has what tests of devices need: a desk with prompts of each kind, a server for it, and a phone
+// that signs as a browser does.
+package devicetest
+
+import (
+	"cmp"
+	"context"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"nod/interact"
+	"nod/ipc/device"
+	"nod/ipc/remote"
+	"nod/policy"
+)
+
+// Desk is a desk that needs no nod-desktop. The zero value has nobody paired and nothing pending.
+type Desk struct {
+	Language string // that it speaks; empty: English
+	Push     string // its key for Web Push; empty: none
+
+	mu       sync.Mutex
+	peers    []remote.Peer
+	views    []device.View
+	answers  []interact.Answer
+	watchers []chan struct{}
+	subs     map[string]device.Subscription
+}
+
+var _ device.Desk = (*Desk)(nil)
+
+// New returns a server for a desk with a page. It does not listen.
+func New(t testing.TB, d *Desk, page fs.FS) *device.Server {
+	return NewAt(t, d, page, netip.MustParseAddrPort("127.0.0.1:7464"))
+}
+
+// NewAt is [New] for an address. Each has a certificate of its own.
+func NewAt(t testing.TB, d *Desk, page fs.FS, at netip.AddrPort) *device.Server {
+	t.Helper()
+	c, err := device.Certificate(filepath.Join(t.TempDir(), "phone.pem"), at.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return device.New(device.Config{
+		Address: at, Certificate: c, Page: page, Desk: d, Log: slog.New(slog.DiscardHandler),
+		ArmAfter: func() time.Duration { return 700 * time.Millisecond },
+	})
+}
+
+// Start serves a desk with a page at a free port of this machine until the test ends.
+func Start(t testing.TB, d *Desk, page fs.FS) *device.Server {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewAt(t, d, page, netip.MustParseAddrPort(l.Addr().String()))
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = s.Serve(ctx, l)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+	return s
+}
+
+// Show makes views pending, in this order, in place of all others.
+func (d *Desk) Show(views ...device.View) { d.change(func() { d.views = views }) }
+
+// SetMay changes what all devices may do.
+func (d *Desk) SetMay(may remote.May) {
+	d.change(func() {
+		for i := range d.peers {
+			d.peers[i].May = may
+		}
+	})
+}
+
+// Revoke revokes all devices.
+func (d *Desk) Revoke() { d.change(func() { d.peers = nil }) }
+
+// Answers are those that counted.
+func (d *Desk) Answers() []interact.Answer {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.answers)
+}
+
+// Subscriptions are where devices want to be told, by key.
+func (d *Desk) Subscriptions() map[string]device.Subscription {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.subs
+}
+
+func (d *Desk) change(f func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f()
+	for _, c := range d.watchers {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// About implements [device.Desk].
+func (d *Desk) About() device.About {
+	return device.About{Name: "desk", Version: "1.2.3", Language: cmp.Or(d.Language, "en")}
+}
+
+// PushKey implements [device.Desk].
+func (d *Desk) PushKey() string { return d.Push }
+
+// Subscribe implements [device.Desk].
+func (d *Desk) Subscribe(p remote.Peer, s device.Subscription) error {
+	d.change(func() { d.subs = map[string]device.Subscription{p.Key.Sign: s} })
+	return nil
+}
+
+// Find implements [device.Desk].
+func (d *Desk) Find(key string) (remote.Peer, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	i := slices.IndexFunc(d.peers, func(p remote.Peer) bool { return p.Key.Sign == key })
+	if i < 0 {
+		return remote.Peer{}, false
+	}
+	return d.peers[i], true
+}
+
+// Pair implements [device.Desk].
+func (d *Desk) Pair(_ context.Context, p remote.Peer) error {
+	d.change(func() { d.peers = append(d.peers, p) })
+	return nil
+}
+
+// Changes implements [device.Desk].
+func (d *Desk) Changes() (<-chan struct{}, func()) {
+	c := make(chan struct{}, 1)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.watchers = append(d.watchers, c)
+	return c, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.watchers = slices.DeleteFunc(d.watchers, func(other chan struct{}) bool { return other == c })
+	}
+}
+
+// Prompts implements [device.Desk].
+func (d *Desk) Prompts(remote.Peer) []device.Headline {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := []device.Headline{}
+	for _, v := range d.views {
+		all = append(all, device.Headline{
+			ID: v.ID, Revision: v.Revision, Kind: v.Kind, Agent: v.Head.Agent, Summary: v.Head.Wish + " " + v.Head.Object,
+			AgeMS: 4000, LeftMS: 296_000,
+		})
+	}
+	return all
+}
+
+// View implements [device.Desk].
+func (d *Desk) View(_ context.Context, p remote.Peer, id interact.ID) (device.View, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	i := slices.IndexFunc(d.views, func(v device.View) bool { return v.ID == id })
+	if i < 0 {
+		return device.View{}, device.Gone()
+	}
+	v := d.views[i]
+	may := p.May.Questions
+	if v.Kind == interact.KindApprove {
+		may = p.May.Approvals == policy.Destructive
+	}
+	if !may {
+		v.Affirm, v.Limit = nil, "You can answer this at the desk only."
+	}
+	return v, nil
+}
+
+// Answer implements [device.Desk].
+func (d *Desk) Answer(_ context.Context, _ remote.Peer, id interact.ID, a interact.Answer) error {
+	err := error(device.Gone())
+	d.change(func() {
+		before := len(d.views)
+		d.views = slices.DeleteFunc(d.views, func(v device.View) bool { return v.ID == id })
+		if len(d.views) < before {
+			d.answers, err = append(d.answers, a), nil
+		}
+	})
+	return err
+}

@@ -1,0 +1,587 @@
+package page_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/netip"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"nod/interact"
+	"nod/ipc/device"
+	"nod/ipc/device/devicetest"
+	"nod/ipc/device/page"
+	"nod/ipc/remote"
+)
+
+func TestPairAndAllow(t *testing.T) {
+	t.Parallel()
+	p := pairedPhone(t, devicetest.Command())
+	if got := eval[string](p, "location.href"); got != p.server.URL() {
+		t.Errorf("the address is still %s", got)
+	}
+	p.title("Claude Code · shop — wants to run rm, npm")
+	p.says("‹U+202E›")
+	p.says("Denied in 4:5")
+	p.allow()
+	p.says("Nothing waits")
+	if got := p.answers(1)[0]; got.Outcome != interact.Allowed || got.Device != "my phone" {
+		t.Errorf("answer %+v", got)
+	}
+}
+
+// The address with the secret is neither in the history nor used twice.
+func TestAnInvitationLeavesNothing(t *testing.T) {
+	t.Parallel()
+	p := pairedPhone(t)
+	history := call(p, cdppage.GetNavigationHistory, cdp.Empty{})
+	for _, entry := range history.Entries {
+		if strings.Contains(entry.URL, "pair=") {
+			t.Errorf("the history has %s", entry.URL)
+		}
+	}
+	invitation, _ := p.server.Invite("other phone", everything)
+	other := newPhone(t, p.desk, p.server)
+	other.run(chromedp.Navigate(strings.Replace(invitation, "pair=", "pair=x", 1)))
+	other.click("#pair")
+	other.says("This invitation does not count any more.")
+	other.forgive("403")
+	if eval[bool](other, keyIsKept) {
+		t.Error("a device that is not paired keeps a key")
+	}
+}
+
+// On an iPhone the page on the home screen has a key of its own, and no camera leads there.
+func TestPairByTheAddress(t *testing.T) {
+	t.Parallel()
+	desk, s := newDesk(t)
+	p := newPhone(t, desk, s)
+	p.run(chromedp.Navigate(s.URL()))
+	p.fill("#invitation", "hello")
+	p.clickText("Continue")
+	p.says("This is not the address of a code.")
+	invitation, _ := s.Invite("my phone", everything)
+	eval[any](p, `(document.getElementById('invitation').value = '', null)`)
+	p.fill("#invitation", invitation+kb.Enter)
+	p.clickText("Pair")
+	p.says("Nothing waits")
+}
+
+// inStore is what the page keeps in IndexedDB, as a promise.
+const inStore = `new Promise((resolve) => {
+	const opening = indexedDB.open('nod', 1)
+	opening.onsuccess = () => {
+		const request = opening.result.transaction('nod').objectStore('nod').get('device')
+		request.onsuccess = () => { opening.result.close(); resolve(request.result) }
+	}
+})`
+
+const keyIsKept = inStore + `.then((device) => device !== undefined)`
+
+func TestTheKeyCannotBeReadOut(t *testing.T) {
+	t.Parallel()
+	p := pairedPhone(t)
+	got := eval[[]string](p, inStore+`.then(async ({privateKey}) => {
+		const told = [privateKey.constructor.name, privateKey.algorithm.namedCurve, String(privateKey.extractable)]
+		for (const format of ['jwk', 'pkcs8', 'raw']) {
+			told.push(await crypto.subtle.exportKey(format, privateKey).then(() => 'exported', () => 'refused'))
+		}
+		return [...told, JSON.stringify({...localStorage, ...sessionStorage}) + document.cookie]
+	})`)
+	want := []string{"CryptoKey", "P-256", "false", "refused", "refused", "refused", "{}"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestDenyWithReason(t *testing.T) {
+	t.Parallel()
+	p := pairedPhone(t, devicetest.Command())
+	p.clickText("Deny with reason…")
+	p.fill("#reason", "use npm run clean")
+	if eval[bool](p, "document.querySelector('.affirm') !== null") {
+		t.Error("what allows is there while a reason is written")
+	}
+	p.clickText("Deny with this reason")
+	p.says("Nothing waits")
+	if got := p.answers(1)[0]; got.Outcome != interact.Denied || got.Reason != "use npm run clean" {
+		t.Errorf("answer %+v", got)
+	}
+}
+
+// A press counts only while the page has the focus and is visible, and has been so for a while.
+func TestAllowWaitsForTheEye(t *testing.T) {
+	t.Parallel()
+	p := pairedPhone(t, devicetest.Command())
+	p.armed()
+	eval[any](p, `void (document.hasFocus = () => false)`)
+	p.until("it disarms", "!("+works+")")
+	p.click(".affirm")
+	p.says("Not sent: that was too fast. Press again.")
+	eval[any](p, `void (delete document.hasFocus)`)
+	p.armed()
+	p.hide(true)
+	p.until("it disarms", "!("+works+")")
+	p.click(".affirm")
+	p.answers(0)
+	p.hide(false)
+	p.allow()
+	p.says("Nothing waits")
+	p.answers(1)
+}
+
+// A page that nobody looks at does not pretend to the desk that somebody does; once it is looked at it is up to date.
+func TestAHiddenPageIsQuiet(t *testing.T) {
+	t.Parallel()
+	p := pairedPhone(t)
+	p.hide(true)
+	p.desk.Show(devicetest.Command())
+	eval[any](p, `(async () => { for (let i = 0; i < 20; i++) await fetch('/nonce') })().then(() => null)`)
+	if got := eval[string](p, "document.getElementById('title').textContent"); got != "Nothing waits" {
+		t.Errorf("it shows %q", got)
+	}
+	p.hide(false)
+	p.title("wants to run")
+}
+
+// hide has the page take itself for hidden, or for visible.
+func (p *phone) hide(on bool) {
+	p.t.Helper()
+	property := "delete document.visibilityState"
+	if on {
+		property = "Object.defineProperty(document, 'visibilityState', {value: 'hidden', configurable: true})"
+	}
+	eval[any](p, "("+property+", document.dispatchEvent(new Event('visibilitychange')), null)")
+}
+
+// What a script presses is no answer: only a person's hand is.
+func TestNoScriptAllows(t *testing.T) {
+	t.Parallel()
+	p := pairedPhone(t, devicetest.Command())
+	p.armed()
+	eval[any](p, `(document.querySelector('.affirm').click(), document.getElementById('refuse').click(),
+		dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', ctrlKey: true})), null)`)
+	p.title("Claude Code")
+	p.answers(0)
+}
+
+func TestAChangedViewIsReadAgain(t *testing.T) {
+	t.Parallel()
+	p := pairedPhone(t, devicetest.Long())
+	p.readToTheEnd()
+	p.armed()
+	changed := devicetest.Long()
+	changed.Revision, changed.Lines[399].Spans[0].Text = "2", "rm -rf /"
+	p.desk.Show(changed)
+	p.says("This has changed meanwhile: look again.")
+	p.until("it has to be read again", `document.querySelector('.affirm').textContent === 'Next unread part'`)
+	p.readToTheEnd()
+	p.says("rm -rf /")
+	p.allow()
+	p.says("Nothing waits")
+	p.answers(1)
+}
+
+// readToTheEnd presses what goes on to the next unread part, until there is none.
+func (p *phone) readToTheEnd() {
+	p.t.Helper()
+	for range 60 {
+		p.until("the input is there", "document.querySelector('.affirm')")
+		if eval[string](p, "document.querySelector('.affirm').textContent") != "Next unread part" {
+			return
+		}
+		before := eval[float64](p, "document.getElementById('main').scrollTop")
+		p.click(".affirm")
+		p.until("it scrolls", fmt.Sprintf(`document.getElementById('main').scrollTop > %f ||
+			document.querySelector('.affirm').textContent !== 'Next unread part'`, before))
+	}
+	p.t.Fatal("there is no end")
+}
+
+func TestALongInputIsReadToItsEnd(t *testing.T) {
+	t.Parallel()
+	p := pairedPhone(t, devicetest.Long())
+	p.until("it says so", `document.querySelector('.affirm').textContent === 'Next unread part'`)
+	p.click(".affirm")
+	p.answers(0)
+	p.readToTheEnd()
+	if !eval[bool](p, `(() => { const rows = document.querySelectorAll('.input .line')
+		return rows[rows.length - 1].getBoundingClientRect().bottom <=
+			document.getElementById('main').getBoundingClientRect().bottom + 1 })()`) {
+		t.Error("the last line is not in view")
+	}
+	p.allow()
+	p.says("Nothing waits")
+	p.answers(1)
+}
+
+// Of a file's new content the page says how much has not been in view; nobody has to read it.
+func TestContentNeedNotBeRead(t *testing.T) {
+	t.Parallel()
+	v := devicetest.Long()
+	v.Must, v.Facts = 2, nil
+	p := pairedPhone(t, v)
+	p.armed()
+	p.says("lines unread")
+	p.allow()
+	p.says("Nothing waits")
+	p.answers(1)
+}
+
+func TestWhatIsTooLongIsNotAllowed(t *testing.T) {
+	t.Parallel()
+	v := devicetest.Command()
+	v.TooLong = true
+	p := pairedPhone(t, v)
+	p.clickText("Too long to allow")
+	p.says("This is too long to read here: answer it at the desk.")
+	p.answers(0)
+	p.click("#refuse")
+	p.says("Nothing waits")
+	p.answers(1)
+}
+
+func TestWhatADeviceMayNot(t *testing.T) {
+	t.Parallel()
+	desk, s := newDesk(t, devicetest.Command())
+	p := newPhone(t, desk, s)
+	p.pair(remote.May{})
+	p.says("You can answer this at the desk only.")
+	if eval[int](p, "document.querySelectorAll('.affirm').length") != 0 {
+		t.Error("there is a button to allow")
+	}
+	desk.SetMay(everything)
+	p.says("Allow")
+	p.allow()
+	p.says("Nothing waits")
+}
+
+// What a machine says is shown as its word.
+func TestAMachineReports(t *testing.T) {
+	t.Parallel()
+	v := devicetest.Command()
+	v.Head.Machine = "build-7"
+	v.Reported = []device.Fact{{Text: "Deletes a folder above the project", Level: device.Danger}}
+	p := pairedPhone(t, v)
+	p.says("on build-7")
+	p.says("reported by build-7")
+	got := eval[string](p, `document.querySelector('[aria-label="reported by build-7"]').textContent`)
+	if want := "Danger: ‼\ufe0e Deletes a folder above the project"; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+}
+
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	p := pairedPhone(t, devicetest.Plan())
+	p.armed()
+	p.clickText("Approve, let edits pass")
+	p.says("Nothing waits")
+	if got := p.answers(1)[0]; got.Outcome != interact.Allowed || got.Suggestion != 2 {
+		t.Errorf("answer %+v", got)
+	}
+}
+
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	t.Run("option", func(t *testing.T) {
+		t.Parallel()
+		p := pairedPhone(t, devicetest.Ask())
+		p.armed()
+		p.clickText("Submit")
+		p.says("There is no answer yet.")
+		p.clickLabel("PostgreSQL")
+		p.clickText("Submit")
+		p.says("Nothing waits")
+		if got := p.answers(1)[0]; got.Outcome != interact.Answered || got.Text != "postgres" {
+			t.Errorf("answer %+v", got)
+		}
+	})
+	t.Run("other", func(t *testing.T) {
+		t.Parallel()
+		p := pairedPhone(t, devicetest.Ask())
+		p.clickLabel("Other…")
+		p.armed()
+		p.fill(".below", "none"+kb.Enter)
+		p.says("Nothing waits")
+		if got := p.answers(1)[0]; got.Text != "none" {
+			t.Errorf("answer %+v", got)
+		}
+	})
+	t.Run("decline", func(t *testing.T) {
+		t.Parallel()
+		p := pairedPhone(t, devicetest.Ask())
+		p.clickText("Decline")
+		p.says("Nothing waits")
+		if got := p.answers(1)[0]; got.Outcome != interact.Dismissed {
+			t.Errorf("answer %+v", got)
+		}
+	})
+}
+
+func TestForm(t *testing.T) {
+	t.Parallel()
+	p := pairedPhone(t, devicetest.Form())
+	p.clickText("Submit")
+	p.says("Still missing: 2 of 4 answers.")
+	p.clickLabel("Minor")
+	p.clickLabel("Unit tests")
+	p.clickLabel("Other…")
+	p.fill(".below", "smoke")
+	p.fill("input[type=email]", "me@example.com")
+	p.fill("textarea", "one\ntwo")
+	p.armed()
+	p.clickText("Submit")
+	p.says("Nothing waits")
+	want := map[string]interact.Value{
+		"level": interact.ListValue("minor"), "checks": interact.ListValue("unit", "smoke"),
+		"mail": interact.TextValue("me@example.com"), "note": interact.TextValue("one\ntwo"),
+	}
+	if got := p.answers(1)[0]; got.Outcome != interact.Answered || !reflect.DeepEqual(got.Values, want) {
+		t.Errorf("answer %+v", got)
+	}
+}
+
+// clickLabel picks the option with a label.
+func (p *phone) clickLabel(label string) {
+	p.t.Helper()
+	selector := eval[string](p, fmt.Sprintf(`'#' + [...document.querySelectorAll('label.pick')].
+		find((l) => l.textContent.startsWith(%q)).querySelector('input').id`, label))
+	p.run(chromedp.ScrollIntoView(chromedp.CSS(selector)))
+	p.click(selector)
+}
+
+func TestConfirm(t *testing.T) {
+	t.Parallel()
+	for label, yes := range map[string]bool{"Deploy": true, "Not now": false} {
+		t.Run(label, func(t *testing.T) {
+			t.Parallel()
+			p := pairedPhone(t, devicetest.Confirm())
+			p.armed()
+			p.clickText(label)
+			p.says("Nothing waits")
+			if got := p.answers(1)[0]; got.Outcome != interact.Answered || got.Confirmed != yes {
+				t.Errorf("answer %+v", got)
+			}
+		})
+	}
+}
+
+func TestQueue(t *testing.T) {
+	t.Parallel()
+	p := pairedPhone(t, devicetest.Command(), devicetest.Edit(), devicetest.Confirm())
+	p.says("1 of 3")
+	p.clickText("Deny with reason…")
+	p.fill("#reason", "half a")
+	p.clickText("›")
+	p.title("wants to edit")
+	p.says("2 of 3")
+	p.clickText("‹")
+	p.until("what was typed is there", `document.getElementById('reason')?.value === 'half a'`)
+	p.fill("#reason", " thought")
+	p.clickText("Deny with this reason")
+	p.title("wants to edit")
+	p.says("1 of 2")
+	p.desk.Show(devicetest.Confirm())
+	p.title("asks you to confirm")
+	p.until("it says why", `document.getElementById('alert').textContent === 'The last one does not wait any more.'`)
+	if got := p.answers(1)[0]; got.Reason != "half a thought" {
+		t.Errorf("answer %+v", got)
+	}
+}
+
+// An answer is not followed by another one with the same press, or by the second half of a double tap.
+func TestADoubleTapAnswersOnce(t *testing.T) {
+	t.Parallel()
+	first, second := devicetest.Command(), devicetest.Command()
+	second.ID = "second"
+	p := pairedPhone(t, first, second)
+	p.armed()
+	p.run(chromedp.DoubleClick(chromedp.CSS(".affirm")))
+	p.until("the next is there", "!document.body.innerText.includes('of 2')")
+	p.answers(1)
+}
+
+func TestRevoke(t *testing.T) {
+	t.Parallel()
+	p := pairedPhone(t, devicetest.Command())
+	p.armed()
+	p.desk.Revoke()
+	p.says("This device was revoked")
+	if eval[bool](p, "document.body.textContent.includes('rm -rf')") {
+		t.Error("what was asked is still there")
+	}
+	p.clickText("Try again")
+	p.says("This device was revoked")
+	p.forgive("401")
+	p.clickText("Forget this desk")
+	p.says("This device is not paired")
+	p.forgive("401")
+	if eval[bool](p, keyIsKept) {
+		t.Error("the key is still there")
+	}
+}
+
+// The desk goes away and comes back, started anew: no nonce of before counts there.
+func TestOfflineAndBack(t *testing.T) {
+	t.Parallel()
+	desk := &devicetest.Desk{}
+	desk.Show(devicetest.Command())
+	at := listen(t, "127.0.0.1:0")
+	address := netip.MustParseAddrPort(at.Addr().String())
+	s := devicetest.NewAt(t, desk, page.Files, address)
+	stop := serve(t, s, at)
+	p := newPhone(t, desk, s)
+	p.pair(everything)
+	p.armed()
+	p.until("the worker keeps the shell", "navigator.serviceWorker.ready.then(() => true)")
+	stop()
+	p.says("desk · The desk cannot be reached")
+	p.until("it disarms", "!("+works+")")
+	p.click(".affirm")
+	p.says("Not sent: the desk cannot be reached.")
+
+	p.run(chromedp.Reload())
+	p.says("Is the desk on, and this device in its network?")
+	if got := eval[string](p, "document.querySelector('#foot a').getAttribute('href')"); got != "/?check" {
+		t.Errorf("the connection is checked at %s", got)
+	}
+	kept := eval[[]string](p, `caches.open('shell').then((c) => c.keys()).
+		then((all) => all.map((r) => new URL(r.url).pathname))`)
+	for _, path := range kept {
+		if _, err := fs.Stat(page.Files, cmp.Or(path[1:], "index.html")); err != nil {
+			t.Errorf("the worker keeps %s, which is no file of the page", path)
+		}
+	}
+
+	serve(t, devicetest.NewAt(t, desk, page.Files, address), listen(t, address.String()))
+	p.says("desk · Connected")
+	p.allow()
+	p.says("Nothing waits")
+	p.answers(1)
+	p.forgive("ERR_CONNECTION")
+	p.forgive("401")
+}
+
+func listen(t *testing.T, address string) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// serve runs a server until stop is called, or the test ends.
+func serve(t *testing.T, s *device.Server, l net.Listener) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = s.Serve(ctx, l)
+	}()
+	stop = func() {
+		cancel()
+		<-ended
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+// A phone whose clock is wrong shows the same time left, and its answers count.
+func TestAClockThatIsWrong(t *testing.T) {
+	t.Parallel()
+	desk, s := newDesk(t, devicetest.Command())
+	p := newPhone(t, desk, s)
+	call(p, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{
+		Source: `{ const now = Date.now; Date.now = () => now() + 400 * 86_400_000 }`,
+	})
+	p.pair(everything)
+	p.says("Denied in 4:5")
+	p.allow()
+	p.says("Nothing waits")
+	p.answers(1)
+}
+
+func TestKeyboard(t *testing.T) {
+	t.Parallel()
+	p := pairedPhone(t, devicetest.Command(), devicetest.Edit(), devicetest.Plan(), devicetest.Confirm())
+	p.armed()
+	p.press(".", kb.ModifierCtrl)
+	p.title("wants to edit")
+	p.press(",", kb.ModifierCtrl)
+	p.title("wants to run")
+	p.armed()
+	p.press(kb.Enter, kb.ModifierCtrl)
+	p.title("wants to edit")
+	p.clickText("Deny with reason…")
+	p.press(kb.Escape)
+	p.until("the reason is closed", "document.getElementById('reason') === null")
+	p.until("the moment after an answer is over", works)
+	p.press("d", kb.ModifierCtrl)
+	p.title("wants to carry out this plan")
+	got := p.answers(2)
+	if got[0].Outcome != interact.Allowed || got[1].Outcome != interact.Denied {
+		t.Errorf("answers %+v", got)
+	}
+}
+
+func TestChinese(t *testing.T) {
+	t.Parallel()
+	desk := &devicetest.Desk{Language: "zh-CN"}
+	v := devicetest.Command()
+	v.Raw = v.Lines
+	desk.Show(v, devicetest.Ask())
+	p := newPhone(t, desk, devicetest.Start(t, desk, page.Files))
+	p.pair(everything)
+	for _, want := range []string{"desk · 已连接", "第 1 个，共 2 个", "询问原因：", "完整输入（JSON）"} {
+		p.says(want)
+	}
+	if got := eval[string](p, "document.documentElement.lang"); got != "zh-CN" {
+		t.Errorf("lang is %s", got)
+	}
+}
+
+// A device tells where it can be woken, and no more: what a subscription has beside that stays.
+func TestPush(t *testing.T) {
+	t.Parallel()
+	const key = "BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM"
+	desk := &devicetest.Desk{Push: key}
+	p := newPhone(t, desk, devicetest.Start(t, desk, page.Files))
+	call(p, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: `
+		Notification.requestPermission = async () => 'granted'
+		let kept = null
+		PushManager.prototype.getSubscription = async () => kept
+		PushManager.prototype.subscribe = async ({applicationServerKey, userVisibleOnly}) => kept = {
+			toJSON: () => ({endpoint: 'https://push.example/' + applicationServerKey.length + userVisibleOnly, expirationTime: 1,
+				keys: {p256dh: 'p', auth: 'a'}}),
+			unsubscribe: async () => { kept = null; return true },
+		}`})
+	p.pair(everything)
+	p.until("the worker is there", "navigator.serviceWorker.getRegistration().then((r) => r?.active)")
+	p.click("#settings")
+	p.clickText("Notify me here")
+	p.says("Stop notifications")
+	for _, got := range desk.Subscriptions() {
+		if got.Endpoint != "https://push.example/87true" || got.Keys.P256DH != "p" || got.Keys.Auth != "a" {
+			t.Errorf("subscription %+v", got)
+		}
+	}
+	p.clickText("Stop notifications")
+	p.says("Notify me here")
+	for _, got := range desk.Subscriptions() {
+		if got != (device.Subscription{}) {
+			t.Errorf("subscription %+v", got)
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package device
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"fyne.io/fyne/v2/lang"
+	webpush "github.com/SherClockHolmes/webpush-go"
+
+	"nod/ownfile"
+)
+
+const (
+	pushTimeout = 15 * time.Second
+	pushTTL     = 5 * 60    // seconds for which a push service keeps what it cannot deliver
+	maxPushFile = 256 << 10 // bytes
+	maxPushKey  = 256       // characters of a key of a subscription
+	maxEndpoint = 2048      // characters of where a subscription leads to
+)
+
+// wakeText is all that a device is told before it asks: what waits stays here.
+func wakeText() string { return lang.L("Something waits for your answer.") }
+
+// pushServices are the hosts of the browsers' push services, and what the names of such hosts end in. nod sends to no
+// other, whatever a device says.
+var pushServices = []string{
+	"fcm.googleapis.com", "updates.push.services.mozilla.com", ".push.services.mozilla.com", "web.push.apple.com",
+	".push.apple.com", ".notify.windows.com",
+}
+
+// Push wakes devices by Web Push, with keys of its own. It is safe for concurrent use.
+type Push struct {
+	path   string
+	client *http.Client
+
+	mu   sync.Mutex
+	kept pushFile
+}
+
+// pushFile is what the file holds.
+type pushFile struct {
+	Version int                     `json:"version"`
+	Private string                  `json:"private"`
+	Public  string                  `json:"public"`
+	Devices map[string]Subscription `json:"devices"` // by the device's key
+}
+
+// OpenPush reads the keys and subscriptions from a file that only its owner can read. Where there is none it makes
+// keys, which are kept with the first subscription. It sends by way of transport; nil: over the network.
+func OpenPush(path string, transport http.RoundTripper) (*Push, error) {
+	p := &Push{path: path, client: &http.Client{
+		Transport: transport, Timeout: pushTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	text, err := ownfile.ReadSecret(path, maxPushFile)
+	if err == nil && json.Unmarshal(text, &p.kept) == nil && p.kept.Version == 1 && p.kept.Private != "" {
+		return p, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the keys that wake devices: %w", err)
+	}
+	p.kept = pushFile{Version: 1, Devices: map[string]Subscription{}}
+	if p.kept.Private, p.kept.Public, err = webpush.GenerateVAPIDKeys(); err != nil {
+		return nil, fmt.Errorf("make keys to wake devices: %w", err)
+	}
+	return p, nil
+}
+
+// save needs p.mu.
+func (p *Push) save() error {
+	text, err := json.Marshal(p.kept)
+	if err != nil {
+		return err
+	}
+	return ownfile.Write(p.path, text, 0o600)
+}
+
+// Key is the key that browsers subscribe with.
+func (p *Push) Key() string { return p.kept.Public }
+
+// Subscribe has a device with that key be woken, or with an empty subscription no longer.
+func (p *Push) Subscribe(key string, s Subscription) error {
+	if s != (Subscription{}) && !s.isSound() {
+		return Forbidden(lang.L("nod does not know this push service."))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.kept.Devices == nil {
+		p.kept.Devices = map[string]Subscription{}
+	}
+	if p.kept.Devices[key] == s {
+		return nil
+	}
+	if delete(p.kept.Devices, key); s != (Subscription{}) {
+		p.kept.Devices[key] = s
+	}
+	return p.save()
+}
+
+// isSound reports whether a subscription leads to a push service.
+func (s Subscription) isSound() bool {
+	u, err := url.Parse(s.Endpoint)
+	if err != nil || u.Scheme != "https" || u.User != nil || len(s.Endpoint) > maxEndpoint || u.Port() != "" ||
+		len(s.Keys.Auth) > maxPushKey || len(s.Keys.P256DH) > maxPushKey {
+		return false
+	}
+	return slices.ContainsFunc(pushServices, func(service string) bool {
+		return u.Host == service || strings.HasPrefix(service, ".") && strings.HasSuffix(u.Host, service)
+	})
+}
+
+// Has reports whether a device can be woken.
+func (p *Push) Has(key string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, has := p.kept.Devices[key]
+	return has
+}
+
+// Wake tells the devices that count that something waits. Those that have unsubscribed, those that no longer count, and
+// what another program has written into the file that is no push service, are forgotten.
+func (p *Push) Wake(ctx context.Context, counts func(key string) bool) error {
+	p.mu.Lock()
+	devices := maps.Clone(p.kept.Devices)
+	p.mu.Unlock()
+	var failed []error
+	for key, s := range devices {
+		if !counts(key) || !s.isSound() {
+			failed = append(failed, p.Subscribe(key, Subscription{}))
+			continue
+		}
+		isGone, err := p.wake(ctx, s)
+		if isGone {
+			err = p.Subscribe(key, Subscription{})
+		}
+		failed = append(failed, err)
+	}
+	return errors.Join(failed...)
+}
+
+func (p *Push) wake(ctx context.Context, s Subscription) (isGone bool, err error) {
+	reply, err := webpush.SendNotificationWithContext(ctx, []byte(wakeText()),
+		&webpush.Subscription{Endpoint: s.Endpoint, Keys: webpush.Keys{Auth: s.Keys.Auth, P256dh: s.Keys.P256DH}},
+		&webpush.Options{
+			HTTPClient: p.client, Subscriber: "nod@nod.invalid", Topic: "nod", TTL: pushTTL, Urgency: webpush.UrgencyHigh,
+			VAPIDPublicKey: p.kept.Public, VAPIDPrivateKey: p.kept.Private,
+		})
+	if err != nil {
+		return false, fmt.Errorf("wake a device: %w", withoutAddress(err))
+	}
+	defer reply.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(reply.Body, maxBody))
+	if reply.StatusCode == http.StatusNotFound || reply.StatusCode == http.StatusGone {
+		return true, nil
+	}
+	if reply.StatusCode/100 != 2 {
+		return false, fmt.Errorf("wake a device: its push service says %s", reply.Status)
+	}
+	return false, nil
+}
+
+// withoutAddress is an error of a request without the address, which is a secret.
+func withoutAddress(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err
+	}
+	return err
+}
+
+// WakeByNtfy publishes to a topic of an ntfy server that something waits, and where the page is.
+func (p *Push) WakeByNtfy(ctx context.Context, topic, page string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, topic, strings.NewReader(wakeText()))
+	if err != nil {
+		return fmt.Errorf("remote.phone.push: %w", withoutAddress(err))
+	}
+	r.Header.Set("Title", "nod")
+	r.Header.Set("Priority", "high")
+	r.Header.Set("Click", page)
+	reply, err := p.client.Do(r)
+	if err != nil {
+		return fmt.Errorf("wake devices by ntfy: %w", withoutAddress(err))
+	}
+	defer reply.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(reply.Body, maxBody))
+	if reply.StatusCode/100 != 2 {
+		return fmt.Errorf("wake devices by ntfy: the server says %s", reply.Status)
+	}
+	return nil
+}

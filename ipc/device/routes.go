@@ -1,0 +1,378 @@
+package device
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"path"
+	"time"
+
+	"fyne.io/fyne/v2/lang"
+	strict "github.com/go-json-experiment/json"
+
+	"nod/interact"
+	"nod/ipc/remote"
+)
+
+// The paths.
+const (
+	pathNonce   = "/nonce"
+	pathPair    = "/pair"
+	pathPrompts = "/prompts"
+	pathAnswer  = "/answer"
+	pathPush    = "/push"
+	pathTrust   = "/nod.crt"
+)
+
+// contentTypes are those of the page's files, by their extension. Nothing else is served.
+var contentTypes = map[string]string{
+	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+	".json": "application/json", ".webmanifest": "application/manifest+json", ".svg": "image/svg+xml", ".png": "image/png",
+}
+
+// setHeaders sets what holds for every reply.
+func setHeaders(h http.Header) {
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "+
+		"connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "+
+		"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types nod")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cross-Origin-Embedder-Policy", "require-corp")
+	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Cache-Control", "no-store")
+}
+
+// guard refuses what did not come from the server's own page, and who asks too often. Browsers cannot be made to leave
+// out or forge what it looks at.
+func (s *Server) guard(r *http.Request) *Problem {
+	if r.Host != s.host {
+		return &Problem{Code: codeMisdirected, Message: "The Host header names another server."}
+	}
+	origins := r.Header.Values("Origin")
+	if len(origins) > 1 || len(origins) == 1 && origins[0] != "https://"+s.host {
+		return refused()
+	}
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+	default: // a link leads to the page, but no other page uses its parts
+		isLink := r.URL.Path == "/" && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
+			r.Header.Get("Sec-Fetch-Dest") == "document"
+		if !isLink {
+			return refused()
+		}
+	}
+	if !s.rates.allow(r.RemoteAddr) {
+		return busy()
+	}
+	return nil
+}
+
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+pathNonce, func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, Nonce{s.nonces.make()})
+	})
+	mux.HandleFunc("POST "+pathPair, s.pair)
+	mux.HandleFunc("GET "+pathPrompts, s.signed(s.prompts))
+	mux.HandleFunc("GET "+pathPrompts+"/{id}", s.signed(s.view))
+	mux.HandleFunc("POST "+pathAnswer, s.signed(s.answer))
+	mux.HandleFunc("POST "+pathPush, s.signed(s.subscribe))
+	mux.HandleFunc("GET "+pathTrust, s.trust)
+	mux.HandleFunc("GET /", s.page)
+	return mux
+}
+
+// page serves the files of the page, which are the same for everybody.
+func (s *Server) page(w http.ResponseWriter, r *http.Request) {
+	name := r.URL.Path[1:]
+	if name == "" {
+		name = "index.html"
+	}
+	contentType, isKnown := contentTypes[path.Ext(name)]
+	text, err := fs.ReadFile(s.Page, name)
+	if err != nil || !isKnown {
+		http.NotFound(w, r)
+		return
+	}
+	sum := sha256.Sum256(text)
+	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Cache-Control", "no-cache")
+	w.Header().Set("ETag", tag)
+	if r.Header.Get("If-None-Match") == tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	_, _ = w.Write(text) // whoever hung up reads nothing
+}
+
+// trust serves the certificate that makes a phone trust the server's.
+func (s *Server) trust(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/x-x509-ca-cert")
+	w.Header().Set("Content-Disposition", `attachment; filename="nod.crt"`)
+	_, _ = w.Write(Authority(s.Certificate)) // whoever hung up reads nothing
+}
+
+// read reads a request with its body, and verifies who has signed it. That says nothing yet of whether the key counts,
+// or the nonce.
+func read(r *http.Request) (body []byte, c credentials, p *Problem) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	if err != nil || len(body) > maxBody {
+		return nil, c, problem(codeInvalid, lang.L("This is too long."))
+	}
+	if r.Method == http.MethodPost && r.Header.Get("Content-Type") != "application/json" {
+		return nil, c, refused()
+	}
+	c, ok := readCredentials(r.Header)
+	if !ok || !c.verify(signedText(r.Method, r.Host, r.RequestURI, body, c.nonce)) {
+		return nil, c, unpaired()
+	}
+	return body, c, nil
+}
+
+// decode reads a body that has nothing that is not known.
+func decode(body []byte, into any) *Problem {
+	if err := strict.Unmarshal(body, into, strict.RejectUnknownMembers(true)); err != nil {
+		return &Problem{Code: codeInvalid, Message: err.Error()}
+	}
+	return nil
+}
+
+// pair takes in the device that has the secret of the invitation.
+func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
+	peer, p := s.paired(r)
+	if p != nil {
+		writeProblem(w, p)
+		return
+	}
+	s.Log.Info("a device was paired", "device", peer.Name, "from", r.RemoteAddr)
+	w.Header().Set("Nod-Nonce", s.nonces.make())
+	writeJSON(w, http.StatusOK, Device{peer.Name, peer.May})
+}
+
+func (s *Server) paired(r *http.Request) (peer remote.Peer, p *Problem) {
+	if !s.rates.pairing.Allow() {
+		return peer, busy()
+	}
+	body, c, p := read(r)
+	if p != nil {
+		return peer, p
+	}
+	var asked Pairing
+	if p := decode(body, &asked); p != nil {
+		return peer, p
+	}
+	if asked.Key != c.key {
+		return peer, unpaired()
+	}
+	if !s.nonces.spend(c.nonce) {
+		return peer, stale()
+	}
+	peer, ok := s.invitations.take(asked.Secret)
+	if !ok {
+		s.Log.Warn("a device showed an invitation that does not count", "from", r.RemoteAddr)
+		return peer, problem(codeInvitation, lang.L("This invitation does not count, or no longer: make another one."))
+	}
+	peer.Key, peer.Added = remote.Key{Sign: asked.Key}, time.Now()
+	if err := s.Desk.Pair(r.Context(), peer); err != nil {
+		return peer, s.problemOf(err)
+	}
+	return peer, nil
+}
+
+// problemOf is an error as a device reads it.
+func (s *Server) problemOf(err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p
+	}
+	s.Log.Error("a device's request failed", "err", err)
+	return problem(codeBroken, lang.L("nod could not do this: its log says why."))
+}
+
+// request is one that a paired device has signed.
+type request struct {
+	*http.Request
+	device remote.Peer
+	body   []byte
+}
+
+// reply is what a handler has to say: a text that is JSON already, nothing, or why not.
+type reply struct {
+	text    []byte
+	problem *Problem
+}
+
+// signed has h answer only who is paired, each request once.
+func (s *Server) signed(h func(request) reply) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, c, p := read(r)
+		var device remote.Peer
+		if p == nil {
+			device, p = s.known(c)
+		}
+		if p != nil {
+			writeProblem(w, p)
+			return
+		}
+		told := h(request{r, device, body})
+		w.Header().Set("Nod-Nonce", s.nonces.make())
+		switch {
+		case told.problem != nil:
+			writeProblem(w, told.problem)
+		case told.text == nil:
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			writeText(w, http.StatusOK, told.text)
+		}
+	}
+}
+
+// known is the device that has signed a request, if it is paired and the nonce counts.
+func (s *Server) known(c credentials) (remote.Peer, *Problem) {
+	device, ok := s.Desk.Find(c.key)
+	if !ok {
+		return remote.Peer{}, unpaired()
+	}
+	if !s.nonces.spend(c.nonce) {
+		return remote.Peer{}, stale()
+	}
+	return device, nil
+}
+
+// prompts tells what is pending, as soon as that is something else than the device knows.
+func (s *Server) prompts(r request) reply {
+	changes, stop := s.Desk.Changes()
+	defer stop()
+	if !s.enter(r.device.Key.Sign) {
+		return reply{problem: busy()}
+	}
+	defer s.leave(r.device.Key.Sign)
+	after, timeout := r.URL.Query().Get("after"), time.After(newsTimeout)
+	for {
+		device, isPaired := s.Desk.Find(r.device.Key.Sign)
+		if !isPaired {
+			return reply{problem: unpaired()}
+		}
+		all := s.all(device)
+		if all.Cursor != after {
+			return s.told(all)
+		}
+		select {
+		case <-r.Context().Done():
+			return s.told(all)
+		case <-timeout:
+			return s.told(all)
+		case <-changes:
+		}
+	}
+}
+
+func (s *Server) enter(key string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.waiting[key] >= maxWaiting {
+		return false
+	}
+	s.waiting[key]++
+	return true
+}
+
+func (s *Server) leave(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.waiting[key]--; s.waiting[key] == 0 {
+		delete(s.waiting, key)
+	}
+}
+
+// all is what is pending for a device. Its cursor leaves out how long each waits.
+func (s *Server) all(d remote.Peer) Prompts {
+	all := Prompts{
+		Desk: s.Desk.About(), Device: Device{d.Name, d.May}, Push: s.Desk.PushKey(), Prompts: s.Desk.Prompts(d),
+	}
+	timeless := all
+	timeless.Prompts = make([]Headline, len(all.Prompts))
+	for i, h := range all.Prompts {
+		h.AgeMS, h.LeftMS = 0, 0
+		timeless.Prompts[i] = h
+	}
+	text, _ := json.Marshal(timeless) // numbers and strings
+	all.Cursor = interact.Digest(text)[:16]
+	return all
+}
+
+func (s *Server) told(v any) reply {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return reply{problem: s.problemOf(err)}
+	}
+	return reply{text: text}
+}
+
+// viewOf is a prompt as it is now, and its bytes.
+func (s *Server) viewOf(r request, id interact.ID) (View, []byte, *Problem) {
+	view, err := s.Desk.View(r.Context(), r.device, id)
+	if err != nil {
+		return View{}, nil, s.problemOf(err)
+	}
+	view.ArmMS = s.ArmAfter().Milliseconds()
+	text, err := json.Marshal(view)
+	if err != nil {
+		return View{}, nil, s.problemOf(err)
+	}
+	return view, text, nil
+}
+
+func (s *Server) view(r request) reply {
+	id := interact.ID(r.PathValue("id"))
+	_, text, p := s.viewOf(r, id)
+	if p != nil {
+		return reply{problem: p}
+	}
+	s.sent.add(r.device.Key.Sign, id, interact.Digest(text), s.Desk.Prompts(r.device))
+	return reply{text: text}
+}
+
+// answer takes an answer in, if it is one to what the device has shown for a while.
+func (s *Server) answer(r request) reply {
+	var a Answer
+	if p := decode(r.body, &a); p != nil {
+		return reply{problem: p}
+	}
+	view, text, p := s.viewOf(r, a.ID)
+	if p != nil {
+		return reply{problem: p}
+	}
+	at, isSent := s.sent.at(r.device.Key.Sign, a.ID, a.Digest)
+	if !isSent || a.Digest != interact.Digest(text) || a.Revision != view.Revision {
+		return reply{problem: Changed()}
+	}
+	if p := a.check(view, time.Since(at)); p != nil {
+		return reply{problem: p}
+	}
+	if _, isPaired := s.Desk.Find(r.device.Key.Sign); !isPaired { // revoked meanwhile
+		return reply{problem: unpaired()}
+	}
+	if err := s.Desk.Answer(r.Context(), r.device, a.ID, a.answer(r.device, view, at)); err != nil {
+		return reply{problem: s.problemOf(err)}
+	}
+	return reply{}
+}
+
+func (s *Server) subscribe(r request) reply {
+	var to Subscription
+	if p := decode(r.body, &to); p != nil {
+		return reply{problem: p}
+	}
+	if err := s.Desk.Subscribe(r.device, to); err != nil {
+		return reply{problem: s.problemOf(err)}
+	}
+	return reply{}
+}

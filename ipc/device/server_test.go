@@ -1,0 +1,484 @@
+package device_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"testing/synctest"
+	"time"
+
+	"nod/interact"
+	"nod/ipc/device"
+	"nod/ipc/device/devicetest"
+	"nod/ipc/remote"
+	"nod/policy"
+)
+
+var (
+	page = fstest.MapFS{
+		"index.html": {Data: []byte("<!doctype html>")}, "app.js": {Data: []byte("1")}, "go.mod": {Data: []byte("secret")},
+	}
+	all = remote.May{Questions: true, Approvals: policy.Destructive}
+)
+
+// paired is a phone that may do everything, and what it is paired with. The time is that of a synctest bubble.
+func paired(t *testing.T) (*devicetest.Desk, *device.Server, *devicetest.Phone) {
+	t.Helper()
+	d := &devicetest.Desk{}
+	s := devicetest.New(t, d, page)
+	p := devicetest.NewPhone(t, s)
+	invitation, _ := s.Invite("my phone", all)
+	if status, code := p.Pair(invitation); status != http.StatusOK {
+		t.Fatalf("pair: %d %s", status, code)
+	}
+	return d, s, p
+}
+
+// yes is an answer that allows what a view shows.
+func yes(v device.View, digest string) device.Answer {
+	return device.Answer{ID: v.ID, Revision: v.Revision, Digest: digest, Seen: true, Outcome: interact.Allowed}
+}
+
+func TestAPhoneAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, _, p := paired(t)
+		d.Show(devicetest.Views()...)
+		var now device.Prompts
+		if status, code := p.Do("GET", "/prompts", nil, &now); status != http.StatusOK || len(now.Prompts) != 7 {
+			t.Fatalf("prompts: %d %s, %+v", status, code, now)
+		}
+		if now.Device.Name != "my phone" || now.Device.May != all {
+			t.Errorf("device %+v", now.Device)
+		}
+		v, digest := p.View("command")
+		a := yes(v, digest)
+		if _, code := p.Do("POST", "/answer", a, nil); code != "early" {
+			t.Errorf("at once: %q, want early", code)
+		}
+		time.Sleep(700 * time.Millisecond)
+		a.Seen = false
+		if _, code := p.Do("POST", "/answer", a, nil); code != "early" {
+			t.Errorf("without the end in view: %q, want early", code)
+		}
+		a.Seen = true
+		if status, code := p.Do("POST", "/answer", a, nil); status != http.StatusNoContent {
+			t.Errorf("allow: %d %s", status, code)
+		}
+		if _, code := p.Do("POST", "/answer", a, nil); code != "gone" {
+			t.Errorf("again: %q, want gone", code)
+		}
+		got := d.Answers()
+		if len(got) != 1 || got[0].Outcome != interact.Allowed || got[0].Device != "my phone" ||
+			got[0].Scope != policy.Once || got[0].By != interact.ByHuman {
+			t.Errorf("answers %+v", got)
+		}
+	})
+}
+
+// A no needs no arming, and its reason goes along.
+func TestAPhoneDeniesAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, _, p := paired(t)
+		d.Show(devicetest.Command())
+		v, digest := p.View("command")
+		a := device.Answer{ID: v.ID, Revision: v.Revision, Digest: digest, Outcome: interact.Denied, Reason: "not now"}
+		if status, code := p.Do("POST", "/answer", a, nil); status != http.StatusNoContent {
+			t.Fatalf("%d %s", status, code)
+		}
+		if got := d.Answers(); got[0].Outcome != interact.Denied || got[0].Reason != "not now" {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// What was shown is what is answered: a view that has changed, was never sent, or went to another device does not do.
+func TestAnAnswerIsBoundToTheView(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, s, p := paired(t)
+		d.Show(devicetest.Command())
+		v, digest := p.View("command")
+		time.Sleep(time.Second)
+		other := devicetest.NewPhone(t, s)
+		invitation, _ := s.Invite("other phone", all)
+		if status, _ := other.Pair(invitation); status != http.StatusOK {
+			t.Fatal("not paired")
+		}
+		if _, code := other.Do("POST", "/answer", yes(v, digest), nil); code != "changed" {
+			t.Errorf("a view that another device has: %q", code)
+		}
+		for name, change := range map[string]func(*device.Answer){
+			"digest":   func(a *device.Answer) { a.Digest = strings.Repeat("0", 64) },
+			"revision": func(a *device.Answer) { a.Revision = "2" },
+			"empty":    func(a *device.Answer) { a.Digest = "" },
+		} {
+			a := yes(v, digest)
+			change(&a)
+			if _, code := p.Do("POST", "/answer", a, nil); code != "changed" {
+				t.Errorf("%s: %q, want changed", name, code)
+			}
+		}
+		changed := devicetest.Command()
+		changed.Lines[0].Spans[0].Text = "rm -rf /"
+		d.Show(changed)
+		if _, code := p.Do("POST", "/answer", yes(v, digest), nil); code != "changed" {
+			t.Errorf("the view has changed: %q", code)
+		}
+		if len(d.Answers()) != 0 {
+			t.Errorf("%+v", d.Answers())
+		}
+	})
+}
+
+// A device answers what the person lets it, also when they change that while it looks.
+func TestADeviceAnswersWhatItMay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, _, p := paired(t)
+		d.Show(devicetest.Command(), devicetest.Ask())
+		v, digest := p.View("command")
+		time.Sleep(time.Second)
+		d.SetMay(remote.May{Questions: true, Approvals: policy.Write})
+		if _, code := p.Do("POST", "/answer", yes(v, digest), nil); code != "changed" {
+			t.Errorf("shown before: %q, want changed", code)
+		}
+		v, digest = p.View("command")
+		if len(v.Affirm) != 0 || v.Limit == "" || v.Refuse == nil {
+			t.Errorf("%+v, %q, %+v", v.Affirm, v.Limit, v.Refuse)
+		}
+		time.Sleep(time.Second)
+		if _, code := p.Do("POST", "/answer", yes(v, digest), nil); code != "forbidden" {
+			t.Errorf("above the class: %q, want forbidden", code)
+		}
+		a := yes(v, digest)
+		a.Outcome, a.Text = interact.Answered, "yes"
+		if _, code := p.Do("POST", "/answer", a, nil); code != "forbidden" {
+			t.Errorf("by another outcome: %q, want forbidden", code)
+		}
+		a.Outcome = interact.Unavailable
+		if _, code := p.Do("POST", "/answer", a, nil); code != "forbidden" {
+			t.Errorf("by an outcome that is not a person's: %q, want forbidden", code)
+		}
+	})
+}
+
+func TestWhoIsNotPairedDoesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, s, p := paired(t)
+		d.Show(devicetest.Views()...)
+		stranger := devicetest.NewPhone(t, s)
+		for _, at := range []struct{ method, path string }{
+			{"GET", "/prompts"}, {"GET", "/prompts/command"}, {"POST", "/answer"}, {"POST", "/push"},
+		} {
+			var body any
+			if at.method == "POST" {
+				body = struct{}{}
+			}
+			for name, r := range map[string]*http.Request{
+				"no signature": p.Request(at.method, at.path, body),
+				"a stranger's": stranger.Sign(stranger.Request(at.method, at.path, body), stranger.Nonce(), body),
+				"of another path": func() *http.Request {
+					r := p.Sign(p.Request(at.method, "/other", body), p.Nonce(), body)
+					r.URL.Path, r.RequestURI = at.path, at.path
+					return r
+				}(),
+				"of another body": p.Sign(p.Request(at.method, at.path, body), p.Nonce(), map[string]int{"a": 1}),
+				"of another nonce": func() *http.Request {
+					r := p.Sign(p.Request(at.method, at.path, body), p.Nonce(), body)
+					_, rest, _ := strings.Cut(r.Header.Get("Authorization"), "sig=")
+					r.Header.Set("Authorization", "Nod key="+p.Key()+", nonce="+p.Nonce()+", sig="+rest)
+					return r
+				}(),
+				"in another's name": func() *http.Request {
+					r := stranger.Sign(stranger.Request(at.method, at.path, body), p.Nonce(), body)
+					h := r.Header.Get("Authorization")
+					r.Header.Set("Authorization", strings.Replace(h, stranger.Key(), p.Key(), 1))
+					return r
+				}(),
+			} {
+				w := p.Send(r)
+				if code := devicetest.Read(t, w, nil); w.Code != http.StatusUnauthorized || code != "unpaired" {
+					t.Errorf("%s %s, %s: %d %s", at.method, at.path, name, w.Code, code)
+				}
+				if w.Header().Get("Nod-Nonce") != "" {
+					t.Errorf("%s %s, %s: a nonce along with it", at.method, at.path, name)
+				}
+				time.Sleep(time.Second)
+			}
+		}
+	})
+}
+
+func TestARequestCountsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, _, p := paired(t)
+		nonce := p.Nonce()
+		send := func() (int, string) {
+			w := p.Send(p.Sign(p.Request("GET", "/prompts", nil), nonce, nil))
+			return w.Code, devicetest.Read(t, w, nil)
+		}
+		if status, _ := send(); status != http.StatusOK {
+			t.Fatal(status)
+		}
+		if _, code := send(); code != "nonce" {
+			t.Errorf("again: %q, want nonce", code)
+		}
+		nonce = p.Nonce()
+		time.Sleep(2 * time.Minute)
+		if _, code := send(); code != "nonce" {
+			t.Errorf("late: %q, want nonce", code)
+		}
+		nonce = strings.Repeat("A", len(nonce))
+		if _, code := send(); code != "nonce" {
+			t.Errorf("made up: %q, want nonce", code)
+		}
+	})
+}
+
+func TestOnlyTheOwnPageAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, s, p := paired(t)
+		own := strings.TrimSuffix(s.URL(), "/")
+		for name, tt := range map[string]struct {
+			change func(*http.Request)
+			want   int
+		}{
+			"as it is":        {func(*http.Request) {}, http.StatusOK},
+			"own origin":      {func(r *http.Request) { r.Header.Set("Origin", own) }, http.StatusOK},
+			"same origin":     {func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-origin") }, http.StatusOK},
+			"rebound name":    {func(r *http.Request) { r.Host = "evil.example:7464" }, http.StatusMisdirectedRequest},
+			"no host":         {func(r *http.Request) { r.Host = "" }, http.StatusMisdirectedRequest},
+			"localhost":       {func(r *http.Request) { r.Host = "localhost" }, http.StatusMisdirectedRequest},
+			"other origin":    {func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, http.StatusForbidden},
+			"null origin":     {func(r *http.Request) { r.Header.Set("Origin", "null") }, http.StatusForbidden},
+			"plain origin":    {func(r *http.Request) { r.Header.Set("Origin", "http"+own[5:]) }, http.StatusForbidden},
+			"two origins":     {func(r *http.Request) { r.Header["Origin"] = []string{own, own} }, http.StatusForbidden},
+			"cross site":      {func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, http.StatusForbidden},
+			"same site":       {func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") }, http.StatusForbidden},
+			"unknown to come": {func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "else") }, http.StatusForbidden},
+		} {
+			r := p.Sign(p.Request("GET", "/prompts", nil), p.Nonce(), nil)
+			tt.change(r)
+			w := p.Send(r)
+			if w.Code != tt.want {
+				t.Errorf("%s: %d, want %d", name, w.Code, tt.want)
+			}
+			if got := w.Header().Get("Access-Control-Allow-Origin"); got != "" || len(w.Result().Cookies()) > 0 {
+				t.Errorf("%s: lets in %q, or sets a cookie", name, got)
+			}
+		}
+		r := p.Request("OPTIONS", "/answer", nil)
+		r.Header.Set("Origin", "https://evil.example")
+		if w := p.Send(r); w.Code != http.StatusForbidden {
+			t.Errorf("preflight: %d", w.Code)
+		}
+	})
+}
+
+func TestAnInvitationCountsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, s, p := paired(t)
+		first, _ := s.Invite("one", all)
+		second, until := s.Invite("two", all)
+		if got := time.Until(until); got != device.InvitedFor {
+			t.Errorf("it counts for %v", got)
+		}
+		pair := func(invitation string) string {
+			time.Sleep(10 * time.Second)
+			_, code := devicetest.NewPhone(t, s).Pair(invitation)
+			return code
+		}
+		if code := pair(first); code != "invitation" {
+			t.Errorf("another took its place: %q", code)
+		}
+		if code := pair(second); code != "" {
+			t.Errorf("the first use: %q", code)
+		}
+		if code := pair(second); code != "invitation" {
+			t.Errorf("the second use: %q", code)
+		}
+		third, _ := s.Invite("three", all)
+		time.Sleep(device.InvitedFor)
+		if code := pair(third); code != "invitation" {
+			t.Errorf("late: %q", code)
+		}
+		body := device.Pairing{Secret: "x", Key: devicetest.NewPhone(t, s).Key()}
+		if status, code := p.Do("POST", "/pair", body, nil); code != "unpaired" {
+			t.Errorf("a key that did not sign: %d %q", status, code)
+		}
+	})
+}
+
+// Who guesses ends the invitation long before they could be right, and is slow.
+func TestGuessingEndsAnInvitation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, s, p := paired(t)
+		right, _ := s.Invite("phone", all)
+		busy := 0
+		for range 40 {
+			_, code := p.Pair(s.URL() + "#pair=" + strings.Repeat("A", 43))
+			if code == "busy" {
+				busy++
+			} else if code != "invitation" {
+				t.Fatalf("%q", code)
+			}
+			time.Sleep(time.Second)
+		}
+		if busy < 20 {
+			t.Errorf("%d of 40 attempts within 40 seconds were refused", busy)
+		}
+		time.Sleep(time.Minute)
+		if _, code := p.Pair(right); code != "invitation" {
+			t.Errorf("the right secret after the guesses: %q", code)
+		}
+	})
+}
+
+// News comes at once, and a device that is revoked hears of it while it waits.
+func TestNews(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, _, p := paired(t)
+		var before device.Prompts
+		p.Do("GET", "/prompts", nil, &before)
+		type news struct {
+			device.Prompts
+			status int
+			code   string
+			after  time.Duration
+		}
+		wait := func(cursor string) <-chan news {
+			came := make(chan news, 1)
+			began := time.Now()
+			go func() {
+				var n news
+				n.status, n.code = p.Do("GET", "/prompts?after="+url.QueryEscape(cursor), nil, &n.Prompts)
+				n.after = time.Since(began)
+				came <- n
+			}()
+			synctest.Wait()
+			return came
+		}
+		if n := <-wait(before.Cursor); n.after != 25*time.Second || n.Cursor != before.Cursor {
+			t.Errorf("without news: %+v", n)
+		}
+		waiting := wait(before.Cursor)
+		time.Sleep(time.Second)
+		d.Show(devicetest.Command())
+		n := <-waiting
+		if n.after != time.Second || len(n.Prompts.Prompts) != 1 {
+			t.Errorf("with news: %+v", n)
+		}
+		waiting = wait(n.Cursor)
+		d.Revoke()
+		if n := <-waiting; n.status != http.StatusUnauthorized || n.code != "unpaired" || n.after != 0 {
+			t.Errorf("revoked: %+v", n)
+		}
+	})
+}
+
+// A page that a browser holds open many times takes no more than its share.
+func TestADeviceWaitsAFewTimesOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, _, p := paired(t)
+		var now device.Prompts
+		p.Do("GET", "/prompts", nil, &now)
+		codes := make(chan string, 8)
+		for range 8 {
+			go func() {
+				_, code := p.Do("GET", "/prompts?after="+now.Cursor, nil, nil)
+				codes <- code
+			}()
+		}
+		busy := 0
+		for range 8 {
+			if <-codes == "busy" {
+				busy++
+			}
+		}
+		if busy != 4 {
+			t.Errorf("%d of 8 were refused, want 4", busy)
+		}
+	})
+}
+
+func TestWhoAsksTooOftenWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, _, p := paired(t)
+		refused := 0
+		for range 200 {
+			if w := p.Send(p.Request("GET", "/nonce", nil)); w.Code == http.StatusTooManyRequests {
+				refused++
+			}
+		}
+		if refused < 130 {
+			t.Errorf("%d of 200 at once were refused", refused)
+		}
+		time.Sleep(5 * time.Second)
+		if w := p.Send(p.Request("GET", "/nonce", nil)); w.Code != http.StatusOK {
+			t.Errorf("later: %d", w.Code)
+		}
+	})
+}
+
+func TestThePage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, _, p := paired(t)
+		for path, want := range map[string]int{
+			"/": 200, "/app.js": 200, "/go.mod": 404, "/../go.mod": 404, "/none.js": 404, "/prompts/": 404,
+		} {
+			if w := p.Send(p.Request("GET", path, nil)); w.Code != want && !(path == "/../go.mod" && w.Code/100 == 3) {
+				t.Errorf("%s: %d, want %d", path, w.Code, want)
+			}
+		}
+		w := p.Send(p.Request("GET", "/", nil))
+		for _, part := range []string{"default-src 'none'", "frame-ancestors 'none'", "script-src 'self';"} {
+			if csp := w.Header().Get("Content-Security-Policy"); !strings.Contains(csp, part) ||
+				strings.Contains(csp, "unsafe") {
+				t.Errorf("policy %q has no %q", csp, part)
+			}
+		}
+		r := p.Request("GET", "/", nil)
+		r.Header.Set("If-None-Match", w.Header().Get("ETag"))
+		if w := p.Send(r); w.Code != http.StatusNotModified {
+			t.Errorf("known: %d", w.Code)
+		}
+		r = p.Request("GET", "/", nil)
+		r.Header.Set("Sec-Fetch-Site", "cross-site")
+		if w := p.Send(r); w.Code != http.StatusForbidden {
+			t.Errorf("in a frame of another page: %d", w.Code)
+		}
+		r.Header.Set("Sec-Fetch-Mode", "navigate")
+		r.Header.Set("Sec-Fetch-Dest", "document")
+		if w := p.Send(r); w.Code != http.StatusOK {
+			t.Errorf("by a link: %d", w.Code)
+		}
+		if w := p.Send(p.Request("GET", "/nonce", nil)); w.Header().Get("Cache-Control") != "no-store" {
+			t.Error("data may be kept")
+		}
+	})
+}
+
+func TestBodies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, _, p := paired(t)
+		d.Show(devicetest.Ask())
+		for name, tt := range map[string]struct {
+			body any
+			want string
+		}{
+			"unknown field": {map[string]any{"id": "ask", "more": 1}, "invalid"},
+			"too long":      {device.Answer{ID: "ask", Text: strings.Repeat("x", 300<<10)}, "invalid"},
+			"another type":  {[]int{1}, "invalid"},
+			"of nothing":    {device.Answer{ID: "none"}, "gone"},
+		} {
+			if _, code := p.Do("POST", "/answer", tt.body, nil); code != tt.want {
+				t.Errorf("%s: %q, want %q", name, code, tt.want)
+			}
+		}
+		r := p.Sign(p.Request("POST", "/answer", struct{}{}), p.Nonce(), struct{}{})
+		r.Header.Set("Content-Type", "text/plain")
+		if w := p.Send(r); w.Code != http.StatusForbidden {
+			t.Errorf("a form's content type: %d", w.Code)
+		}
+	})
+}

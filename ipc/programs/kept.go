@@ -1,0 +1,154 @@
+package programs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/adrg/xdg"
+
+	"nod/ownfile"
+)
+
+// Kept is where nod keeps a copy of itself for the hooks of agents. A link beside it leads from there to nod-desktop.
+func Kept() string { return filepath.Join(xdg.DataHome, "nod", "bin", name("nod")) }
+
+// IsKept reports whether a path is that of the copy.
+func IsKept(path string) bool { return path == Kept() }
+
+func name(program string) string {
+	if runtime.GOOS == "windows" {
+		return program + ".exe"
+	}
+	return program
+}
+
+// Keep makes the copy that nod keeps the one of program, whole or not at all; nothing when it is that. It makes it once
+// more when others could have changed it.
+func Keep(program string) error {
+	if IsKept(program) {
+		return nil
+	}
+	if err := keep(program, Kept()); err != nil {
+		return fmt.Errorf("keep a copy of nod for the hooks of agents: %w", err)
+	}
+	return nil
+}
+
+// Refresh is [Keep] where there is a copy.
+func Refresh(program string) error {
+	if !exists(Kept()) {
+		return nil
+	}
+	return Keep(program)
+}
+
+// IsCurrent reports whether the copy that nod keeps is the one of program.
+func IsCurrent(program string) bool {
+	same, err := isCopy(program, Kept())
+	return err == nil && same
+}
+
+func keep(program, copied string) error {
+	if err := ownFolder(filepath.Dir(copied)); err != nil {
+		return err
+	}
+	if err := linkDesktop(program, copied); err != nil {
+		return err
+	}
+	if same, err := isCopy(program, copied); same || err != nil {
+		return err
+	}
+	info, err := os.Stat(program)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(program)
+	if err != nil {
+		return err
+	}
+	return ownfile.WriteDated(copied, text, 0o700, info.ModTime())
+}
+
+// ownFolder makes a folder that nobody else can change.
+func ownFolder(path string) error {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir() || !ownfile.IsMine(info):
+		return fmt.Errorf("%s is not a folder of yours: move it away", path)
+	case info.Mode().Perm()&0o077 == 0 || runtime.GOOS == "windows":
+		return nil
+	}
+	return os.Chmod(path, 0o700)
+}
+
+// isCopy reports whether there is a copy of a program, in a file that nobody else can change: of the same size and
+// time, else of the same bytes.
+func isCopy(program, copied string) (bool, error) {
+	source, err := os.Stat(program)
+	if err != nil {
+		return false, err
+	}
+	now, err := os.Lstat(copied)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if CheckKept(copied) != nil || now.Size() != source.Size() {
+		return false, nil
+	}
+	if now.ModTime().Equal(source.ModTime()) {
+		return true, nil
+	}
+	text, err := os.ReadFile(program)
+	if err != nil {
+		return false, err
+	}
+	kept, err := ownfile.ReadPlain(copied, now.Size())
+	return err == nil && bytes.Equal(text, kept), nil
+}
+
+// CheckKept says why a program is not one that nod has put there: a plain file that nobody else can change.
+func CheckKept(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular() || !ownfile.IsMine(info):
+		return fmt.Errorf("%s is not a plain file of yours", path)
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o122 != 0o100:
+		return fmt.Errorf("%s can be changed by others, or cannot be run (mode %04o)", path, info.Mode().Perm())
+	}
+	return nil
+}
+
+// linkDesktop has the copy find the nod-desktop that is beside the program. Where there is none the copy looks in PATH.
+func linkDesktop(program, copied string) error {
+	real, err := filepath.EvalSymlinks(program)
+	if err != nil {
+		return err
+	}
+	link := filepath.Join(filepath.Dir(copied), name("nod-desktop"))
+	desktop := filepath.Join(filepath.Dir(real), name("nod-desktop"))
+	if now, err := os.Readlink(link); err == nil && now == desktop || !exists(desktop) {
+		return nil
+	}
+	if err := os.Remove(link); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Symlink(desktop, link); err != nil && runtime.GOOS != "windows" && !errors.Is(err, fs.ErrExist) {
+		return err // Windows lets few people make links
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+// Package programs finds nod's programs: each other, and the nod command by a path that lasts, for the hooks of agents
+// to name.
+package programs
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// ReadyLine begins the line that nod-desktop prints once it can be asked; its address follows.
+const ReadyLine = "nod ready "
+
+// Find returns the path of another of nod's programs: beside this one, as it was started or behind links, as in a build
+// and in an unpacked archive; in lib/nod of the folder that this one is installed under, where a package keeps what
+// nobody runs by hand, or in bin seen from there; else in PATH.
+func Find(name string) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find the path of nod: %w", err)
+	}
+	return find(name, self)
+}
+
+// find looks for name from self on. It knows the .exe of Windows by itself.
+func find(name, self string) (string, error) {
+	beside, err := exec.LookPath(filepath.Join(filepath.Dir(self), name))
+	if err == nil && isLink(beside) { // it leads to where a program finds its own neighbours
+		return filepath.EvalSymlinks(beside)
+	}
+	if err == nil {
+		return beside, nil
+	}
+	if real, err := filepath.EvalSymlinks(self); err == nil {
+		self = real
+	}
+	for _, place := range []string{".", "../lib/nod", "../../bin"} {
+		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), place, name)); err == nil {
+			return path, nil
+		}
+	}
+	found, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("find %s: it is neither beside nod in %s nor in PATH: install it there, or run: make build",
+			name, filepath.Dir(self))
+	}
+	return filepath.Abs(found)
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&os.ModeSymlink != 0
+}
+
+// Self returns the path of this program as it was called: a link by which a person calls it may outlive what it leads
+// to.
+func Self() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find the path of nod: %w", err)
+	}
+	if called := os.Args[0]; strings.ContainsRune(called, filepath.Separator) {
+		if path, err := filepath.Abs(called); err == nil && IsSame(path, self) {
+			return path, nil
+		}
+	}
+	return self, nil
+}
+
+// IsSame reports whether two paths lead to one file.
+func IsSame(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}

@@ -1,0 +1,424 @@
+// Package book keeps who is paired with a desk: in a file that is signed, so that a peer whom no person has let in does
+// not count.
+package book
+
+import (
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/adrg/xdg"
+	strict "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"nod/ipc/remote"
+	"nod/ownfile"
+	"nod/policy"
+)
+
+// DefaultPath is where the peers are: peers.json in the user's data folder.
+func DefaultPath() (string, error) {
+	if !filepath.IsAbs(xdg.DataHome) {
+		return "", errors.New("find peers.json: no home folder: set HOME")
+	}
+	return filepath.Join(xdg.DataHome, "nod", "peers.json"), nil
+}
+
+const (
+	maxPeers = 1000
+	maxName  = 40        // characters
+	seenPace = time.Hour // how old what the file says of when a peer was seen may be
+)
+
+var (
+	// ErrChanged says that no peer counts, because another program has changed the list.
+	ErrChanged = errors.New("another program changed the list of what is paired, so nothing is: accept it or start anew " +
+		"in nod's settings")
+	// ErrUnknown says that there is no peer of that name.
+	ErrUnknown = errors.New("nothing of that name is paired")
+)
+
+// A Book is the list of peers. It is safe for concurrent use.
+type Book struct {
+	path string
+	key  []byte
+
+	writing sync.Mutex // held during a change, while the file is written
+
+	mu       sync.Mutex // guards all below; never held while the file is written
+	content  content
+	err      error         // why none counts
+	held     []remote.Peer // what another program has made of the list
+	watchers map[chan struct{}]struct{}
+}
+
+// content is what the signature covers.
+type content struct {
+	Peers []remote.Peer `json:"peers"`
+	// Policy is the serial of what machines were told last, and Digest what that said: a change gets another serial, and
+	// a restart none.
+	Policy uint64 `json:"policy,omitzero"`
+	Digest string `json:"digest,omitzero"`
+}
+
+func (c content) clone() content {
+	c.Peers = slices.Clone(c.Peers)
+	return c
+}
+
+// bookFile is what the file holds.
+type bookFile struct {
+	Version int            `json:"version"`
+	Content jsontext.Value `json:"content"`
+	MAC     []byte         `json:"mac"` // HMAC-SHA256 of Content
+}
+
+const bookVersion = 1
+
+// macContext is signed before the list: the same key signs other files of nod's.
+const macContext = "nod peers 1\n"
+
+// Open reads the peers at path, which key signs. There need be no file; what is wrong with it is no error here but in
+// [Book.Problem].
+func Open(path string, key []byte) *Book {
+	b := &Book{path: path, key: key, watchers: map[chan struct{}]struct{}{}}
+	data, err := ownfile.Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return b
+	}
+	if err == nil {
+		err = b.read(data)
+	}
+	b.err = err
+	return b
+}
+
+// read takes in the text of the file: all of it, or nothing.
+func (b *Book) read(data []byte) error {
+	c, signed, mac, err := parse(data)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w (%s: %w)", ErrChanged, b.path, err)
+	case !hmac.Equal(b.sum(signed), mac):
+		b.held = c.Peers
+		return ErrChanged
+	}
+	b.content = c
+	return nil
+}
+
+// parse reads a file of peers. signed is what the MAC is of.
+func parse(data []byte) (c content, signed, mac []byte, err error) {
+	var file bookFile
+	if err := strict.Unmarshal(data, &file, strict.RejectUnknownMembers(true)); err != nil {
+		return c, nil, nil, err
+	}
+	if file.Version != bookVersion {
+		return c, nil, nil, fmt.Errorf("version %d: want %d", file.Version, bookVersion)
+	}
+	if err := strict.Unmarshal(file.Content, &c, strict.RejectUnknownMembers(true)); err != nil {
+		return content{}, nil, nil, err
+	}
+	if len(c.Peers) > maxPeers {
+		return content{}, nil, nil, fmt.Errorf("%d peers: want at most %d", len(c.Peers), maxPeers)
+	}
+	for i, p := range c.Peers {
+		if err := check(p, c.Peers[:i]); err != nil {
+			return content{}, nil, nil, fmt.Errorf("peers[%d]: %w", i, err)
+		}
+	}
+	err = file.Content.Compact()
+	return c, file.Content, file.MAC, err
+}
+
+// CheckName says what is wrong with a name for a peer. Windows show it: nothing in it may pass for something else.
+func CheckName(name string) error {
+	isOdd := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" -_.@:", r)
+	}
+	if name == "" || utf8.RuneCountInString(name) > maxName || name != strings.TrimSpace(name) ||
+		!utf8.ValidString(name) || strings.ContainsFunc(name, isOdd) || strings.Contains(name, "  ") {
+		return fmt.Errorf("%q is no name to tell it by: want up to %d letters, digits, spaces and any of - _ . @ : there",
+			name, maxName)
+	}
+	return nil
+}
+
+// check says what is wrong with a peer beside others.
+func check(p remote.Peer, others []remote.Peer) error {
+	if err := CheckName(p.Name); err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(others, func(o remote.Peer) bool { return strings.EqualFold(o.Name, p.Name) }); i >= 0 {
+		return fmt.Errorf("%q is the name of another: pick one that none has", others[i].Name)
+	}
+	if i := slices.IndexFunc(others, func(o remote.Peer) bool { return o.Key.Sign == p.Key.Sign }); i >= 0 {
+		return fmt.Errorf("this key is paired already, as %q", others[i].Name)
+	}
+	return checkRole(p)
+}
+
+func checkRole(p remote.Peer) error {
+	isClass := p.May.Approvals == "" || slices.Contains(policy.Classes, p.May.Approvals)
+	isOdd := func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' }
+	switch p.Role {
+	case remote.RoleMachine, remote.RoleDesk:
+		if p.May != (remote.May{}) {
+			return fmt.Errorf("a %s may do what a %s does: want no limits for it", p.Role, p.Role)
+		}
+		return p.Key.Check()
+	case remote.RoleDevice:
+		k := p.Key
+		if k.Sign == "" || len(k.Sign) > 200 || k.Seal != "" || strings.ContainsFunc(k.Sign, isOdd) || !isClass {
+			return errors.New("the key or the limits of this device are none")
+		}
+		return nil
+	}
+	return fmt.Errorf("%q is no role", p.Role)
+}
+
+// Peers lists who is paired, by role, then by name.
+func (b *Book) Peers() []remote.Peer {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return sorted(b.content.Peers)
+}
+
+func sorted(peers []remote.Peer) []remote.Peer {
+	return slices.SortedFunc(slices.Values(peers), func(x, y remote.Peer) int {
+		return cmp.Or(cmp.Compare(x.Role, y.Role), cmp.Compare(strings.ToLower(x.Name), strings.ToLower(y.Name)))
+	})
+}
+
+// Find returns the peer with a key. All of the key must be the same.
+func (b *Book) Find(key remote.Key) (remote.Peer, bool) {
+	return b.find(func(p remote.Peer) bool { return p.Key == key })
+}
+
+// Named returns the peer of that name.
+func (b *Book) Named(name string) (remote.Peer, bool) {
+	return b.find(func(p remote.Peer) bool { return p.Name == name })
+}
+
+func (b *Book) find(is func(remote.Peer) bool) (remote.Peer, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := slices.IndexFunc(b.content.Peers, is)
+	if i < 0 {
+		return remote.Peer{}, false
+	}
+	return b.content.Peers[i], true
+}
+
+// Problem says why no peer counts, and what another program has made of the list; nil while they do.
+func (b *Book) Problem() (held []remote.Peer, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return sorted(b.held), b.err
+}
+
+// Settle ends the time in which no peer counts: it accepts what another program has made of the list, which must be
+// what the person has seen, or starts anew with no peer.
+func (b *Book) Settle(seen []remote.Peer, accept bool) error {
+	b.writing.Lock()
+	defer b.writing.Unlock()
+	held, err := b.Problem()
+	if err == nil {
+		return errors.New("the list of what is paired is as it should be: nothing is to be accepted")
+	}
+	next := content{}
+	if accept {
+		if len(held) == 0 {
+			return errors.New("the list of what is paired cannot be read: start anew")
+		}
+		if !reflect.DeepEqual(sameTimes(seen), sameTimes(held)) {
+			return errors.New("this is not the list that was shown: look at it once more")
+		}
+		next.Peers = held
+	}
+	if err := b.save(next); err != nil {
+		return err
+	}
+	b.put(next)
+	return nil
+}
+
+// sameTimes has times compare as they are told, whatever clock or place they came with.
+func sameTimes(peers []remote.Peer) []remote.Peer {
+	peers = sorted(peers)
+	for i := range peers {
+		peers[i].Added, peers[i].Seen = peers[i].Added.Round(0).UTC(), peers[i].Seen.Round(0).UTC()
+	}
+	return peers
+}
+
+// Add pairs a peer whose name and key no other has.
+func (b *Book) Add(p remote.Peer) error {
+	return b.change(func(c *content) error {
+		if err := check(p, c.Peers); err != nil {
+			return err
+		}
+		if len(c.Peers) >= maxPeers {
+			return fmt.Errorf("%d are paired already: revoke some", len(c.Peers))
+		}
+		c.Peers = append(c.Peers, p)
+		return nil
+	})
+}
+
+// SetMay changes what a device may do.
+func (b *Book) SetMay(name string, may remote.May) error {
+	return b.change(func(c *content) error {
+		i := slices.IndexFunc(c.Peers, func(p remote.Peer) bool { return p.Name == name })
+		if i < 0 {
+			return fmt.Errorf("%q: %w", name, ErrUnknown)
+		}
+		c.Peers[i].May = may
+		return checkRole(c.Peers[i])
+	})
+}
+
+// change writes a list that do has changed, and puts it in force.
+func (b *Book) change(do func(*content) error) error {
+	b.writing.Lock()
+	defer b.writing.Unlock()
+	next, err := b.current()
+	if err != nil {
+		return err
+	}
+	if err := do(&next); err != nil {
+		return err
+	}
+	if err := b.save(next); err != nil {
+		return err
+	}
+	b.put(next)
+	return nil
+}
+
+// current is a copy of the list. The error says why none counts.
+func (b *Book) current() (content, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.content.clone(), b.err
+}
+
+// Remove revokes a peer. It counts no longer even if the file cannot be written.
+func (b *Book) Remove(name string) (remote.Peer, error) {
+	b.writing.Lock()
+	defer b.writing.Unlock()
+	next, err := b.current()
+	if err != nil {
+		return remote.Peer{}, err
+	}
+	i := slices.IndexFunc(next.Peers, func(p remote.Peer) bool { return p.Name == name })
+	if i < 0 {
+		return remote.Peer{}, fmt.Errorf("revoke %q: %w", name, ErrUnknown)
+	}
+	gone := next.Peers[i]
+	next.Peers = slices.Delete(next.Peers, i, i+1)
+	b.put(next)
+	if err := b.save(next); err != nil {
+		return gone, fmt.Errorf("revoked until nod ends, because that could not be saved: %w", err)
+	}
+	return gone, nil
+}
+
+// Seen takes note that a peer is connected. It returns an error when that could not be written down.
+func (b *Book) Seen(key remote.Key, at time.Time) error {
+	b.writing.Lock()
+	defer b.writing.Unlock()
+	next, err := b.current()
+	i := slices.IndexFunc(next.Peers, func(p remote.Peer) bool { return p.Key == key })
+	if err != nil || i < 0 {
+		return err
+	}
+	was := next.Peers[i].Seen
+	next.Peers[i].Seen = at
+	b.put(next)
+	if at.Sub(was) < seenPace {
+		return nil
+	}
+	return b.save(next)
+}
+
+// Serial is that of the policy with this digest: the one that machines were told last, or a higher one. It rises even
+// when the file was lost, as long as the clock goes on.
+func (b *Book) Serial(digest string, now time.Time) (uint64, error) {
+	if c, err := b.current(); err != nil || c.Digest == digest && c.Policy > 0 {
+		return c.Policy, err
+	}
+	var serial uint64
+	err := b.change(func(c *content) error {
+		c.Policy, c.Digest = max(c.Policy+1, uint64(max(now.UnixMilli(), 0))), digest
+		serial = c.Policy
+		return nil
+	})
+	return serial, err
+}
+
+// Changes returns a channel that gets a signal after every change of who is paired and what they may do, and a function
+// that ends the subscription. Signals that nobody has received yet are one signal.
+func (b *Book) Changes() (<-chan struct{}, func()) {
+	c := make(chan struct{}, 1)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.watchers[c] = struct{}{}
+	return c, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.watchers, c)
+	}
+}
+
+// put puts a list in force.
+func (b *Book) put(next content) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.content, b.err, b.held = next, nil, nil
+	for c := range b.watchers {
+		select {
+		case c <- struct{}{}:
+		default: // a signal is waiting already
+		}
+	}
+}
+
+// save writes a list. It needs b.writing.
+func (b *Book) save(c content) error {
+	if c.Peers == nil {
+		c.Peers = []remote.Peer{}
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("write the list of what is paired: %w", err)
+	}
+	data, err := json.MarshalIndent(bookFile{bookVersion, text, b.sum(text)}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the list of what is paired: %w", err)
+	}
+	if err := ownfile.Write(b.path, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write the list of what is paired: %w", err)
+	}
+	return nil
+}
+
+// sum is the HMAC of a list.
+func (b *Book) sum(list []byte) []byte {
+	h := hmac.New(sha256.New, b.key)
+	h.Write([]byte(macContext))
+	h.Write(list)
+	return h.Sum(nil)
+}

@@ -1,0 +1,200 @@
+// Package remote is what a desk and the machines paired with it say to each other, and why they believe it.
+//
+// A desk is a nod-desktop with a person before it. On a machine without one runs a relay, a headless nod: it takes
+// requests from the agents there as nod-desktop does here, lets pass what the policy that a desk gave it lets pass, and
+// asks the desks about the rest. A [Link] is the relay's end of what connects them, a [Line] the desk's. Two packages
+// below this one have both ends of each kind: stream, over the standard input and output of a command such as ssh, and
+// jetstream, over NATS.
+//
+// Whatever carries them, messages are the same: signed by who sends them and sealed for who is meant, so that nobody
+// between can read, forge or replay one. A desk knows machines by keys that its person has paired, a relay its desks by
+// the keys that it was started with or met first. A machine can ask, and say what it knows; only a desk answers.
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"nod/interact"
+	"nod/policy"
+)
+
+// Hello is what a machine says of itself when it is connected. All of it is its own claim.
+type Hello struct {
+	Name    string    `json:"name"`    // of the machine, as its system has it
+	User    string    `json:"user"`    // whose relay it is
+	System  string    `json:"system"`  // as in linux/amd64
+	Version string    `json:"version"` // of nod there
+	Clock   time.Time `json:"clock"`   // as it is there
+	Policy  uint64    `json:"policy"`  // serial of the desk's policy that it applies; 0: none yet, so it always asks
+	Grants  int       `json:"grants"`  // approvals that it keeps for longer than once
+}
+
+// Request is a request on its way from a relay to a desk. Its times are durations: no clock is compared with another.
+type Request struct {
+	Request interact.Request `json:"request"` // with what the relay reports; Requester.Machine is empty
+	Times   interact.Times   `json:"times"`
+}
+
+// Digest is the hex SHA-256 of what is asked, by whom, and of what the relay reports: to what an answer is bound. It
+// leaves the times out, which change from one sending to the next, and is that of what arrives: what JSON cannot carry,
+// such as a path that is not UTF-8, counts as it is read there.
+func (r Request) Digest() (string, error) {
+	asked := r.Request
+	asked.Created, asked.Deadline, asked.Until, asked.Snoozed = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	asked.Requester.Machine = ""
+	text, err := json.Marshal(asked)
+	if err == nil {
+		err = json.Unmarshal(text, &asked)
+	}
+	if err == nil {
+		text, err = json.Marshal(asked)
+	}
+	if err != nil {
+		return "", fmt.Errorf("digest of request %s: %w", asked.ID, err)
+	}
+	return interact.Digest(text), nil
+}
+
+// Answer is what a person at a desk did with a request, or how it ended.
+type Answer struct {
+	ID     interact.ID     `json:"id"`
+	Digest string          `json:"digest"` // of the very request that was shown: see [Request.Digest]
+	Answer interact.Answer `json:"answer"` // its Device names the desk, or the phone, where there is one
+}
+
+// Policy is what a desk has its machines apply.
+type Policy struct {
+	Serial  uint64        `json:"serial"` // rises with every change: an older one is never applied again
+	Policy  policy.Policy `json:"policy"`
+	Timeout time.Duration `json:"timeout"` // of requests that have none
+	AskMore bool          `json:"ask_more"`
+}
+
+// Link is a relay's way to its desks. It is safe for concurrent use.
+type Link interface {
+	// Run keeps the link up until ctx ends: it comes back by itself. The error says why there can be none.
+	Run(ctx context.Context) error
+	// Ask puts a request before the desks and waits for the answer that counts; while no desk can be reached it waits
+	// for one. When ctx ends it returns ctx's error. It wraps [interact.ErrUnavailable] where nobody will ever be asked.
+	Ask(ctx context.Context, r interact.Request) (interact.Answer, error)
+	// Final tells the desks how a request ended that nobody had answered. It returns a, or the answer that came first.
+	// It takes two seconds at most: a relay that reaches nobody goes by a, which allows nothing.
+	Final(r interact.Request, a interact.Answer) interact.Answer
+	// Report hands over what the relay decided by the policy. It returns nil once a desk has it in its journal.
+	Report(ctx context.Context, decided []interact.Record) error
+	// State says how the link is.
+	State() State
+}
+
+// Relay is what a [Link] needs of the relay that it is for.
+type Relay interface {
+	// Hello is what the relay says of itself now to a desk.
+	Hello(desk Key) Hello
+	// Desks lists the keys that the relay takes answers and policies of.
+	Desks() []Key
+	// Meet says whether a desk that came through the control socket is one of them. The first one that comes is, when
+	// the relay was told of none; later the error is [ErrNotPaired].
+	Meet(desk Key) error
+	// Apply puts a policy in force that came from that desk, unless it has a newer one of that desk.
+	Apply(desk Key, p Policy) error
+	// Forget ends all approvals that were to hold for longer than once.
+	Forget()
+}
+
+// State is how a link or a line is.
+type State struct {
+	Up      bool          `json:"up"`
+	Since   time.Time     `json:"since,omitzero"`   // when it came up, or went down
+	Problem string        `json:"problem,omitzero"` // why it is down, and what to do; empty: it is up, or coming
+	Trip    time.Duration `json:"trip,omitzero"`    // how long a message and its receipt took last
+	Skew    time.Duration `json:"skew,omitzero"`    // how far the clock at the other end is ahead, as it says
+}
+
+// Line is a desk's way to a machine, or to all that one broker connects. It is safe for concurrent use.
+type Line interface {
+	// Run keeps the line up until ctx ends: it comes back by itself. The error says why there can be none.
+	Run(ctx context.Context) error
+	// Commit gives a machine the answer to one of its requests and returns the answer that counts: this one, another
+	// desk's, or how the relay had ended it before. Until then the answer decides nothing. The error is [ErrDown] while
+	// the machine cannot be reached: try again, the same answer counts once.
+	Commit(ctx context.Context, machine Key, a Answer) (interact.Answer, error)
+	// Apply gives a machine the policy of the desk, now or as soon as it can be reached.
+	Apply(machine Key, p Policy)
+	// Forget has a machine end all approvals that were to hold for longer than once. The error is as that of Commit.
+	Forget(ctx context.Context, machine Key) error
+	// Drop ends the connection with a machine that was just unpaired: what it sends counts no more.
+	Drop(machine Key)
+	// State says how the line to a machine is, or, of the zero key, the line by itself.
+	State(machine Key) State
+}
+
+// Desk is what a [Line] needs of the desk that it is for.
+type Desk interface {
+	// Join tells that a machine is connected, and returns who it is. The error is [ErrNotPaired] until the person has
+	// paired it: then nothing of it is taken in.
+	Join(machine Key, h Hello) (Peer, error)
+	// Leave tells that a machine is connected no longer.
+	Leave(machine Key)
+	// Take takes in a request. The same one may come again and is taken once. Errors are those of [interact.Broker]'s
+	// Begin.
+	Take(from Peer, r Request) error
+	// Open lists the requests of a machine, by the ids that it gave them, that wait for an answer here. A line tells the
+	// machine, which says of each that it knows no more how it ended.
+	Open(from Peer) []interact.ID
+	// End tells how a request ended that this desk has not answered.
+	End(from Peer, a Answer)
+	// Keep writes what a relay decided by the policy into the journal. The same record may come again.
+	Keep(from Peer, decided []interact.Record) error
+}
+
+var (
+	// ErrNotPaired says that the person has not paired a key, or has revoked it.
+	ErrNotPaired = errors.New("not paired with this desk")
+	// ErrDown says that the other end cannot be reached now.
+	ErrDown = errors.New("cannot be reached now")
+	// ErrForged says that a message is not what it claims: not of that sender, not for this receiver, or old.
+	ErrForged = errors.New("the message is not what it claims to be")
+)
+
+// Role is what a paired key is for.
+type Role string
+
+// The roles.
+const (
+	RoleMachine Role = "machine" // it asks
+	RoleDesk    Role = "desk"    // it answers as this desk does
+	RoleDevice  Role = "device"  // it answers what its person may answer there
+)
+
+// Peer is a key that the person has paired.
+type Peer struct {
+	Name  string    `json:"name"` // which the person gave it; no two have the same
+	Role  Role      `json:"role"`
+	Key   Key       `json:"key"`
+	May   May       `json:"may,omitzero"`
+	Added time.Time `json:"added"`
+	Seen  time.Time `json:"seen,omitzero"` // when it was last connected
+}
+
+// May is what a device may do, beside to see what is pending.
+type May struct {
+	Questions bool         `json:"questions,omitempty"` // answer questions and forms, and confirm
+	Approvals policy.Class `json:"approvals,omitempty"` // answer approvals up to this class; empty: deny them only
+}
+
+// Allows reports whether a device may allow what is of a class.
+func (m May) Allows(c policy.Class) bool {
+	most, class := slices.Index(policy.Classes, m.Approvals), slices.Index(policy.Classes, c)
+	return most >= 0 && class >= 0 && class <= most
+}
+
+// Key is the public key of a machine, a desk or a device.
+type Key struct {
+	Sign string `json:"sign"`           // who signs: an nkey (Ed25519), or the P-256 key of a device
+	Seal string `json:"seal,omitempty"` // for whom to seal: an xkey (X25519); none of a device, whose line is TLS
+}

@@ -1,0 +1,84 @@
+package stream
+
+import "strings"
+
+// What a line's State says in words of nod's own, for the person to read: what commands and machines say goes to the
+// log only.
+const (
+	problemNotInstalled = "the command that leads there is not installed on this computer"
+	problemOtherDesk    = "the relay there goes by another desk: run there: nod relay --desk, with this desk's key"
+	problemOtherKey     = "another machine is at the end of this line: it shows another key"
+	problemChatter      = "something else than nod answers there: the files that its shell starts with must print nothing"
+	problemHostChanged  = "the host's key is not the one that ssh knows: find out why before you let it forget that one"
+	problemHostUnknown  = "ssh does not know the host's key yet: connect once in a terminal"
+	problemDenied       = "ssh was not let in: it needs a key that asks for no passphrase now, such as one in ssh-agent"
+	problemName         = "ssh does not find a host of that name"
+	problemUnreachable  = "the host does not answer"
+	problemNoNod        = "nod is not installed there, or not in a folder of the PATH that commands run by ssh have"
+	problemOldNod       = "the nod there is too old for a relay: install the version that is here"
+	problemNoRelay      = "no relay runs there, and none could be started: run nod relay there to see why"
+	problemNoContainer  = "no such container runs"
+	problemNoEngine     = "the container engine does not run, or does not let this user in"
+	problemEnded        = "the command that leads there failed: the log has what it said"
+)
+
+// Problems are all that a line's State says in nod's own words, for windows to say in the person's language.
+var Problems = []string{
+	problemNotInstalled, problemOtherDesk, problemOtherKey, problemChatter,
+	problemHostChanged, problemHostUnknown, problemDenied, problemName,
+	problemUnreachable, problemNoNod, problemOldNod, problemNoRelay,
+	problemNoContainer, problemNoEngine, problemEnded,
+	errProtocol.Error(),
+}
+
+// The statuses with which a shell and a container engine say that there is no such program, or none that runs.
+const (
+	statusUnknown     = 1
+	statusNotRunnable = 126
+	statusNotFound    = 127
+)
+
+// told are words of programs, and what they mean. The first that is found counts: what ssh says stands before what the
+// machine may have said.
+var told = []struct{ program, words, problem string }{
+	{"ssh", "REMOTE HOST IDENTIFICATION HAS CHANGED", problemHostChanged},
+	{"ssh", "Host key verification failed", problemHostUnknown},
+	{"ssh", "Permission denied (", problemDenied},
+	{"ssh", "Too many authentication failures", problemDenied},
+	{"ssh", "Could not resolve hostname", problemName},
+	{"ssh", "Connection refused", problemUnreachable},
+	{"ssh", "Connection timed out", problemUnreachable},
+	{"ssh", "Operation timed out", problemUnreachable},
+	{"ssh", "No route to host", problemUnreachable},
+	{"ssh", "Network is unreachable", problemUnreachable},
+	{"docker", "No such container", problemNoContainer},
+	{"docker", "is not running", problemNoContainer},
+	{"docker", "Cannot connect to the Docker daemon", problemNoEngine},
+	{"docker", "docker daemon", problemNoEngine},
+	{"podman", "no such container", problemNoContainer},
+	{"podman", "container state improper", problemNoContainer},
+	{"podman", "no container with name", problemNoContainer},
+	{"", "unknown command \"relay\"", problemOldNod},
+	{"", "nod: command not found", problemNoNod},
+	{"", "nod: not found", problemNoNod},
+	{"", "reach the relay:", problemNoRelay},
+}
+
+// Explain says in nod's words why a program that [Command] names failed, by what it said.
+func Explain(program, said string) string { return problemOf(program, statusUnknown, said) }
+
+// problemOf says why a program ended with that status, by what it said.
+func problemOf(program string, status int, said string) string {
+	for _, t := range told {
+		if (t.program == "" || t.program == program) && strings.Contains(said, t.words) {
+			return t.problem
+		}
+	}
+	switch status {
+	case 0, -1: // it was told to end, or killed
+		return ""
+	case statusNotFound, statusNotRunnable:
+		return problemNoNod
+	}
+	return problemEnded
+}

@@ -1,0 +1,184 @@
+package ownlog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// ErrNone says that there is no log yet.
+var ErrNone = errors.New("there is no log yet")
+
+// Last hands the last n lines of a log to show.
+func Last(path string, n int, show func(line []byte) error) error {
+	r := &reader{path: path, show: show}
+	defer r.close()
+	if err := r.openAtLast(n); err != nil {
+		return err
+	}
+	return r.drain()
+}
+
+// Follow is [Last] that goes on with what is written from now on, through rotations, until ctx ends. There need be no
+// log yet.
+func Follow(ctx context.Context, path string, n int, show func(line []byte) error) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return fmt.Errorf("follow %s: %w", path, err)
+	}
+	defer w.Close()
+	if err := w.Add(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("follow %s: %w", path, err)
+	}
+	r := &reader{path: path, show: show}
+	defer r.close()
+	if err := r.openAtLast(n); err != nil && !errors.Is(err, ErrNone) {
+		return err
+	}
+	for {
+		if err := r.catchUp(); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-w.Errors: // some changes were not told: catch up at the next
+			if !errors.Is(err, fsnotify.ErrEventOverflow) {
+				return fmt.Errorf("follow %s: %w", path, err)
+			}
+		case <-w.Events:
+		}
+	}
+}
+
+// reader reads the lines of a log.
+type reader struct {
+	path string
+	show func(line []byte) error
+	file *os.File // nil: there is none yet
+	rest []byte   // of a line whose end is not written yet
+}
+
+func (r *reader) close() {
+	if r.file != nil {
+		r.file.Close()
+	}
+}
+
+// open opens what is at the path now.
+func (r *reader) open() error {
+	if err := checkPlain(r.path); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(r.path, os.O_RDONLY|noFollow, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", r.path, ErrNone)
+	}
+	if err != nil {
+		return err
+	}
+	r.close()
+	r.file, r.rest = f, nil
+	return nil
+}
+
+// openAtLast opens the log at its last n lines.
+func (r *reader) openAtLast(n int) error {
+	if err := r.open(); err != nil {
+		return err
+	}
+	end, err := r.file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	chunk := make([]byte, 64<<10)
+	for at, lines := end, 0; at > 0; {
+		size := min(at, int64(len(chunk)))
+		at -= size
+		if _, err := r.file.ReadAt(chunk[:size], at); err != nil {
+			return err
+		}
+		for i := size - 1; i >= 0; i-- {
+			if chunk[i] != '\n' {
+				continue
+			}
+			if lines++; lines > n {
+				_, err := r.file.Seek(at+i+1, io.SeekStart)
+				return err
+			}
+		}
+	}
+	_, err = r.file.Seek(0, io.SeekStart)
+	return err
+}
+
+// catchUp shows what is new: in the file that is open, and in the one that took its place.
+func (r *reader) catchUp() error {
+	if r.file == nil {
+		if err := r.open(); errors.Is(err, ErrNone) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	if err := r.drain(); err != nil {
+		return err
+	}
+	now, err := os.Lstat(r.path)
+	if err != nil {
+		return nil // it is about to be made anew
+	}
+	open, err := r.file.Stat()
+	if err != nil {
+		return err
+	}
+	if os.SameFile(now, open) {
+		return r.rewind(open)
+	}
+	if err := errors.Join(r.drain(), r.open()); err != nil && !errors.Is(err, ErrNone) {
+		return err
+	}
+	return r.drain()
+}
+
+// rewind begins again with a file that was cut short.
+func (r *reader) rewind(now fs.FileInfo) error {
+	at, err := r.file.Seek(0, io.SeekCurrent)
+	if err != nil || at <= now.Size() {
+		return err
+	}
+	if _, err := r.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	r.rest = nil
+	return r.drain()
+}
+
+// drain shows the lines up to the end of the file.
+func (r *reader) drain() error {
+	text, err := io.ReadAll(r.file)
+	if err != nil {
+		return err
+	}
+	r.rest = append(r.rest, text...)
+	for {
+		line, rest, whole := bytes.Cut(r.rest, []byte("\n"))
+		if !whole {
+			return nil
+		}
+		r.rest = rest
+		if err := r.show(line); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package ownlog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime/debug"
+
+	"golang.org/x/term"
+)
+
+// Logger is the log of a program without a terminal: a [File], and standard error too when that is one.
+type Logger struct {
+	*slog.Logger
+	Path    string // empty when the log goes to standard error
+	Problem error  // why it does
+
+	file *File
+}
+
+// NewLogger opens the log [Desktop] in nod's state folder. Where there can be none the log goes to standard error, and
+// begins with the reason. It also makes the Go runtime write the trace of a crash to a file beside it: a program in the
+// background has no terminal to die on. The error says that there is no such level.
+func NewLogger(level string) (*Logger, error) {
+	least, err := Level(level)
+	if err != nil {
+		return nil, err
+	}
+	l := &Logger{Path: Path(Desktop)}
+	var out io.Writer = os.Stderr
+	if l.file, err = OpenLog(l.Path); err != nil {
+		l.Path, l.Problem = "", fmt.Errorf("nod's log goes to standard error: %w", err)
+	} else {
+		out = &logWriter{file: l.file, echo: term.IsTerminal(int(os.Stderr.Fd()))}
+	}
+	l.Logger = slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: least}))
+	if l.Problem != nil {
+		l.Warn("no log file", "err", l.Problem)
+	}
+	if err := l.catchCrash(Path("crash.log")); err != nil {
+		l.Warn("the trace of a crash would go to standard error only", "err", err)
+	}
+	return l, nil
+}
+
+// Close closes the file.
+func (l *Logger) Close() error {
+	if l.file == nil {
+		return nil
+	}
+	return l.file.Close()
+}
+
+// logWriter writes to the log file, and to standard error what cannot go there.
+type logWriter struct {
+	file *File
+	echo bool // everything goes to standard error, too
+}
+
+// Write implements [io.Writer].
+func (w *logWriter) Write(line []byte) (int, error) {
+	_, err := w.file.Write(line)
+	if err == nil && !w.echo {
+		return len(line), nil
+	}
+	return os.Stderr.Write(line)
+}
+
+// catchCrash sends the trace of a crash to path, and keeps the one of the last crash.
+func (l *Logger) catchCrash(path string) error {
+	f, err := Open(path)
+	if err != nil {
+		return err
+	}
+	if info, err := f.Stat(); err == nil && info.Size() > 0 {
+		previous := path + ".1"
+		if err := errors.Join(f.Close(), os.Rename(path, previous)); err != nil {
+			return err
+		}
+		l.Warn("nod crashed the last time it ran", "trace", previous)
+		if f, err = Open(path); err != nil {
+			return err
+		}
+	}
+	defer f.Close() // the runtime keeps a copy
+	return debug.SetCrashOutput(f, debug.CrashOptions{})
+}

@@ -1,0 +1,51 @@
+package ownlog
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// The lock on the folder's file hooks.lock says that somebody watches the hooks: it ends with whoever holds it, however
+// that ends.
+
+func watchPath() string { return Path("hooks.lock") }
+
+// IsWatched reports whether somebody wants to see what hooks do. It costs next to nothing where nobody ever did.
+func IsWatched() bool {
+	lock := flock.New(watchPath(), flock.SetFlag(os.O_RDONLY))
+	free, err := lock.TryRLock()
+	if free {
+		_ = lock.Unlock() // the end of the process does it, too
+	}
+	return err == nil && !free
+}
+
+// watchInterval is how often a second one who watches looks whether the first has ended.
+const watchInterval = 50 * time.Millisecond
+
+// Watch has the hooks be logged until ctx ends.
+func Watch(ctx context.Context) error {
+	f, err := Open(watchPath())
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		return err
+	}
+	lock := flock.New(watchPath())
+	locked, err := lock.TryLock()
+	if err != nil {
+		return err
+	}
+	go func() {
+		if !locked {
+			_, _ = lock.TryLockContext(ctx, watchInterval) // the error is that of ctx
+		}
+		<-ctx.Done()
+		_ = lock.Unlock()
+	}()
+	return nil
+}

@@ -1,0 +1,93 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The reference has each key of the file once, in its order, with its default.
+func TestReference(t *testing.T) {
+	text, err := os.ReadFile("../../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	row := regexp.MustCompile("(?m)^\\| `([a-z_.]+)` \\|(?: `(.*?)`)? \\|")
+	for _, m := range row.FindAllStringSubmatch(string(text), -1) {
+		got = append(got, m[1]+" "+m[2])
+	}
+	if want := reference("", reflect.ValueOf(Default())); !slices.Equal(got, want) {
+		t.Errorf("docs/configuration.md has the keys and defaults\n%s\nwant\n%s",
+			strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// Each recipe is a file that nod takes, and each of its rules shows what it matches and what not.
+func TestRecipes(t *testing.T) {
+	text, err := os.ReadFile("../../docs/recipes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	for _, recipe := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		cfg, err := parse([]byte(recipe[1]), "config.yaml", nil)
+		if err != nil {
+			t.Errorf("%v\nin\n%s", err, recipe[1])
+			continue
+		}
+		for _, r := range cfg.Policy.Rules {
+			if len(r.Examples.Match) == 0 || len(r.Examples.NoMatch) == 0 || ids[r.ID] {
+				t.Errorf("recipe %q: want a name of its own, and examples of what it matches and what not", r.ID)
+			}
+			ids[r.ID] = true
+		}
+	}
+	if len(ids) < 20 {
+		t.Errorf("%d recipes, want at least 20", len(ids))
+	}
+}
+
+// reference lists the keys below a value, each with the value as the file says it. What the items of a list hold has
+// no default but false.
+func reference(prefix string, v reflect.Value) []string {
+	var keys []string
+	for f, value := range v.Fields() {
+		key, of := prefix+yamlKey(f), f.Type
+		switch {
+		case of.Kind() == reflect.Slice && of.Elem().Kind() == reflect.Struct:
+			keys = append(keys, key+" "+inFile(prefix, value))
+			keys = append(keys, reference(key+".", reflect.Zero(of.Elem()))...)
+		case of.Kind() == reflect.Struct:
+			if prefix != "" {
+				keys = append(keys, key+" ")
+			}
+			keys = append(keys, reference(key+".", value)...)
+		default:
+			keys = append(keys, key+" "+inFile(prefix, value))
+		}
+	}
+	return keys
+}
+
+func inFile(prefix string, v reflect.Value) string {
+	d, isTime := v.Interface().(time.Duration)
+	switch {
+	case isTime:
+		return FormatDuration(d)
+	case v.Kind() == reflect.Bool, v.Kind() == reflect.Int:
+		return fmt.Sprint(v)
+	case strings.HasPrefix(prefix, "policy.rules."):
+		return ""
+	case v.Kind() == reflect.Slice:
+		return fmt.Sprint(v)
+	case v.String() == "":
+		return `""`
+	}
+	return v.String()
+}

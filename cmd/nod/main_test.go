@@ -58,6 +58,7 @@ func TestScripts(t *testing.T) {
 			"interrupt": interruptCommand,
 			"closed":    closedCommand,
 			"quit":      quitCommand,
+			"appears":   appearsCommand,
 			"shown":     shownCommand,
 			"prompted":  promptedCommand,
 			"mcp":       mcpCommand,
@@ -523,6 +524,14 @@ func quitCommand(ts *testscript.TestScript, neg bool, args []string) {
 	file := filepath.Join(ts.Getenv("HOME"), pidFile)
 	ts.Check(appears(file))
 	quit(file)
+}
+
+// appearsCommand is the script command "appears FILE": there is something in it, or will be.
+func appearsCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: appears FILE")
+	}
+	ts.Check(appears(ts.MkAbs(args[0])))
 }
 
 // appears waits until there is something in file: a program that was just started takes its time.

@@ -124,7 +124,7 @@ type desk struct {
 
 	mu   sync.Mutex
 	kept []interact.Record
-	seen map[interact.ID]remote.Request
+	seen map[interact.ID]bool // requests that came: whether they are open
 }
 
 // newDesk is a desk whose line the machine's own nod relay --stdio carries.
@@ -151,7 +151,7 @@ func newDeskWithout(t *testing.T) *desk {
 	}
 	return &desk{
 		t: t, identity: identity, machine: make(chan remote.Key, 100), took: make(chan remote.Request, 1000),
-		ended: make(chan remote.Answer, 1000), seen: map[interact.ID]remote.Request{},
+		ended: make(chan remote.Answer, 1000), seen: map[interact.ID]bool{},
 	}
 }
 
@@ -181,18 +181,20 @@ func (d *desk) Leave(remote.Key) {}
 func (d *desk) Take(_ remote.Peer, r remote.Request) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, isKnown := d.seen[r.Request.ID]; !isKnown {
+	if _, isKnown := d.seen[r.Request.ID]; !isKnown { // what has ended may come again
 		d.took <- r
+		d.seen[r.Request.ID] = true
 	}
-	d.seen[r.Request.ID] = r
 	return nil
 }
 
 func (d *desk) Open(remote.Peer) (ids []interact.ID) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for id := range d.seen {
-		ids = append(ids, id)
+	for id, isOpen := range d.seen {
+		if isOpen {
+			ids = append(ids, id)
+		}
 	}
 	return ids
 }
@@ -200,8 +202,8 @@ func (d *desk) Open(remote.Peer) (ids []interact.ID) {
 func (d *desk) End(_ remote.Peer, a remote.Answer) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, isOpen := d.seen[a.ID]; isOpen { // the same may be told again
-		delete(d.seen, a.ID)
+	if d.seen[a.ID] { // the same may be told again
+		d.seen[a.ID] = false
 		d.ended <- a
 	}
 }
@@ -439,8 +441,7 @@ func TestRelayKnowsWhoStartsIt(t *testing.T) {
 func (d *desk) answered(r remote.Request) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	_, isOpen := d.seen[r.Request.ID]
-	return !isOpen
+	return !d.seen[r.Request.ID]
 }
 
 // asked reports whether anything was put before the desk.

@@ -218,6 +218,7 @@ func (m *machines) Take(from remote.Peer, r remote.Request) error {
 	}
 	if m.silences(request) {
 		m.leave(one)
+		m.miss(peer, request)
 		return fmt.Errorf("%w here now", interact.ErrUnavailable)
 	}
 	ticket, err := m.broker().Begin(context.Background(), request)
@@ -405,7 +406,7 @@ func (m *machines) keptBy(machine remote.Key) *rate.Limiter {
 	return m.keeping[machine.Sign]
 }
 
-// kept is a machine's record as the journal has it. Its id is another than any here, and the same each time.
+// kept is a decision of a machine's policy as the journal has it.
 func kept(peer remote.Peer, r interact.Record, now time.Time) (interact.Record, error) {
 	approve, isApproval := r.Request.Body.(interact.Approve)
 	isDecision := r.Answer.Outcome == interact.Allowed || r.Answer.Outcome == interact.Denied
@@ -423,6 +424,11 @@ func kept(peer remote.Peer, r interact.Record, now time.Time) (interact.Record, 
 	if err := checked.Validate(); err != nil {
 		return r, err
 	}
+	return ownRecord(peer, r, now), nil
+}
+
+// ownRecord is a machine's record as the journal has it. Its id is another than any here, and the same each time.
+func ownRecord(peer remote.Peer, r interact.Record, now time.Time) interact.Record {
 	space := sha256.Sum256([]byte(peer.Key.Sign))
 	id := uuid.NewHash(sha256.New(), uuid.UUID(space[:16]), []byte(r.Request.ID), 8)
 	own := interact.Record{Request: r.Request, Why: r.Why, Answer: r.Answer}
@@ -434,7 +440,28 @@ func kept(peer remote.Peer, r interact.Record, now time.Time) (interact.Record, 
 			*t = now
 		}
 	}
-	return own, nil
+	return own
+}
+
+// miss has the journal know of a request about which nobody here was asked. What comes of it is between its machine and
+// other desks.
+func (m *machines) miss(peer remote.Peer, r interact.Request) {
+	err := r.Validate()
+	if err == nil {
+		record := interact.Record{Request: r, Answer: interact.Answer{
+			Outcome: interact.Unavailable, Reason: "nobody at this desk was asked: nod was paused, or the person away",
+		}}
+		if approve, isApproval := r.Body.(interact.Approve); isApproval {
+			record.Answer.ShownSHA256 = interact.Digest(approve.Input)
+		}
+		if r.Reported != nil {
+			record.Why = r.Reported.Why
+		}
+		err = m.keep(peer.Key, ownRecord(peer, record, time.Now()))
+	}
+	if err != nil {
+		m.log.Warn("a request about which nobody was asked is not in the journal", "machine", peer.Name, "err", err)
+	}
 }
 
 // push has every machine apply the policy as it is now.

@@ -561,8 +561,15 @@ func TestMachinesAndPause(t *testing.T) {
 		if err := d.line.desk.Take(d.web, r); !errors.Is(err, interact.ErrUnavailable) {
 			t.Errorf("while paused: %v", err)
 		}
+		if err := d.line.desk.Take(d.web, r); !errors.Is(err, interact.ErrUnavailable) {
+			t.Errorf("asked again: %v", err)
+		}
 		if len(d.m.Open(d.web)) != 0 {
 			t.Error("it waits")
+		}
+		if missed := d.came(); missed.Answer.Outcome != interact.Unavailable || missed.Answer.Reason == "" ||
+			missed.Request.ID == r.Request.ID || missed.Request.Requester.Machine != "web" {
+			t.Errorf("it is in the history as %+v", missed)
 		}
 		d.presence.setPause(Pause{})
 		var isThere atomic.Bool
@@ -575,14 +582,14 @@ func TestMachinesAndPause(t *testing.T) {
 		d.take(r)
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
-		if len(d.outcomes()) != 0 {
+		if n := len(d.outcomes()); n != 1 {
 			t.Fatalf("%+v", d.outcomes())
 		}
 		isThere.Store(true)
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
-		if got := d.came().Answer; got.Outcome != interact.Allowed {
-			t.Errorf("%+v", got)
+		if all := d.outcomes(); len(all) != 2 || all[1].Answer.Outcome != interact.Allowed {
+			t.Errorf("%+v", all)
 		}
 	})
 }

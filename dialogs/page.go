@@ -197,13 +197,17 @@ func (p *page) complain(s string) {
 	}
 }
 
-// clock writes a time that is left: 4:30, or 1:04:30.
+// clock writes a time that is left or has passed, rounded down: 1:30, 4 min, 3 h. Seconds are only for the last two
+// minutes: who reads needs no clock that ticks, and each change paints the whole window.
 func clock(d time.Duration) string {
-	s := int(max(d, 0).Round(time.Second) / time.Second)
-	if s >= 3600 {
-		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	d = max(d, 0).Round(time.Second)
+	switch {
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 2*time.Hour:
+		return tr("{{.N}} min", values{"N": int(d.Minutes())})
 	}
-	return fmt.Sprintf("%d:%02d", s/60, s%60)
+	return tr("{{.N}} h", values{"N": int(d.Hours())})
 }
 
 // pageLayout gives the head and the foot the height they need and the body the rest. The objects are body,

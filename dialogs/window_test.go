@@ -568,16 +568,16 @@ func TestTimeOutText(t *testing.T) {
 		silence         interact.Silence
 		want, elsewhere string
 	}{
-		{approve, interact.TakesNo, "Denied in 4:30 unless you decide", ""},
-		{approve, interact.AsksInTerminal, "Goes back to the terminal in 4:30", "Decide in the terminal"},
-		{approve, interact.AsksItself, "Goes back to claude-code in 4:30", "Decide in claude-code"},
-		{approve, interact.GoesByOwnRules, "Left to the rules of claude-code in 4:30", ""},
-		{form, interact.TakesNo, "Ends unanswered in 4:30", ""},
-		{form, interact.AsksInTerminal, "Goes back to the terminal in 4:30", "Answer in the terminal"},
-		{form, interact.AsksItself, "Goes back to claude-code in 4:30", "Answer in claude-code"},
-		{interact.Confirm{Message: "Sure?"}, "", "Answers “No” in 4:30", ""},
-		{interact.Confirm{Message: "Sure?", Default: true, YesLabel: "Go"}, "", "Answers “Go” in 4:30", ""},
-		{interact.Ask{Question: "Why?"}, "", "Ends unanswered in 4:30", ""},
+		{approve, interact.TakesNo, "Denied in 4 min unless you decide", ""},
+		{approve, interact.AsksInTerminal, "Goes back to the terminal in 4 min", "Decide in the terminal"},
+		{approve, interact.AsksItself, "Goes back to claude-code in 4 min", "Decide in claude-code"},
+		{approve, interact.GoesByOwnRules, "Left to the rules of claude-code in 4 min", ""},
+		{form, interact.TakesNo, "Ends unanswered in 4 min", ""},
+		{form, interact.AsksInTerminal, "Goes back to the terminal in 4 min", "Answer in the terminal"},
+		{form, interact.AsksItself, "Goes back to claude-code in 4 min", "Answer in claude-code"},
+		{interact.Confirm{Message: "Sure?"}, "", "Answers “No” in 4 min", ""},
+		{interact.Confirm{Message: "Sure?", Default: true, YesLabel: "Go"}, "", "Answers “Go” in 4 min", ""},
+		{interact.Ask{Question: "Why?"}, "", "Ends unanswered in 4 min", ""},
 	}
 	for _, test := range tests {
 		s := newScreen(t)
@@ -587,9 +587,14 @@ func TestTimeOutText(t *testing.T) {
 		if got := s.page().status.Text; got != test.want {
 			t.Errorf("%T: %q, want %q", test.body, got, test.want)
 		}
-		s.pass(time.Minute)
-		if got := s.page().status.Text; !strings.Contains(got, "3:30") {
-			t.Errorf("%T: a minute later: %q", test.body, got)
+		for _, later := range []struct {
+			passed time.Duration
+			want   string
+		}{{30 * time.Second, "4 min"}, {time.Second, "3 min"}, {2 * time.Minute, "1:59"}, {time.Second, "1:58"}} {
+			s.pass(later.passed)
+			if got := s.page().status.Text; !strings.Contains(got, later.want) {
+				t.Errorf("%T: %v later: %q, want %q", test.body, later.passed, got, later.want)
+			}
 		}
 		s.tap(s.page().head.more)
 		last := s.p.window.menu.items[len(s.p.window.menu.items)-1].item

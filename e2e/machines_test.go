@@ -194,8 +194,10 @@ func (m *machine) desktop() *exec.Cmd {
 }
 
 // remoteConfig is the configuration of a person with one machine of that kind.
-func remoteConfig(kind string) string {
-	return settings + "\nremote:\n  machines: [{kind: " + kind + ", host: build-1}]\n"
+func remoteConfig(kind string) string { return settings + remoteLines(kind) }
+
+func remoteLines(kind string) string {
+	return "\nremote:\n  machines: [{kind: " + kind + ", host: build-1}]\n"
 }
 
 // peers waits until nod-desktop says of its peers what is wanted.

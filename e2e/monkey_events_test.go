@@ -45,6 +45,7 @@ type monkeyMode struct {
 	mouse    bool     // use the mouse on what is above the affirmative, too
 	menu     []string // entries of the tray's menu that it picks at the start
 	requests bool
+	machine  bool // every other request comes from another machine
 }
 
 var monkeyModes = []monkeyMode{
@@ -53,6 +54,7 @@ var monkeyModes = []monkeyMode{
 	{name: "mouse", mouse: true, requests: true},
 	{name: "settings", affirms: true, mouse: true, menu: []string{"Settings…"}},
 	{name: "both windows", affirms: true, mouse: true, menu: []string{"Settings…"}, requests: true},
+	{name: "machine", affirms: true, mouse: true, requests: true, machine: true},
 }
 
 // The keys of a monkey: those that move and type, and those that do something everywhere.
@@ -72,6 +74,7 @@ type monkey struct {
 	mode   monkeyMode
 	random *rand.Rand
 	wire   wire
+	there  *wire   // on another machine, if there is one
 	done   []event // so far
 	next   int     // number of the next request
 
@@ -238,8 +241,12 @@ func (m *monkey) request(number int) {
 	m.mu.Lock()
 	m.pending[number] = cancel
 	m.mu.Unlock()
+	from := m.wire
+	if m.there != nil && number%2 == 0 {
+		from = *m.there
+	}
 	m.replies.Go(func() {
-		status, text, err := m.wire.do(ctx, "POST", r.route, r.body)
+		status, text, err := from.do(ctx, "POST", r.route, r.body)
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		delete(m.pending, number)

@@ -214,8 +214,11 @@ func (r *monkeyRequest) inputSHA256() string {
 // wire is where nod can be asked, as its clients learn it.
 type wire struct{ URL, Token string }
 
-func (n *nod) wire() (w wire, err error) {
-	text, err := os.ReadFile(filepath.Join(n.Runtime(), "nod", "endpoint.json"))
+func (n *nod) wire() (w wire, err error) { return wireIn(n.Runtime()) }
+
+// wireIn is that of the nod with this runtime folder.
+func wireIn(runtime string) (w wire, err error) {
+	text, err := os.ReadFile(filepath.Join(runtime, "nod", "endpoint.json"))
 	if err == nil {
 		err = json.Unmarshal(text, &w)
 	}

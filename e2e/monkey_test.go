@@ -41,16 +41,23 @@ type round struct {
 func newRound(seed uint64) round {
 	random := rand.New(rand.NewPCG(seed, 0))
 	mode := monkeyModes[seed%uint64(len(monkeyModes))]
-	languages := []string{"en", "zh-CN"}
+	managers := []desktop.WindowManager{desktop.Openbox, desktop.Openbox, desktop.Xfwm4, desktop.I3}
+	themes, languages := []string{"light", "dark"}, []string{"en", "zh-CN"}
 	if mode.affirms { // and picks from the tray's menu, by its English words
 		languages = languages[:1]
 	}
-	return round{
-		seed: seed, mode: mode,
-		manager: pick(random, []desktop.WindowManager{desktop.Openbox, desktop.Openbox, desktop.Xfwm4, desktop.I3}),
-		config: fmt.Sprintf("look:\n  theme: %s\n  language: %s\nprompt:\n  on_top: %v\n",
-			pick(random, []string{"light", "dark"}), pick(random, languages), random.IntN(3) > 0),
+	if mode.machine { // which is paired first, by the look of its button
+		managers, themes = managers[:1], themes[:1]
 	}
+	r := round{
+		seed: seed, mode: mode, manager: pick(random, managers),
+		config: fmt.Sprintf("look:\n  theme: %s\n  language: %s\nprompt:\n  on_top: %v\n",
+			pick(random, themes), pick(random, languages), random.IntN(3) > 0),
+	}
+	if mode.machine {
+		r.config += remoteLines("docker")
+	}
+	return r
 }
 
 // TestMonkey drives nod at random: make monkey runs it for longer. No answer reaches a caller that it is not for,
@@ -92,19 +99,34 @@ func (r *round) drive(t *testing.T, do func(m *monkey) failure) (found failure) 
 		defer cancel()
 		n.ctx = ctx
 		n.writeConfig(r.config)
-		n.startNod()
-		w, err := n.wire()
-		must(t, err)
 		m := &monkey{
-			n: n, seed: r.seed, mode: r.mode, random: rand.New(rand.NewPCG(r.seed, 1)), wire: w,
+			n: n, seed: r.seed, mode: r.mode, random: rand.New(rand.NewPCG(r.seed, 1)),
 			pending: map[int]context.CancelFunc{},
 		}
+		var err error
+		if r.mode.machine {
+			m.there = n.startAndPair(n.newContainer("docker"))
+		} else {
+			n.startNod()
+		}
+		m.wire, err = n.wire()
+		must(t, err)
 		if found = do(m); found == "" {
 			found = m.finish()
 		}
 		r.events = m.done
 	})
 	return found
+}
+
+// startAndPair starts nod-desktop, pairs that machine, and returns where its agents ask.
+func (n *nod) startAndPair(there *machine) *wire {
+	n.t.Helper()
+	n.startProgram(there.desktop())
+	n.pairMachine("build")
+	w, err := wireIn(there.path("run"))
+	must(n.t, err)
+	return &w
 }
 
 // run has a monkey do as it likes for a while. It stops at a failure.

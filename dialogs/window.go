@@ -522,6 +522,9 @@ func (w *window) tick() {
 	if w.page == nil {
 		return
 	}
+	if w.arm.visible && !w.arm.focused {
+		regainKeyboard(w.win)
+	}
 	w.page.tick(w.p.now())
 	w.column.follow()
 	w.undos.tick()

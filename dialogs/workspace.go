@@ -41,6 +41,21 @@ func focusWindow(w fyne.Window) {
 	w.RequestFocus()
 }
 
+// regainKeyboard gives a window the keyboard where nobody has it, though this window is the active one, or none is.
+// Openbox leaves it so at times when one window goes while the next one comes.
+func regainKeyboard(w fyne.Window) {
+	x, id := windowSystem(w)
+	if x == nil || id == 0 || !x.isKeyboardFree() {
+		return
+	}
+	switch x.active() {
+	case xproto.WindowNone:
+		focusWindow(w)
+	case id: // the window manager would take it for done
+		x.check(xproto.SetInputFocusChecked(x.conn, xproto.InputFocusPointerRoot, id, xproto.TimeCurrentTime).Check())
+	}
+}
+
 // HideWindow takes w off the screen, wherever it is. It is for the UI goroutine.
 func HideWindow(w fyne.Window) {
 	if x, id := windowSystem(w); x != nil && id != 0 {
@@ -115,7 +130,7 @@ func newXServer() (*xServer, error) {
 		"WM_STATE", "_NET_WM_STATE", "_NET_WM_STATE_HIDDEN", "_NET_WM_DESKTOP", "_NET_CURRENT_DESKTOP",
 		"_NET_CLIENT_LIST", "_NET_WM_PID", "_NET_WM_USER_TIME", "_NET_WORKAREA",
 		"_NET_CLIENT_LIST_STACKING", "_NET_ACTIVE_WINDOW", "_NET_WM_WINDOW_TYPE", "_NET_WM_WINDOW_TYPE_DESKTOP",
-		"_NET_WM_WINDOW_TYPE_DOCK", "_NET_FRAME_EXTENTS",
+		"_NET_WM_WINDOW_TYPE_DOCK", "_NET_FRAME_EXTENTS", "_NET_SUPPORTING_WM_CHECK",
 	} {
 		atom, err := xproto.InternAtom(conn, false, uint16(len(name)), name).Reply()
 		if err != nil {
@@ -160,6 +175,21 @@ func (x *xServer) onScreen(id xproto.Window) bool {
 	const everywhere = 0xFFFFFFFF
 	at, here := x.numbers(id, "_NET_WM_DESKTOP"), x.numbers(x.root, "_NET_CURRENT_DESKTOP")
 	return len(at) == 0 || len(here) == 0 || at[0] == here[0] || at[0] == everywhere
+}
+
+// active is the window that the person works in, as the window manager says.
+func (x *xServer) active() xproto.Window {
+	if active := x.numbers(x.root, "_NET_ACTIVE_WINDOW"); len(active) == 1 {
+		return xproto.Window(active[0])
+	}
+	return xproto.WindowNone
+}
+
+// isKeyboardFree reports whether keys go to nobody, or to the window that stands for the window manager.
+func (x *xServer) isKeyboardFree() bool {
+	focus, err := xproto.GetInputFocus(x.conn).Reply()
+	return err == nil && (focus.Focus == xproto.WindowNone ||
+		slices.Contains(x.numbers(x.root, "_NET_SUPPORTING_WM_CHECK"), uint32(focus.Focus)))
 }
 
 // withdraw takes a window away from the window manager (ICCCM 4.1.4): the manager may have unmapped it itself, so it

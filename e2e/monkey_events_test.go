@@ -376,11 +376,26 @@ func (m *monkey) finish() failure {
 	}
 	ctx, cancel := context.WithTimeout(m.n.ctx, hangTime)
 	defer cancel()
+	if err := m.awaitSettings(ctx); err != nil {
+		return m.crashOr(failure("no settings: " + err.Error()))
+	}
 	if err := m.closeSettings(ctx); err != nil {
 		all, _ := m.n.Screen.Windows() // to say more
 		return m.crashOr(failure(fmt.Sprintf("window left: %v: %+v", err, all)))
 	}
 	return m.probe()
+}
+
+// awaitSettings has the settings come up, if the monkey did: the last time may be under way still.
+func (m *monkey) awaitSettings(ctx context.Context) error {
+	if !m.mode.affirms {
+		return nil
+	}
+	m.pickFromMenu("Settings…")
+	return m.n.Screen.Await(ctx, "the settings", func() (bool, error) {
+		all, err := m.n.Screen.Windows()
+		return slices.ContainsFunc(all, func(w desktop.Window) bool { return w.Title == settingsTitle }), err
+	})
 }
 
 // closeSettings closes the settings, and waits until no window is left: nothing is pending.

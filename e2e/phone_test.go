@@ -50,7 +50,7 @@ func TestPhone(t *testing.T) {
 	if out, err := first(); err != nil || out != "allow" {
 		t.Errorf("approve: %q, %v", out, err)
 	}
-	p.says("Nothing waits")
+	p.says("Nothing is waiting")
 
 	second := n.begins("approve", "--tool", "Bash", "--input", `{"command":"rm -rf build"}`)
 	p.says("rm -rf build")
@@ -70,7 +70,7 @@ func TestPhone(t *testing.T) {
 	if out, err := third(); err != nil || out != "Postgres" {
 		t.Errorf("ask: %q, %v", out, err)
 	}
-	p.says("Nothing waits")
+	p.says("Nothing is waiting")
 
 	history, err := n.program("nod", "history", "--json").Output()
 	must(t, err)

@@ -30,7 +30,7 @@ const (
 )
 
 // wakeText is all that a device is told before it asks: what waits stays here.
-func wakeText() string { return lang.L("Something waits for your answer.") }
+func wakeText() string { return lang.L("Something is waiting for your answer.") }
 
 // pushServices are the hosts of the browsers' push services, and what the names of such hosts end in. nod sends to no
 // other, whatever a device says.

@@ -178,7 +178,7 @@ func (s *Server) paired(r *http.Request) (peer remote.Peer, p *Problem) {
 	peer, ok := s.invitations.take(asked.Secret)
 	if !ok {
 		s.Log.Warn("a device showed an invitation that does not count", "from", r.RemoteAddr)
-		return peer, problem(codeInvitation, lang.L("This invitation does not count, or no longer: make another one."))
+		return peer, problem(codeInvitation, lang.L("This invitation is not valid, or no longer: make another one."))
 	}
 	peer.Key, peer.Added = remote.Key{Sign: asked.Key}, time.Now()
 	if err := s.Desk.Pair(r.Context(), peer); err != nil {

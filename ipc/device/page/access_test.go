@@ -50,7 +50,7 @@ func TestEverybodyCanUseIt(t *testing.T) {
 		p.click("summary")
 		p.audit()
 		p.clickText("Pair")
-		p.says("Nothing waits")
+		p.says("Nothing is waiting")
 		p.audit()
 		p.click("#settings")
 		p.says("Forget this desk")

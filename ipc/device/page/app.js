@@ -105,8 +105,8 @@ function screen(name, title, texts, actions = []) {
 }
 
 function showIdle() {
-	screen('idle', t('Nothing waits'), [
-		h('p', {class: 'muted'}, t('What your agents ask shows here.')),
+	screen('idle', t('Nothing is waiting'), [
+		h('p', {class: 'muted'}, t('What your agents ask appears here.')),
 	])
 	tellBadge(0)
 }
@@ -119,11 +119,11 @@ function showUnpaired() {
 	const go = () => {
 		const {secret, fingerprint} = invitationIn(address.value.split('#')[1] ?? '')
 		if (secret) showPairing(secret, fingerprint)
-		else complain(t('This is not the address of a code.'))
+		else complain(t('This is not an address from a code.'))
 	}
 	screen('unpaired', t('This device is not paired'), [
-		t('At the desk, open Settings → Machines and devices, choose Add a device…, and read the code with this device’s camera.'),
-		h('div', {class: 'start'}, h('label', {class: 'field', for: 'invitation'}, t('Or paste the address that the code holds')), address,
+		t('At the desk, open Settings → Machines and devices, choose Add a device…, and scan the code with this device’s camera.'),
+		h('div', {class: 'start'}, h('label', {class: 'field', for: 'invitation'}, t('Or paste the address from the code')), address,
 			h('p', {class: 'problem', id: 'problem', role: 'alert', hidden: true})),
 	], [button(t('Continue'), go, {class: 'strong wide'})])
 }
@@ -132,7 +132,7 @@ function showRevoked() {
 	drafts.clear()
 	queue = []
 	screen('revoked', t('This device was revoked'), [
-		t('It can see and answer nothing any more. To use it again, pair it anew at the desk.'),
+		t('It can no longer see or answer anything. To use it, pair it again at the desk.'),
 	], [
 		button(t('Try again'), start),
 		button(t('Forget this desk'), forget, {class: 'strong'}),
@@ -465,7 +465,7 @@ function lost() {
 function showLost() {
 	const texts = [t('Is the desk on, and this device in its network? The page comes back by itself.')]
 	if (performance.now() - lostAt > longAgo) texts.push(
-		t('If both are so, its certificate may be another: then the browser warns. Accept it only after you have compared its SHA-256 with the one in the settings at the desk.'))
+		t('If so, its certificate may have changed, and the browser warns about it. Accept it only after you have compared its SHA-256 with the one in the settings at the desk.'))
 	screen('lost', t('The desk cannot be reached'), texts, [h('a', {class: 'button wide', href: '/?check'}, t('Check the connection'))])
 }
 
@@ -499,7 +499,7 @@ async function take({prompts}) {
 	const same = current && queue.find(({id}) => id === current.id)
 	if (current && !same) {
 		drafts.delete(current.id)
-		const label = t('The last one does not wait any more.')
+		const label = t('The last request is no longer waiting.')
 		if (queue.length > 0) await show(queue[0], label)
 		else showIdle()
 		alarm.textContent = label
@@ -510,7 +510,7 @@ async function take({prompts}) {
 		current.deadline = same.deadline
 		if (same.revision !== current.view.revision) return show(same, t('This has changed meanwhile: look again.'))
 		if (queue.length !== before) drawFootKeepingFocus()
-		if (queue.length > before) live.textContent = t('{{.Count}} wait', {Count: queue.length})
+		if (queue.length > before) live.textContent = t('{{.Count}} waiting', {Count: queue.length})
 		return
 	}
 	if (queue.length > 0) return show(queue[0])
@@ -553,7 +553,7 @@ async function pair(secret) {
 		pairing.disabled = false
 		if (device) await key.save(device)
 		else await key.forget().catch(() => {})
-		if (error instanceof Problem && error.code === 'invitation') complain(t('This invitation does not count any more. Make a new one at the desk.'))
+		if (error instanceof Problem && error.code === 'invitation') complain(t('This invitation is no longer valid. Make a new one at the desk.'))
 		else if (error instanceof Offline) complain(t('The desk cannot be reached'))
 		else complain(error instanceof Problem ? error.message : t('This browser keeps no key: leave its private mode.'))
 	}
@@ -581,7 +581,7 @@ function start() {
 
 async function open() {
 	const {secret, fingerprint} = invitation()
-	if (!globalThis.crypto?.subtle || !globalThis.indexedDB) throw new Error(t('This browser has no keys for web pages here: it needs https and no private mode.'))
+	if (!globalThis.crypto?.subtle || !globalThis.indexedDB) throw new Error(t('This browser cannot keep a key for this page: it needs https, and no private mode.'))
 	const kept = await key.load()
 	device = kept?.isNew ? undefined : kept
 	await speak(device?.desk?.language ?? navigator.language)

@@ -218,7 +218,7 @@ func TestAnotherOrigin(t *testing.T) {
 	p.until("the frame is refused", `document.querySelector('iframe').contentWindow.length === 0`)
 	p.run(chromedp.Navigate(p.server.URL()))
 	p.allow()
-	p.says("Nothing waits")
+	p.says("Nothing is waiting")
 	p.answers(1)
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -33,7 +33,7 @@ func TestPairAndAllow(t *testing.T) {
 	p.says("‹U+202E›")
 	p.says("Denied in 4:5")
 	p.allow()
-	p.says("Nothing waits")
+	p.says("Nothing is waiting")
 	if got := p.answers(1)[0]; got.Outcome != interact.Allowed || got.Device != "my phone" {
 		t.Errorf("answer %+v", got)
 	}
@@ -53,7 +53,7 @@ func TestAnInvitationLeavesNothing(t *testing.T) {
 	other := newPhone(t, p.desk, p.server)
 	other.run(chromedp.Navigate(strings.Replace(invitation, "pair=", "pair=x", 1)))
 	other.click("#pair")
-	other.says("This invitation does not count any more.")
+	other.says("This invitation is no longer valid.")
 	other.forgive("403")
 	if eval[bool](other, keyIsKept) {
 		t.Error("a device that is not paired keeps a key")
@@ -68,12 +68,12 @@ func TestPairByTheAddress(t *testing.T) {
 	p.run(chromedp.Navigate(s.URL()))
 	p.fill("#invitation", "hello")
 	p.clickText("Continue")
-	p.says("This is not the address of a code.")
+	p.says("This is not an address from a code.")
 	invitation, _ := s.Invite("my phone", everything)
 	eval[any](p, `(document.getElementById('invitation').value = '', null)`)
 	p.fill("#invitation", invitation+kb.Enter)
 	p.clickText("Pair")
-	p.says("Nothing waits")
+	p.says("Nothing is waiting")
 }
 
 // inStore is what the page keeps in IndexedDB, as a promise.
@@ -112,7 +112,7 @@ func TestDenyWithReason(t *testing.T) {
 		t.Error("what allows is there while a reason is written")
 	}
 	p.clickText("Deny with this reason")
-	p.says("Nothing waits")
+	p.says("Nothing is waiting")
 	if got := p.answers(1)[0]; got.Outcome != interact.Denied || got.Reason != "use npm run clean" {
 		t.Errorf("answer %+v", got)
 	}
@@ -135,7 +135,7 @@ func TestAllowWaitsForTheEye(t *testing.T) {
 	p.answers(0)
 	p.hide(false)
 	p.allow()
-	p.says("Nothing waits")
+	p.says("Nothing is waiting")
 	p.answers(1)
 }
 
@@ -146,7 +146,7 @@ func TestAHiddenPageIsQuiet(t *testing.T) {
 	p.hide(true)
 	p.desk.Show(devicetest.Command())
 	eval[any](p, `(async () => { for (let i = 0; i < 20; i++) await fetch('/nonce') })().then(() => null)`)
-	if got := eval[string](p, "document.getElementById('title').textContent"); got != "Nothing waits" {
+	if got := eval[string](p, "document.getElementById('title').textContent"); got != "Nothing is waiting" {
 		t.Errorf("it shows %q", got)
 	}
 	p.hide(false)
@@ -187,7 +187,7 @@ func TestAChangedViewIsReadAgain(t *testing.T) {
 	p.readToTheEnd()
 	p.says("rm -rf /")
 	p.allow()
-	p.says("Nothing waits")
+	p.says("Nothing is waiting")
 	p.answers(1)
 }
 
@@ -220,7 +220,7 @@ func TestALongInputIsReadToItsEnd(t *testing.T) {
 		t.Error("the last line is not in view")
 	}
 	p.allow()
-	p.says("Nothing waits")
+	p.says("Nothing is waiting")
 	p.answers(1)
 }
 
@@ -233,7 +233,7 @@ func TestContentNeedNotBeRead(t *testing.T) {
 	p.armed()
 	p.says("lines unread")
 	p.allow()
-	p.says("Nothing waits")
+	p.says("Nothing is waiting")
 	p.answers(1)
 }
 
@@ -246,7 +246,7 @@ func TestWhatIsTooLongIsNotAllowed(t *testing.T) {
 	p.says("This is too long to read here: answer it at the desk.")
 	p.answers(0)
 	p.click("#refuse")
-	p.says("Nothing waits")
+	p.says("Nothing is waiting")
 	p.answers(1)
 }
 
@@ -262,7 +262,7 @@ func TestWhatADeviceMayNot(t *testing.T) {
 	desk.SetMay(everything)
 	p.says("Allow")
 	p.allow()
-	p.says("Nothing waits")
+	p.says("Nothing is waiting")
 }
 
 // What a machine says is shown as its word.
@@ -285,7 +285,7 @@ func TestPlan(t *testing.T) {
 	p := pairedPhone(t, devicetest.Plan())
 	p.armed()
 	p.clickText("Approve, let edits pass")
-	p.says("Nothing waits")
+	p.says("Nothing is waiting")
 	if got := p.answers(1)[0]; got.Outcome != interact.Allowed || got.Suggestion != 2 {
 		t.Errorf("answer %+v", got)
 	}
@@ -301,7 +301,7 @@ func TestAsk(t *testing.T) {
 		p.says("There is no answer yet.")
 		p.clickLabel("PostgreSQL")
 		p.clickText("Submit")
-		p.says("Nothing waits")
+		p.says("Nothing is waiting")
 		if got := p.answers(1)[0]; got.Outcome != interact.Answered || got.Text != "postgres" {
 			t.Errorf("answer %+v", got)
 		}
@@ -312,7 +312,7 @@ func TestAsk(t *testing.T) {
 		p.clickLabel("Other…")
 		p.armed()
 		p.fill(".below", "none"+kb.Enter)
-		p.says("Nothing waits")
+		p.says("Nothing is waiting")
 		if got := p.answers(1)[0]; got.Text != "none" {
 			t.Errorf("answer %+v", got)
 		}
@@ -321,7 +321,7 @@ func TestAsk(t *testing.T) {
 		t.Parallel()
 		p := pairedPhone(t, devicetest.Ask())
 		p.clickText("Decline")
-		p.says("Nothing waits")
+		p.says("Nothing is waiting")
 		if got := p.answers(1)[0]; got.Outcome != interact.Dismissed {
 			t.Errorf("answer %+v", got)
 		}
@@ -341,7 +341,7 @@ func TestForm(t *testing.T) {
 	p.fill("textarea", "one\ntwo")
 	p.armed()
 	p.clickText("Submit")
-	p.says("Nothing waits")
+	p.says("Nothing is waiting")
 	want := map[string]interact.Value{
 		"level": interact.ListValue("minor"), "checks": interact.ListValue("unit", "smoke"),
 		"mail": interact.TextValue("me@example.com"), "note": interact.TextValue("one\ntwo"),
@@ -368,7 +368,7 @@ func TestConfirm(t *testing.T) {
 			p := pairedPhone(t, devicetest.Confirm())
 			p.armed()
 			p.clickText(label)
-			p.says("Nothing waits")
+			p.says("Nothing is waiting")
 			if got := p.answers(1)[0]; got.Outcome != interact.Answered || got.Confirmed != yes {
 				t.Errorf("answer %+v", got)
 			}
@@ -393,7 +393,7 @@ func TestQueue(t *testing.T) {
 	p.says("1 of 2")
 	p.desk.Show(devicetest.Confirm())
 	p.title("asks you to confirm")
-	p.until("it says why", `document.getElementById('alert').textContent === 'The last one does not wait any more.'`)
+	p.until("it says why", `document.getElementById('alert').textContent === 'The last request is no longer waiting.'`)
 	if got := p.answers(1)[0]; got.Reason != "half a thought" {
 		t.Errorf("answer %+v", got)
 	}
@@ -466,7 +466,7 @@ func TestOfflineAndBack(t *testing.T) {
 	serve(t, devicetest.NewAt(t, desk, page.Files, address), listen(t, address.String()))
 	p.says("desk · Connected")
 	p.allow()
-	p.says("Nothing waits")
+	p.says("Nothing is waiting")
 	p.answers(1)
 	p.forgive("ERR_CONNECTION")
 	p.forgive("401")
@@ -509,7 +509,7 @@ func TestAClockThatIsWrong(t *testing.T) {
 	p.pair(everything)
 	p.says("Denied in 4:5")
 	p.allow()
-	p.says("Nothing waits")
+	p.says("Nothing is waiting")
 	p.answers(1)
 }
 

@@ -16,7 +16,7 @@ export function openSettings({device, connection, forget, closed}) {
 				h('dt', {}, t('It may')), h('dd', {}, rights(device.may)),
 			),
 			push(device, connection, problem),
-			h('p', {class: 'small muted'}, t('For longer than once, allow at the desk. Rules and settings are there, too.')),
+			h('p', {class: 'small muted'}, t('To allow for longer than once, use the desk. Rules and settings are there, too.')),
 			problem,
 			h('div', {class: 'actions'},
 				forgetButton(forget, problem),
@@ -31,7 +31,7 @@ function rights({questions, approvals} = {}) {
 		network: t('Uses the network'), destructive: t('Deletes or destroys'), unknown: t('Unknown effect'),
 	}
 	return [
-		t('see what waits, and deny'), questions && t('answer questions'),
+		t('see what is pending, and deny'), questions && t('answer questions'),
 		approvals && t('allow up to: {{.Class}}', {Class: classes[approvals] ?? approvals}),
 	].filter(Boolean).join(' · ')
 }
@@ -55,15 +55,15 @@ function push(device, connection, problem) {
 	const say = (text) => h('p', {class: 'small muted'}, text)
 	const show = async () => {
 		const registration = canPush() && await navigator.serviceWorker.getRegistration()
-		if (!device.push) return fill(area, h('h3', {}, t('Wake this device')), say(t('The desk offers no Web Push. With ntfy the app of that name wakes it.')))
+		if (!device.push) return fill(area, h('h3', {}, t('Wake this device')), say(t('Web Push is off at the desk. If it uses ntfy, the ntfy app wakes this device.')))
 		if (!registration) {
 			return fill(area, h('h3', {}, t('Wake this device')),
-				say(t('This browser wakes no page here: it must trust the certificate, and on an iPhone the page must be on the home screen. ntfy works without.')),
+				say(t('This browser cannot notify you here: it must trust the certificate, and on an iPhone the page must be on the home screen. ntfy needs neither.')),
 				h('a', {class: 'button', href: '/nod.crt', download: 'nod.crt'}, t('Certificate to trust')))
 		}
 		const subscription = await registration.pushManager.getSubscription()
 		fill(area, h('h3', {}, t('Wake this device')),
-			say(t('A notification says that something waits, never what.')),
+			say(t('Notifications say that something is waiting, never what.')),
 			button(subscription ? t('Stop notifications') : t('Notify me here'), () => {
 				problem.textContent = ''
 				const done = subscription ? stop(subscription, connection) : start(registration, device.push, connection)

@@ -42,7 +42,7 @@ async function fromDesk(pathname) {
 }
 
 self.addEventListener('push', (event) => event.waitUntil(self.registration.showNotification('nod', {
-	body: /^zh/i.test(navigator.language) ? '有请求在等待您。' : 'Something waits for you.',
+	body: /^zh/i.test(navigator.language) ? '有请求在等待您。' : 'Something is waiting for you.',
 	icon: '/icon-192.png', badge: '/icon-192.png', tag: 'waiting', renotify: true,
 })))
 

@@ -41,17 +41,10 @@ func focusWindow(w fyne.Window) {
 	w.RequestFocus()
 }
 
-// regainKeyboard gives a window the keyboard where nobody has it, though this window is the active one, or none is.
-// Openbox leaves it so at times when one window goes while the next one comes.
+// regainKeyboard gives a window that is on the screen the keyboard where nobody has it. Openbox leaves it so at times
+// when one window goes while the next one comes, and still takes one of them for the active window.
 func regainKeyboard(w fyne.Window) {
-	x, id := windowSystem(w)
-	if x == nil || id == 0 || !x.isKeyboardFree() {
-		return
-	}
-	switch x.active() {
-	case xproto.WindowNone:
-		focusWindow(w)
-	case id: // the window manager would take it for done
+	if x, id := windowSystem(w); x != nil && id != 0 && x.isKeyboardFree() && x.onScreen(id) {
 		x.check(xproto.SetInputFocusChecked(x.conn, xproto.InputFocusPointerRoot, id, xproto.TimeCurrentTime).Check())
 	}
 }
@@ -175,14 +168,6 @@ func (x *xServer) onScreen(id xproto.Window) bool {
 	const everywhere = 0xFFFFFFFF
 	at, here := x.numbers(id, "_NET_WM_DESKTOP"), x.numbers(x.root, "_NET_CURRENT_DESKTOP")
 	return len(at) == 0 || len(here) == 0 || at[0] == here[0] || at[0] == everywhere
-}
-
-// active is the window that the person works in, as the window manager says.
-func (x *xServer) active() xproto.Window {
-	if active := x.numbers(x.root, "_NET_ACTIVE_WINDOW"); len(active) == 1 {
-		return xproto.Window(active[0])
-	}
-	return xproto.WindowNone
 }
 
 // isKeyboardFree reports whether keys go to nobody, or to the window that stands for the window manager.

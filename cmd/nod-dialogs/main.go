@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"slices"
@@ -66,6 +67,7 @@ func run(ctx context.Context, in, out *os.File) error {
 		select {
 		case <-client.Done():
 		case <-ctx.Done():
+			slog.Info("the windows end", "why", context.Cause(ctx))
 		}
 		os.Exit(0)
 	}()

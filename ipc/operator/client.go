@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"time"
 
 	"github.com/creachadair/jrpc2"
@@ -51,7 +52,12 @@ func Connect(ctx context.Context, r io.Reader, w io.WriteCloser, version string,
 		OnCancel: func(rpc *jrpc2.Client, r *jrpc2.Response) {
 			_ = rpc.Notify(context.Background(), methodCancel, []string{r.ID()}) // else it is done in vain
 		},
-		OnStop: func(*jrpc2.Client, error) { close(c.done) },
+		OnStop: func(_ *jrpc2.Client, err error) {
+			if err != nil && !errors.Is(err, io.EOF) {
+				slog.Warn("the connection to nod-desktop broke", "err", err)
+			}
+			close(c.done)
+		},
 	})
 	if err := c.do(ctx, methodHello, version); err != nil {
 		return nil, errors.Join(fmt.Errorf("introduce the windows to nod: %w", err), c.Close())

@@ -138,7 +138,14 @@ func TestWhatIsKept(t *testing.T) {
 	if err := p.journal.Settle(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	if k := p.kept(t.Context()); k.Entries != 1 || k.Bytes == 0 || k.Head.Seq != 1 || k.Path == "" || k.Problem != "" {
+	k := p.kept(t.Context())
+	for range 50 { // a machine that is busy may not answer in time
+		if k.Entries != 0 {
+			break
+		}
+		k = p.kept(t.Context())
+	}
+	if k.Entries != 1 || k.Bytes == 0 || k.Head.Seq != 1 || k.Path == "" || k.Problem != "" {
 		t.Errorf("%+v", k)
 	}
 	if err := p.journal.Close(); err != nil {

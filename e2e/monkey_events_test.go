@@ -376,9 +376,6 @@ func (m *monkey) finish() failure {
 	}
 	ctx, cancel := context.WithTimeout(m.n.ctx, hangTime)
 	defer cancel()
-	if err := m.awaitSettings(ctx); err != nil {
-		return m.crashOr(failure("no settings: " + err.Error()))
-	}
 	if err := m.closeSettings(ctx); err != nil {
 		all, _ := m.n.Screen.Windows() // to say more
 		return m.crashOr(failure(fmt.Sprintf("window left: %v: %+v", err, all)))
@@ -386,29 +383,21 @@ func (m *monkey) finish() failure {
 	return m.probe()
 }
 
-// awaitSettings has the settings come up, if the monkey did: the last time may be under way still.
-func (m *monkey) awaitSettings(ctx context.Context) error {
-	if !m.mode.affirms {
-		return nil
-	}
-	m.pickFromMenu("Settings…")
-	return m.n.Screen.Await(ctx, "the settings", func() (bool, error) {
-		all, err := m.n.Screen.Windows()
-		return slices.ContainsFunc(all, func(w desktop.Window) bool { return w.Title == settingsTitle }), err
-	})
-}
-
 // closeSettings closes the settings, and waits until no window is left: nothing is pending.
 func (m *monkey) closeSettings(ctx context.Context) error {
 	return m.n.Screen.Await(ctx, "the windows to close", func() (bool, error) {
 		left, err := m.n.left()
-		for _, w := range left {
-			if w.Title == settingsTitle {
-				_ = m.n.Screen.CloseWindow(w) // it may have closed meanwhile
-			}
-		}
+		m.closeSettingsAmong(left)
 		return len(left) == 0, err
 	})
+}
+
+func (m *monkey) closeSettingsAmong(windows []desktop.Window) {
+	for _, w := range windows {
+		if w.Title == settingsTitle {
+			_ = m.n.Screen.CloseWindow(w) // it may have closed meanwhile
+		}
+	}
 }
 
 // probe looks whether a new prompt still comes up and can be answered.
@@ -429,7 +418,12 @@ func (m *monkey) probe() failure {
 		return m.crashOr(failure(fmt.Sprintf("no prompt: %v; windows %+v; the request: %s", err, all, soFar(answered))))
 	}
 	for {
-		if err := m.n.Press("ctrl+d"); err != nil {
+		left, err := m.n.left()
+		if err == nil {
+			m.closeSettingsAmong(left) // which the monkey may have asked for at last
+			err = m.n.Press("ctrl+d")
+		}
+		if err != nil {
 			return failure("display: " + err.Error())
 		}
 		select {

@@ -363,9 +363,9 @@ func TestLineSaysWhyItIsDown(t *testing.T) {
 			m.write("known_hosts", string(hosts))
 			m.write("authorized_keys", "")
 		}},
-		{"ssh was not let in", func() { m.write("authorized_keys", `command="exit 127" `+keys) }},
+		{"ssh was refused", func() { m.write("authorized_keys", `command="exit 127" `+keys) }},
 		{"nod is not installed there", func() { m.write("authorized_keys", `command="echo Welcome; cat" `+keys) }},
-		{"something else than nod answers", func() { m.write("authorized_keys", keys) }},
+		{"something other than nod answers", func() { m.write("authorized_keys", keys) }},
 	} {
 		n.peers("a line that says: "+step.says, func(p operator.Peers) bool {
 			return len(p.Lines) == 1 && strings.Contains(p.Lines[0].Problem, step.says)

@@ -19,8 +19,8 @@ var Agent = agent.Agent{
 	Tested:   []string{"3.0.65"},
 	Limits: []string{
 		"A denial ends its whole task, and the model does not read why.",
-		"nod does not ask you about what it would ask you about: an allow does not skip its own prompt. It denies what " +
-			"your rules deny, and asks you about what they say ask to.",
+		"nod does not ask you where Cline asks you itself: an allow does not skip Cline's own prompt. nod denies what " +
+			"your rules deny, and asks you where they say ask.",
 		"It waits two minutes for nod and then goes on as if you had allowed: what you have not answered shortly before " +
 			"is denied.",
 		"It goes on as if you had allowed when nod's hook is killed.",

@@ -33,10 +33,10 @@ var Agent = agent.Agent{
 	Tested: []string{"0.169.0"},
 	Limits: []string{
 		"It runs new hooks only after you have trusted them: type /hooks once.",
-		"It asks nod only about what it would ask you about; of all else nod asks what a rule asks about, or denies by one.",
+		"It asks nod only where it would ask you itself. Elsewhere nod asks or denies only where one of your rules says so.",
 		"codex exec never asks: there nod asks only where a rule says so, and denies what your rules deny.",
 		"What it asks about leaves its sandbox: without a rule for it, even a command that only reads is asked about.",
-		"The model reads what you answered to its question as a denial that says it is none: there is no other way.",
+		"The model gets your answer to its question as a denial whose text says so: there is no other way.",
 		"A question that you do not answer in nod is asked in its terminal in plan mode only.",
 	},
 }

@@ -27,7 +27,7 @@ var Agent = agent.Agent{
 		"Run with -p it denies what nobody allowed, also when you close nod's window or nod isn't running.",
 		"While nod isn't running, or when its hook takes longer than its settings say, its own prompt decides; with " +
 			"--allow-all-tools the call runs.",
-		"The model reads what you answered to ask_user as a denial that says it is none.",
+		"The model gets your answer to ask_user as a denial whose text says that it is your answer.",
 	},
 }
 

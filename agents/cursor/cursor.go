@@ -21,8 +21,8 @@ var Agent = agent.Agent{
 	Folder:   folder,
 	Settings: settings,
 	Limits: []string{
-		"nod does not ask you about what it would ask you about, as it may ask all the same after an allow. nod denies " +
-			"what your rules deny, and asks you about what they say ask to.",
+		"nod does not ask you where Cursor asks you itself, as it may ask all the same after an allow. nod denies what " +
+			"your rules deny, and asks you where they say ask.",
 		"It goes on in its own way when nod's hook is killed or takes longer than its settings say.",
 		"It has no hook for its own questions.",
 	},

@@ -29,8 +29,8 @@ var Agent = agent.Agent{
 			"deny, and answers ask_user.",
 		"It goes on as if you had allowed when nod's hook is killed or takes longer than its settings say; with nod as " +
 			"the only gate nobody else asks then.",
-		"The model reads what you answered to ask_user as a denial that says it is none: there is no other way to hand " +
-			"it an answer.",
+		"The model gets your answer to ask_user as a denial whose text says that it is your answer: there is no other " +
+			"way to give it one.",
 	},
 }
 

@@ -28,7 +28,7 @@ var Agent = agent.Agent{
 			"with nod as the only gate, nobody else asks then.",
 		"Run with -p it asks nobody: while nod isn't running and not the only gate, all runs.",
 		"One hook with a key that it does not know makes it drop all hooks: nod then refuses to be set up.",
-		"The model reads what you answered to its questions as a denial that says it is none.",
+		"The model gets your answers to its questions as denials whose text says that they are your answers.",
 	},
 }
 

@@ -24,7 +24,7 @@ var Agent = agent.Agent{
 		"Run with -p it hides its shell and its edits from the model, whatever nod would say.",
 		"While nod isn't running, or when its hook is killed or takes longer than its settings say, its own mode decides: " +
 			"in yolo the call runs.",
-		"The model reads what you answered to ask_user_question as a denial that says it is none.",
+		"The model gets your answer to ask_user_question as a denial whose text says that it is your answer.",
 	},
 }
 

@@ -353,7 +353,7 @@ func TestRelayTakesNoOtherDesk(t *testing.T) {
 
 	other := newDesk(t, m)
 	until(t, "the other desk is told why", func() bool { return other.line.State(key).Problem != "" })
-	if problem := other.line.State(key).Problem; !strings.Contains(problem, "goes by another desk") {
+	if problem := other.line.State(key).Problem; !strings.Contains(problem, "answers to another desk") {
 		t.Errorf("it is told %q", problem)
 	}
 	digest, err := r.Digest()
@@ -390,7 +390,7 @@ func TestRelayTakesNoOtherDesk(t *testing.T) {
 	}
 	again := newDesk(t, m)
 	until(t, "another desk comes through", func() bool { return again.line.State(key).Problem != "" })
-	if problem := again.line.State(key).Problem; !strings.Contains(problem, "goes by another desk") {
+	if problem := again.line.State(key).Problem; !strings.Contains(problem, "answers to another desk") {
 		t.Errorf("it is told %q", problem)
 	}
 	if d.answered(r) || other.asked() {
@@ -413,7 +413,7 @@ func TestRelayKnowsWhoStartsIt(t *testing.T) {
 	}
 	stranger := newDesk(t, m)
 	isTold := func() bool {
-		return strings.Contains(stranger.line.State(remote.Key{}).Problem, "goes by another desk")
+		return strings.Contains(stranger.line.State(remote.Key{}).Problem, "answers to another desk")
 	}
 	until(t, "the stranger is told why", isTold)
 	d.connectTo(m)

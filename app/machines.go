@@ -31,7 +31,8 @@ const (
 	maxAsked        = interact.MaxPending / 2 // requests of machines that wait: agents here always find room …
 	maxAskedBytes   = 16 << 20                // … also for what they hold
 	maxClaim        = 60                      // characters of what a machine says of itself
-	maxReported     = 300 << 10               // bytes of files that a relay reports with one request
+	maxReported     = 300 << 10               // bytes of files that a relay reports with one request …
+	maxReportedAll  = 1 << 20                 // … and with all else that it reports
 	maxReportedList = 500                     // risks, files, parts and offers, each
 	keptBurst       = 16 << 20                // bytes that a machine adds to the journal at once …
 	keptPerMinute   = 4 << 20                 // … and from then on
@@ -260,7 +261,7 @@ func isPlausible(r *interact.Reported) bool {
 	for _, f := range r.Files {
 		size += len(f.Text) + len(f.Path) + len(f.Problem)
 	}
-	return size <= maxReported &&
+	return size <= maxReported && r.Size() <= maxReportedAll &&
 		max(len(r.Files), len(r.Risks), len(r.Offers.Parts), len(r.Offers.Grants)) <= maxReportedList
 }
 
@@ -380,13 +381,17 @@ func (m *machines) Keep(from remote.Peer, decided []interact.Record) error {
 
 // keep has the journal keep a machine's record, if the machine has not had it keep too much of late.
 func (m *machines) keep(machine remote.Key, r interact.Record) error {
+	text, err := json.Marshal(r) // as the journal has it: whatever a machine makes long counts
+	if err != nil {
+		return fmt.Errorf("keep a machine's record: %w", err)
+	}
 	now := time.Now()
-	room := m.keptBy(machine).ReserveN(now, min(r.Request.Size(), keptBurst))
+	room := m.keptBy(machine).ReserveN(now, min(len(text), keptBurst))
 	if wait := room.DelayFrom(now); wait > 0 {
 		room.CancelAt(now)
 		return &interact.BusyError{RetryAfter: wait}
 	}
-	err := m.settle(context.Background(), r)
+	err = m.settle(context.Background(), r)
 	if err != nil {
 		room.CancelAt(now)
 	}

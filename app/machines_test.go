@@ -409,6 +409,12 @@ func TestTakeRefuses(t *testing.T) {
 			"too much": func(r *remote.Request) {
 				r.Request.Reported.Files = []interact.ReportedFile{{Text: strings.Repeat("a", maxReported+1)}}
 			},
+			"too long": func(r *remote.Request) {
+				r.Request.Reported.Risks = []policy.Risk{{Text: strings.Repeat("a", maxReportedAll)}}
+			},
+			"a long reason": func(r *remote.Request) {
+				r.Request.Reported.Why.Reason = strings.Repeat("a", maxReportedAll)
+			},
 			"too many": func(r *remote.Request) { r.Request.Reported.Risks = make([]policy.Risk, maxReportedList+1) },
 		} {
 			r := call(time.Minute)
@@ -813,6 +819,16 @@ func TestMachinesCannotFillTheJournal(t *testing.T) {
 		}
 		if more := len(kept) - began; more == 0 || more*600_000 > keptPerMinute+600_000 {
 			t.Errorf("%d more are kept a minute later", more)
+		}
+		time.Sleep(time.Hour)
+		for i := range decided { // what is long may be anywhere in them
+			decided[i].Request.Body = interact.Approve{Tool: "Write", Input: json.RawMessage(`{}`)}
+			decided[i].Request.ID = call(0).Request.ID
+			decided[i].Answer.Text, decided[i].Why.Rule = strings.Repeat("a", 300_000), strings.Repeat("a", 300_000)
+		}
+		clear(kept)
+		if err := d.line.desk.Keep(d.web, decided); !errors.As(err, &busy) || len(kept)*600_000 > keptBurst {
+			t.Errorf("%d long ones are kept at once, %v", len(kept), err)
 		}
 	})
 }

@@ -230,7 +230,12 @@ func (m *machines) Take(from remote.Peer, r remote.Request) error {
 	ticket.Detach()
 	if _, isSettled := ticket.Answer(); isSettled { // it was answered before
 		m.leave(one)
+		return nil
 	}
+	go func() { // its prompt may be over already, and then nobody else does
+		<-ticket.Done()
+		m.leave(one)
+	}()
 	return nil
 }
 

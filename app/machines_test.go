@@ -442,6 +442,41 @@ func TestTakeRefuses(t *testing.T) {
 	})
 }
 
+// slowLog takes a while to write down that a request is settled.
+type slowLog struct{ slog.Handler }
+
+func (slowLog) Enabled(context.Context, slog.Level) bool { return true }
+
+func (slowLog) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "settled" {
+		time.Sleep(time.Second)
+	}
+	return nil
+}
+
+// A request that comes again at the moment of its end takes up no place from then on.
+func TestSentAgainAtTheVeryEnd(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		d.broker.Close()
+		d.broker = interact.NewBroker(interact.BrokerConfig{
+			Policy: &interacttest.Policy{}, Prompter: d.m, Notify: d.m.Notify, Journal: d.journal,
+			Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slowLog{slog.DiscardHandler}),
+		})
+		r := call(time.Minute)
+		d.take(r)
+		time.Sleep(1500 * time.Millisecond) // the person has answered, and those who wait have yet to hear of it
+		if open := d.m.Open(d.web); len(open) != 0 || len(d.broker.Pending()) != 1 {
+			t.Fatalf("open: %v, %d are pending", open, len(d.broker.Pending()))
+		}
+		d.take(r)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if open := d.m.Open(d.web); len(open) != 0 || len(d.broker.Pending()) != 0 {
+			t.Errorf("open: %v, %d are pending", open, len(d.broker.Pending()))
+		}
+	})
+}
+
 // Requests that come and go are news for nod machines and the windows, which show how many wait.
 func TestRequestsOfMachinesAreCounted(t *testing.T) {
 	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {

@@ -53,6 +53,21 @@ func (m *machines) Prompt(ctx context.Context, r interact.Request, why policy.De
 	if !isPaired || peer.Key.Sign != at.machine {
 		return interact.Answer{Outcome: interact.Withdrawn, Reason: reasonRevoked}, nil
 	}
+	for {
+		a, err := m.askAndGive(ctx, one, peer, r, why)
+		if !errors.Is(err, errDeviceRevoked) {
+			return a, err
+		}
+	}
+}
+
+// errDeviceRevoked says that an answer comes from a device that was revoked before the machine had taken it.
+var errDeviceRevoked = errors.New("the device that answered was revoked")
+
+// askAndGive has the person asked, and gives out what they say.
+func (m *machines) askAndGive(
+	ctx context.Context, one *askedThere, peer remote.Peer, r interact.Request, why policy.Decision,
+) (interact.Answer, error) {
 	given, err := m.ask(ctx, one, r, why)
 	if err != nil || given.Outcome == "" {
 		return m.endOf(one), err
@@ -151,6 +166,9 @@ func (m *machines) commit(
 	out.Shown = interact.Shown{} // for the journal here
 	for wait := commitFirst; ; wait = min(2*wait, commitMost) {
 		back := m.comesBack()
+		if given.Device != "" && !m.isDevice(given.Device) { // it may have waited for its machine
+			return interact.Answer{}, errDeviceRevoked
+		}
 		came, err := m.give(ctx, peer, remote.Answer{ID: one.id, Digest: one.digest, Answer: out})
 		switch {
 		case err == nil:
@@ -220,8 +238,13 @@ func (m *machines) counts(given, out, came interact.Answer) interact.Answer {
 
 // isOwn reports whether that is what answers from here are marked with.
 func (m *machines) isOwn(device string) bool {
-	peer, isPaired := m.book.Named(device)
-	return device == m.name || isPaired && peer.Role == remote.RoleDevice
+	return device == m.name || m.isDevice(device)
+}
+
+// isDevice reports whether a device of that name is paired.
+func (m *machines) isDevice(name string) bool {
+	peer, isPaired := m.book.Named(name)
+	return isPaired && peer.Role == remote.RoleDevice
 }
 
 // endOf is how a request ended that its machine says has ended; nothing while it has not.

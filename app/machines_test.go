@@ -442,6 +442,41 @@ func TestTakeRefuses(t *testing.T) {
 	})
 }
 
+// What a device said counts no more once it is revoked, also where it still waits for its machine.
+func TestRevokedBeforeItsAnswerWentOut(t *testing.T) {
+	onPhone := yesOnce
+	onPhone.Device = "phone"
+	inDesk(t, onPhone, func(t *testing.T, d *pairedDesk) {
+		phone := remote.Peer{Name: "phone", Role: remote.RoleDevice, Key: remote.Key{Sign: "key"}}
+		if err := d.m.book.Add(phone); err != nil {
+			t.Fatal(err)
+		}
+		counted := func(r remote.Request) (a interact.Answer) {
+			d.line.set(func() { a = d.line.counted[r.Request.ID] })
+			return a
+		}
+		first, second := call(time.Minute), call(time.Minute)
+		d.take(first)
+		time.Sleep(2 * time.Second)
+		if got := counted(first); got.Outcome != interact.Allowed || got.Device != "phone" {
+			t.Fatalf("%+v", got)
+		}
+		d.line.set(func() { d.line.down = true })
+		d.take(second)
+		time.Sleep(3 * time.Second) // its answer waits
+		if _, err := d.m.book.Remove("phone"); err != nil {
+			t.Fatal(err)
+		}
+		d.line.set(func() { d.line.down = false })
+		time.Sleep(10 * time.Second)
+		if got := counted(second); got.Outcome != "" || len(d.broker.Pending()) != 1 {
+			t.Errorf("%+v, %d are pending", got, len(d.broker.Pending()))
+		}
+		d.line.desk.End(d.web, remote.Answer{ID: second.Request.ID, Answer: interact.Answer{Outcome: interact.Cancelled}})
+		synctest.Wait()
+	})
+}
+
 // slowLog takes a while to write down that a request is settled.
 type slowLog struct{ slog.Handler }
 

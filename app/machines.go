@@ -62,6 +62,7 @@ type machines struct {
 type machinesConfig struct {
 	log      *slog.Logger
 	name     string // of this desk, as others call it
+	seal     []byte // the key that proves what was answered here
 	book     *book.Book
 	broker   func() *interact.Broker
 	prompter interact.Prompter                                // asks the person

@@ -128,7 +128,7 @@ func newPairedDesk(t *testing.T, human *interacttest.Prompter) *pairedDesk {
 		t.Fatal(err)
 	}
 	d.m = newMachines(machinesConfig{
-		log: slog.New(slog.DiscardHandler), name: "desk-1", book: peers,
+		log: slog.New(slog.DiscardHandler), name: "desk-1", seal: []byte("seal"), book: peers,
 		broker: func() *interact.Broker { return d.broker }, prompter: d.presence, silences: d.presence.silences,
 		notify: func(context.Context, interact.Request) bool { return true }, settle: d.settle,
 		policy: func() remote.Policy { return remote.Policy{Policy: d.policy.Clone()} },
@@ -326,6 +326,9 @@ func TestWhatCameFirst(t *testing.T) {
 		"a word for this desk": {interact.Answer{Outcome: interact.Allowed, By: interact.ByPolicy, Device: "desk-1"},
 			interact.Withdrawn, ""},
 		"nothing": {interact.Answer{}, interact.Withdrawn, ""},
+		"what nobody said here": {interact.Answer{
+			Outcome: interact.Denied, By: interact.ByHuman, Device: "desk-1", Reason: "in their words", Proof: "proof",
+		}, interact.Withdrawn, "desk-1"},
 	} {
 		for _, sooner := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, sooner %v", name, sooner), func(t *testing.T) {

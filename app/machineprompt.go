@@ -234,7 +234,11 @@ func (m *machines) counts(one *askedThere, given, out, came interact.Answer) int
 		return elsewhere(came)
 	case came.Outcome == out.Outcome && came.Device == out.Device:
 		return given
-	case came.Proof == "" || !hmac.Equal([]byte(came.Proof), []byte(m.proof(one, came))):
+	}
+	if came.Outcome != interact.Denied { // a relay gives a reason of its own where the person gave none
+		came.Reason = ""
+	}
+	if came.Proof == "" || !hmac.Equal([]byte(came.Proof), []byte(m.proof(one, came))) {
 		return elsewhere(came)
 	}
 	if came.Device == m.name { // which the person gave before nod was killed
@@ -247,6 +251,9 @@ func (m *machines) counts(one *askedThere, given, out, came interact.Answer) int
 // proof is what only this desk can put beside an answer to a request: it covers all that the person says. Without a key
 // there is none.
 func (m *machines) proof(one *askedThere, a interact.Answer) string {
+	if a.Outcome != interact.Denied {
+		a.Reason = ""
+	}
 	said, err := json.Marshal(interact.Answer{
 		Outcome: a.Outcome, Reason: a.Reason, Suggestion: a.Suggestion, Text: a.Text, Confirmed: a.Confirmed,
 		Values: a.Values, Device: a.Device,

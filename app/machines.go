@@ -54,7 +54,8 @@ type machines struct {
 	asked   map[place]*askedThere
 	back    chan struct{}            // closed when a machine is connected
 	applied map[string]applied       // by the key by which a machine signs: what it was told to apply
-	keeping map[string]*rate.Limiter // by the same, of bytes for the journal
+	keeping map[string]*rate.Limiter // by the same, of bytes for the journal …
+	taking  map[string]*rate.Limiter // … and of those of requests, which no backlog of the former holds up
 	told    time.Time                // when the person was told last that something asks to join
 }
 
@@ -113,6 +114,7 @@ func newMachines(c machinesConfig) *machines {
 		machinesConfig: c, changed: make(chan struct{}, 1),
 		lines: map[string]*machineLine{}, online: map[string]*connected{}, asked: map[place]*askedThere{},
 		applied: map[string]applied{}, back: make(chan struct{}), keeping: map[string]*rate.Limiter{},
+		taking: map[string]*rate.Limiter{},
 	}
 }
 
@@ -217,6 +219,10 @@ func (m *machines) Take(from remote.Peer, r remote.Request) error {
 	one, isNew, err := m.enter(place{peer.Key.Sign, r.Request.ID}, digest, request.Size())
 	if err != nil || !isNew {
 		return err
+	}
+	if !m.limit(m.taking, peer.Key).AllowN(time.Now(), min(request.Size(), keptBurst)) { // else it rolls the history over
+		m.leave(one)
+		return &interact.BusyError{RetryAfter: 5 * time.Second}
 	}
 	if m.silences(request) {
 		m.leave(one)
@@ -392,7 +398,7 @@ func (m *machines) keep(machine remote.Key, r interact.Record) error {
 		return fmt.Errorf("keep a machine's record: %w", err)
 	}
 	now := time.Now()
-	room := m.keptBy(machine).ReserveN(now, min(len(text), keptBurst))
+	room := m.limit(m.keeping, machine).ReserveN(now, min(len(text), keptBurst))
 	if wait := room.DelayFrom(now); wait > 0 {
 		room.CancelAt(now)
 		return &interact.BusyError{RetryAfter: wait}
@@ -407,14 +413,14 @@ func (m *machines) keep(machine remote.Key, r interact.Record) error {
 	return err
 }
 
-// keptBy limits how much a machine adds to the journal.
-func (m *machines) keptBy(machine remote.Key) *rate.Limiter {
+// limit is how much a machine adds to the journal in one of the two ways.
+func (m *machines) limit(of map[string]*rate.Limiter, machine remote.Key) *rate.Limiter {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.keeping[machine.Sign] == nil {
-		m.keeping[machine.Sign] = rate.NewLimiter(keptPerMinute/rate.Limit(60), keptBurst)
+	if of[machine.Sign] == nil {
+		of[machine.Sign] = rate.NewLimiter(keptPerMinute/rate.Limit(60), keptBurst)
 	}
-	return m.keeping[machine.Sign]
+	return of[machine.Sign]
 }
 
 // kept is a decision of a machine's policy as the journal has it.
@@ -604,6 +610,7 @@ func (m *machines) revoked(peer remote.Peer) {
 	delete(m.online, peer.Key.Sign)
 	delete(m.applied, peer.Key.Sign)
 	delete(m.keeping, peer.Key.Sign)
+	delete(m.taking, peer.Key.Sign)
 	m.mu.Unlock()
 	for _, id := range m.Open(peer) {
 		m.end(place{peer.Key.Sign, id}, interact.Answer{Outcome: interact.Withdrawn, Reason: reasonRevoked})

@@ -906,6 +906,33 @@ func TestMachinesCannotFillTheJournal(t *testing.T) {
 	})
 }
 
+// Nor does it by requests that it ends itself before anybody has answered.
+func TestMachinesCannotFillTheJournalByAsking(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		ask := func() (asked int, err error) {
+			for ; asked < 100; asked++ {
+				r := call(time.Minute)
+				r.Request.Body = interact.Approve{Tool: "Write", Input: fmt.Appendf(nil, `{"text":"%0600000d"}`, 0)}
+				if err := d.line.desk.Take(d.web, r); err != nil {
+					return asked, err
+				}
+				end := interact.Answer{Outcome: interact.Cancelled}
+				d.line.desk.End(d.web, remote.Answer{ID: r.Request.ID, Answer: end})
+				synctest.Wait()
+			}
+			return asked, nil
+		}
+		var busy *interact.BusyError
+		if n, err := ask(); !errors.As(err, &busy) || n == 0 || n*600_000 > keptBurst {
+			t.Errorf("%d at once, %v", n, err)
+		}
+		time.Sleep(time.Minute)
+		if n, err := ask(); !errors.As(err, &busy) || n == 0 || n*600_000 > keptPerMinute+600_000 {
+			t.Errorf("%d a minute later, %v", n, err)
+		}
+	})
+}
+
 // Each change of the policy reaches machines once, under a higher serial; to come back changes nothing.
 func TestPolicyReachesMachines(t *testing.T) {
 	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {

@@ -15,7 +15,8 @@ const (
 	maxFileTexts = 256 << 10
 )
 
-// Limits of what else is sent: an agent chooses how long a command is, and how many files it names. A desk shows no more.
+// Limits of what else is sent: an agent chooses how long a command is, and how many files it names. A desk shows no
+// more.
 const (
 	maxRisks = 64
 	maxWhat  = 4 << 10  // bytes of what a risk names: no path is longer

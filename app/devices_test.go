@@ -348,6 +348,35 @@ func TestAboveTheClassIsForTheDesk(t *testing.T) {
 	})
 }
 
+// A command line that an agent puts beside what a tool really does makes no other tool a shell.
+func TestACommandBesideTheRestIsForTheDesk(t *testing.T) {
+	onPhone(t, func(d *phoneDesk) {
+		p := d.pair("limited", remote.May{Approvals: policy.Execute})
+		for name, tt := range map[string]struct {
+			tool, input string
+			allowed     bool
+		}{
+			"a shell":                  {"Bash", `{"command":"ls","description":"look","timeout":5}`, true},
+			"a tool of a server":       {"mcp__cloud__destroy", `{"command":"ls"}`, false},
+			"another tool":             {"Destroy", `{"command":"ls","what":"all"}`, false},
+			"input for another shell":  {"write_stdin", `{"command":"ls","chars":"rm -rf ~"}`, false},
+			"a shell, and more":        {"Bash", `{"command":"ls","env":{"PATH":"/tmp"}}`, false},
+			"a shell nod cannot read":  {"PowerShell", `{"command":"ls"}`, false},
+			"a command in another key": {"Bash", `{"script":"ls"}`, false},
+		} {
+			ticket := d.begin(interact.Approve{Tool: tt.tool, Input: json.RawMessage(tt.input)})
+			v, _ := p.View(ticket.ID())
+			status, code := d.answer(p, ticket.ID(), func(*device.Answer) {})
+			if _, isOver := ticket.Answer(); isOver != tt.allowed || len(v.Affirm) > 0 != tt.allowed {
+				t.Errorf("%s: %d %s, over %v, %+v", name, status, code, isOver, v.Affirm)
+			}
+			_ = d.broker.Withdraw(interact.Requester{Process: interact.Process{UID: 7}}, ticket.ID())
+			ticket.Release()
+			synctest.Wait()
+		}
+	})
+}
+
 // What another machine says of its own request never has a device allow more than the request's text would.
 func TestARelayThatLiesIsNotBelieved(t *testing.T) {
 	onPhone(t, func(d *phoneDesk) {

@@ -124,7 +124,7 @@ func approvalView(
 	switch {
 	case capped:
 		v.Limit = lang.L("Too long to show in full, so it can't be allowed.")
-	case !may.Allows(care(counts, c)):
+	case !may.Allows(care(counts, b.Call(r.Requester), c)):
 		v.Limit = lang.L("This device may not allow this: allow it at the desk. You can deny it here.")
 	default:
 		v.Affirm = affirmations(b, labels.Yes)
@@ -142,10 +142,11 @@ func classOf(r interact.Request, b interact.Approve, why policy.Decision) policy
 }
 
 // care is the class that counts for what a device may allow. What nod finds dangerous destroys, whatever it is. A
-// shell's class says nothing, so its commands go by what they are found to do: one that calls for care may delete.
-func care(class policy.Class, c prompt.Content) policy.Class {
+// shell's class says nothing, so its commands go by what they are found to do: one that calls for care may delete. Of
+// another tool, a field that is called a command says nothing: who asks can add one to any call.
+func care(class policy.Class, call policy.Call, c prompt.Content) policy.Class {
 	level := prompt.Worst(c.AllFacts())
-	switch isCommand := class == policy.Unknown && c.IsCommand; {
+	switch isCommand := class == policy.Unknown && policy.OnlyRuns(call); {
 	case isCommand && level == shell.Note:
 		return policy.Execute
 	case isCommand, level >= shell.Danger && class != policy.Unknown:

@@ -3,6 +3,10 @@ package app
 import (
 	"cmp"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -53,6 +57,21 @@ func (m *machines) Prompt(ctx context.Context, r interact.Request, why policy.De
 	if !isPaired || peer.Key.Sign != at.machine {
 		return interact.Answer{Outcome: interact.Withdrawn, Reason: reasonRevoked}, nil
 	}
+	for {
+		a, err := m.askAndGive(ctx, one, peer, r, why)
+		if !errors.Is(err, errDeviceRevoked) {
+			return a, err
+		}
+	}
+}
+
+// errDeviceRevoked says that an answer comes from a device that was revoked before the machine had taken it.
+var errDeviceRevoked = errors.New("the device that answered was revoked")
+
+// askAndGive has the person asked, and gives out what they say.
+func (m *machines) askAndGive(
+	ctx context.Context, one *askedThere, peer remote.Peer, r interact.Request, why policy.Decision,
+) (interact.Answer, error) {
 	given, err := m.ask(ctx, one, r, why)
 	if err != nil || given.Outcome == "" {
 		return m.endOf(one), err
@@ -149,12 +168,16 @@ func (m *machines) commit(
 	out := given
 	out.By, out.At, out.Device = interact.ByHuman, time.Now(), cmp.Or(given.Device, m.name)
 	out.Shown = interact.Shown{} // for the journal here
+	out.Proof = m.proof(one, out)
 	for wait := commitFirst; ; wait = min(2*wait, commitMost) {
 		back := m.comesBack()
+		if given.Device != "" && !m.isDevice(given.Device) { // it may have waited for its machine
+			return interact.Answer{}, errDeviceRevoked
+		}
 		came, err := m.give(ctx, peer, remote.Answer{ID: one.id, Digest: one.digest, Answer: out})
 		switch {
 		case err == nil:
-			return m.counts(given, out, came), nil
+			return m.counts(one, given, out, came), nil
 		case errors.Is(err, remote.ErrDown):
 		case ctx.Err() == nil:
 			m.log.Error("a machine does not take an answer", "machine", peer.Name, "id", one.id, "err", err)
@@ -164,7 +187,7 @@ func (m *machines) commit(
 		m.log.Warn("an answer waits for its machine", "machine", peer.Name, "id", one.id, "err", err)
 		select {
 		case <-one.over:
-			return m.counts(given, out, one.ended), nil
+			return m.counts(one, given, out, one.ended), nil
 		case <-ctx.Done():
 			if context.Cause(ctx) != interact.ErrClosing { // else the next nod asks again
 				m.undelivered(peer)
@@ -202,8 +225,8 @@ func (m *machines) undelivered(peer remote.Peer) {
 }
 
 // counts is the answer that counts here, where the person said given, out went out, and came is what the machine says
-// came of it.
-func (m *machines) counts(given, out, came interact.Answer) interact.Answer {
+// came of it. That they had said something else before nod was killed must be proven: it is not for a machine to say.
+func (m *machines) counts(one *askedThere, given, out, came interact.Answer) interact.Answer {
 	isAnswer := came.By == interact.ByHuman && (came.Outcome == interact.Allowed || came.Outcome == interact.Denied ||
 		came.Outcome == interact.Answered || came.Outcome == interact.Dismissed)
 	switch {
@@ -212,16 +235,46 @@ func (m *machines) counts(given, out, came interact.Answer) interact.Answer {
 	case came.Outcome == out.Outcome && came.Device == out.Device:
 		return given
 	}
+	if came.Outcome != interact.Denied { // a relay gives a reason of its own where the person gave none
+		came.Reason = ""
+	}
+	if came.Proof == "" || !hmac.Equal([]byte(came.Proof), []byte(m.proof(one, came))) {
+		return elsewhere(came)
+	}
 	if came.Device == m.name { // which the person gave before nod was killed
 		came.Device = ""
 	}
+	came.Proof = ""
 	return came
+}
+
+// proof is what only this desk can put beside an answer to a request: it covers all that the person says. Without a key
+// there is none.
+func (m *machines) proof(one *askedThere, a interact.Answer) string {
+	if a.Outcome != interact.Denied {
+		a.Reason = ""
+	}
+	said, err := json.Marshal(interact.Answer{
+		Outcome: a.Outcome, Reason: a.Reason, Suggestion: a.Suggestion, Text: a.Text, Confirmed: a.Confirmed,
+		Values: a.Values, Device: a.Device,
+	})
+	if err != nil || len(m.seal) == 0 {
+		return ""
+	}
+	h := hmac.New(sha256.New, m.seal)
+	fmt.Fprintf(h, "nod answer 1\n%s\n%s\n%s\n%s", one.machine, one.id, one.digest, said)
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // isOwn reports whether that is what answers from here are marked with.
 func (m *machines) isOwn(device string) bool {
-	peer, isPaired := m.book.Named(device)
-	return device == m.name || isPaired && peer.Role == remote.RoleDevice
+	return device == m.name || m.isDevice(device)
+}
+
+// isDevice reports whether a device of that name is paired.
+func (m *machines) isDevice(name string) bool {
+	peer, isPaired := m.book.Named(name)
+	return isPaired && peer.Role == remote.RoleDevice
 }
 
 // endOf is how a request ended that its machine says has ended; nothing while it has not.
@@ -229,7 +282,7 @@ func (m *machines) endOf(one *askedThere) interact.Answer {
 	if !isOver(one) {
 		return interact.Answer{}
 	}
-	return m.counts(interact.Answer{}, interact.Answer{}, one.ended)
+	return m.counts(one, interact.Answer{}, interact.Answer{}, one.ended)
 }
 
 // elsewhere is the end, as the journal here has it, of a request that had its own elsewhere. It says nothing in the

@@ -31,7 +31,8 @@ const (
 	maxAsked        = interact.MaxPending / 2 // requests of machines that wait: agents here always find room …
 	maxAskedBytes   = 16 << 20                // … also for what they hold
 	maxClaim        = 60                      // characters of what a machine says of itself
-	maxReported     = 300 << 10               // bytes of files that a relay reports with one request
+	maxReported     = 300 << 10               // bytes of files that a relay reports with one request …
+	maxReportedAll  = 1 << 20                 // … and with all else that it reports
 	maxReportedList = 500                     // risks, files, parts and offers, each
 	keptBurst       = 16 << 20                // bytes that a machine adds to the journal at once …
 	keptPerMinute   = 4 << 20                 // … and from then on
@@ -53,7 +54,8 @@ type machines struct {
 	asked   map[place]*askedThere
 	back    chan struct{}            // closed when a machine is connected
 	applied map[string]applied       // by the key by which a machine signs: what it was told to apply
-	keeping map[string]*rate.Limiter // by the same, of bytes for the journal
+	keeping map[string]*rate.Limiter // by the same, of bytes for the journal …
+	taking  map[string]*rate.Limiter // … and of those of requests, which no backlog of the former holds up
 	told    time.Time                // when the person was told last that something asks to join
 }
 
@@ -61,6 +63,7 @@ type machines struct {
 type machinesConfig struct {
 	log      *slog.Logger
 	name     string // of this desk, as others call it
+	seal     []byte // the key that proves what was answered here
 	book     *book.Book
 	broker   func() *interact.Broker
 	prompter interact.Prompter                                // asks the person
@@ -111,6 +114,7 @@ func newMachines(c machinesConfig) *machines {
 		machinesConfig: c, changed: make(chan struct{}, 1),
 		lines: map[string]*machineLine{}, online: map[string]*connected{}, asked: map[place]*askedThere{},
 		applied: map[string]applied{}, back: make(chan struct{}), keeping: map[string]*rate.Limiter{},
+		taking: map[string]*rate.Limiter{},
 	}
 }
 
@@ -216,6 +220,10 @@ func (m *machines) Take(from remote.Peer, r remote.Request) error {
 	if err != nil || !isNew {
 		return err
 	}
+	if !m.limit(m.taking, peer.Key).AllowN(time.Now(), min(request.Size(), keptBurst)) { // else it rolls the history over
+		m.leave(one)
+		return &interact.BusyError{RetryAfter: 5 * time.Second}
+	}
 	if m.silences(request) {
 		m.leave(one)
 		m.miss(peer, request)
@@ -229,7 +237,12 @@ func (m *machines) Take(from remote.Peer, r remote.Request) error {
 	ticket.Detach()
 	if _, isSettled := ticket.Answer(); isSettled { // it was answered before
 		m.leave(one)
+		return nil
 	}
+	go func() { // its prompt may be over already, and then nobody else does
+		<-ticket.Done()
+		m.leave(one)
+	}()
 	return nil
 }
 
@@ -260,7 +273,7 @@ func isPlausible(r *interact.Reported) bool {
 	for _, f := range r.Files {
 		size += len(f.Text) + len(f.Path) + len(f.Problem)
 	}
-	return size <= maxReported &&
+	return size <= maxReported && r.Size() <= maxReportedAll &&
 		max(len(r.Files), len(r.Risks), len(r.Offers.Parts), len(r.Offers.Grants)) <= maxReportedList
 }
 
@@ -380,13 +393,17 @@ func (m *machines) Keep(from remote.Peer, decided []interact.Record) error {
 
 // keep has the journal keep a machine's record, if the machine has not had it keep too much of late.
 func (m *machines) keep(machine remote.Key, r interact.Record) error {
+	text, err := json.Marshal(r) // as the journal has it: whatever a machine makes long counts
+	if err != nil {
+		return fmt.Errorf("keep a machine's record: %w", err)
+	}
 	now := time.Now()
-	room := m.keptBy(machine).ReserveN(now, min(r.Request.Size(), keptBurst))
+	room := m.limit(m.keeping, machine).ReserveN(now, min(len(text), keptBurst))
 	if wait := room.DelayFrom(now); wait > 0 {
 		room.CancelAt(now)
 		return &interact.BusyError{RetryAfter: wait}
 	}
-	err := m.settle(context.Background(), r)
+	err = m.settle(context.Background(), r)
 	if err != nil {
 		room.CancelAt(now)
 	}
@@ -396,14 +413,14 @@ func (m *machines) keep(machine remote.Key, r interact.Record) error {
 	return err
 }
 
-// keptBy limits how much a machine adds to the journal.
-func (m *machines) keptBy(machine remote.Key) *rate.Limiter {
+// limit is how much a machine adds to the journal in one of the two ways.
+func (m *machines) limit(of map[string]*rate.Limiter, machine remote.Key) *rate.Limiter {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.keeping[machine.Sign] == nil {
-		m.keeping[machine.Sign] = rate.NewLimiter(keptPerMinute/rate.Limit(60), keptBurst)
+	if of[machine.Sign] == nil {
+		of[machine.Sign] = rate.NewLimiter(keptPerMinute/rate.Limit(60), keptBurst)
 	}
-	return m.keeping[machine.Sign]
+	return of[machine.Sign]
 }
 
 // kept is a decision of a machine's policy as the journal has it.
@@ -593,6 +610,7 @@ func (m *machines) revoked(peer remote.Peer) {
 	delete(m.online, peer.Key.Sign)
 	delete(m.applied, peer.Key.Sign)
 	delete(m.keeping, peer.Key.Sign)
+	delete(m.taking, peer.Key.Sign)
 	m.mu.Unlock()
 	for _, id := range m.Open(peer) {
 		m.end(place{peer.Key.Sign, id}, interact.Answer{Outcome: interact.Withdrawn, Reason: reasonRevoked})

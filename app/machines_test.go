@@ -128,7 +128,7 @@ func newPairedDesk(t *testing.T, human *interacttest.Prompter) *pairedDesk {
 		t.Fatal(err)
 	}
 	d.m = newMachines(machinesConfig{
-		log: slog.New(slog.DiscardHandler), name: "desk-1", book: peers,
+		log: slog.New(slog.DiscardHandler), name: "desk-1", seal: []byte("seal"), book: peers,
 		broker: func() *interact.Broker { return d.broker }, prompter: d.presence, silences: d.presence.silences,
 		notify: func(context.Context, interact.Request) bool { return true }, settle: d.settle,
 		policy: func() remote.Policy { return remote.Policy{Policy: d.policy.Clone()} },
@@ -326,6 +326,9 @@ func TestWhatCameFirst(t *testing.T) {
 		"a word for this desk": {interact.Answer{Outcome: interact.Allowed, By: interact.ByPolicy, Device: "desk-1"},
 			interact.Withdrawn, ""},
 		"nothing": {interact.Answer{}, interact.Withdrawn, ""},
+		"what nobody said here": {interact.Answer{
+			Outcome: interact.Denied, By: interact.ByHuman, Device: "desk-1", Reason: "in their words", Proof: "proof",
+		}, interact.Withdrawn, "desk-1"},
 	} {
 		for _, sooner := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, sooner %v", name, sooner), func(t *testing.T) {
@@ -409,6 +412,12 @@ func TestTakeRefuses(t *testing.T) {
 			"too much": func(r *remote.Request) {
 				r.Request.Reported.Files = []interact.ReportedFile{{Text: strings.Repeat("a", maxReported+1)}}
 			},
+			"too long": func(r *remote.Request) {
+				r.Request.Reported.Risks = []policy.Risk{{Text: strings.Repeat("a", maxReportedAll)}}
+			},
+			"a long reason": func(r *remote.Request) {
+				r.Request.Reported.Why.Reason = strings.Repeat("a", maxReportedAll)
+			},
 			"too many": func(r *remote.Request) { r.Request.Reported.Risks = make([]policy.Risk, maxReportedList+1) },
 		} {
 			r := call(time.Minute)
@@ -432,6 +441,76 @@ func TestTakeRefuses(t *testing.T) {
 		_, isBusy := errors.AsType[*interact.BusyError](d.line.desk.Take(d.web, call(time.Minute)))
 		if !isBusy || len(d.broker.Pending()) != interact.MaxPendingPerRequester {
 			t.Errorf("busy: %v, %d are pending", isBusy, len(d.broker.Pending()))
+		}
+	})
+}
+
+// What a device said counts no more once it is revoked, also where it still waits for its machine.
+func TestRevokedBeforeItsAnswerWentOut(t *testing.T) {
+	onPhone := yesOnce
+	onPhone.Device = "phone"
+	inDesk(t, onPhone, func(t *testing.T, d *pairedDesk) {
+		phone := remote.Peer{Name: "phone", Role: remote.RoleDevice, Key: remote.Key{Sign: "key"}}
+		if err := d.m.book.Add(phone); err != nil {
+			t.Fatal(err)
+		}
+		counted := func(r remote.Request) (a interact.Answer) {
+			d.line.set(func() { a = d.line.counted[r.Request.ID] })
+			return a
+		}
+		first, second := call(time.Minute), call(time.Minute)
+		d.take(first)
+		time.Sleep(2 * time.Second)
+		if got := counted(first); got.Outcome != interact.Allowed || got.Device != "phone" {
+			t.Fatalf("%+v", got)
+		}
+		d.line.set(func() { d.line.down = true })
+		d.take(second)
+		time.Sleep(3 * time.Second) // its answer waits
+		if _, err := d.m.book.Remove("phone"); err != nil {
+			t.Fatal(err)
+		}
+		d.line.set(func() { d.line.down = false })
+		time.Sleep(10 * time.Second)
+		if got := counted(second); got.Outcome != "" || len(d.broker.Pending()) != 1 {
+			t.Errorf("%+v, %d are pending", got, len(d.broker.Pending()))
+		}
+		d.line.desk.End(d.web, remote.Answer{ID: second.Request.ID, Answer: interact.Answer{Outcome: interact.Cancelled}})
+		synctest.Wait()
+	})
+}
+
+// slowLog takes a while to write down that a request is settled.
+type slowLog struct{ slog.Handler }
+
+func (slowLog) Enabled(context.Context, slog.Level) bool { return true }
+
+func (slowLog) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "settled" {
+		time.Sleep(time.Second)
+	}
+	return nil
+}
+
+// A request that comes again at the moment of its end takes up no place from then on.
+func TestSentAgainAtTheVeryEnd(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		d.broker.Close()
+		d.broker = interact.NewBroker(interact.BrokerConfig{
+			Policy: &interacttest.Policy{}, Prompter: d.m, Notify: d.m.Notify, Journal: d.journal,
+			Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slowLog{slog.DiscardHandler}),
+		})
+		r := call(time.Minute)
+		d.take(r)
+		time.Sleep(1500 * time.Millisecond) // the person has answered, and those who wait have yet to hear of it
+		if open := d.m.Open(d.web); len(open) != 0 || len(d.broker.Pending()) != 1 {
+			t.Fatalf("open: %v, %d are pending", open, len(d.broker.Pending()))
+		}
+		d.take(r)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if open := d.m.Open(d.web); len(open) != 0 || len(d.broker.Pending()) != 0 {
+			t.Errorf("open: %v, %d are pending", open, len(d.broker.Pending()))
 		}
 	})
 }
@@ -813,6 +892,43 @@ func TestMachinesCannotFillTheJournal(t *testing.T) {
 		}
 		if more := len(kept) - began; more == 0 || more*600_000 > keptPerMinute+600_000 {
 			t.Errorf("%d more are kept a minute later", more)
+		}
+		time.Sleep(time.Hour)
+		for i := range decided { // what is long may be anywhere in them
+			decided[i].Request.Body = interact.Approve{Tool: "Write", Input: json.RawMessage(`{}`)}
+			decided[i].Request.ID = call(0).Request.ID
+			decided[i].Answer.Text, decided[i].Why.Rule = strings.Repeat("a", 300_000), strings.Repeat("a", 300_000)
+		}
+		clear(kept)
+		if err := d.line.desk.Keep(d.web, decided); !errors.As(err, &busy) || len(kept)*600_000 > keptBurst {
+			t.Errorf("%d long ones are kept at once, %v", len(kept), err)
+		}
+	})
+}
+
+// Nor does it by requests that it ends itself before anybody has answered.
+func TestMachinesCannotFillTheJournalByAsking(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		ask := func() (asked int, err error) {
+			for ; asked < 100; asked++ {
+				r := call(time.Minute)
+				r.Request.Body = interact.Approve{Tool: "Write", Input: fmt.Appendf(nil, `{"text":"%0600000d"}`, 0)}
+				if err := d.line.desk.Take(d.web, r); err != nil {
+					return asked, err
+				}
+				end := interact.Answer{Outcome: interact.Cancelled}
+				d.line.desk.End(d.web, remote.Answer{ID: r.Request.ID, Answer: end})
+				synctest.Wait()
+			}
+			return asked, nil
+		}
+		var busy *interact.BusyError
+		if n, err := ask(); !errors.As(err, &busy) || n == 0 || n*600_000 > keptBurst {
+			t.Errorf("%d at once, %v", n, err)
+		}
+		time.Sleep(time.Minute)
+		if n, err := ask(); !errors.As(err, &busy) || n == 0 || n*600_000 > keptPerMinute+600_000 {
+			t.Errorf("%d a minute later, %v", n, err)
 		}
 	})
 }

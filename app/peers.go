@@ -36,9 +36,9 @@ func (p *program) openMachines() error {
 		p.log.Error("this desk has no keys: it reaches no machine", "err", err)
 	}
 	p.machines = newMachines(machinesConfig{
-		log: p.log, name: deskName(p.identity), book: p.book, broker: func() *interact.Broker { return p.broker },
-		prompter: p.presence, silences: p.presence.silences, notify: p.notifier.Notify, settle: p.journal.Settle,
-		policy: p.remotePolicy, say: p.say, dial: p.dial,
+		log: p.log, name: deskName(p.identity), seal: p.store.SealKey(), book: p.book,
+		broker: func() *interact.Broker { return p.broker }, prompter: p.presence, silences: p.presence.silences,
+		notify: p.notifier.Notify, settle: p.journal.Settle, policy: p.remotePolicy, say: p.say, dial: p.dial,
 	})
 	return nil
 }

@@ -66,6 +66,8 @@ type Answer struct {
 	At          time.Time        `json:"at,omitzero"`
 	// Device is the name of the paired device, or of the other desk, on which the person answered; empty: this desk.
 	Device string `json:"device,omitempty"`
+	// Proof is what a desk knows its own answer by, once another machine says that this is the one that counts.
+	Proof string `json:"proof,omitempty"`
 }
 
 // passes reports whether the policy allows, and nobody was asked.

@@ -119,14 +119,24 @@ type ReportedFile struct {
 	Problem string          `json:"problem,omitempty"` // why there is no text to compare; in nod's own words
 }
 
-// size says roughly how many bytes of memory r holds.
-func (r *Reported) size() int {
+// Size says roughly how many bytes of memory r holds.
+func (r *Reported) Size() int {
 	if r == nil {
 		return 0
 	}
-	n := 256 * (1 + len(r.Risks) + len(r.Files) + len(r.Offers.Parts) + len(r.Offers.Grants))
+	n := 256*(1+len(r.Risks)+len(r.Files)+len(r.Offers.Parts)+len(r.Offers.Grants)) +
+		len(r.Why.Effect) + len(r.Why.Rule) + len(r.Why.Reason) + len(r.Why.Class)
+	for _, o := range r.Offers.Grants {
+		n += len(o.Scope) + len(o.Cover) + len(o.Object) + len(o.Text)
+	}
+	for _, p := range r.Offers.Parts {
+		n += len(p.Text) + len(p.State) + len(p.By) + len(p.Why)
+	}
+	for _, risk := range r.Risks {
+		n += len(risk.Text) + len(risk.What) + len(risk.Line)
+	}
 	for _, f := range r.Files {
-		n += len(f.Path) + len(f.Text) + len(f.Problem)
+		n += len(f.Path) + len(f.Text) + len(f.Problem) + len(f.Where.Path) + len(f.Where.Guarded)
 	}
 	return n
 }
@@ -256,7 +266,7 @@ func (Approve) Kind() Kind { return KindApprove }
 
 // Size says roughly how many bytes of memory the request holds.
 func (r Request) Size() int {
-	n := 1024 + r.Reported.size() + len(r.Requester.CWD) + len(r.Requester.Process.CWD) + len(r.Requester.Process.Exe)
+	n := 1024 + r.Reported.Size() + len(r.Requester.CWD) + len(r.Requester.Process.CWD) + len(r.Requester.Process.Exe)
 	for _, p := range r.Requester.Process.Parents {
 		n += 64 + len(p.Name) + len(p.Exe)
 	}

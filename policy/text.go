@@ -11,6 +11,12 @@ import (
 // what was made of it elsewhere.
 func TextClass(call Call) Class { return textFacts(&call).class }
 
+// OnlyRuns reports whether a call gives one command line to a shell of the kind that nod reads, and says nothing else:
+// all that it does is in that line.
+func OnlyRuns(call Call) bool {
+	return isShell(call.Tool) && !isPowerShell(call.Tool) && textFacts(&call).input.onlyRuns()
+}
+
 // textFacts are what is known of a call without its disk.
 func textFacts(call *Call) *facts {
 	f := &facts{call: call, class: classify(call.Agent, call.Tool, call.Declared, false)}

@@ -2,6 +2,7 @@ package relay
 
 import (
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"nod/ipc/remote"
 	"nod/policy"
 	"nod/policy/basefile"
+	"nod/policy/shell"
 )
 
 func call(command string) policy.Call { return toolCall("Bash", map[string]string{"command": command}) }
@@ -194,5 +196,32 @@ func TestReportOnFiles(t *testing.T) {
 	}
 	if r := j.reportOn(interact.Request{Body: interact.Ask{Question: "?"}}, policy.Decision{}); r != nil {
 		t.Errorf("of a question: %+v", r)
+	}
+}
+
+// However long a command is and however much it names, what desks are told of it beside stays short.
+func TestReportIsBounded(t *testing.T) {
+	var names, lines []string
+	for i := range 2000 {
+		names = append(names, fmt.Sprintf("a/folder/of/the/project/file-%d", i))
+		lines = append(lines, fmt.Sprintf("rm -rf %s", names[i]))
+	}
+	j := newTestJudge()
+	must(t, j.apply([]remote.Policy{rules(1)}))
+	for name, command := range map[string]string{
+		"many files":  "rm " + strings.Join(names, " "),
+		"many parts":  strings.Join(lines, "\n"),
+		"short parts": strings.Repeat("a;", 4500),
+		"a long name": "rm " + strings.Repeat("a", 900_000),
+	} {
+		r := interact.Request{Requester: interact.Requester{Agent: "claude-code", Session: "s", CWD: t.TempDir()}}
+		r.Body = interact.Approve{Tool: "Bash", Input: call(command).Input.Raw}
+		told := j.reportOn(r, policy.Decision{Effect: policy.Ask})
+		if size := told.Size(); size > 512<<10 || len(told.Risks) > maxRisks+1 || len(told.Offers.Parts) > maxParts {
+			t.Errorf("%s: %d bytes, %d risks, %d parts", name, size, len(told.Risks), len(told.Offers.Parts))
+		}
+		if len(told.Risks) > 0 && told.Risks[0].Level < shell.Caution {
+			t.Errorf("%s: %+v", name, told.Risks[0])
+		}
 	}
 }

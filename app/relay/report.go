@@ -1,6 +1,8 @@
 package relay
 
 import (
+	"slices"
+
 	"nod/interact"
 	"nod/policy"
 	"nod/policy/basefile"
@@ -11,6 +13,15 @@ import (
 const (
 	maxFileText  = 64 << 10
 	maxFileTexts = 256 << 10
+)
+
+// Limits of what else is sent: an agent chooses how long a command is, and how many files it names. A desk shows no
+// more.
+const (
+	maxRisks = 64
+	maxWhat  = 4 << 10  // bytes of what a risk names: no path is longer
+	maxInput = 10 << 10 // bytes of an input whose parts are sent …
+	maxParts = 400      // … and how many of them
 )
 
 // reportOn works out, on this machine, what a desk should know of a request and cannot find out itself.
@@ -24,7 +35,28 @@ func (j *judge) reportOn(r interact.Request, why policy.Decision) *interact.Repo
 	if !inTime {
 		risks = []policy.Risk{{Level: shell.Caution, Text: "The file system does not answer"}}
 	}
-	return &interact.Reported{Why: why, Offers: j.offers(call), Risks: risks, Files: filesOf(call)}
+	offers := j.offers(call)
+	if len(call.Input.Raw) > maxInput || len(offers.Parts) > maxParts {
+		offers.Parts = nil
+	}
+	return &interact.Reported{Why: why, Offers: offers, Risks: worst(risks), Files: filesOf(call)}
+}
+
+// worst are the first of some risks, without where in the command each is: the desk has the command.
+func worst(risks []policy.Risk) []policy.Risk {
+	var told []policy.Risk
+	for _, r := range risks {
+		r.At, r.Line = 0, ""
+		r.What = r.What[:min(len(r.What), maxWhat)]
+		switch {
+		case slices.Contains(told, r):
+		case len(told) == maxRisks:
+			return append(told, policy.Risk{Level: shell.Caution, Text: "Too much is reported to show all of it"})
+		default:
+			told = append(told, r)
+		}
+	}
+	return told
 }
 
 // filesOf are the files that a call names, with the text of those that it would change as far as there is room.

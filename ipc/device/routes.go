@@ -357,8 +357,11 @@ func (s *Server) answer(r request) reply {
 	if p := a.check(view, time.Since(at)); p != nil {
 		return reply{problem: p}
 	}
-	if _, isPaired := s.Desk.Find(r.device.Key.Sign); !isPaired { // revoked meanwhile
+	switch now, isPaired := s.Desk.Find(r.device.Key.Sign); { // the view may have taken a while
+	case !isPaired:
 		return reply{problem: unpaired()}
+	case now.May != r.device.May:
+		return reply{problem: Changed()}
 	}
 	if err := s.Desk.Answer(r.Context(), r.device, a.ID, a.answer(r.device, view, at)); err != nil {
 		return reply{problem: s.problemOf(err)}

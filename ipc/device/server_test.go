@@ -1,6 +1,7 @@
 package device_test
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -160,6 +161,37 @@ func TestADeviceAnswersWhatItMay(t *testing.T) {
 			t.Errorf("by an outcome that is not a person's: %q, want forbidden", code)
 		}
 	})
+}
+
+// slowDesk is one of which something changes while it works a view out.
+type slowDesk struct {
+	*devicetest.Desk
+	meanwhile func()
+}
+
+func (d slowDesk) View(ctx context.Context, p remote.Peer, id interact.ID) (device.View, error) {
+	v, err := d.Desk.View(ctx, p, id)
+	d.meanwhile()
+	return v, err
+}
+
+// What the person changes while an answer is looked at counts for that answer.
+func TestRightsThatChangeMeanwhile(t *testing.T) {
+	for want, change := range map[string]func(*devicetest.Desk){
+		"unpaired": (*devicetest.Desk).Revoke,
+		"changed":  func(d *devicetest.Desk) { d.SetMay(remote.May{Approvals: policy.ReadOnly}) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			d, s, p := paired(t)
+			d.Show(devicetest.Command())
+			v, digest := p.View("command")
+			time.Sleep(time.Second)
+			s.Desk = slowDesk{d, func() { change(d) }}
+			if _, code := p.Do("POST", "/answer", yes(v, digest), nil); code != want || len(d.Answers()) != 0 {
+				t.Errorf("%q, want %s; %d answers", code, want, len(d.Answers()))
+			}
+		})
+	}
 }
 
 func TestWhoIsNotPairedDoesNothing(t *testing.T) {

@@ -280,9 +280,14 @@ func (k Key) verify(text, signature []byte) error {
 	return public.Verify(text, signature)
 }
 
+// keyLength is how many characters nkeys writes a public key with. It reads over line breaks, with which one key would
+// be spelled in many ways, each as long as whoever claims it wants.
+const keyLength = 56
+
 // Check says what is wrong with the public key of a machine or a desk.
 func (k Key) Check() error {
-	if !nkeys.IsValidPublicUserKey(k.Sign) || !nkeys.IsValidPublicCurveKey(k.Seal) {
+	if len(k.Sign) != keyLength || len(k.Seal) != keyLength ||
+		!nkeys.IsValidPublicUserKey(k.Sign) || !nkeys.IsValidPublicCurveKey(k.Seal) {
 		return errors.New("not the public key of a nod: want one as nod relay prints it, or as the settings show it")
 	}
 	return nil

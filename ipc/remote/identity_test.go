@@ -159,7 +159,10 @@ func TestKeysAndFingerprints(t *testing.T) {
 	if back, err := ParseKey(k.String()); err != nil || back != k {
 		t.Errorf("%v, %v; want %v", back, err, k)
 	}
-	for _, text := range []string{"", k.Sign, k.Seal + "." + k.Sign, k.Sign + "." + k.Seal + " "} {
+	for _, text := range []string{
+		"", k.Sign, k.Seal + "." + k.Sign, k.Sign + "." + k.Seal + " ",
+		k.Sign + "\n." + k.Seal, k.Sign + "." + k.Seal[:9] + strings.Repeat("\r\n", 1000) + k.Seal[9:],
+	} {
 		if _, err := ParseKey(text); err == nil {
 			t.Errorf("%q is taken for a key", text)
 		}

@@ -10,8 +10,8 @@ import (
 
 // How often something may be asked for.
 const (
-	perSecond      = 20 // requests from one address
-	burst          = 60
+	perSecond      = 20  // requests from one address
+	burst          = 120 // enough to open the page anew a few times in a row
 	pairsPerMinute = 12
 	pairBurst      = 6
 	maxAddresses   = 1024 // that are remembered

@@ -128,8 +128,9 @@ func (b *bench) watch(all []watched) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
-		w.processor = 100 * (after.processor - before[i].processor).Seconds() / span.Seconds()
-		w.wakeups = float64(after.wakeups-before[i].wakeups) / span.Minutes()
+		// A thread or a child that has ended took with it what it had counted.
+		w.processor = 100 * max(0, (after.processor-before[i].processor).Seconds()) / span.Seconds()
+		w.wakeups = max(0, float64(after.wakeups-before[i].wakeups)) / span.Minutes()
 		if w.memory, err = memoryOf(w.pid); err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}

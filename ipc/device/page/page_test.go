@@ -214,10 +214,12 @@ func TestALongInputIsReadToItsEnd(t *testing.T) {
 	p.click(".affirm")
 	p.answers(0)
 	p.readToTheEnd()
+	// The last press may have met an Allow that was not armed: what says so covers some lines that were in view.
 	if !eval[bool](p, `(() => { const rows = document.querySelectorAll('.input .line')
 		return rows[rows.length - 1].getBoundingClientRect().bottom <=
-			document.getElementById('main').getBoundingClientRect().bottom + 1 })()`) {
-		t.Error("the last line is not in view")
+			document.getElementById('main').getBoundingClientRect().bottom +
+			document.getElementById('problem').getBoundingClientRect().height + 1 })()`) {
+		t.Error("the last line has not been in view")
 	}
 	p.allow()
 	p.says("Nothing is waiting")

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/damage"
@@ -165,9 +166,11 @@ func (s *Screen) fill(c color.RGBA) error {
 	return xproto.ClearAreaChecked(s.conn, false, s.root, 0, 0, 0, 0).Check() // zeros: all of it
 }
 
-// Await waits until met says yes, asking at once and again whenever a window or a pixel of the screen has
-// changed. what names the condition for the error.
+// Await waits until met says yes, asking at once and again whenever a window or a pixel of the screen has changed, and
+// now and then: not all that is waited for is on the screen. what names the condition for the error.
 func (s *Screen) Await(ctx context.Context, what string, met func() (bool, error)) error {
+	again := time.NewTicker(100 * time.Millisecond)
+	defer again.Stop()
 	for {
 		changed, gone := s.state()
 		if gone {
@@ -182,6 +185,7 @@ func (s *Screen) Await(ctx context.Context, what string, met func() (bool, error
 		}
 		select {
 		case <-changed:
+		case <-again.C:
 		case <-ctx.Done():
 			return fmt.Errorf("wait for %s: %w", what, ctx.Err())
 		}

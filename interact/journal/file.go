@@ -166,6 +166,7 @@ func (w *writer) open() error {
 		return err
 	}
 	w.file, w.seq, w.hash = f, f.seq, f.hash
+	w.j.own.Store(&f.info)
 	return nil
 }
 
@@ -207,19 +208,20 @@ func (w *writer) leave() {
 	w.j.files.Lock()
 	defer w.j.files.Unlock()
 	old := w.file
-	w.closeReaders()
-	w.close()
-	if info, err := os.Stat(w.path + "-wal"); err == nil && old.log != nil && os.SameFile(info, old.log) {
-		// It is of the file that is gone: SQLite would play it into the one that came.
-		os.Remove(w.path + "-wal")
-		os.Remove(w.path + "-shm")
-	}
+	w.withoutReaders(func() { // who read the file that came would keep the log of the one that is gone in use
+		w.close()
+		if info, err := os.Stat(w.path + "-wal"); err == nil && old.log != nil && os.SameFile(info, old.log) {
+			// It is of the file that is gone: SQLite would play it into the one that came.
+			os.Remove(w.path + "-wal")
+			os.Remove(w.path + "-shm")
+		}
+	})
 	w.j.report(func(p *problems) { p.file = &ProblemError{Trouble: Gone, Path: w.path} })
 }
 
-// closeReaders has whoever reads next open the file that is there then.
-func (w *writer) closeReaders() {
-	if err := w.j.Reader.reset(); err != nil {
+// withoutReaders runs f while nobody reads. Whoever reads next opens the file that is there then.
+func (w *writer) withoutReaders(f func()) {
+	if err := w.j.Reader.reset(f); err != nil {
 		w.j.opts.Log.Error("journal: close what reads", "err", err)
 	}
 }
@@ -234,19 +236,27 @@ func (w *writer) replace(damage error) error {
 	return w.open()
 }
 
+// moveAside renames the file at path and what SQLite keeps beside it.
+func moveAside(path, aside string) error {
+	for _, end := range []string{"-wal", ""} { // the log first: without it the file is a whole one of earlier
+		if err := os.Rename(path+end, aside+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	os.Remove(path + "-shm")
+	return nil
+}
+
 // setAside renames the file, which is not open.
 func (w *writer) setAside(damage error) error {
 	w.j.files.Lock()
 	defer w.j.files.Unlock()
-	w.closeReaders()
 	aside := w.path + time.Now().Format(".2006-01-02T15-04-05.000000")
-	for _, end := range []string{"-wal", ""} { // the log first: without it the file is a whole one of earlier
-		err := os.Rename(w.path+end, aside+end)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%w: set it aside: %w", damage, err)
-		}
+	var err error
+	w.withoutReaders(func() { err = moveAside(w.path, aside) })
+	if err != nil {
+		return fmt.Errorf("%w: set it aside: %w", damage, err)
 	}
-	os.Remove(w.path + "-shm")
 	w.j.report(func(p *problems) { p.file = &ProblemError{Trouble: SetAside, Path: aside, Err: damage} })
 	return nil
 }

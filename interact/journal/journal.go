@@ -18,9 +18,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/adrg/xdg"
@@ -66,7 +68,8 @@ type Journal struct {
 	runs    sync.WaitGroup
 	forward *forwarder
 	index   *indexer
-	files   sync.Mutex // held by the keeper while it has the file open, and to rename or remove it
+	own     atomic.Pointer[fs.FileInfo] // of the file that is open to write
+	files   sync.Mutex                  // held by the keeper while it has the file open, and to rename or remove it
 
 	mu       sync.Mutex // guards all below
 	closed   bool

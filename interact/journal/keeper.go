@@ -71,11 +71,18 @@ func (j *Journal) log(what string, err error) {
 func (j *Journal) checkpoint() (err error) {
 	j.files.Lock()
 	defer j.files.Unlock()
+	own := j.own.Load()
+	if own == nil {
+		return nil
+	}
 	conn, err := sqlite.OpenConn(j.path, sqlite.OpenReadWrite)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
+	if info, err := os.Lstat(j.path); err != nil || !os.SameFile(info, *own) {
+		return err // the log is of the file that was there before: it must not get into this one
+	}
 	conn.SetBusyTimeout(0)
 	isDone := false
 	err = query(conn, "PRAGMA wal_checkpoint(PASSIVE)", func(s *sqlite.Stmt) error {

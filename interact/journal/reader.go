@@ -61,11 +61,14 @@ func (r *Reader) Close() error {
 	return r.drop()
 }
 
-// reset has whoever reads next open the file that is there then. Whoever reads now is interrupted.
-func (r *Reader) reset() error {
+// reset runs f while nobody reads, and has whoever reads next open the file that is there then. Whoever reads now is
+// interrupted.
+func (r *Reader) reset(f func()) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.drop()
+	err := r.drop()
+	f()
+	return err
 }
 
 // drop closes what is open. The caller holds r.mu.

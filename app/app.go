@@ -338,7 +338,7 @@ func (p *program) serve() {
 // snapshot is what the tray shows now.
 func (p *program) snapshot() snapshot {
 	away, missed := p.presence.away()
-	_, held := p.store.Held()
+	held, isHeld := p.store.Held()
 	waiting, snoozed := p.pending()
 	return snapshot{
 		Pending:       waiting,
@@ -351,7 +351,8 @@ func (p *program) snapshot() snapshot {
 		Journal:       journalProblem(p.journal.Problem()),
 		Hooks:         p.agentHooks.problem(),
 		Machines:      p.machines.count(),
-		Held:          held,
+		Held:          isHeld,
+		Unknown:       held.IsUnknown,
 		AskEverything: p.store.Config().Policy.AskEverything,
 	}
 }
@@ -472,8 +473,13 @@ func (p *program) say(level interact.Level, sentence string) {
 func (p *program) tellHeld(known config.HeldChange) config.HeldChange {
 	held, isHeld := p.store.Held()
 	if isHeld && held != known {
-		p.say(interact.Warning, lang.L("Another program changed the policy file. What it newly allows takes "+
-			"effect only after you accept it in nod's settings."))
+		sentence := lang.L("Another program changed the policy file. What it newly allows takes " +
+			"effect only after you accept it in nod's settings.")
+		if held.IsUnknown {
+			sentence = lang.L("nod can't tell which policy you accepted, so it asks about everything. Accept yours in nod's " +
+				"settings.")
+		}
+		p.say(interact.Warning, sentence)
 		p.showSettings()
 	}
 	return held

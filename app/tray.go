@@ -29,6 +29,7 @@ type snapshot struct {
 	Missed        int    // requests handed back for that
 	Broken        bool   // the policy file cannot be read
 	Held          bool   // another program changed it
+	Unknown       bool   // … or what was accepted, so that there is no telling
 	Journal       string // what is wrong with the journal, in a sentence or two; empty: nothing
 	Hooks         string // which agents' hooks point nowhere, in a sentence; empty: none
 	Machines      int    // paired machines that are connected
@@ -68,7 +69,9 @@ func (s snapshot) status(now time.Time) string {
 	if s.Broken {
 		said = append(said, lang.L("The policy file has an error: everything is asked about"))
 	}
-	if s.Held {
+	if s.Unknown {
+		said = append(said, lang.L("nod can't tell which policy you accepted: see the settings"))
+	} else if s.Held {
 		said = append(said, lang.L("Another program changed the policy file: see the settings"))
 	}
 	if s.Journal != "" {

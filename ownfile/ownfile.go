@@ -20,7 +20,10 @@ const maxSize = 1 << 20
 // Read reads a file that must be a plain one of at most a mebibyte, which nobody but its owner can change:
 // whoever can write it can allow everything. A link is refused, because the folder it leads to is not the one that
 // nod watches and guards. The error names the file; it is [fs.ErrNotExist] when there is none.
-func Read(path string) ([]byte, error) { return read(path, maxSize, false, ownership) }
+func Read(path string) ([]byte, error) { return ReadLarge(path, maxSize) }
+
+// ReadLarge is [Read] for a file of at most most bytes.
+func ReadLarge(path string, most int64) ([]byte, error) { return read(path, most, false, ownership) }
 
 // ReadSecret reads a plain file of at most most bytes, which nobody but its owner can read or change. It follows no
 // link and never blocks.

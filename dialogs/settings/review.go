@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/layout"
@@ -20,22 +21,31 @@ import (
 // person. As at a prompt, yes works only after all of it has been in view for a moment; no works at once.
 type review struct {
 	part
-	held   config.HeldChange
-	armed  bool // it has been there long enough that no click is meant for something else
-	seen   bool // all of it has been in view
-	accept *widget.Button
+	held    config.HeldChange
+	armed   bool              // it has been there long enough that no click is meant for something else
+	seen    bool              // all of it has been in view
+	changed fyne.CanvasObject // says that the file was changed
+	unknown fyne.CanvasObject // … or that there is no telling what it was
+	undo    fyne.CanvasObject
+	accept  *widget.Button
 }
 
 func newReview(w *Window) *review {
 	r := &review{part: newPart(w)}
 	r.accept = widget.NewButton(lang.L("Accept the change"), func() { r.settle(true) }) // which Enter does not press
 	r.accept.Importance = widget.HighImportance
-	undo := controls.NewButton(lang.L("Restore the old file"), func() { r.settle(false) })
-	top := dialogs.Column(6,
+	r.undo = controls.NewButton(lang.L("Restore the old file"), func() { r.settle(false) })
+	r.changed = dialogs.Column(6,
 		controls.Bold(lang.L("Another program changed the policy file"), theme.SizeNameSubHeadingText),
 		controls.Paragraph(lang.L("If you made this change, accept it. Until then nod denies what the new text denies "+
 			"and asks about what only the new text allows."), widget.MediumImportance))
-	foot := dialogs.Column(8, r.problem.Content, container.NewHBox(undo, layout.NewSpacer(), r.accept))
+	r.unknown = dialogs.Column(6,
+		controls.Bold(lang.L("nod can't tell which policy you accepted"), theme.SizeNameSubHeadingText),
+		controls.Paragraph(lang.L("The files in which nod keeps that were changed or removed. If the policy below is yours, "+
+			"accept it; an empty one is that of a fresh installation. Until then nod asks about everything that it doesn't "+
+			"deny."), widget.MediumImportance))
+	top := container.NewStack(r.changed, r.unknown)
+	foot := dialogs.Column(8, r.problem.Content, container.NewHBox(r.undo, layout.NewSpacer(), r.accept))
 	r.content = container.NewStack(dialogs.Padded(18, 20,
 		container.NewBorder(dialogs.Padded(0, 0, top), foot, nil, nil, dialogs.Padded(12, 0, r.body))))
 	r.content.Hide()
@@ -63,6 +73,15 @@ func (r *review) show(held config.HeldChange, armAfter time.Duration) {
 		r.seen = true
 		r.arm()
 	})
+	if held.IsUnknown { // what would be restored?
+		r.changed.Hide()
+		r.undo.Hide()
+		r.unknown.Show()
+	} else {
+		r.unknown.Hide()
+		r.changed.Show()
+		r.undo.Show()
+	}
 	r.content.Show()
 	controls.SetContent(r.body, diff)
 	r.arm()

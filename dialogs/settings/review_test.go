@@ -97,3 +97,19 @@ func TestAFileThatChangedAgainIsShownAgain(t *testing.T) {
 		t.Errorf("held %v, shown %+v", o.state.Held, w.review.held)
 	}
 }
+
+// Where there is no telling what was accepted, the person accepts what there is, even if that is nothing.
+func TestAnUnknownPolicyIsAccepted(t *testing.T) {
+	for _, after := range []string{withMore, ""} {
+		o := somebody()
+		o.state.Held = &config.HeldChange{After: after, IsUnknown: true}
+		w := openWindow(t, o, "light")
+		if !w.review.unknown.Visible() || w.review.changed.Visible() || w.review.undo.Visible() {
+			t.Error("it is shown as a change, which could be undone")
+		}
+		test.Tap(w.review.accept)
+		if o.state.Held != nil {
+			t.Errorf("%q is still held", after)
+		}
+	}
+}

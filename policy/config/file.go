@@ -41,13 +41,15 @@ type File struct {
 
 // A State is what a file says. It is never changed: a change of the file makes a new one.
 type State struct {
-	Config Config           // the last good one; while the file is broken its policy is empty
-	Policy *policy.Compiled // the last good one, ready
+	Config Config           // the last good one, or what was accepted; while the file is broken its policy is empty
+	Policy *policy.Compiled // … ready
 	Err    error            // why the file is broken
 
 	Held     *HeldChange      // what is not accepted yet; nil: nothing. Beside its policy, Config holds none of it
-	Accepted *policy.Compiled // what was accepted, while something is held
+	Accepted *policy.Compiled // what was accepted, while something is held, or was when the file broke
 }
+
+var errNotRead = errors.New("not read yet")
 
 // Open reads the configuration at path, an absolute path. There need be no file, and what is wrong with it is no error
 // here but in [State]. Changed is called after every change of the state, and must not call the file.
@@ -62,7 +64,7 @@ func Open(path string, places policy.Places, log *slog.Logger, changed func()) (
 		start = Default()
 	}
 	start.Policy = policy.Policy{}
-	f.state.Store(&State{Config: start, Policy: none, Err: errors.New("not read yet")})
+	f.state.Store(&State{Config: start, Policy: none, Err: errNotRead})
 	f.Reload()
 	return f, nil
 }
@@ -84,7 +86,7 @@ func (f *File) Reload() {
 func (f *File) reload() {
 	last, next := f.State(), f.look()
 	if next.Err != nil {
-		next.Config, next.Policy, next.Held, next.Accepted = last.Config, last.Policy, nil, nil
+		next.Config, next.Policy, next.Held, next.Accepted = last.Config, last.Policy, nil, last.Accepted
 		next.Config.Policy = policy.Policy{}
 	}
 	f.state.Store(next)
@@ -113,6 +115,8 @@ func (f *File) look() *State {
 
 func (f *File) logChange(last, next *State) {
 	switch {
+	case next.Held != nil && next.Held.IsUnknown && (last.Held == nil || *last.Held != *next.Held):
+		f.log.Warn("there is no telling which policy was accepted: what the file allows is not in force", "file", f.path)
 	case next.Held != nil && (last.Held == nil || *last.Held != *next.Held):
 		f.log.Warn("the policy file was changed by another program: what it newly allows is not in force", "file", f.path)
 	case next.Err != nil && (last.Err == nil || last.Err.Error() != next.Err.Error()):
@@ -130,8 +134,8 @@ func (f *File) Create() (created bool, err error) {
 	if _, err := ownfile.Read(f.path); !errors.Is(err, fs.ErrNotExist) {
 		return false, nil // there is one; whether it is any good is what the state says
 	}
-	if _, isHeld := f.Held(); isHeld {
-		return false, nil // there was one, and somebody took it away
+	if s := f.State(); s.Held != nil || s.Err != nil {
+		return false, nil // there was one, and somebody took it away; or nobody knows
 	}
 	if err := f.write(template); err != nil {
 		return false, err

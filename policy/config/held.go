@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 
 	"nod/ownfile"
@@ -16,6 +15,9 @@ import (
 // one allows is asked about. What decides nothing, such as the theme, is never held back.
 type HeldChange struct {
 	Before, After string // texts of the file
+	// IsUnknown says that there is no telling what the person accepted: Before is nothing, and whatever the file says,
+	// nod asks about all that it does not deny.
+	IsUnknown bool
 }
 
 // ErrHeld says that the configuration cannot be changed, because a change by another program is held back.
@@ -25,11 +27,16 @@ var ErrHeld = errors.New("the policy file was changed by another program: accept
 // another program's.
 func (f *File) SetSeal(seal *Seal) {
 	if seal.err != nil {
-		f.log.Warn("nothing that was accepted can be believed", "err", seal.err)
+		f.log.Warn("there is no telling what was accepted: everything is asked about", "err", seal.err)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.seal = seal
+	if _, known := seal.accepted(f.path); known { // it counts from the start: the file may be broken
+		if was, rules, err := f.lastAccepted(); err == nil {
+			f.state.Store(&State{Config: was, Policy: rules, Err: errNotRead})
+		}
+	}
 	f.reload()
 }
 
@@ -49,7 +56,12 @@ func (f *File) Accept(seen HeldChange) error {
 
 // Undo writes the text that was accepted last back into the file.
 func (f *File) Undo(seen HeldChange) error {
-	return f.settleHeld(seen, func() error { return ownfile.Write(f.path, []byte(seen.Before), 0o600) })
+	return f.settleHeld(seen, func() error {
+		if seen.IsUnknown {
+			return errors.New("undo the change of the policy file: there is no telling what you accepted before")
+		}
+		return ownfile.Write(f.path, []byte(seen.Before), 0o600)
+	})
 }
 
 func (f *File) settleHeld(seen HeldChange, settle func() error) error {
@@ -71,21 +83,36 @@ func (f *File) hold(text string, s *State) error {
 		return nil
 	}
 	before, known := f.seal.accepted(f.path)
-	if !known || f.isHarmless(before, text) {
+	if !known || f.seal.isHarmless(f.path, before, text) {
 		if err := f.seal.accept(f.path, text); err != nil {
 			f.log.Warn("the policy file is not sealed", "err", err)
 		}
 		return nil
 	}
-	was, err := parse([]byte(before), f.path, f.getenv)
-	if err != nil { // of an older nod: then nothing of it counts
-		was = Default()
-	}
-	if s.Accepted, err = policy.Compile(was.Policy, f.places); err != nil {
+	was, rules, err := f.lastAccepted()
+	if err != nil {
 		return fmt.Errorf("compile what was accepted: %w", err)
 	}
-	s.Held, s.Config = &HeldChange{Before: before, After: text}, s.Config.restrained(was)
+	s.Accepted = rules
+	s.Held, s.Config = &HeldChange{before, text, f.seal.err != nil}, s.Config.restrained(was)
 	return nil
+}
+
+// lastAccepted is what the person accepted last. Where there is no telling, that is what asks about everything and
+// forgets nothing. It needs f.mu.
+func (f *File) lastAccepted() (was Config, rules *policy.Compiled, err error) {
+	text, _ := f.seal.accepted(f.path)
+	was, err = parseAccepted([]byte(text), f.path, f.getenv)
+	if err != nil { // so does what the environment says: that is another matter
+		was, err = parseAccepted([]byte(text), f.path, nil)
+	}
+	if err != nil || f.seal.err != nil {
+		was = Default()
+		was.Policy = policy.Policy{AskEverything: true}
+		was.History.Keep, was.History.MaxSize = maxKeep, maxHistory
+	}
+	rules, err = policy.Compile(was.Policy, f.places)
+	return was, rules, err
 }
 
 // withUnsealed returns a copy of c in which o says what the seal does not cover: how nod looks and speaks up. All else
@@ -113,15 +140,11 @@ func (c Config) restrained(was Config) Config {
 	return c
 }
 
-// isHarmless reports whether a text of the file decides the same as the one before. When nobody knows what was before,
-// it must decide no more than a fresh installation does.
-func (f *File) isHarmless(before, text string) bool { return f.seal.isHarmless(f.path, before, text) }
-
+// isHarmless reports whether a text of the file decides the same as the one before. Where nobody knows what was before,
+// nothing does.
 func (s *Seal) isHarmless(path, before, text string) bool {
-	if s.err != nil {
-		before = ""
-	} else if before == text {
-		return true
+	if s.err != nil || before == text {
+		return s.err == nil
 	}
 	x, errX := parse([]byte(before), path, nil)
 	y, errY := parse([]byte(text), path, nil)
@@ -131,14 +154,7 @@ func (s *Seal) isHarmless(path, before, text string) bool {
 // IsAccepted reports whether the policy file at path decides as the one that the person accepted last, by the seal in a
 // folder, which stays as it is. What was never sealed counts as accepted.
 func IsAccepted(folder, path string) bool {
-	s := &Seal{path: filepath.Join(folder, sealName)}
-	key, keyErr := ownfile.Read(filepath.Join(folder, keyName))
-	data, err := ownfile.Read(s.path)
-	if errors.Is(keyErr, fs.ErrNotExist) && errors.Is(err, fs.ErrNotExist) {
-		return true
-	}
-	s.key = key
-	s.err = s.read(data, errors.Join(keyErr, err))
+	s := readSeal(folder, false)
 	text, err := ownfile.Read(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return true // a file that cannot be read decides nothing

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/viper"
@@ -85,6 +86,19 @@ func parse(data []byte, path string, getenv func(string) string) (Config, error)
 	return cfg, nil
 }
 
+// parseAccepted is parse for a text that the person accepted, perhaps in an older nod. What it denies must hold even
+// where its examples, which are taken out, fail by now.
+func parseAccepted(data []byte, path string, getenv func(string) string) (Config, error) {
+	o, cfg, err := decode(data, path, getenv)
+	if err != nil {
+		return Config{}, err
+	}
+	for i := range cfg.Policy.Rules {
+		cfg.Policy.Rules[i].Examples = policy.Examples{}
+	}
+	return cfg, o.refuseAll(cfg.problems())
+}
+
 // decode reads a configuration of the right shape. What its values mean is still to be checked.
 func decode(data []byte, path string, getenv func(string) string) (*outline, Config, error) {
 	o, err := newOutline(data, path)
@@ -120,6 +134,9 @@ func strictly(c *mapstructure.DecoderConfig) {
 
 // newOutline parses the file and checks its shape.
 func newOutline(data []byte, path string) (*outline, error) {
+	if err := checkEncoding(data, path); err != nil {
+		return nil, err
+	}
 	o := &outline{path: path, lines: map[string]int{}, env: map[string]string{}}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, more yaml.Node
@@ -136,6 +153,34 @@ func newOutline(data []byte, path string) (*outline, error) {
 	o.root = doc.Content[0]
 	o.check(o.root, fileSchema, "")
 	return o, o.err()
+}
+
+// checkEncoding refuses what is no text in UTF-8. The YAML parser would read some of it, but the seal cannot keep it;
+// and of the rest the parser does not say where it is.
+func checkEncoding(data []byte, path string) error {
+	const want = "save it as UTF-8"
+	switch start := string(data[:min(len(data), 4)]); {
+	case strings.HasPrefix(start, "\xff\xfe\x00\x00"), strings.HasPrefix(start, "\x00\x00\xfe\xff"):
+		return &fileError{File: path, Problem: "this is UTF-32: " + want}
+	case strings.HasPrefix(start, "\xff\xfe"), strings.HasPrefix(start, "\xfe\xff"),
+		len(start) > 1 && (start[0] == 0) != (start[1] == 0): // letters of Latin, without a mark of their order
+		return &fileError{File: path, Problem: "this is UTF-16: " + want}
+	}
+	for i, line := range bytes.Split(data, []byte("\n")) {
+		if !utf8.Valid(line) {
+			return &fileError{File: path, Line: i + 1, Problem: "this is not UTF-8: " + want}
+		}
+		if at := bytes.IndexFunc(line, isControl); at >= 0 {
+			odd, _ := utf8.DecodeRune(line[at:])
+			return &fileError{File: path, Line: i + 1, Problem: fmt.Sprintf("YAML allows no %U: remove it", odd)}
+		}
+	}
+	return nil
+}
+
+// isControl reports whether YAML allows a character nowhere.
+func isControl(r rune) bool {
+	return r < ' ' && r != '\t' && r != '\r' || r >= 0x7f && r < 0xa0 && r != 0x85 || r == 0xfffe || r == 0xffff
 }
 
 var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)

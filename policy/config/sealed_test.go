@@ -2,12 +2,15 @@ package config
 
 import (
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"nod/policy"
 )
 
 // sealedKeys says of every key of the file whether the seal covers it: whether a change by another program is held
@@ -207,7 +210,7 @@ func TestIsAccepted(t *testing.T) {
 		"broken":              {"policy: [", "", false},
 		"another key":         {before, keyName, false},
 		"another seal":        {before, sealName, false},
-		"another seal, empty": {"", sealName, true},
+		"another seal, empty": {"", sealName, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := sealedFile(t, before)
@@ -227,5 +230,46 @@ func TestIsAccepted(t *testing.T) {
 	}
 	if !IsAccepted(t.TempDir(), filepath.Join(t.TempDir(), "config.yaml")) {
 		t.Error("what was never sealed is not accepted")
+	}
+}
+
+// An example of a rule may fail in a newer nod, which refuses the file then. What the rule denies holds all the same.
+func TestAcceptedByAnOlderNod(t *testing.T) {
+	const text = "policy:\n  rules:\n    - {id: a, effect: deny, tool: Bash, examples: {no_match: [make]}}\n"
+	f := sealedFile(t, "")
+	if err := f.seal.accept(f.path, text); err != nil {
+		t.Fatal(err)
+	}
+	write(t, f.path, text)
+	f.Reload()
+	f.SetSeal(f.seal) // as at a start
+	s := f.State()
+	if s.Err == nil {
+		t.Fatal("the file is good")
+	}
+	if d := policy.Decide(policy.Call{Tool: "Bash"}, s.Policy.Broken(), time.Now()); d.Effect != policy.Deny {
+		t.Errorf("%+v", d)
+	}
+}
+
+// What was accepted is known again after a restart, however long it is and wherever the file is.
+func TestSealKeepsAll(t *testing.T) {
+	text := "# " + strings.Repeat(`"`, 900_000) + "\n" + ruleWith("note: why")
+	folder := filepath.Join(t.TempDir(), "caf\xe9")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Skip("this file system has no such names:", err)
+	}
+	path := filepath.Join(folder, "config.yaml")
+	for range 2 {
+		seal, err := OpenSeal(folder, filepath.Join(folder, "sealed"), false)
+		if err != nil || seal.err != nil {
+			t.Fatal(err, seal.err)
+		}
+		if err := seal.accept(path, text); err != nil {
+			t.Fatal(err)
+		}
+		if got, known := seal.accepted(path); !known || got != text {
+			t.Error("it is not known")
+		}
 	}
 }

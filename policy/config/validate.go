@@ -13,6 +13,12 @@ import (
 	"nod/policy"
 )
 
+// What the history may be at most: for how long, and in MB.
+const (
+	maxKeep    = 36500 * day
+	maxHistory = 100000
+)
+
 // Validate reports everything that is wrong with a configuration, as [*policy.FieldError] values.
 func (c Config) Validate() error {
 	var errs []error
@@ -60,9 +66,9 @@ func (c Config) problems() []*policy.FieldError {
 	add("look.theme", policy.CheckOneOf(c.Look.Theme, "system", "light", "dark"))
 	add("look.language", policy.CheckOneOf(c.Look.Language, "system", "en", "zh-CN"))
 	found = append(found, policy.CheckAgents("agents.strict", c.Agents.Strict)...)
-	add("history.keep", checkRange(c.History.Keep, day, 36500*day))
-	if size := c.History.MaxSize; size < 10 || size > 100000 {
-		add("history.max_size", fmt.Sprintf("%d: want 10 to 100000 (MB)", size))
+	add("history.keep", checkRange(c.History.Keep, day, maxKeep))
+	if size := c.History.MaxSize; size < 10 || size > maxHistory {
+		add("history.max_size", fmt.Sprintf("%d: want 10 to %d (MB)", size, maxHistory))
 	}
 	if to := c.History.Forward; to != "" && to != ForwardSyslog && !filepath.IsAbs(to) {
 		add("history.forward", fmt.Sprintf("%q: want the absolute path of a file, or %s", to, ForwardSyslog))

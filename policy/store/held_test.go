@@ -218,10 +218,14 @@ func TestSealTakenAway(t *testing.T) {
 		harm    func(*testing.T, string)
 		isFirst bool
 	}{
-		"key and seal":                    {remove("accepted.json", "seal.key"), false},
-		"key, seal and marker":            {remove("accepted.json", "seal.key", "sealed"), false}, // the grants are signed
-		"key, seal and grants":            {remove("accepted.json", "seal.key", "grants.json"), false},
-		"key and marker":                  {remove("seal.key", "sealed"), false},
+		"key and seal":         {remove("accepted.json", "seal.key"), false},
+		"key, seal and marker": {remove("accepted.json", "seal.key", "sealed"), false}, // the grants are signed
+		"key, seal and grants": {remove("accepted.json", "seal.key", "grants.json"), false},
+		"key and marker":       {remove("seal.key", "sealed"), false},
+		"all but the history": {func(t *testing.T, folder string) {
+			write(t, filepath.Join(folder, "nod.db"), "")
+			remove("accepted.json", "seal.key", "sealed", "grants.json")(t, folder)
+		}, false},
 		"all that nod keeps but the file": {remove("accepted.json", "seal.key", "sealed", "grants.json"), true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -257,7 +261,7 @@ func TestSealTakenAway(t *testing.T) {
 	}
 }
 
-// Without a seal, what a fresh installation says anyway needs nobody's consent.
+// Without a seal there is no telling whether a fresh installation's rules are laxer than those that were accepted.
 func TestSealTakenAwayFromDefaults(t *testing.T) {
 	template, err := os.ReadFile("../config/template.yaml")
 	if err != nil {
@@ -274,9 +278,73 @@ func TestSealTakenAwayFromDefaults(t *testing.T) {
 			}
 		}
 		write(t, path, text)
-		if held, isHeld := sealed(t, folder).Held(); isHeld {
-			t.Errorf("%s: held %+v", name, held)
+		s := sealed(t, folder)
+		wantEffects(t, s, name, map[string]policy.Effect{"ls": policy.Ask})
+		held, isHeld := s.Held()
+		if !isHeld || !held.IsUnknown {
+			t.Fatalf("%s: held %v, %+v", name, isHeld, held)
 		}
+		if d := s.Decide(bash("ls")); !strings.Contains(d.Reason, "no telling which policy you accepted") {
+			t.Errorf("reason %q does not say why", d.Reason)
+		}
+		if err := s.Undo(held); err == nil {
+			t.Errorf("%s: it was undone: to what?", name)
+		}
+		if now, err := os.ReadFile(path); err != nil || string(now) != text {
+			t.Errorf("%s: the file was written: %v", name, err)
+		}
+		if err := s.Accept(held); err != nil {
+			t.Fatal(err)
+		}
+		wantEffects(t, sealed(t, folder), name+", accepted", map[string]policy.Effect{"ls": policy.Allow})
+	}
+}
+
+// While there is no telling what was accepted, nothing of the history is given up, and nobody else is reached.
+func TestWhatHoldsWithoutASeal(t *testing.T) {
+	folder, path := sealedFolder(t, "history: {keep: 1000d}\n")
+	sealed(t, folder)
+	if err := os.Remove(filepath.Join(folder, "accepted.json")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, "history: {keep: 1d, forward: syslog}\nremote: {nats: {url: tls://evil.example}}\n")
+	c := sealed(t, folder).Config()
+	if c.History.Keep.Hours() < 1000*24 || c.History.Forward != "" || c.Remote.NATS.URL != "" {
+		t.Errorf("%+v, %+v", c.History, c.Remote)
+	}
+}
+
+// What was accepted counts from the start, also beside the policy, whatever is wrong with the file or the environment.
+func TestBrokenAtTheStart(t *testing.T) {
+	const text = "prompt: {arm_after: 3s}\nhistory: {keep: 1000d}\n" + strictFile
+	for name, tt := range map[string]struct{ file, theme string }{
+		"file": {text + "more: x\n", ""}, "environment": {text, "of clay"}, "environment, no file": {"", "of clay"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder, path := sealedFolder(t, text)
+			sealed(t, folder)
+			write(t, path, tt.file)
+			if tt.file == "" {
+				if err := os.Remove(path); err != nil {
+					t.Fatal(err)
+				}
+			}
+			t.Setenv("NOD_LOOK_THEME", tt.theme)
+			s := sealed(t, folder)
+			if s.Err() == nil {
+				t.Fatal("nothing is wrong")
+			}
+			if created, err := s.Create(); created || err != nil {
+				t.Errorf("created %v, %v", created, err)
+			}
+			wantEffects(t, s, name, map[string]policy.Effect{"git push": policy.Deny, "ls": policy.Ask})
+			if d := s.Decide(bash("git push")); !strings.Contains(d.Reason, "no-push") {
+				t.Errorf("reason %q does not name the rule", d.Reason)
+			}
+			if c := s.Config(); c.Prompt.ArmAfter.Seconds() != 3 || c.History.Keep.Hours() != 1000*24 {
+				t.Errorf("%+v, %+v", c.Prompt, c.History)
+			}
+		})
 	}
 }
 

@@ -22,8 +22,8 @@ import (
 
 // A Store is a configuration file and a book of grants, and decides by them. It is safe for concurrent use.
 //
-// While the file is broken nothing is allowed: what the last good file denied stays denied, and everything
-// else is asked about. [Store.Err] says what is wrong.
+// While the file is broken nothing is allowed: what the last good file denied, or the one that was accepted last, stays
+// denied, and everything else is asked about. [Store.Err] says what is wrong.
 type Store struct {
 	*config.File
 	*grants.Book
@@ -42,7 +42,8 @@ type Store struct {
 type snapshot struct {
 	rules    *policy.Compiled // of the file, with the grants; what is left of it while the file is broken
 	good     *policy.Compiled // of the last good file, with the grants
-	accepted *policy.Compiled // what was accepted, with the grants, while a change of the file is held back
+	accepted *policy.Compiled // what was accepted, with the grants, while something else is in the file
+	because  string           // why that counts
 }
 
 // Open reads the configuration at path and the grants at grantsPath. Neither need exist, and what is wrong with them
@@ -95,10 +96,14 @@ func (s *Store) Used(d policy.Decision) {
 	}
 }
 
-const reasonHeld = "the policy file was changed by another program, and you have not accepted that yet; before, "
+// Why what was accepted counts, and not what is in the file.
+const (
+	reasonHeld    = "the policy file was changed by another program, and you have not accepted that yet; before, "
+	reasonUnknown = "there is no telling which policy you accepted, because nod's own files were changed or removed: "
+	reasonBroken  = "the policy file has an error; in what you accepted last, "
+)
 
-// decide is what the rules make of a call, and while a change is held back, what is stricter of that and of
-// what was accepted.
+// decide is what the rules make of a call, and while something else was accepted, what is stricter of both.
 func (s *snapshot) decide(c policy.Call, now time.Time) policy.Decision {
 	d := policy.Decide(c, s.rules, now)
 	if s.accepted == nil {
@@ -108,7 +113,7 @@ func (s *snapshot) decide(c policy.Call, now time.Time) policy.Decision {
 	if !was.Effect.IsStricter(d.Effect) {
 		return d
 	}
-	was.Reason = reasonHeld + was.Reason
+	was.Reason = s.because + was.Reason
 	return was
 }
 
@@ -191,11 +196,14 @@ func (s *Store) publish() {
 	state, kept := s.State(), s.Grants()
 	next := &snapshot{good: state.Policy.WithGrants(kept)}
 	next.rules = next.good
-	if state.Held != nil {
-		next.accepted = state.Accepted.WithGrants(kept)
+	if state.Accepted != nil {
+		next.accepted, next.because = state.Accepted.WithGrants(kept), reasonHeld
 	}
-	if state.Err != nil {
-		next.rules = state.Policy.Broken()
+	switch {
+	case state.Err != nil:
+		next.rules, next.because = state.Policy.Broken(), reasonBroken
+	case state.Held != nil && state.Held.IsUnknown:
+		next.because = reasonUnknown
 	}
 	s.current.Store(next)
 	for c := range s.subscribers {

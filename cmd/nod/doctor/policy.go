@@ -34,8 +34,8 @@ func checkPolicy(_ context.Context, e *exam) []Finding {
 			"no saved approval is in force: %s", oneLine(err)))
 	}
 	if e.configErr == nil && !config.IsAccepted(e.dataDir(), e.configPath()) {
-		found = append(found, warning(run("nod settings"),
-			"another program changed %s: what it newly allows does not count until you accept it", e.configPath()))
+		found = append(found, warning(run("nod settings"), "another program changed %s, or what nod keeps of what you "+
+			"accepted: what it newly allows does not count until you accept it", e.configPath()))
 	}
 	if found == nil {
 		found = []Finding{ok("%d rules, no errors", len(e.config.Policy.Rules))}

@@ -115,8 +115,8 @@ func TestFiles(t *testing.T) {
 		},
 		"a link": {
 			func(f *fake) { f.must(os.Symlink("/dev/null", f.dataDir()+"/seal.key")) },
-			map[string]want{"files": {Warning, "symbolic links", "ls -l"}},
-			map[string]want{"files": {Warning, "symbolic links", "ls -l"}},
+			map[string]want{"files": {Warning, "symbolic links", "ls -l"}, "policy": {Warning, "accepted", "nod settings"}},
+			map[string]want{"files": {Warning, "symbolic links", "ls -l"}, "policy": {Warning, "accepted", "nod settings"}},
 		},
 		"a name that a shell would obey": {
 			func(f *fake) {

@@ -505,7 +505,10 @@ func (p *program) tellQuiet() {
 // tellFailed says that nobody can be asked because the windows die.
 func (p *program) tellFailed(why error) {
 	text := lang.L("nod's windows keep failing, so nod stops asking for a minute. The log says why.")
-	if errors.Is(why, operator.ErrVersion) {
+	switch {
+	case errors.Is(why, errCannotShow):
+		text = lang.L("nod's windows failed over one request, so it ended unanswered. The log says why.")
+	case errors.Is(why, operator.ErrVersion):
 		text = lang.L("nod was updated. Quit it, in the menu of its tray icon, and start it again to be asked.")
 	}
 	p.say(interact.Error, text)

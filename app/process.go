@@ -21,7 +21,37 @@ type process struct {
 	session *operator.Session
 	hangUp  func()       // closes nod's end of the connection, at which the process ends by itself
 	kill    func()       // ends it at once
+	usage   func() usage // what it has had of the machine
 	exited  <-chan error // receives once how it ended
+}
+
+// usage is what a process has had of the machine, as far as the system tells.
+type usage struct {
+	ran    time.Duration // its first thread, which has the windows
+	waited time.Duration // its threads for a processor, in all
+}
+
+// had tells, from now on, how much time the process has had to do something: that of the clock without what it waited
+// for a processor, so that windows on a busy machine are not taken for windows that hang.
+func (p *process) had() func() time.Duration {
+	began, before := time.Now(), p.usage()
+	return func() time.Duration {
+		now := p.usage()
+		return max(now.ran-before.ran, time.Since(began)-(now.waited-before.waited))
+	}
+}
+
+// leastPatience is how long nod waits at least before it looks again whether the windows have had their time.
+const leastPatience = 100 * time.Millisecond
+
+// ping has the windows handle an event. It returns an error when they have had [pingPatience] and have not.
+func (p *process) ping(ctx context.Context) error {
+	for had := p.had(); ; {
+		err := p.session.Ping(ctx, max(pingPatience-had(), leastPatience))
+		if err == nil || had() >= pingPatience {
+			return err
+		}
+	}
 }
 
 // end ends the process, at once when why says that it hangs, and returns why it ended: nil when nod wanted it to.
@@ -83,6 +113,7 @@ func (p *program) startWindows(ctx context.Context) (*process, error) {
 		pid: cmd.Process.Pid, session: session, exited: exited,
 		hangUp: func() { _ = in.Close() },
 		kill:   func() { _ = cmd.Process.Kill() },
+		usage:  func() usage { return usageOf(cmd.Process.Pid) },
 	}, nil
 }
 

@@ -19,10 +19,11 @@ import (
 const (
 	startPatience = 10 * time.Second // how long the windows process may take to introduce itself
 	pingEvery     = 2 * time.Second  // while something is on screen or should be
-	pingPatience  = 6 * time.Second  // how long the windows may take to handle an event
+	pingPatience  = 6 * time.Second  // how long the windows may take to handle an event; see [process.had]
 	endPatience   = 3 * time.Second  // how long the windows process may take to end by itself
 	maxDeaths     = 3                // of the windows process within deathWindow; then nobody is asked for a while
 	deathWindow   = time.Minute
+	maxShowings   = 2 // deaths with one prompt on screen; then that prompt ends
 	// deliveryPatience is how long the windows wait to hear that a machine has taken an answer.
 	deliveryPatience = 5 * time.Second
 
@@ -52,6 +53,7 @@ type windows struct {
 	typed     time.Time       // when the person last typed into a prompt
 	deaths    []time.Time     // the last ones
 	lastDeath error           // why the last one died
+	since     time.Time       // when the prompt that is on screen came there
 }
 
 // windowsConfig is what [windows] works with. All fields are required.
@@ -84,6 +86,7 @@ type openPrompt struct {
 	answered bool        // by the window; the broker does not know yet
 	undo     int         // by which a held denial is taken back; 0: none
 	isOver   bool        // … and nothing can change that any more: done is closed, or will be
+	deaths   int         // of processes that had it on screen
 	answer   interact.Answer
 	err      error
 	done     chan struct{} // closed when it is answered
@@ -395,11 +398,23 @@ func (w *windows) take(a operator.Answer) (p *openPrompt, isDenied bool, err err
 // Report takes in what is on screen, as [operator.Operator] has it.
 func (w *windows) Report(_ context.Context, s operator.Screen) error {
 	w.mu.Lock()
+	if s.Prompt != w.screen.Prompt {
+		w.since = time.Now()
+	}
 	w.screen, w.used = s, time.Now()
 	w.mu.Unlock()
 	operator.Signal(w.wake)
 	w.changed()
 	return nil
+}
+
+// onScreen is the prompt that the windows show, or did when they died; nil for none. The caller holds w.mu.
+func (w *windows) onScreen() *openPrompt {
+	i := slices.IndexFunc(w.pending, func(p *openPrompt) bool { return p.ID == w.screen.Prompt && !p.answered })
+	if i < 0 {
+		return nil
+	}
+	return w.pending[i]
 }
 
 // focused reports whether one of nod's windows has the focus.
@@ -511,14 +526,44 @@ func (w *windows) account(ctx context.Context, err error) {
 		return
 	}
 	w.mu.Lock()
-	w.deaths = append(w.deaths, time.Now())
 	w.lastDeath = err
+	blamed := w.blame(err)
 	crashing, pending := w.crashing(), len(w.pending)
 	w.mu.Unlock()
-	w.log.Error("the windows died", "err", err, "pending", pending, "given_up", crashing != nil)
-	if crashing != nil {
+	w.log.Error("the windows died", "err", err, "pending", pending, "blamed", blamed, "given_up", crashing != nil)
+	switch {
+	case crashing != nil:
 		w.giveUp(crashing, func(*openPrompt) bool { return true })
 		w.failed(crashing)
+	case blamed != "":
+		w.failed(errCannotShow)
+	}
+}
+
+// blame counts a death of the windows against the prompt that was on screen, and ends that one when it is to blame for
+// too many. Then it returns its id. The caller holds w.mu.
+func (w *windows) blame(err error) (ended interact.ID) {
+	p := w.onScreen()
+	if p == nil {
+		w.deaths = append(w.deaths, time.Now())
+		return ""
+	}
+	if p.deaths++; p.deaths < maxShowings {
+		return ""
+	}
+	p.end(interact.Answer{}, fmt.Errorf("%w: %w, so nobody was asked: %w", interact.ErrUnavailable, errCannotShow, err))
+	return p.ID
+}
+
+// errCannotShow says that one request, and no other, ends because the windows died of its prompt.
+var errCannotShow = fmt.Errorf("nod's windows failed %d times while they showed this request", maxShowings)
+
+// forgive takes back that windows have died of the prompt that is on screen: these have shown it for long.
+func (w *windows) forgive() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p := w.onScreen(); p != nil && time.Since(w.since) > deathWindow {
+		p.deaths = 0
 	}
 }
 
@@ -528,37 +573,47 @@ func (w *windows) runProcess(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	began := time.Now()
+	began, had := time.Now(), p.had()
 	w.setProcess(p)
 	defer w.setProcess(nil)
 	defer w.changed()
-	select {
-	case <-p.session.Ready():
-	case <-p.session.Done():
-		return p.end(errEnded)
-	case <-ctx.Done():
-		return p.end(nil)
-	case <-time.After(startPatience):
-		return p.end(fmt.Errorf("the windows did not start within %v", startPatience))
+	for isUp := false; !isUp; {
+		select {
+		case <-p.session.Ready():
+			isUp = true
+		case <-p.session.Done():
+			return p.end(errEnded)
+		case <-ctx.Done():
+			return p.end(nil)
+		case <-time.After(max(startPatience-had(), leastPatience)):
+			if had() >= startPatience {
+				return p.end(fmt.Errorf("the windows did not start within %v", startPatience))
+			}
+		}
 	}
 	w.mu.Lock()
 	w.used = time.Now() // how long it took to come up is not idle time
 	w.mu.Unlock()
 	w.log.Info("the windows are up", "pid", p.pid, "after", time.Since(began).Round(time.Millisecond))
-	return p.end(w.watch(ctx, p.session))
+	return p.end(w.watch(ctx, p))
 }
 
+// setProcess takes note of the process that is up; nil for none. Which prompt the last one showed stays known then.
 func (w *windows) setProcess(p *process) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.process, w.screen, w.warm = p, operator.Screen{}, false
+	screen := operator.Screen{}
+	if p == nil {
+		screen.Prompt = w.screen.Prompt
+	}
+	w.process, w.screen, w.warm = p, screen, false
 }
 
 var errEnded = errors.New("the windows ended by themselves")
 
 // watch returns when the process has ended or hangs, which is an error, and when nobody has needed it for long or
 // ctx ends. It pings only while something is on screen or should be.
-func (w *windows) watch(ctx context.Context, s *operator.Session) error {
+func (w *windows) watch(ctx context.Context, p *process) error {
 	for pinged := time.Now(); ; {
 		busy, used := w.state()
 		next := max(w.keep(), pingPatience) - time.Since(used) // a window that was just wanted may not be open yet
@@ -571,16 +626,17 @@ func (w *windows) watch(ctx context.Context, s *operator.Session) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-s.Done():
+		case <-p.session.Done():
 			return errEnded
 		case <-w.wake:
 			continue
 		case <-time.After(next):
 		}
 		if busy {
-			if err := s.Ping(ctx, pingPatience); err != nil {
+			if err := p.ping(ctx); err != nil {
 				return err
 			}
+			w.forgive()
 			pinged = time.Now()
 		}
 	}

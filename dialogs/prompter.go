@@ -39,6 +39,9 @@ type Options struct {
 	// SaveDraft keeps what is typed into a prompt, soon after that, and does not block; an empty draft says that nothing
 	// is any more. Nil means that it lasts only as long as this Prompter.
 	SaveDraft func(id interact.ID, draft []byte)
+	// Showing, if not nil, is called on the UI goroutine before another prompt is laid out, with its request: "" when none
+	// is shown any more. What fails from then on may be the fault of that prompt.
+	Showing func(id interact.ID)
 	// Changed, if not nil, is called on the UI goroutine whenever what waits may have changed, or whether the window
 	// has the focus. Of the Prompter it may call Waiting and Focused only.
 	Changed func()
@@ -63,10 +66,11 @@ type Prompter struct {
 
 	// mu keeps functions sent to the UI goroutine apart once Fyne's loop is over: then Fyne runs them on the
 	// goroutine that sent them.
-	mu     sync.Mutex
-	queue  *queue
-	window *window // nil until it is needed
-	strip  *undoStrip
+	mu      sync.Mutex
+	queue   *queue
+	showing interact.ID // as told
+	window  *window     // nil until it is needed
+	strip   *undoStrip
 }
 
 // reply is what came of a request.
@@ -247,11 +251,24 @@ func (p *Prompter) snooze(e *entry, d time.Duration) {
 
 // changed brings everything that depends on the queue up to date.
 func (p *Prompter) changed() {
+	p.tellShowing()
 	if p.window != nil {
 		p.window.update()
 		p.strip.update()
 	}
 	p.tell()
+}
+
+// tellShowing says which prompt is about to be in the window.
+func (p *Prompter) tellShowing() {
+	var now interact.ID
+	if p.queue.current != nil {
+		now = p.queue.current.request.ID
+	}
+	if now != p.showing && p.options.Showing != nil {
+		p.options.Showing(now)
+	}
+	p.showing = now
 }
 
 // tell says that what waits may have changed, or the focus, or what can be undone.

@@ -462,6 +462,7 @@ func (w *window) nextScope() {
 // step goes to the next or previous prompt.
 func (w *window) step(by int) {
 	w.p.queue.step(by)
+	w.p.tellShowing()
 	w.update()
 }
 

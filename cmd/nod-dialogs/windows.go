@@ -39,6 +39,7 @@ type windows struct {
 	theme    string        // by its name, as last applied; for the UI goroutine
 	inFront  bool          // Fyne says that one of the windows has the focus; for the UI goroutine
 	focused  atomic.Bool   // one of them has
+	shown    atomic.Value  // [interact.ID] of the prompt that is shown, or about to be
 	states   chan struct{} // cap 1: something else is in force
 	entries  chan struct{} // cap 1: the journal has other entries
 	reports  chan struct{} // cap 1: what is on screen has changed
@@ -50,6 +51,7 @@ func newWindows(ctx context.Context) *windows {
 		ctx: ctx, app: fyneapp.NewWithID("io.nod.Desktop"),
 		states: make(chan struct{}, 1), entries: make(chan struct{}, 1), reports: make(chan struct{}, 1),
 	}
+	w.shown.Store(interact.ID(""))
 	w.park = newPark(ctx, w.busy)
 	w.prompts = newPrompts(func() { w.onUI(w.park.settle) })
 	return w
@@ -115,6 +117,7 @@ func (w *windows) open(client *operator.Client) error {
 			go w.prompts.snooze(w.ctx, w.client, w.dialogs, id, d)
 		},
 		Settle:  w.settle,
+		Showing: w.showing,
 		Changed: w.screenChanged,
 		Log:     slog.Default(),
 	})
@@ -222,7 +225,17 @@ func (w *windows) screenChanged() {
 
 // report tells nod what is on screen.
 func (w *windows) report(ctx context.Context) error {
-	return w.client.Report(ctx, operator.Screen{Focused: w.focused.Load(), Open: w.isOpen()})
+	return w.client.Report(ctx, operator.Screen{
+		Focused: w.focused.Load(), Open: w.isOpen(), Prompt: w.shown.Load().(interact.ID),
+	})
+}
+
+// showing tells nod which prompt is about to be laid out, and waits until it knows: this may be the last that it hears.
+func (w *windows) showing(id interact.ID) {
+	w.shown.Store(id)
+	if err := w.report(w.ctx); err != nil {
+		slog.Error("tell nod what is shown", "err", err)
+	}
 }
 
 // look applies the theme that the person chose. The same one again would have all that is open drawn anew, which takes

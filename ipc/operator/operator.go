@@ -184,8 +184,9 @@ func (s sentAnswer) received(now time.Time) Answer {
 
 // Screen is what is on screen in the windows process.
 type Screen struct {
-	Focused bool // one of nod's windows has the focus
-	Open    bool // a window is open beside the prompts
+	Focused bool        // one of nod's windows has the focus
+	Open    bool        // a window is open beside the prompts
+	Prompt  interact.ID // the one that is shown, told before it is laid out; empty for none
 }
 
 // View is a window that the tray process wants shown.

@@ -24,4 +24,6 @@ type Part struct {
 	given []string // its flags, without values
 	names []string // patterns of the names that it prints
 	whole bool     // Argv is all of its words
+
+	varies bool // some shells read its words as others; without an Argv, as any command
 }

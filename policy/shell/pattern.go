@@ -118,10 +118,13 @@ func (t Pattern) Fits(p Part) bool {
 // Meets reports whether a part may be one of the commands that the pattern is about, for rules that ask or deny:
 // it starts with the words, whatever flags stand between them, and has the flags.
 func (t Pattern) Meets(p Part) bool {
+	if p.varies && len(p.Argv) == 0 {
+		return true
+	}
 	if len(t.Words) == 0 || len(p.Argv) == 0 || baseName(p.Argv[0]) != baseName(t.Words[0]) {
 		return false
 	}
-	return t.leads(p) && !slices.ContainsFunc(t.Flags, func(f string) bool { return !hasFlag(p.Argv[1:], f) })
+	return p.varies || t.leads(p) && !slices.ContainsFunc(t.Flags, func(f string) bool { return !hasFlag(p.Argv[1:], f) })
 }
 
 // leads reports whether the words of the pattern lead a part: going by the program's entry, or where there is none,

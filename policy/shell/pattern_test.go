@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -245,6 +246,40 @@ func TestRule(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%q, remembered as %+v, is %q in a rule, want %q", command, pattern, got, want)
+		}
+	}
+}
+
+// A rule that denies is about a command whose words only some shells read as others.
+func TestPatternMeetsWordsThatVary(t *testing.T) {
+	pattern, err := ParsePattern("rm -rf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]bool{
+		`x=rmX; "$x:s/X//" -rf y`: true, `x=-rfX; rm "$x[1,3]" y`: true, `x='rm -rf y'; $=x`: true,
+		`x=rm; "$^x" -rf y`: true, `x='rm -rf yX'; zsh -c "$x:s/X//"`: true, `x=a; env "$x:t" -rf y`: true,
+		`x=a; rm "$x.t" y`: false, `x=a; echo "$x:t"`: false, `x=a; ls "$x:t"`: false,
+	} {
+		meets := slices.ContainsFunc(Analyze(command).Parts, pattern.Meets)
+		if meets != want {
+			t.Errorf("%q: %v, want %v", command, meets, want)
+		}
+	}
+}
+
+// What such a word names may be any file.
+func TestWordsThatVaryReachAnyFile(t *testing.T) {
+	for command, want := range map[string]bool{
+		`x=aX; cat "$x:s/X//"`: true, `x=aX; zsh -c 'cat "$x:s/X//"'`: true, `x=aX; cat < "$x[1,1]"`: true,
+		`x=aX; git show "HEAD:$x[1,1]"`: true, `x=aX; grep -f "$x[1,1]" b`: true, `x=aX; foo "$x[1,1]"`: true,
+		`x=aX; ls > "$x[1,1]"`: true, `x=aX; echo "$x[1,1]"`: false, `x=aX; cat "$x.b"`: false,
+	} {
+		reaches := slices.ContainsFunc(Analyze(command).Parts, func(p Part) bool {
+			return slices.ContainsFunc(p.Accesses, func(a Access) bool { return a.Path == anywhere.Path })
+		})
+		if reaches != want {
+			t.Errorf("%q: %v, want %v", command, reaches, want)
 		}
 	}
 }

@@ -49,9 +49,15 @@ func harmless(a Analysis, trusted bool) bool {
 	return a.ReadOnly && len(a.Folders) == 0 && !slices.ContainsFunc(a.Repositories, elsewhere)
 }
 
-// allSamples are the samples of both files.
-func allSamples(t testing.TB) []sample {
-	return append(readSamples(t, "testdata/shell.tsv"), readSamples(t, "testdata/more.tsv")...)
+// sampleFiles are the files of samples.
+var sampleFiles = []string{"testdata/shell.tsv", "testdata/more.tsv", "testdata/red3.tsv"}
+
+// allSamples are the samples of all files.
+func allSamples(t testing.TB) (all []sample) {
+	for _, file := range sampleFiles {
+		all = append(all, readSamples(t, file)...)
+	}
+	return all
 }
 
 // accepted are the commands of the samples that are read-only in a trusted folder.
@@ -66,7 +72,7 @@ func accepted(t testing.TB) []string {
 }
 
 func TestSamples(t *testing.T) {
-	for _, file := range []string{"testdata/shell.tsv", "testdata/more.tsv"} {
+	for _, file := range sampleFiles {
 		samples := readSamples(t, file)
 		t.Logf("%s: %d samples", file, len(samples))
 		for _, s := range samples {

@@ -95,11 +95,16 @@ func (w *walk) fedText(list []*syntax.Redirect) *string {
 	if r.Op == syntax.DashHdoc {
 		text = leadingTabs().ReplaceAllString(text, "")
 	}
-	end := r.Word.Lit()
-	if isQuoted := end == "" || strings.Contains(end, `\`); !isQuoted && strings.Contains(text, `\`) {
+	if !isVerbatim(r) && strings.Contains(text, `\`) {
 		return nil
 	}
 	return &text
+}
+
+// isVerbatim reports whether a here-document is fed as it stands: its end is quoted.
+func isVerbatim(r *syntax.Redirect) bool {
+	end := r.Word.Lit()
+	return end == "" || strings.Contains(end, `\`)
 }
 
 var leadingTabs = language.Compiled(`(?m)^\t+`)
@@ -219,7 +224,7 @@ func (w *walk) call(words, settings []word, text string, at places, in pipe) out
 		return w.cd(words[1:], at)
 	}
 	if p.Why != "" {
-		w.Opaque = true
+		w.Opaque, p.varies = true, name.varies
 		w.bind(p.Why)
 		w.Parts = append(w.Parts, p)
 		return same(at)
@@ -273,12 +278,31 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 			w.Repositories = appendNew(w.Repositories, place)
 		}
 	}
+	w.vary(p, r, words)
 	w.remember(p, r, words, in)
 	if !p.Understood && (problem != "" || len(shown.inner) == 0 && shown.script == nil) {
 		w.survey(p, shown, words, at)
 	}
 	w.inside(p, shown, problem, at, in)
 	w.watchFedText(shown, words, at, in)
+}
+
+// anywhere is any file at all.
+var anywhere = Access{Path: "/", Kind: Tree, Only: []string{"?*"}}
+
+// vary notes what a call may do whose words some shells read as others, which nod does not work out: any file may be
+// meant, and any command where the words are code. So rules that deny hold for it.
+func (w *walk) vary(p *Part, r *reading, words []word) {
+	if p.varies = slices.ContainsFunc(words, func(w word) bool { return w.varies }); !p.varies {
+		return
+	}
+	isFile := func(o operand) bool { return !o.typ.free }
+	if len(r.program.operands) == 0 || slices.ContainsFunc(r.program.operands, isFile) {
+		p.Accesses = append(p.Accesses, anywhere)
+	}
+	if r.program.traits[traitCode] {
+		w.Parts = append(w.Parts, Part{In: p.In, Within: true, varies: true})
+	}
 }
 
 // feed has what is fed to a program stand for an operand, where the program takes it for one. Of a text that is not
@@ -722,7 +746,7 @@ func (a Access) of(kind Kind) Access {
 	case Read:
 		kind = Tree
 	}
-	return Access{Path: strings.TrimSuffix(a.Path, "/"), Kind: kind, Only: only}
+	return Access{Path: cmp.Or(strings.TrimSuffix(a.Path, "/"), a.Path), Kind: kind, Only: only}
 }
 
 func isFlag(s string) bool { return strings.HasPrefix(s, "-") }

@@ -214,10 +214,18 @@ func printf(r *reading, w word) string {
 		return r.notKnown(w.text)
 	}
 	var operands []string
-	if all := r.operands[1:]; !slices.ContainsFunc(all, isUnknown) {
-		operands = literals(all)
+	shifts := false
+	for _, o := range r.operands[1:] {
+		switch {
+		case !o.known && !o.isStatus:
+			o.text = "?" // which is no number
+			shifts = shifts || o.splits
+		case o.glob:
+			shifts = true
+		}
+		operands = append(operands, o.text)
 	}
-	return problemOf(language.Printf(w.text, operands))
+	return problemOf(language.Printf(w.text, operands, shifts))
 }
 
 func sed(r *reading, w word) string {

@@ -438,9 +438,14 @@ func (w *walk) document(r *syntax.Redirect, p *Part, at places) {
 		w.refuse("It feeds a program text that stands in the command.")
 	}
 	w.survive(r.Hdoc, at)
-	for _, part := range r.Hdoc.Parts {
+	for i, part := range r.Hdoc.Parts {
 		switch part := part.(type) {
-		case *syntax.Lit, *syntax.CmdSubst:
+		case *syntax.CmdSubst:
+		case *syntax.Lit:
+			var text word
+			if text.dollars(r.Hdoc.Parts[i:]); text.varies && !isVerbatim(r) {
+				w.bind(text.doubt)
+			}
 		case *syntax.ParamExp:
 			var value word
 			w.variable(&value, part, true, false)
@@ -467,6 +472,9 @@ func isSocket(path string) bool {
 }
 
 func (w *walk) input(target word, p *Part, at places) {
+	if target.varies && p != nil {
+		p.Accesses = append(p.Accesses, anywhere)
+	}
 	if !target.known || target.glob || target.text == "" || p == nil {
 		w.bind("It redirects input in a way that nod does not follow.")
 		return
@@ -483,6 +491,9 @@ func (w *walk) output(target word, p *Part, at places) {
 	switch {
 	case target.text == "/dev/null":
 	case !target.known || target.glob || target.text == "" || p == nil || target.problem() != "":
+		if target.varies && p != nil {
+			p.Accesses = append(p.Accesses, anywhere)
+		}
 		w.bind("It writes its output to a place that nod does not follow.")
 	default:
 		p.Output = reachFrom(p.Output, at, Access{Path: target.text, Kind: Write})

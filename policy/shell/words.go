@@ -22,12 +22,14 @@ type word struct {
 	splits bool
 	stream bool // it is the output of a command, as a file: <(sort x)
 	// below says where the names lie that a command inside it prints, and that are its words.
-	below   []Access
-	home    bool   // it starts with the home folder
-	mixed   bool   // a quoted part of it would be a pattern outside quotes
-	escaped bool   // so would a character behind a backslash
-	doubt   string // why shells may read the word in several ways; empty when they cannot
-	unfit   string // why a command that only reads may not hold it, although every shell reads it alike
+	below    []Access
+	home     bool   // it starts with the home folder
+	mixed    bool   // a quoted part of it would be a pattern outside quotes
+	escaped  bool   // so would a character behind a backslash
+	doubt    string // why shells may read the word in several ways; empty when they cannot
+	unfit    string // why a command that only reads may not hold it, although every shell reads it alike
+	isStatus bool   // it is all a number that says how a command ended
+	varies   bool   // shells make different words of it, one of which could be any
 }
 
 func (w *word) problem() string {
@@ -45,6 +47,7 @@ func (w *walk) readWord(from *syntax.Word) word {
 			out.plain = false
 			text.WriteString(w.variable(&out, part, false, i == 0))
 		case *syntax.Lit:
+			out.dollars(from.Parts[i:])
 			text.WriteString(out.unquoted(part.Value, i == 0, i == len(from.Parts)-1))
 		case *syntax.SglQuoted:
 			out.plain = false
@@ -102,6 +105,9 @@ func (w *walk) variable(out *word, p *syntax.ParamExp, quoted, first bool) strin
 		len(p.Modifiers) == 0 && p.Slice == nil && p.Repl == nil && p.Exp == nil && p.Names == 0
 	value, bound := w.vars[name]
 	switch {
+	case !w.endsAlike(p):
+		out.vary("$" + name)
+		return ""
 	case !simple, p.Index != nil && !isStatusIndex(name, p.Index):
 	case bound && (quoted || value.plain && !value.glob):
 		out.glob, out.known = out.glob || value.glob, out.known && value.known
@@ -117,7 +123,7 @@ func (w *walk) variable(out *word, p *syntax.ParamExp, quoted, first bool) strin
 		out.home = true
 		return "~"
 	case statusNames.Has(name): // digits
-		out.known = false
+		out.known, out.isStatus = false, true
 		return ""
 	}
 	out.unknown("It uses the value of a variable, which is not known before it runs.")
@@ -244,6 +250,7 @@ func (w *walk) double(out *word, q *syntax.DblQuoted, first, alone bool) string 
 				out.refuse("It holds ! in double quotes, which an interactive shell replaces by an earlier command.")
 			}
 			out.mixed = out.mixed || strings.ContainsAny(part.Value, `*?[]\^`)
+			out.dollars(q.Parts[i:])
 			text.WriteString(unescape(part.Value))
 		case *syntax.ParamExp:
 			text.WriteString(w.variable(out, part, true, first && i == 0))
@@ -274,6 +281,7 @@ var escaped = language.Compiled("\\\\([$`\"\\\\])")
 
 // wholeWord judges what only the whole word shows.
 func (w *word) wholeWord(from *syntax.Word) {
+	w.isStatus = w.isStatus && isSingle(from.Parts)
 	switch {
 	case w.stream && (w.text != "" || len(from.Parts) != 1):
 		w.distrust("It joins the output of a command with other text.")
@@ -290,6 +298,14 @@ func (w *word) wholeWord(from *syntax.Word) {
 	case w.hat && strings.HasPrefix(w.text, "-"):
 		w.distrust("It holds ~ or ^ in a flag, which zsh may read as a pattern.")
 	}
+}
+
+// isSingle reports whether a word has one part, perhaps in quotes.
+func isSingle(parts []syntax.WordPart) bool {
+	if q, ok := parts[0].(*syntax.DblQuoted); ok && len(parts) == 1 {
+		parts = q.Parts
+	}
+	return len(parts) == 1
 }
 
 // evenSets matches patterns in which every [ opens a plain set such as [a-z].

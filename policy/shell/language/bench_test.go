@@ -10,7 +10,7 @@ func BenchmarkLanguages(b *testing.B) {
 		"regexp": func() error { return Regexp(`^func \(.*\) error`, Basic) },
 		"find":   func() error { _, err := Find([]string{".", "-name", "*.go", "-print"}); return err },
 		"test":   func() error { return Test([]string{"-f", "x"}) },
-		"printf": func() error { return Printf(`%s\n`, []string{"x"}) },
+		"printf": func() error { return Printf(`%s\n`, []string{"x"}, false) },
 		"git":    func() error { return GitFormat("%h %an %s") },
 	} {
 		b.Run(name, func(b *testing.B) {

@@ -2,6 +2,7 @@ package language
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -81,8 +82,9 @@ func tooWide(number string) bool {
 
 // Printf judges the shell's printf with its operands. Widths are at most 1,000, and the operands of numeric
 // directives must be plain numbers, because zsh computes them, which can run commands. An operand that is not known
-// before the command runs may be given as anything that is no number.
-func Printf(format string, operands []string) error {
+// before the command runs may be given as anything that is no number. Where one may become several, which shifts the
+// others, each operand may be a number's.
+func Printf(format string, operands []string, shifts bool) error {
 	var numeric []bool // which operands of one round are numbers
 	err := eachDirective(format, shellDirective, func(parts []string, letter byte) error {
 		switch {
@@ -102,7 +104,8 @@ func Printf(format string, operands []string) error {
 		return err
 	}
 	for i, operand := range operands {
-		if numeric[i%len(numeric)] && !printedNumber().MatchString(operand) {
+		isNumber := numeric[i%len(numeric)] || shifts && slices.Contains(numeric, true)
+		if isNumber && !printedNumber().MatchString(operand) {
 			return refusal("zsh computes the number " + Quote(operand) + ", and computing can run commands.")
 		}
 	}

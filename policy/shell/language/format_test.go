@@ -61,7 +61,7 @@ func TestPrintf(t *testing.T) {
 		{"%(%99999999Y)T -1", false}, {"%1$s x", false}, {"%ld 1", false}, {"%", false}, {"%(a)s x", false},
 	} {
 		words := strings.Fields(c.words)
-		if err := Printf(words[0], words[1:]); (err == nil) != c.ok {
+		if err := Printf(words[0], words[1:], false); (err == nil) != c.ok {
 			t.Errorf("printf %s: %v", c.words, err)
 		}
 	}

@@ -154,7 +154,7 @@ func FuzzWords(f *testing.F) {
 		checkRefusal(t, text, Date(text))
 		checkRefusal(t, text, Seq(words, text))
 		if len(words) > 0 {
-			checkRefusal(t, text, Printf(words[0], words[1:]))
+			checkRefusal(t, text, Printf(words[0], words[1:], false))
 		}
 	})
 }

@@ -73,6 +73,8 @@ func (p *process) end(why error) error {
 	switch {
 	case exited && failed.ExitCode() == operator.ExitNoDisplay:
 		return fmt.Errorf("%w: the display server refused nod; check DISPLAY and XAUTHORITY", desktop.ErrNoDisplay)
+	case exited && failed.ExitCode() == operator.ExitDisplayLost:
+		return errDisplayLost
 	case exited && failed.ExitCode() == operator.ExitVersion:
 		return operator.ErrVersion
 	case why == nil:

@@ -81,7 +81,7 @@ type windowsConfig struct {
 type openPrompt struct {
 	operator.Prompt
 	call     policy.Call // of an approval
-	shown    bool        // a windows process has taken it in
+	shown    bool        // a windows process has taken it in, or ran: it waits for a display, too
 	held     bool        // it waits in the tray: no window is told
 	answered bool        // by the window; the broker does not know yet
 	undo     int         // by which a held denial is taken back; 0: none
@@ -467,7 +467,7 @@ func (w *windows) run(ctx context.Context) {
 		}
 		err := w.reachable(ctx)
 		if err == nil {
-			err = w.runProcess(ctx)
+			err = w.cause(ctx, w.runProcess(ctx))
 		}
 		if errors.Is(err, operator.ErrVersion) && w.outdated() { // what is pending waits for the next nod-desktop
 			w.log.Info("the windows are of another version", "err", err)
@@ -482,6 +482,10 @@ func (w *windows) run(ctx context.Context) {
 			w.account(ctx, err)
 			continue
 		}
+		if errors.Is(err, errDisplayLost) {
+			w.keepForDisplay()
+			misses = min(misses, 1) // it has been there a moment ago
+		}
 		w.log.Warn("no window can be shown; what was on screen waits for a display", "err", err)
 		w.giveUp(err, func(p *openPrompt) bool { return !p.shown })
 		select {
@@ -490,6 +494,30 @@ func (w *windows) run(ctx context.Context) {
 		case <-time.After(retryDisplay[min(misses, len(retryDisplay)-1)]):
 			misses++
 		}
+	}
+}
+
+// errDisplayLost says that the display server has ended, and with it the windows.
+var errDisplayLost = fmt.Errorf("%w: the display server has ended", desktop.ErrNoDisplay)
+
+// cause is why a process ended that did so with err: whatever that says, the reason is the display where there is none
+// any more.
+func (w *windows) cause(ctx context.Context, err error) error {
+	if err == nil || errors.Is(err, desktop.ErrNoDisplay) || errors.Is(err, operator.ErrVersion) {
+		return err
+	}
+	if gone := w.reachable(ctx); errors.Is(gone, desktop.ErrNoDisplay) {
+		return fmt.Errorf("%w: %w", errDisplayLost, gone)
+	}
+	return err
+}
+
+// keepForDisplay has all that is pending wait for a display, also what the windows had not fetched yet.
+func (w *windows) keepForDisplay() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range w.pending {
+		p.shown = true
 	}
 }
 

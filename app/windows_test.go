@@ -514,6 +514,44 @@ func TestWindowsWithoutDisplay(t *testing.T) {
 	})
 }
 
+// A display server that ends again and again takes the windows with it, which costs nothing of what waits. Whether the
+// process says so, or there is no display any more when it has died: it is not the windows that fail.
+func TestADisplayThatEndsAgainAndAgain(t *testing.T) {
+	for name, end := range map[string]func(d *desk){
+		"the process says so": func(d *desk) { d.now().die(errDisplayLost) },
+		"it is not there": func(d *desk) {
+			d.set(&d.display, desktop.ErrNoDisplay)
+			d.now().die(errors.New("exit status 1"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := newDesk(t)
+				var all []*asked
+				for i := range maxFresh + 2 { // more than the windows fetch at once
+					all = append(all, d.ask(interact.ID(fmt.Sprint(i))))
+				}
+				for i := range 2 * maxDeaths {
+					if d.starts() != i+1 {
+						t.Fatalf("%d processes, want %d", d.starts(), i+1)
+					}
+					end(d)
+					synctest.Wait()
+					d.set(&d.display, nil)
+					time.Sleep(retryDisplay[1] + time.Second)
+				}
+				for _, a := range all {
+					d.wantPending(a)
+				}
+				if d.failed != 0 {
+					t.Error("the person was told that the windows fail")
+				}
+				d.wantPending(d.ask("new"))
+			})
+		})
+	}
+}
+
 // A display that takes a connection and then refuses it is found out by the process only.
 func TestWindowsWithoutAuthority(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

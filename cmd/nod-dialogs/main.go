@@ -46,6 +46,8 @@ func exitCode(err error) int {
 	switch {
 	case errors.Is(err, errNoDisplay):
 		return operator.ExitNoDisplay
+	case errors.Is(err, errDisplayLost):
+		return operator.ExitDisplayLost
 	case errors.Is(err, operator.ErrVersion):
 		return operator.ExitVersion
 	}

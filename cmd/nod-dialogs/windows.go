@@ -23,7 +23,10 @@ import (
 	"nod/policy/config"
 )
 
-var errNoDisplay = errors.New("no display")
+var (
+	errNoDisplay   = errors.New("no display")
+	errDisplayLost = errors.New("the display has ended")
+)
 
 // windows are all of nod's windows.
 type windows struct {
@@ -149,14 +152,16 @@ func (w *windows) run() (err error) {
 	w.app.Lifecycle().SetOnStarted(w.started)
 	w.app.Lifecycle().SetOnEnteredForeground(func() { w.focus(true) })
 	w.app.Lifecycle().SetOnExitedForeground(func() { w.focus(false) })
+	exitOfLibraries(operator.ExitNoDisplay)
 	w.app.Run()
-	return errors.New("the windows ended")
+	return errDisplayLost // nothing else has Fyne return
 }
 
 // started runs on the UI goroutine, once windows can be shown.
 func (w *windows) started() {
 	leaveFocus()
 	w.isUp.Store(true)
+	exitOfLibraries(operator.ExitDisplayLost)
 	w.dialogs.Prepare()
 	go w.prompts.run(w.ctx, w.client, w.dialogs, w.show)
 	go w.prompts.saveDrafts(w.ctx, w.client)
@@ -226,7 +231,7 @@ func (w *windows) screenChanged() {
 // report tells nod what is on screen.
 func (w *windows) report(ctx context.Context) error {
 	return w.client.Report(ctx, operator.Screen{
-		Focused: w.focused.Load(), Open: w.isOpen(), Prompt: w.shown.Load().(interact.ID),
+		Focused: w.focused.Load(), Open: w.isOpen(), Settings: w.settings.Visible(), Prompt: w.shown.Load().(interact.ID),
 	})
 }
 

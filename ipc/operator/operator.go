@@ -106,8 +106,9 @@ var (
 
 // Exit codes of a windows process.
 const (
-	ExitNoDisplay = 3 // the display server refuses it
-	ExitVersion   = 4 // it has met with [ErrVersion]
+	ExitNoDisplay   = 3 // the display server refuses it
+	ExitVersion     = 4 // it has met with [ErrVersion]
+	ExitDisplayLost = 5 // the display server has ended
 )
 
 // Pending is what the windows are to show.
@@ -184,9 +185,10 @@ func (s sentAnswer) received(now time.Time) Answer {
 
 // Screen is what is on screen in the windows process.
 type Screen struct {
-	Focused bool        // one of nod's windows has the focus
-	Open    bool        // a window is open beside the prompts
-	Prompt  interact.ID // the one that is shown, told before it is laid out; empty for none
+	Focused  bool        // one of nod's windows has the focus
+	Open     bool        // a window is open beside the prompts
+	Settings bool        // that is, or is also, the one of the settings
+	Prompt   interact.ID // the one that is shown, told before it is laid out; empty for none
 }
 
 // View is a window that the tray process wants shown.

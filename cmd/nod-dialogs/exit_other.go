@@ -1,0 +1,6 @@
+//go:build ci || !linux
+
+package main
+
+// exitOfLibraries does nothing where no library ends the process of its own accord.
+func exitOfLibraries(int) {}

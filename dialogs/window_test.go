@@ -571,7 +571,6 @@ func TestTimeOutText(t *testing.T) {
 		{approve, interact.TakesNo, "Denied in 4 min unless you decide", ""},
 		{approve, interact.AsksInTerminal, "Goes back to the terminal in 4 min", "Decide in the terminal"},
 		{approve, interact.AsksItself, "Goes back to claude-code in 4 min", "Decide in claude-code"},
-		{approve, interact.GoesByOwnRules, "Left to the rules of claude-code in 4 min", ""},
 		{form, interact.TakesNo, "Ends unanswered in 4 min", ""},
 		{form, interact.AsksInTerminal, "Goes back to the terminal in 4 min", "Answer in the terminal"},
 		{form, interact.AsksItself, "Goes back to claude-code in 4 min", "Answer in claude-code"},

@@ -62,7 +62,6 @@ const (
 	TakesNo        Silence = ""                 // it goes without: an approval is denied, a confirmation has its default
 	AsksInTerminal         = api.AsksInTerminal // it asks the person in its terminal
 	AsksItself             = api.AsksItself     // it asks the person in a window of its own
-	GoesByOwnRules         = api.GoesByOwnRules // it goes on, or not, by rules of its own
 )
 
 // Body is the part of a request that differs from kind to kind: [Ask], [Confirm], [Form], [Approve] or

@@ -79,8 +79,8 @@ func (r Request) Validate() error {
 		return wrong("kind", "the request has no body")
 	case r.Timeout < 0 || r.Timeout > MaxTimeout:
 		return wrong("timeout", "want 0 to %d seconds", int(MaxTimeout.Seconds()))
-	case !slices.Contains([]Silence{TakesNo, AsksInTerminal, AsksItself, GoesByOwnRules}, r.Silence):
-		return wrong("silence", "want terminal, agent or rules, or leave it out")
+	case !slices.Contains([]Silence{TakesNo, AsksInTerminal, AsksItself}, r.Silence):
+		return wrong("silence", "want terminal or agent, or leave it out")
 	case r.Requester.CWD != "" && !filepath.IsAbs(r.Requester.CWD):
 		return wrong("cwd", "want an absolute folder")
 	}

@@ -245,8 +245,8 @@ var long = map[string]string{
 	"timeout":         "seconds from now; 0: the configured default",
 	"idempotency_key": "the same key from the same requester joins the first request and gets its answer",
 	"hold":            "seconds after which 202 is answered when the human has not; the request stays open",
-	"silence": "what the caller does when nobody decides, for the human to know: asks in its terminal, asks in a window " +
-		"of its own, or goes on, or not, by its own rules; absent: takes it for a no",
+	"silence": "what the caller does when nobody decides, for the human to know: asks in its terminal, or in a window " +
+		"of its own; absent: takes it for a no",
 	"input_type": "default: choice when there are options, else text",
 	"format":     "text: what the answer must be",
 	"min": "integer, number: least value; other text: least length in characters; " +

@@ -53,11 +53,8 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 	}
 	s.Ask, s.Silence = interact.Approve{Tool: p.Tool, Input: p.Input}, interact.AsksInTerminal
 	s.Reply = func(a interact.Answer) (any, error) {
-		switch a.Outcome {
-		case interact.Allowed:
+		if a.Outcome == interact.Allowed {
 			return hooks.Exit{Status: allowed}, nil
-		case interact.Denied:
-			return deny(a.Refusal()), nil
 		}
 		return nil, nil
 	}

@@ -134,20 +134,14 @@ func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 	if !c.Headless || quiet || followsHeadless(c.Version) {
 		s.Judge = []policy.Effect{policy.Allow, policy.Deny}
 	}
-	s.AskNow, s.Silence = true, interact.GoesByOwnRules
-	if unasked {
-		s.Silence = interact.TakesNo
-	}
+	s.AskNow, s.Silence = true, interact.TakesNo
 	if !c.Headless && !unasked {
 		s.Insist = func(reason string) any { return PreTool(&Decision{Behavior: "ask", Message: reason}) }
 	}
 	s.Reply = func(a interact.Answer) (any, error) {
 		d := DecisionOf(a)
-		switch {
-		case a.Outcome == interact.Allowed:
+		if d != nil {
 			d.Message = a.Reason
-		case d == nil && a.Outcome != "" && unasked: // silence would let the call pass
-			d = &Decision{Behavior: "deny", Message: a.Undecided()}
 		}
 		return PreTool(d), nil
 	}
@@ -220,7 +214,9 @@ func (p Payload) Approve() interact.Approve {
 		Description string `json:"description"`
 	}
 	_ = json.Unmarshal(p.ToolInput, &in) // a tool whose description is no text has none
-	return interact.Approve{Tool: p.ToolName, Input: p.ToolInput, Description: in.Description, ToolUseID: p.ToolUseID}
+	return interact.Approve{
+		Tool: p.ToolName, Input: p.ToolInput, Description: hooks.Cut(in.Description, interact.MaxText), ToolUseID: p.ToolUseID,
+	}
 }
 
 // SameCall picks the request that asks about this very call. PermissionRequest carries no id of the call,

@@ -39,7 +39,7 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 		s.Subagent.ID = p.Agent
 	}
 	if c.Event == toolCall {
-		s.Vetoes(interact.Approve{Tool: p.Call.Name, Input: p.Call.Input, ToolUseID: p.Call.ID}, nil, deny)
+		s.Vetoes(interact.Approve{Tool: p.Call.Name, Input: p.Call.Input, ToolUseID: p.Call.ID}, nil)
 	}
 	return s, nil
 }

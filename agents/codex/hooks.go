@@ -40,7 +40,7 @@ func (p hookPayload) preToolUse(s hooks.Step) (hooks.Step, error) {
 		// mode.
 		return p.AsksByDenial(s, deny)
 	}
-	s.Vetoes(p.Approve(), nil, deny)
+	s.Vetoes(p.Approve(), nil)
 	return s, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"nod/agents/claude"
 	"nod/interact"
 	"nod/ipc/hooks"
-	"nod/policy"
 )
 
 // payload is what nod reads of Copilot CLI's hook payloads
@@ -38,7 +37,7 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 			if d := claude.DecisionOf(a); d != nil {
 				return d, nil
 			}
-			return nil, nil
+			return nil, nil // it asks in the terminal, with the same call
 		}
 	case "agentStop":
 		s.Finished()
@@ -50,8 +49,9 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 	return s, nil
 }
 
-// preToolUse comes before any prompt, and an allow skips the prompt. What the policy insists on is asked about here,
-// for with --allow-all-tools nothing follows; all else when Copilot CLI would ask, with [permissionRequest].
+// preToolUse comes before any prompt, and an allow skips the prompt. What the policy insists on is asked about here, for
+// with --allow-all-tools nothing follows, even where the reply is "ask"; all else when Copilot CLI would ask, with
+// [permissionRequest].
 func (p payload) preToolUse(s hooks.Step) (hooks.Step, error) {
 	if p.ToolName == "ask_user" {
 		return p.askUser(s)
@@ -60,19 +60,8 @@ func (p payload) preToolUse(s hooks.Step) (hooks.Step, error) {
 		Description string `json:"description"`
 	}
 	_ = json.Unmarshal(p.ToolArgs, &in) // a tool whose description is no text has none
-	s.Ask = interact.Approve{Tool: p.ToolName, Input: p.ToolArgs, Description: in.Description}
-	s.Judge, s.AskNow = []policy.Effect{policy.Allow, policy.Deny}, true
-	s.Reply = func(a interact.Answer) (any, error) {
-		switch a.Outcome {
-		case "":
-			return nil, nil
-		case interact.Allowed:
-			return decision{Decision: "allow"}, nil
-		case interact.Denied:
-			return decision{"deny", a.Refusal()}, nil
-		}
-		return decision{"ask", a.Undecided()}, nil // or it would run with --allow-all-tools
-	}
+	call := interact.Approve{Tool: p.ToolName, Input: p.ToolArgs, Description: hooks.Cut(in.Description, interact.MaxText)}
+	s.Vetoes(call, decision{Decision: "allow"})
 	return s, nil
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"nod/agents/agent"
 	"nod/agents/claude"
-	"nod/interact"
 	"nod/ipc/hooks"
 )
 
@@ -49,16 +48,7 @@ func step(p claude.Payload, c hooks.Call) (hooks.Step, error) {
 	if c.Event != preToolUse {
 		return s, nil
 	}
-	s.Ask, s.Silence = p.Approve(), interact.GoesByOwnRules
-	s.Reply = func(a interact.Answer) (any, error) {
-		switch a.Outcome {
-		case interact.Allowed:
-			return decision{Decision: "allow"}, nil
-		case interact.Denied:
-			return deny(a.Refusal()), nil
-		}
-		return nil, nil
-	}
+	s.Gates(p.Approve(), decision{Decision: "allow"}) // in mode yolo, or without a terminal, it runs after silence
 	return s, nil
 }
 

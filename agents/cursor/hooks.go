@@ -2,7 +2,6 @@ package cursor
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 
 	"nod/interact"
@@ -61,18 +60,15 @@ func (p payload) command(s hooks.Step) (hooks.Step, error) {
 func (p payload) mcp(s hooks.Step) (hooks.Step, error) {
 	input := p.Input
 	var text string
-	if json.Unmarshal(input, &text) == nil {
+	if json.Unmarshal(input, &text) == nil && json.Valid([]byte(text)) {
 		input = json.RawMessage(text)
-	}
-	if !json.Valid(input) {
-		return hooks.Step{}, errors.New("tool_input holds no JSON")
 	}
 	p.asks(&s, mcpPrefix+p.Tool, input)
 	return s, nil
 }
 
 func (p payload) asks(s *hooks.Step, tool string, input json.RawMessage) {
-	s.Vetoes(interact.Approve{Tool: tool, Input: input, ToolUseID: p.CallID}, permission{Permission: "allow"}, deny)
+	s.Vetoes(interact.Approve{Tool: tool, Input: input, ToolUseID: p.CallID}, permission{Permission: "allow"})
 }
 
 // permission is Cursor's reply.

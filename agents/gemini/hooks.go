@@ -29,18 +29,17 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 	return s, nil
 }
 
-// beforeTool comes before Gemini's own policy. An allow does not skip Gemini's prompt, so nod asks only
-// where that prompt is switched off, and then whatever is not allowed must be denied: Gemini goes on after
-// silence.
+// beforeTool comes before Gemini's own policy, and Gemini goes on after silence: whatever nod asks about and nobody
+// allows is denied. An allow does not skip Gemini's own prompt, so nod asks about everything only where that prompt is
+// switched off, and else about what the policy insists on.
 func (p payload) beforeTool(s hooks.Step, gate bool) (hooks.Step, error) {
 	switch {
 	case p.ToolName == "ask_user":
 		return p.AsksByDenial(s, deny)
 	case gate:
-		s.Gates(p.Approve(), map[string]string{"decision": "allow"}, deny)
+		s.Gates(p.Approve(), map[string]string{"decision": "allow"})
 	default:
-		s.Vetoes(p.Approve(), nil, deny)
-		s.AskNow = false // its own prompt may follow
+		s.Vetoes(p.Approve(), nil)
 	}
 	return s, nil
 }

@@ -4,7 +4,6 @@ package generic
 import (
 	"nod/agents/agent"
 	"nod/agents/claude"
-	"nod/interact"
 	"nod/ipc/hooks"
 )
 
@@ -21,9 +20,5 @@ var Agent = agent.Agent{
 // step asks the human at PreToolUse, too, for such an agent may have no prompt of its own.
 func step(p claude.Payload, c hooks.Call) (hooks.Step, error) {
 	c.Headless = true
-	s, err := p.Step(c)
-	if c.Event == "PermissionRequest" {
-		s.Silence = interact.GoesByOwnRules // nobody knows them
-	}
-	return s, err
+	return p.Step(c)
 }

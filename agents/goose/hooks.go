@@ -20,7 +20,7 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 	case "PreToolUse":
 		call := p.Approve()
 		call.ToolUseID = p.CallID
-		s.Vetoes(call, nil, deny)
+		s.Vetoes(call, nil)
 	case "PostToolUse":
 		s.Over = p.isOver
 	case "Stop":

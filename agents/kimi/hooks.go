@@ -33,9 +33,9 @@ func (p payload) preToolUse(s hooks.Step, gate bool) (hooks.Step, error) {
 	case p.ToolName == "AskUserQuestion":
 		return p.AsksByDenial(s, deny)
 	case gate:
-		s.Gates(p.Approve(), nil, deny)
+		s.Gates(p.Approve(), nil)
 	default:
-		s.Vetoes(p.Approve(), nil, deny)
+		s.Vetoes(p.Approve(), nil)
 	}
 	return s, nil
 }

@@ -31,7 +31,7 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 		return p.permissionRequest(s), nil
 	case "PreToolUse": // after PermissionRequest, or alone
 		s.Again = true
-		s.Vetoes(p.Approve(), nil, deny)
+		s.Vetoes(p.Approve(), nil)
 	case "PostToolUse":
 		s.Over = p.sameCall
 	case "Stop":
@@ -49,11 +49,8 @@ func (p payload) permissionRequest(s hooks.Step) hooks.Step {
 	}
 	s.Ask, s.Silence = p.Approve(), interact.AsksInTerminal
 	s.Reply = func(a interact.Answer) (any, error) {
-		switch a.Outcome {
-		case interact.Allowed:
+		if a.Outcome == interact.Allowed {
 			return hooks.Exit{Status: allowed}, nil
-		case interact.Denied:
-			return deny(a.Refusal()), nil
 		}
 		return nil, nil
 	}

@@ -127,8 +127,6 @@ func (p payload) permission(s hooks.Step) (hooks.Step, error) {
 			return reply{Reply: "always"}, nil
 		case a.Outcome == interact.Allowed:
 			return reply{Reply: "once"}, nil
-		case a.Outcome == interact.Denied:
-			return deny(a.Refusal()), nil
 		}
 		return nil, nil
 	}

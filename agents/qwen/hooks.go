@@ -41,7 +41,7 @@ func (p payload) preToolUse(s hooks.Step) hooks.Step {
 	}
 	s.Again = true
 	s.Quiet = slices.Contains(quietModes, p.PermissionMode)
-	s.Vetoes(p.Approve(), nil, func(reason string) any { return claude.Deny("PreToolUse", reason) })
+	s.Vetoes(p.Approve(), nil)
 	return s
 }
 

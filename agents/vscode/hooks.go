@@ -41,7 +41,13 @@ func (p payload) preToolUse(s *hooks.Step) {
 	if slices.Contains(reviewed, p.ToolName) {
 		s.Judge, s.AskNow = []policy.Effect{policy.Allow, policy.Deny}, true
 	}
-	s.Reply = claude.Verdict(claude.PreTool)
+	s.Reply = func(a interact.Answer) (any, error) {
+		d := claude.DecisionOf(a)
+		if d == nil && a.Outcome != "" { // after silence a call that VS Code approves by itself would run
+			d = &claude.Decision{Behavior: "ask", Message: a.Undecided()}
+		}
+		return claude.PreTool(d), nil
+	}
 }
 
 // reviewed are the tools of which VS Code shows what they did, to be kept or undone.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,13 +134,22 @@ func endedLike(state *os.ProcessState) error {
 	return &verdict{status: status(code)}
 }
 
+// errNotDenied says that the editor asks, since only a denial could be passed on, and no rule denies.
+var errNotDenied = errors.New("no rule denies it")
+
 // decideACP asks nod-desktop, and rejects where it cannot be asked and the person wants just that.
-func decideACP(ctx context.Context, r api.ApproveRequest) (api.ApproveReply, error) {
+func decideACP(ctx context.Context, r api.ApproveRequest, onlyDeny bool) (api.ApproveReply, error) {
 	r.Silence = api.AsksItself // where the editor is
 	reply, err := call(ctx, 0, func(cl *client.Client, ctx context.Context) (api.ApproveReply, error) {
+		if onlyDeny {
+			if would, err := cl.Evaluate(ctx, r); err != nil || would.Decision != api.Deny {
+				return api.ApproveReply{}, cmp.Or(err, errNotDenied)
+			}
+		}
 		return cl.Approve(ctx, r)
 	})
-	if _, isAnswer := errors.AsType[*client.Problem](err); err != nil && !isAnswer && isStrict(r.Agent) {
+	_, isAnswer := errors.AsType[*client.Problem](err)
+	if err != nil && !isAnswer && !errors.Is(err, errNotDenied) && isStrict(r.Agent) {
 		return api.ApproveReply{Head: api.Head{Outcome: api.Denied}, Decision: api.Deny}, nil
 	}
 	return reply, err

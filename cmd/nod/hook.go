@@ -42,7 +42,8 @@ anything else as an error. To Amp and Letta Code, which go by the exit status an
 1 is "no decision", and 2 denies.
 
 While nod-desktop isn't running the hook says nothing, and the agent asks in its own way. For the agents listed
-under agents.strict in the configuration it denies instead, with a reason that says how to start nod.
+under agents.strict in the configuration it denies instead, with a reason that says how to start nod. It also denies
+what nod-desktop took and never answered, where the agent would go on without asking you.
 When the agent ends, so does the hook, and nod withdraws what it asked.
 
 EVENT names what happened for an agent whose payloads do not.
@@ -79,27 +80,52 @@ func (c *console) answerHook(ctx context.Context, name, event string, debug bool
 func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader, log *hookLog) []byte {
 	payload, err := io.ReadAll(io.LimitReader(in, maxPayload+1))
 	log.Debug("read", "payload", log.text(payload), "bytes", len(payload), "err", err)
-	if err != nil || len(payload) > maxPayload {
-		return away(a, cmp.Or(event, eventOf(payload)), errors.New("the payload could not be read"))
+	switch event := cmp.Or(event, eventOf(payload)); {
+	case len(payload) > maxPayload: // as long as the model likes: no rule can be held against it
+		return denies(a, event, fmt.Sprintf("the call is longer than the %d bytes that nod reads", maxPayload))
+	case err != nil:
+		return away(a, event, fmt.Errorf("the payload could not be read: %w", err))
 	}
 	if a.Hooks.Payload != nil {
 		if payload, err = a.Hooks.Payload(payload, os.Getenv); err != nil {
 			return away(a, "", err)
 		}
 	}
-	event = cmp.Or(event, eventOf(payload))
-	reply, err := passOn(ctx, a.Name, event, payload)
-	log.Debug("passed on", "event", event, "err", err)
+	h := hookCall(a.Name, cmp.Or(event, eventOf(payload)), payload)
+	reply, err := passOn(ctx, h)
+	log.Debug("passed on", "event", h.Event, "err", err)
 	switch {
 	case context.Cause(ctx) == errCallerGone:
 		return nil // nobody reads it
+	case err != nil && !errors.Is(err, client.ErrNotRunning) && deniesSilence(a.Hooks, h):
+		return unanswered(a, h.Event, err)
 	case err != nil:
-		return away(a, event, err)
+		return away(a, h.Event, err)
 	}
 	return reply
 }
 
-func passOn(ctx context.Context, agent, event string, payload []byte) ([]byte, error) {
+// hookCall is the call of an agent's hook. Claude Code says in its hooks' environment how it was started ("cli" is its
+// terminal), and which release it is: claude-code_2-1-330_harness.
+func hookCall(agent, event string, payload []byte) client.HookCall {
+	entry := os.Getenv("CLAUDE_CODE_ENTRYPOINT")
+	version, _, _ := strings.Cut(strings.TrimPrefix(os.Getenv("AI_AGENT"), "claude-code_"), "_")
+	return client.HookCall{
+		Agent: agent, Event: event, Payload: payload, Version: strings.ReplaceAll(version, "-", "."),
+		Headless: entry != "" && entry != "cli", Gate: isGate(agent),
+	}
+}
+
+// deniesSilence reports whether the agent would go on with a call that nod may have asked about and nobody decided, or
+// that cannot be read.
+func deniesSilence(p hooks.Protocol, h client.HookCall) bool {
+	s, err := p.Read(hooks.Call{
+		Agent: h.Agent, Event: h.Event, Payload: h.Payload, Headless: h.Headless, Version: h.Version, Gate: h.Gate,
+	})
+	return err != nil || s.DeniesSilence()
+}
+
+func passOn(ctx context.Context, h client.HookCall) ([]byte, error) {
 	cl, err := client.Discover()
 	if err != nil {
 		return nil, err
@@ -108,14 +134,7 @@ func passOn(ctx context.Context, agent, event string, payload []byte) ([]byte, e
 	defer cancel()
 	ctx, stop := whileAlive(ctx, cl.Health)
 	defer stop()
-	// Claude Code says in its hooks' environment how it was started ("cli" is its terminal), and which release it is:
-	// claude-code_2-1-330_harness.
-	entry := os.Getenv("CLAUDE_CODE_ENTRYPOINT")
-	version, _, _ := strings.Cut(strings.TrimPrefix(os.Getenv("AI_AGENT"), "claude-code_"), "_")
-	return cl.Hook(ctx, client.HookCall{
-		Agent: agent, Event: event, Payload: payload, Version: strings.ReplaceAll(version, "-", "."),
-		Headless: entry != "" && entry != "cli", Gate: isGate(agent),
-	})
+	return cl.Hook(ctx, h)
 }
 
 // eventOf reads the event's name from the payload, or from as much of it as can be read: agents put it in a field in
@@ -162,11 +181,20 @@ func away(a agent.Agent, event string, cause error) []byte {
 	if !isGate(a.Name) && !isStrict(a.Name) {
 		return nil
 	}
-	reason := program + " cannot be asked, so this is denied. The person has not refused. To start it: " + startCommand()
 	if !errors.Is(cause, client.ErrNotRunning) {
-		reason = fmt.Sprintf("%s gave no answer (%v), so this is denied. The person has not refused.", program, cause)
+		return unanswered(a, event, cause)
 	}
-	reply, err := a.Hooks.Refuse(event, reason)
+	return denies(a, event, program+" cannot be asked. To start it: "+startCommand())
+}
+
+// unanswered is what the agent reads when nod-desktop was asked, and what it read instead of an answer.
+func unanswered(a agent.Agent, event string, cause error) []byte {
+	return denies(a, event, fmt.Sprintf("%s gave no answer (%v)", program, cause))
+}
+
+// denies is the reply with which the hook denies on its own.
+func denies(a agent.Agent, event, because string) []byte {
+	reply, err := a.Hooks.Refuse(event, "nod denied this, not the user: "+because)
 	if err != nil {
 		return nil
 	}

@@ -37,8 +37,6 @@ func Silence(r interact.Request, time string) string {
 		return tr("Goes back to the terminal in {{.Time}}", what)
 	case interact.AsksItself:
 		return tr("Goes back to {{.Agent}} in {{.Time}}", what)
-	case interact.GoesByOwnRules:
-		return tr("Left to the rules of {{.Agent}} in {{.Time}}", what)
 	}
 	switch b := r.Body.(type) {
 	case interact.Approve:

@@ -160,13 +160,26 @@ func TestAnswers(t *testing.T) {
 		{"an error beside an answer", all, allow, errors.New("broken"), ""},
 		{"never once", []string{always, reject}, allow, nil, ""},
 		{"two ways to allow", []string{once, strings.Replace(once, `"once"`, `"also"`, 1), reject}, allow, nil, ""},
-		{"no way to reject once", []string{once, never}, deny, nil, ""},
+		{"two ways to allow, denied", []string{once, strings.Replace(once, `"once"`, `"also"`, 1), reject}, deny, nil, "no"},
+		{"no way to allow once, denied", []string{always, reject}, deny, nil, "no"},
+		{"two ways to reject", []string{once, reject, strings.Replace(reject, `"no"`, `"nay"`, 1)}, deny, nil, "no"},
+		{"no way to reject once", []string{once, never}, deny, nil, "never"},
+		{"no way to reject", []string{once, always}, deny, nil, ""},
 		{"one id for two", []string{once, strings.Replace(reject, `"no"`, `"once"`, 1)}, deny, nil, ""},
+		{"one id for two, and a way to reject", []string{once, strings.Replace(reject, `"no"`, `"once"`, 1), reject}, deny, nil,
+			"no"},
+		{"allow for good has the id of another", []string{strings.Replace(always, `"always"`, `"once"`, 1), once, reject},
+			picks(1), nil, ""},
 		{"kinds of tomorrow", []string{once, reject, `{"optionId":"x","name":"X","kind":"allow_maybe"}`}, allow, nil, "once"},
 		{"no options", nil, allow, nil, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			approve := func(context.Context, api.ApproveRequest) (api.ApproveReply, error) { return tt.reply, tt.err }
+			approve := func(_ context.Context, _ api.ApproveRequest, onlyDeny bool) (api.ApproveReply, error) {
+				if onlyDeny && tt.reply.Decision == api.Allow {
+					return tt.reply, errors.New("the user was not to be asked")
+				}
+				return tt.reply, tt.err
+			}
 			between(t, "gemini-cli", approve, func(t *testing.T, editor, agent *side) {
 				request := asks(`"r-1"`, runs, tt.options...)
 				agent.says(request)
@@ -187,7 +200,7 @@ func TestAnswers(t *testing.T) {
 
 // nodAsked is an approver that keeps the last request, and decides nothing.
 func nodAsked(into **api.ApproveRequest) Approver {
-	return func(_ context.Context, r api.ApproveRequest) (api.ApproveReply, error) {
+	return func(_ context.Context, r api.ApproveRequest, _ bool) (api.ApproveReply, error) {
 		*into = &r
 		return api.ApproveReply{}, errors.New("undecided")
 	}
@@ -452,7 +465,7 @@ func TestFolders(t *testing.T) {
 
 // waits is an approver whose person takes an hour to allow, and that counts how often nobody waited for that.
 func waits(withdrawn *atomic.Int32) Approver {
-	return func(ctx context.Context, _ api.ApproveRequest) (api.ApproveReply, error) {
+	return func(ctx context.Context, _ api.ApproveRequest, _ bool) (api.ApproveReply, error) {
 		select {
 		case <-ctx.Done():
 			withdrawn.Add(1)
@@ -539,7 +552,7 @@ func TestEnds(t *testing.T) {
 // Two requests are apart, whichever is answered first, and a second one by the same id is the editor's.
 func TestManyRequests(t *testing.T) {
 	answers := map[string]chan api.ApproveReply{}
-	approve := func(_ context.Context, r api.ApproveRequest) (api.ApproveReply, error) {
+	approve := func(_ context.Context, r api.ApproveRequest, _ bool) (api.ApproveReply, error) {
 		return <-answers[r.ToolUseID], nil
 	}
 	between(t, "new-agent", approve, func(t *testing.T, editor, agent *side) {
@@ -583,7 +596,7 @@ func FuzzProxy(f *testing.F) {
 		f.Add(line, line)
 	}
 	f.Fuzz(func(t *testing.T, fromEditor, fromAgent string) {
-		undecided := func(context.Context, api.ApproveRequest) (api.ApproveReply, error) {
+		undecided := func(context.Context, api.ApproveRequest, bool) (api.ApproveReply, error) {
 			return api.ApproveReply{}, errors.New("undecided")
 		}
 		between(t, "new-agent", undecided, func(t *testing.T, editor, agent *side) {
@@ -600,7 +613,7 @@ func FuzzProxy(f *testing.F) {
 				t.Errorf("the agent hears %q, want %q", got, fromEditor+"\n")
 			}
 		})
-		allows := func(context.Context, api.ApproveRequest) (api.ApproveReply, error) { return allow, nil }
+		allows := func(context.Context, api.ApproveRequest, bool) (api.ApproveReply, error) { return allow, nil }
 		between(t, "new-agent", allows, func(t *testing.T, _, agent *side) {
 			agent.says(strings.Split(fromAgent, "\n")...)
 			for line := range strings.Lines(agent.hears()) {

@@ -70,7 +70,7 @@ func TestAnswerAfterLongLine(t *testing.T) {
 	fromAgent, agent := io.Pipe()
 	heard, toAgent := io.Pipe()
 	decided := make(chan struct{})
-	p := New(io.Discard, toAgent, "agent", func(context.Context, api.ApproveRequest) (api.ApproveReply, error) {
+	p := New(io.Discard, toAgent, "agent", func(context.Context, api.ApproveRequest, bool) (api.ApproveReply, error) {
 		<-decided
 		return allow, nil
 	})

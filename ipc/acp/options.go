@@ -17,16 +17,34 @@ func (o options) of(kind sdk.PermissionOptionKind) options {
 	return slices.DeleteFunc(slices.Clone(o), func(p sdk.PermissionOption) bool { return p.Kind != kind })
 }
 
-// fit reports whether nod's answers can be said with them: one way to allow once, a way to reject once, and no id that
-// stands for two answers. Which of several ways to allow is meant only the editor can ask.
-func (o options) fit() bool {
-	ids := map[sdk.PermissionOptionId]bool{}
-	for _, p := range o {
-		ids[p.OptionId] = true
+// only returns the option of a kind where there is one, and its id stands for nothing else.
+func (o options) only(kind sdk.PermissionOptionKind) options {
+	fitting := o.of(kind)
+	if len(fitting) != 1 || len(o.withID(fitting[0].OptionId)) != 1 {
+		return nil
 	}
-	once, reject := o.of(sdk.PermissionOptionKindAllowOnce), o.of(sdk.PermissionOptionKindRejectOnce)
-	return len(ids) == len(o) && len(once) == 1 && len(reject) > 0
+	return fitting
 }
+
+func (o options) withID(id sdk.PermissionOptionId) options {
+	return slices.DeleteFunc(slices.Clone(o), func(p sdk.PermissionOption) bool { return p.OptionId != id })
+}
+
+// reject is how to say no: once if there is such an option, for good if that is all there is. An id that allows as well
+// says nothing.
+func (o options) reject() options {
+	for _, kind := range []sdk.PermissionOptionKind{sdk.PermissionOptionKindRejectOnce, sdk.PermissionOptionKindRejectAlways} {
+		for _, p := range o.of(kind) {
+			if len(o.withID(p.OptionId)) == 1 {
+				return options{p}
+			}
+		}
+	}
+	return nil
+}
+
+// canAllow reports whether an allow can be said: which of several ways to allow once is meant only the editor can ask.
+func (o options) canAllow() bool { return o.only(sdk.PermissionOptionKindAllowOnce) != nil }
 
 // suggestions are what the agent would keep when it is allowed for good, in its own words.
 func (o options) suggestions() []string {
@@ -45,10 +63,13 @@ func (o options) chosen(r api.ApproveReply) (id sdk.PermissionOptionId, decided 
 	case r.Allowed() && r.Suggestion > 0:
 		fitting = o.of(sdk.PermissionOptionKindAllowAlways)
 		fitting = fitting[min(r.Suggestion-1, len(fitting)):]
+		if len(fitting) > 0 && len(o.withID(fitting[0].OptionId)) != 1 {
+			fitting = nil
+		}
 	case r.Allowed():
-		fitting = o.of(sdk.PermissionOptionKindAllowOnce)
+		fitting = o.only(sdk.PermissionOptionKindAllowOnce)
 	case r.Outcome == api.Denied:
-		fitting = o.of(sdk.PermissionOptionKindRejectOnce)
+		fitting = o.reject()
 	}
 	if len(fitting) == 0 {
 		return "", false

@@ -41,7 +41,7 @@ type Common struct {
 	IdempotencyKey string  `json:"idempotency_key,omitzero"`
 	Detach         bool    `json:"detach,omitzero" description:"answer 202 at once; fetch the answer later"`
 	Hold           float64 `json:"hold,omitzero" minimum:"0" maximum:"86400"`
-	Silence        Silence `json:"silence,omitzero" enum:"terminal,agent,rules"`
+	Silence        Silence `json:"silence,omitzero" enum:"terminal,agent"`
 }
 
 // Silence says what a caller does when nobody decides: nod tells the human, and nothing else follows from it.
@@ -51,7 +51,6 @@ type Silence string
 const (
 	AsksInTerminal Silence = "terminal" // it asks the human in its terminal
 	AsksItself     Silence = "agent"    // it asks the human in a window of its own
-	GoesByOwnRules Silence = "rules"    // it goes on, or not, by rules of its own
 )
 
 // The bodies of requests, one for each route that takes one; [ApproveRequest] is also the body of /v1/evaluate.

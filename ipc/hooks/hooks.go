@@ -1,9 +1,10 @@
 // Package hooks answers the hooks of coding agents. What is one agent's own is in its folder below agents: its
 // [Protocol] turns a payload into what nod does (a [Step]) and nod's answer into that agent's reply, and nothing else.
 //
-// A hook must never make things worse. An event, a field or a tool that nod does not know, a prompt that
-// nobody answered, a window that was closed: each is "no decision", an empty reply, after which the agent
-// asks in its own way. It is never an error that the agent would show, and never an allow.
+// A hook is never an error that the agent would show, and never an allow by mistake. An event that nod does not know,
+// or a tool that no rule speaks of, is "no decision", an empty reply, after which the agent goes on in its own way.
+// What nod asked about and nobody decided is denied, unless the agent then asks the user itself; and so is a call that
+// nod cannot read.
 package hooks
 
 import (
@@ -126,9 +127,12 @@ type Step struct {
 	Session, CWD string
 	Subagent     interact.Subagent
 
-	Ask   interact.Body                      // goes before the policy and the human
-	Judge []policy.Effect                    // not nil: Ask goes before the policy alone, for these decisions
-	Reply func(interact.Answer) (any, error) // what the agent reads; nil: nothing
+	Ask   interact.Body   // goes before the policy and the user
+	Judge []policy.Effect // not nil: Ask goes before the policy alone, for these decisions
+
+	// Reply is what the agent reads of an answer; nil: nothing. Where [Protocol.Deny] has a reply to the event, that is
+	// used for an approval that is denied, and for one that nobody decided where Silence is [interact.TakesNo].
+	Reply func(interact.Answer) (any, error)
 
 	// Otherwise is the answer where no rule speaks of the call: the person is not asked then. Zero: they are.
 	Otherwise interact.Answer
@@ -140,10 +144,12 @@ type Step struct {
 	AskNow bool
 	Quiet  bool
 
-	// Patience is how long the agent waits for its hook, where that is less than [MaxWait]; 0: it is not. Silence is what
-	// it does when nobody decides.
+	// Patience is how long the agent waits for its hook, where that is less than [MaxWait]; 0: it is not.
 	Patience time.Duration
-	Silence  interact.Silence
+
+	// Silence is what happens to Ask when nobody decides. Unless the agent is known to ask the user itself then, it is
+	// [interact.TakesNo]: nod denies.
+	Silence interact.Silence
 
 	// Call names the call where the agent may deliver it twice; "" where it cannot be told from others. What the person
 	// said to the first delivery counts for the second, which is said to come Again. Where the second is only for what the
@@ -202,6 +208,8 @@ func namedOnce(payload []byte) error {
 	return nil
 }
 
+const unreadable = "nod denied this, not the user: it could not read the call"
+
 // Handle answers one call. An empty reply is "no decision". The error is [ErrUnknownAgent] or ctx's.
 func (h *Hooks) Handle(ctx context.Context, c Call) ([]byte, error) {
 	protocol, known := h.cfg.Agents[c.Agent]
@@ -213,10 +221,7 @@ func (h *Hooks) Handle(ctx context.Context, c Call) ([]byte, error) {
 	s, err := protocol.Read(c)
 	if err != nil {
 		h.cfg.Log.Warn("hook: payload not understood", "agent", c.Agent, "event", c.Event, "err", err)
-		if c.Gate { // the agent goes on after silence
-			return protocol.Refuse(c.Event, "nod could not read this call, so it is denied. The person has not refused.")
-		}
-		return nil, nil
+		return protocol.Refuse(c.Event, unreadable) // no rule can be held against it, and the agent may go on after silence
 	}
 	who := c.Who
 	who.Agent, who.Session, who.Subagent = c.Agent, s.Session, s.Subagent
@@ -224,10 +229,12 @@ func (h *Hooks) Handle(ctx context.Context, c Call) ([]byte, error) {
 		who.CWD = s.CWD
 	}
 	s.key = c.IdempotencyKey
-	return h.run(ctx, who, s)
+	return h.run(ctx, who, s, func(reason string) any { return protocol.Deny(c.Event, reason) })
 }
 
-func (h *Hooks) run(ctx context.Context, who interact.Requester, s Step) ([]byte, error) {
+func (h *Hooks) run(
+	ctx context.Context, who interact.Requester, s Step, deny func(reason string) any,
+) ([]byte, error) {
 	if s.Over != nil {
 		h.cfg.Broker.WithdrawWhere(who, func(r interact.Request) bool {
 			isOwn := s.key != "" && r.IdempotencyKey == s.key // this call was sent before
@@ -253,11 +260,11 @@ func (h *Hooks) run(ctx context.Context, who interact.Requester, s Step) ([]byte
 			return nil, nil
 		}
 	}
-	reply, err := s.Reply(a)
+	reply, err := s.replyTo(a, deny)
 	if err != nil {
 		h.cfg.Log.Error("hook: the answer has no form that the agent understands",
 			"agent", who.Agent, "outcome", a.Outcome, "err", err)
-		if reply, err = s.Reply(untranslated); err != nil {
+		if reply, err = s.replyTo(untranslated, deny); err != nil {
 			return nil, err
 		}
 	}
@@ -269,6 +276,27 @@ func (h *Hooks) run(ctx context.Context, who interact.Requester, s Step) ([]byte
 
 // untranslated takes the place of an answer that cannot be put into the agent's words.
 var untranslated = interact.Answer{Outcome: interact.Unavailable, Reason: "nod could not pass the answer on"}
+
+// replyTo is what the agent reads of an answer to what it asked.
+func (s *Step) replyTo(a interact.Answer, deny func(reason string) any) (any, error) {
+	var denial any
+	switch _, isApproval := s.Ask.(interact.Approve); {
+	case isApproval && a.Outcome == interact.Denied:
+		denial = deny(a.Refusal())
+	case a.Outcome != "" && a.Outcome != interact.Allowed && s.DeniesSilence():
+		denial = deny(a.Undecided())
+	}
+	if denial != nil {
+		return denial, nil
+	}
+	return s.Reply(a)
+}
+
+// DeniesSilence reports whether the call is denied when nod was asked and nobody decided.
+func (s *Step) DeniesSilence() bool {
+	_, isApproval := s.Ask.(interact.Approve)
+	return isApproval && s.Silence == interact.TakesNo
+}
 
 // answer returns the zero answer, which no reply takes for a decision, when there is none; or why the agent shall ask.
 func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (interact.Answer, string, error) {
@@ -292,9 +320,9 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 		IdempotencyKey: s.key,
 	}
 	a, insisted, err := h.decide(ctx, r, s)
-	if err != nil && ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil { // a request that cannot be judged or shown is one that nobody decided
 		h.cfg.Log.Warn("hook: not asked", "agent", who.Agent, "err", err)
-		return interact.Answer{}, "", nil
+		a, err = interact.Answer{Outcome: interact.Unavailable, Reason: "nod could not ask the user"}, nil
 	}
 	switch {
 	case s.Again:
@@ -321,7 +349,6 @@ func (h *Hooks) decide(ctx context.Context, r interact.Request, s Step) (interac
 		case s.Otherwise.Outcome != "" && d.Effect == policy.Ask && !d.Insists():
 			return s.Otherwise, "", nil
 		case s.Judge == nil: // the policy decides again, with the person
-			return h.ask(ctx, r)
 		case !d.Insists() && !(s.Quiet && d.Effect == policy.Ask && h.cfg.AskMore()):
 			return interact.Answer{}, "", nil
 		case s.Insist != nil:
@@ -330,16 +357,7 @@ func (h *Hooks) decide(ctx context.Context, r interact.Request, s Step) (interac
 			return interact.Answer{}, "", nil
 		}
 	}
-	return h.ask(ctx, r)
-}
-
-// ask asks the person. A request that cannot be put to them is one that nobody decided.
-func (h *Hooks) ask(ctx context.Context, r interact.Request) (interact.Answer, string, error) {
 	a, err := h.cfg.Broker.Do(ctx, r)
-	if err != nil && ctx.Err() == nil {
-		h.cfg.Log.Warn("hook: not asked", "agent", r.Requester.Agent, "err", err)
-		return interact.Answer{Outcome: interact.Unavailable, Reason: "nod could not ask the person"}, "", nil
-	}
 	return a, "", err
 }
 
@@ -377,36 +395,26 @@ func (s *Step) Finished() {
 	s.Notice, s.NoticeKind = Notice(s.CWD, "finished"), "stop"
 }
 
-// Gates has the step ask about a call of an agent whose own prompt is switched off, and which goes on after silence:
-// what neither the policy nor the person allows is denied. allow is the reply to what is allowed; nil: silence.
-func (s *Step) Gates(call interact.Approve, allow any, deny func(reason string) any) {
+// Gates has the step ask about a call of an agent that goes on after silence: what neither the policy nor the user
+// allows is denied. allow is the reply to what is allowed; nil: silence.
+func (s *Step) Gates(call interact.Approve, allow any) {
 	s.Ask, s.Silence = call, interact.TakesNo
 	s.Reply = func(a interact.Answer) (any, error) {
-		switch a.Outcome {
-		case interact.Allowed:
+		if a.Outcome == interact.Allowed {
 			return allow, nil
-		case interact.Denied:
-			return deny(a.Refusal()), nil
 		}
-		return deny(a.Undecided()), nil
+		return nil, nil
 	}
 }
 
 // Vetoes has the step ask about a call of an agent that goes on in its own way after silence, whether it asks the
-// person or not. So it is silent about what no rule speaks of. What the policy denies is denied, and what it insists on
-// goes before the person, and is denied unless they allow it. allow is as in [Step.Gates].
-func (s *Step) Vetoes(call interact.Approve, allow any, deny func(reason string) any) {
-	s.Gates(call, allow, deny)
+// user or not. So it is silent about what no rule speaks of. What the policy denies is denied, and what it insists on
+// is put to the user, and is denied unless they allow it. allow is as in [Step.Gates].
+func (s *Step) Vetoes(call interact.Approve, allow any) {
+	s.Gates(call, allow)
 	s.Judge, s.AskNow = []policy.Effect{policy.Deny}, true
 	if allow != nil {
 		s.Judge = append(s.Judge, policy.Allow)
-	}
-	held := s.Reply
-	s.Reply = func(a interact.Answer) (any, error) {
-		if a.Outcome == "" {
-			return nil, nil
-		}
-		return held(a)
 	}
 }
 

@@ -116,7 +116,7 @@ func TestAskRulesHoldWithoutAPrompt(t *testing.T) {
 		{agent: "copilot-cli", human: allow, want: `{"permissionDecision":"allow"}`},
 		{agent: "copilot-cli", human: deny, want: `{"permissionDecision":"deny","permissionDecisionReason":"not now"}`},
 		{agent: "copilot-cli", human: dismiss,
-			want: `{"permissionDecision":"ask","permissionDecisionReason":"` + closed + `"}`},
+			want: `{"permissionDecision":"deny","permissionDecisionReason":"` + closed + `"}`},
 	} {
 		t.Run(fmt.Sprintf("%s/%s", tt.agent, tt.human.Outcome), func(t *testing.T) {
 			r := newRig(t, tt.human)
@@ -293,8 +293,11 @@ func TestOtherwiseGivesWayToRules(t *testing.T) {
 				Ask: interact.Approve{Tool: "T", Input: json.RawMessage(`{}`)}, Judge: judge, AskNow: true, Otherwise: allow,
 				Reply: func(a interact.Answer) (any, error) { return a.Outcome, nil },
 			}
+			refuse := func(_, _ string) any { return interact.Denied }
 			h := hooks.New(hooks.Config{
-				Agents: map[string]hooks.Protocol{"a": {Read: func(hooks.Call) (hooks.Step, error) { return step, nil }}},
+				Agents: map[string]hooks.Protocol{
+					"a": {Read: func(hooks.Call) (hooks.Step, error) { return step, nil }, Deny: refuse},
+				},
 				Broker: r.broker, Log: slog.New(slog.DiscardHandler),
 				Timeout: func() time.Duration { return time.Minute }, AskMore: func() bool { return false },
 			})

@@ -49,6 +49,8 @@ func TestAsksThePerson(t *testing.T) {
 		codeAllow = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`
 		codeDeny  = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",` +
 			`"permissionDecisionReason":"not now"}}`
+		codeAsk = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask",` +
+			`"permissionDecisionReason":"nobody decided: the person closed the prompt and has not refused"}}`
 	)
 	for _, tt := range []struct {
 		agent, file string
@@ -63,7 +65,7 @@ func TestAsksThePerson(t *testing.T) {
 		{"amp", "", dismiss, noDecision},
 		{"vscode", "02-PreToolUse-run_in_terminal", allow, codeAllow},
 		{"vscode", "02-PreToolUse-run_in_terminal", deny, codeDeny},
-		{"vscode", "02-PreToolUse-run_in_terminal", dismiss, noDecision},
+		{"vscode", "02-PreToolUse-run_in_terminal", dismiss, codeAsk},
 	} {
 		t.Run(tt.agent+"/"+string(tt.human.Outcome), func(t *testing.T) {
 			r := newRig(t, tt.human)

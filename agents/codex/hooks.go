@@ -1,6 +1,9 @@
 package codex
 
 import (
+	"encoding/json"
+	"strings"
+
 	"nod/agents/claude"
 	"nod/interact"
 	"nod/ipc/hooks"
@@ -13,10 +16,10 @@ import (
 type hookPayload struct{ claude.Payload }
 
 func (p hookPayload) step(c hooks.Call) (hooks.Step, error) {
-	s := hooks.Step{Session: p.SessionID, CWD: p.CWD, Silence: interact.AsksInTerminal}
+	s := hooks.Step{Session: p.SessionID, CWD: p.CWD, Silence: interact.AsksInTerminal, Call: p.call}
 	switch c.Event {
 	case "PermissionRequest":
-		s.Ask = p.outsideSandbox()
+		s.Ask, s.Again = p.outsideSandbox(), !p.reachesHost()
 		s.Reply = claude.Verdict(claude.Permission)
 	case "PreToolUse":
 		return p.preToolUse(s)
@@ -33,7 +36,8 @@ func (p hookPayload) step(c hooks.Call) (hooks.Step, error) {
 
 // preToolUse comes before Codex's own rules. It takes no "allow" and no "ask": silence lets those rules decide, and
 // what its sandbox holds runs unasked. So what the policy insists on is asked about here, and silence is for an allow
-// only. That it may leave the sandbox as well is another question, which PermissionRequest asks.
+// only. Whether the command will ask to leave the sandbox nobody can tell yet. So what is asked is whether it may run,
+// as in agents without a sandbox, and the answer counts for the PermissionRequest that may follow.
 func (p hookPayload) preToolUse(s hooks.Step) (hooks.Step, error) {
 	if p.ToolName == "request_user_input" {
 		// PermissionRequest does not follow, and changed input changes only what the terminal asks, which it does in plan
@@ -47,12 +51,31 @@ func (p hookPayload) preToolUse(s hooks.Step) (hooks.Step, error) {
 func deny(reason string) any { return claude.Deny("PreToolUse", reason) }
 
 // outsideSandbox is the request that asks about what Codex's sandbox would not let through: a command that leaves it,
-// or one that wants to reach a host. Which of them, and with what rights, the payload does not say, but for the agent's
-// own words. So a command runs something, even one that would only read where the sandbox holds it.
+// or one that wants to reach a host. With what rights, the payload does not say, but for the agent's own words. So a
+// command runs something, even one that would only read where the sandbox holds it.
 func (p hookPayload) outsideSandbox() interact.Approve {
 	a := p.Approve()
 	if p.ToolName == "Bash" {
 		a.Class = policy.Execute
 	}
 	return a
+}
+
+// call is the same for the events of one call: PermissionRequest adds a description.
+func (p hookPayload) call() string {
+	var in struct {
+		Command string `json:"command"`
+	}
+	if p.ToolName != "Bash" || json.Unmarshal(p.ToolInput, &in) != nil {
+		return p.Call()
+	}
+	return p.ToolName + " " + in.Command
+}
+
+// reachesHost reports whether a command that runs in the sandbox wants to reach a host, which is a question of its own.
+func (p hookPayload) reachesHost() bool {
+	var in struct {
+		Description string `json:"description"`
+	}
+	return json.Unmarshal(p.ToolInput, &in) == nil && strings.HasPrefix(in.Description, "network-access ")
 }

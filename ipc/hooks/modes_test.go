@@ -1,10 +1,12 @@
 package hooks_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -164,6 +166,45 @@ func TestQwenAsksOnce(t *testing.T) {
 			got := handle(t, r, call(t, "qwen-code", "06-PreToolUse-write_file"))
 			if n := len(r.human.Shown()); got != tt.want || n != tt.prompts {
 				t.Errorf("%d windows, reply %s", n, got)
+			}
+		})
+	}
+}
+
+// What the user said of a command counts when Codex then asks whether it may leave the sandbox, but not when it wants to
+// reach a host, nor where no rule had nod ask about the command.
+func TestOneWindowForACallOfCodex(t *testing.T) {
+	const command, escalated, network = "04-PreToolUse-Bash", "05-PermissionRequest-Bash", "09-PermissionRequest-Bash-network"
+	for name, tt := range map[string]struct {
+		calls   []string
+		rule    bool
+		prompts int
+	}{
+		"escalated":            {[]string{command, escalated}, true, 1},
+		"escalated twice":      {[]string{command, escalated, escalated}, true, 2},
+		"two that are alike":   {[]string{command, command, escalated}, true, 3},
+		"no rule":              {[]string{command, escalated}, false, 1},
+		"a host":               {[]string{command, network}, true, 2},
+		"escalated and a host": {[]string{command, escalated, network}, true, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, allow)
+			if tt.rule {
+				r.policy.Set("Bash", policy.Ask)
+			}
+			for _, file := range tt.calls {
+				c := call(t, "codex", file)
+				c.Payload = regexp.MustCompile(`"session_id": "[^"]*"|"command": "(\\.|[^"])*"`).ReplaceAllFunc(c.Payload,
+					func(field []byte) []byte {
+						if bytes.HasPrefix(field, []byte(`"command"`)) {
+							return []byte(`"command": "touch /etc/nod-test"`)
+						}
+						return []byte(`"session_id": "s"`)
+					})
+				handle(t, r, c)
+			}
+			if n := len(r.human.Shown()); n != tt.prompts {
+				t.Errorf("%d windows, want %d", n, tt.prompts)
 			}
 		})
 	}

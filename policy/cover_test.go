@@ -32,7 +32,7 @@ func withGrants(t testing.TB, commands ...string) *Compiled {
 func TestCommandGrant(t *testing.T) {
 	p := withGrants(t, "go test ./...")
 	for _, command := range []string{
-		"go test", "go test ./...", "go test -run 'Test A' ./x", `go  test "./a b"`, "go test *", "go test 2>&1 | tail -5",
+		"go test", "go test ./...", "go test -run 'Test A' ./x", `go  test "./a b"`, "go test ./*", "go test 2>&1 | tail -5",
 		"go test; go test ./a", "go test > /dev/null", "cd sub && go test", "env CI=1 go test", "timeout 60 go test || true",
 		"bash -c 'go test'", "(go test)", "{ go test; }", "if [ -f go.mod ]; then go test; fi", "! go test", "time go test",
 		"find . -name x -exec go test {} +", "for f in a b; do go test ./$f; done", "CI=1 go test", "go test {a,b}",
@@ -44,7 +44,7 @@ func TestCommandGrant(t *testing.T) {
 	}
 	for _, command := range []string{
 		"go", "go build", "go testing", "gotest", "go -C x test", "go vet && go test", "'go test' x", "go\\ test x",
-		"go test ../x",
+		"go test ../x", "go test *", "ls | xargs -I{} go test {}",
 		"go test; x", "go test && x", "go test || x", "go test | x", "go test\nx", "go test $(x)", "go test `x`",
 		"go test > f", "go test >> f",
 		"FOO=1 go test", "sudo go test", "PATH=. go test", "env PATH=. go test", "cd /tmp && go test", "go test -exec ./x",

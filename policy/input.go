@@ -239,7 +239,7 @@ func (in *input) field(key, value string, depth int) {
 		}
 	case lookField, readField, treeField, writeField, deleteField:
 		in.addPaths(value, f)
-	case globField, onlyField, filesField:
+	case globField, onlyField, filesField, skipField:
 		in.addGlobs(value, f)
 	case patchField:
 		in.addPatch(value)
@@ -306,21 +306,18 @@ func (s spelling) of(path string) []string {
 // escape is what Qwen Code's unescapePath reads as the character alone.
 var escape = language.Compiled("\\\\([ \t()\\[\\]{};|*?$`'\"#&<>!~])")
 
-// addGlobs notes a pattern. Agents cut one that narrows a search at white space and commas; what begins with "!"
-// leaves something out.
+// addGlobs notes a pattern. Agents cut one that narrows a search at white space and commas.
 func (in *input) addGlobs(value string, f meaning) {
 	if len(in.globs) >= maxPaths {
 		in.problem = "the input holds more patterns than nod looks at"
 		return
 	}
-	if f == filesField {
+	value = strings.TrimSpace(value)
+	if f == filesField && strings.Contains(value, `\`) { // before a character that means itself, or between folders
+		in.addGlob(strings.ReplaceAll(value, `\`, ""), f)
 		value = strings.ReplaceAll(value, `\`, "/")
 	}
-	value = strings.TrimSpace(value)
-	if value == "" || strings.HasPrefix(value, "!") {
-		return
-	}
-	in.globs = append(in.globs, glob{value, f})
+	in.addGlob(value, f)
 	if f != onlyField || !strings.ContainsAny(value, ", \t\n") {
 		return
 	}
@@ -334,9 +331,24 @@ func (in *input) addGlobs(value string, f meaning) {
 		}
 		return unicode.IsSpace(r) || (r == ',' && depth <= 0)
 	}) {
-		if !strings.HasPrefix(piece, "!") {
-			in.globs = append(in.globs, glob{piece, f})
+		in.addGlob(piece, f)
+	}
+}
+
+// addGlob notes one pattern. What begins with "!" leaves something out, and may mean the rest by that.
+func (in *input) addGlob(text string, f meaning) {
+	left, isExcept := strings.CutPrefix(text, "!")
+	if f == skipField {
+		isExcept, f = true, filesField
+	}
+	switch {
+	case text == "":
+	case isExcept:
+		for _, name := range language.Except(left) {
+			in.globs = append(in.globs, glob{name, f})
 		}
+	default:
+		in.globs = append(in.globs, glob{text, f})
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"nod/policy/shell/language"
 )
 
 // A nameList knows places by their names, whatever folder they are in. It is read from a text of one entry a line:
@@ -362,11 +364,12 @@ func wantedEnd(glob string) (kind string, ok bool) {
 // hasKind reports whether a pattern for all files of a kind is meant for an entry.
 func (l *nameList) hasKind(kind string) bool { return l.ends[kind] || l.ends[endOf(kind)] }
 
-// globParts cuts a pattern into what matchName and namesMeet understand.
+// globParts cuts a pattern into what matchName and namesMeet understand. What means more than they know may be meant
+// for any name.
 func globParts(glob string) []string {
 	parts := strings.Split(foldName(glob), "/")
 	for i, part := range parts {
-		if strings.ContainsAny(part, `[\(|^#`) {
+		if strings.ContainsAny(part, `[]\|^#(`) {
 			parts[i] = plainGlob(part)
 		}
 		if strings.HasPrefix(part, "***") {
@@ -377,20 +380,29 @@ func globParts(glob string) []string {
 	return slices.CompactFunc(parts, func(a, b string) bool { return a == "**" && b == "**" })
 }
 
-// plainGlob takes a set for any character, and whatever else is more than * and ? for any text.
+// plainSet matches a set of characters that all programs read alike.
+var plainSet = language.Compiled(`^\[[!^]?[^\[\]\\!^][^\[\]\\]*\]`)
+
+// extended matches the marks of patterns that only some programs know.
+var extended = language.Compiled(`[?*+@!]\(|[|^#]`)
+
+// plainGlob takes a set for any character, and a pattern with whatever else is more than * and ? for any name.
 func plainGlob(part string) string {
-	if strings.ContainsAny(part, "(|^#") {
-		return "*"
+	if extended().MatchString(part) {
+		return language.AnyName
 	}
 	var b strings.Builder
 	for i := 0; i < len(part); i++ {
-		switch close := strings.IndexByte(part[i+1:], ']'); {
-		case part[i] == '\\' && i+1 < len(part):
+		set := plainSet().FindString(part[i:])
+		switch {
+		case part[i] == '\\' && i+1 < len(part) && !isLetter(part[i+1]) && part[i+1] < '0':
 			i++
 			b.WriteByte(part[i])
-		case part[i] == '[' && close > 0:
+		case set != "":
 			b.WriteByte('?')
-			i += close + 1
+			i += len(set) - 1
+		case part[i] == '[' || part[i] == ']' || part[i] == '\\':
+			return language.AnyName
 		default:
 			b.WriteByte(part[i])
 		}

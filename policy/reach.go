@@ -88,7 +88,7 @@ func (f *facts) narrow() {
 		switch base, rest, lost := cutGlob(g.text); {
 		case lost:
 			f.reached = append(f.reached, access{place: place{clean: g.text, lost: true}, kind: g.field.kind()})
-		case g.field == filesField && !strings.ContainsAny(g.text, "*?[{"): // a file of that name, which may be a link
+		case g.field == filesField && !strings.ContainsAny(g.text, "*?[{("): // a file of that name, which may be a link
 			f.add(access{place: f.locate(g.text), kind: shell.Tree}, g.text)
 		case g.field == filesField:
 			f.add(access{place: f.locate(base), kind: shell.Tree, whole: true}, rest)
@@ -118,8 +118,10 @@ func (f *facts) add(a access, only string) {
 // cutGlob cuts a pattern into the folder that it leads to before its first wildcard, which is empty when it stays
 // in the folder it starts in, and the rest. Nobody can tell where one leads that climbs after a wildcard.
 func cutGlob(glob string) (base, rest string, lost bool) {
-	wild := strings.IndexAny(glob, "*?[{")
+	wild := strings.IndexAny(glob, "*?[{(")
 	switch {
+	case !strings.Contains(glob, "..") && mayClimb(glob):
+		return "", "", true
 	case wild < 0 && !isRooted(glob) && !strings.Contains(glob, ".."):
 		return "", glob, false
 	case wild < 0:
@@ -131,6 +133,12 @@ func cutGlob(glob string) (base, rest string, lost bool) {
 	}
 	cut := strings.LastIndexAny(glob[:wild], `/\`) + 1
 	return glob[:cut], glob[cut:], false
+}
+
+// mayClimb reports whether a pattern leads up, perhaps by a choice such as {.,a}. or behind a backslash.
+func mayClimb(glob string) bool {
+	all, ok := expandBraces(strings.ReplaceAll(glob, `\`, ""))
+	return !ok || slices.ContainsFunc(all, func(g string) bool { return strings.Contains(g, "..") })
 }
 
 // mustAskToChange finds a change that no rule and no grant lets pass.

@@ -20,6 +20,7 @@ import (
 //	name:write    a path that is made or changed; name:delete one that is removed
 //	name:glob     a pattern of the names that are looked at, below the tool's other paths
 //	name:only     a pattern that narrows what the tool reads below its other paths
+//	name:skip     a pattern of what it leaves out
 //	name:files    a pattern of the files that are read, below the current folder
 //	name:patch    a text that names the files it changes, as for apply_patch
 //	name:url      an address to fetch, or a text with such addresses
@@ -62,8 +63,9 @@ const (
 	treeField            //
 	writeField           //
 	deleteField          //
-	globField            // these three are patterns
+	globField            // these four are patterns
 	onlyField            //
+	skipField            //
 	filesField           //
 	patchField           //
 	urlField             //
@@ -74,7 +76,8 @@ const (
 
 var meanings = map[string]meaning{
 	"": plainField, "look": lookField, "read": readField, "tree": treeField, "write": writeField, "delete": deleteField,
-	"glob": globField, "only": onlyField, "files": filesField, "patch": patchField, "url": urlField,
+	"glob": globField, "only": onlyField, "skip": skipField,
+	"files": filesField, "patch": patchField, "url": urlField,
 	"command": commandField, "folder": folderField, "other": otherField,
 }
 

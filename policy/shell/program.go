@@ -100,6 +100,7 @@ const (
 	traitRaw     = "raw"         // no word is a flag
 	traitGlobs   = "globs"       // a pattern may stand anywhere: no flag of the program does harm
 	traitNamed   = "named-globs" // a pattern may stand where no name that it matches can be a flag
+	traitAssigns = "assigns"     // an operand NAME=value names no file: it sets a variable
 	traitHere    = "here"        // without a path it reads the current folder
 	traitAtFiles = "at-files"    // a word that starts with @ is read as a file of more words
 	traitNetwork = "network"     // it reaches the network
@@ -113,7 +114,7 @@ const (
 
 const allTraits language.Words = traitNumbers + " " + traitBundle + " " + traitFirst + " " +
 	traitAlone + " " + traitApart + " " + traitDashes + " " + traitRaw + " " + traitGlobs + " " +
-	traitNamed + " " + traitHere + " " + traitAtFiles + " " + traitNetwork + " " + traitRepo + " " +
+	traitNamed + " " + traitAssigns + " " + traitHere + " " + traitAtFiles + " " + traitNetwork + " " + traitRepo + " " +
 	traitInput + " " + traitCode + " " + traitFed + " " + traitLines + " " + traitAny
 
 // A catalogue finds entries by name. Each is parsed when it is first needed: there are thousands, and most starts of

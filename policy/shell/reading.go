@@ -30,9 +30,9 @@ type reading struct {
 	fixed     string   // why a task can be remembered with exactly these words only
 	inner     [][]word // commands that it runs
 	fed       bool     // the names that stand for {} in the inner command are those that are piped in
-	appends   bool     // it adds operands of its own to the inner command
-	mark      string   // what stands for a name in the inner command
+	finds     bool     // they are those that it finds
 	names     []string // patterns of the names that it finds
+	loose     string   // why names that others chose may be flags to it
 	script    *string  // the same as text for a shell
 	changed   bool     // a variable is set that may change what it runs
 	settings  []word   // NAME=value for the inner command
@@ -104,22 +104,40 @@ func (r *reading) next(w word) *wordType {
 	return wordTypes["TEXT"]
 }
 
-// globbed says why patterns may not stand where they do.
+// globbed says why names that others chose may not stand where they do: those of a pattern, or of a listing.
 func (r *reading) globbed(words ...word) string {
 	for _, w := range words {
-		switch {
-		case !w.glob:
-		case r.program.kind != understood: // then a match is no more than another operand
-		case !r.program.traits[traitGlobs] && !r.program.traits[traitNamed]:
-			return r.name + " has flags that write or run programs, and a file's name that " + quote(w.text) +
-				" matches could be one."
-		case r.program.traits[traitNamed] && r.program.traits[traitFirst] && len(r.operands) > 0: // flags are over
-		case r.program.traits[traitNamed] && strings.ContainsAny(w.text[:1], "-+*?["):
-			return "A file's name that " + quote(w.text) + " matches could be a flag of " + r.name + "."
+		if problem := r.mayBeFlag(w); problem != "" && w.stands() {
+			r.loose = cmp.Or(r.loose, problem)
+			if r.program.kind == understood {
+				return problem
+			}
 		}
 	}
 	return ""
 }
+
+// mayBeFlag says why a name that a word stands for could be a flag, or an assignment. The name starts as the word does,
+// unless it is any word at all.
+func (r *reading) mayBeFlag(w word) string {
+	t := r.program.traits
+	isAny := w.listed || w.glob && strings.ContainsAny(w.text[:1], "-+*?[")
+	isOver := r.dashes >= 0 || t[traitFirst] && len(r.operands) > 0 // no more flags
+	switch {
+	case t[traitAssigns] && (w.listed || w.glob && mayAssign().MatchString(w.text)):
+		return "A file's name that " + quote(w.text) + " stands for could set a variable of " + r.name + "."
+	case t[traitGlobs]:
+	case r.program.kind == understood && !t[traitNamed] && (w.glob || w.many || w.listed && !isOver):
+		return r.name + " has flags that write or run programs, and a file's name that " + quote(w.text) +
+			" stands for could be one."
+	case isAny && !isOver:
+		return "A file's name that " + quote(w.text) + " stands for could be a flag of " + r.name + "."
+	}
+	return ""
+}
+
+// mayAssign matches patterns that may match NAME=value.
+var mayAssign = language.Compiled(`^[A-Za-z0-9_]*[=*?[]`)
 
 // word reads the word at place i and returns how many words it took.
 func (r *reading) word(args []word, i int) (taken int, problem string) {
@@ -220,7 +238,7 @@ func (r *reading) nextValue(name string, v flag, args []word, i int) (int, strin
 	value := args[i+1]
 	rest, dash := strings.CutPrefix(value.text, "-")
 	strict := r.program.kind == understood
-	if dash && rest != "" && !digits(rest) && (strict || !v.typ.free) || value.glob && strict {
+	if dash && rest != "" && !digits(rest) && (strict || !v.typ.free) || strict && !value.fits(v.typ) {
 		return 0, r.notKnown(args[i].text + " " + value.text)
 	}
 	if v.second == nil {
@@ -229,7 +247,7 @@ func (r *reading) nextValue(name string, v flag, args []word, i int) (int, strin
 	if i+2 == len(args) {
 		return 0, "The flag " + quote(args[i].text) + " of " + r.name + " lacks its second value."
 	}
-	if args[i+2].glob && strict {
+	if strict && !args[i+2].fits(v.typ) {
 		return 0, r.notKnown(args[i].text + " " + value.text + " " + args[i+2].text)
 	}
 	if problem := r.value(name, v, value); problem != "" {
@@ -363,9 +381,12 @@ func (r *reading) judgeOperands() string {
 			first = cmp.Or(first, "It gives "+r.name+" more operands than nod knows to be harmless.")
 		case !w.known && !r.takesUnknown(w, o.typ, r.dashes >= 0 && i >= r.dashes):
 			first = cmp.Or(first, "It gives "+r.name+" a word that is known only when it runs.")
+		case w.found && !o.typ.names && !o.typ.free:
+			r.loose = cmp.Or(r.loose, "It takes a file's name for what is no file.")
+			first = cmp.Or(first, r.loose)
 		default:
 			first = cmp.Or(first, r.check(w, o.typ))
-			if w.glob {
+			if w.glob || w.many {
 				first = cmp.Or(first, r.checkMatches(w, types, i, o.typ))
 			}
 		}

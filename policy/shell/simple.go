@@ -40,13 +40,13 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 		settings = append(settings, w.setting(a, at))
 	}
 	if in.here = slices.ContainsFunc(s.Redirs, feeds); in.here {
-		in.from = nil
+		in.from = listing{}
 	}
 	in.fed, in.text = in.fed || w.piped, w.fedText(s.Redirs)
 	w.watchAt(c, w.Programs[before:])
 	first := len(w.Parts)
 	out := w.call(words, settings, w.textOf(c, s), at, in)
-	w.out = nil
+	w.out = listing{}
 	if first == len(w.Parts) {
 		w.redirectAll(s, nil, at)
 		return out
@@ -280,6 +280,7 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 	}
 	w.vary(p, r, words)
 	w.remember(p, r, words, in)
+	p.bound = cmp.Or(p.bound, r.loose)
 	if !p.Understood && (problem != "" || len(shown.inner) == 0 && shown.script == nil) {
 		w.survey(p, shown, words, at)
 	}
@@ -573,13 +574,22 @@ func (w *walk) innerCall(r *reading, words []word, at places, in pipe) {
 	if words[0].text == "cd" {
 		w.bind("It changes the folder in a way that nod does not follow.")
 	}
-	words = marked(words, r.mark)
-	var below []Access // where the names lie that stand for {} or are added
+	isName := func(word word) bool { return word.text == "{}" && (r.finds || !word.found) }
+	var below []Access // where the names lie that stand for {}
 	switch {
 	case r.fed && r.takesLines():
-		below = in.from
+		below = in.from.below
+		if in.from.spelled && r.takesZeros() {
+			words = slices.Clone(words)
+			for i := range words {
+				words[i].listed = false
+			}
+		}
 	case r.fed:
-	case slices.ContainsFunc(words, func(w word) bool { return w.text == "{}" }):
+	case slices.ContainsFunc(words, isName):
+		if !r.finds {
+			words = marked(words, word{text: "{}", many: true, listed: true})
+		}
 		for _, a := range r.accesses {
 			a.Only = slices.Concat(a.Only, r.found())
 			below = append(below, a)
@@ -589,34 +599,13 @@ func (w *walk) innerCall(r *reading, words []word, at places, in pipe) {
 		return
 	}
 	first := len(w.Parts)
-	if r.appends {
-		words = append(slices.Clone(words), word{text: "{}", known: true, plain: true})
-	}
 	w.call(words, nil, spelled(words), at, pipe{})
 	for i := first; i < len(w.Parts); i++ {
-		w.Parts[i].widen(below, r.appends)
+		w.Parts[i].widen(below)
 		for _, a := range w.Parts[i].Accesses {
 			w.checkPath(a.Path, a.Kind == Tree)
 		}
 	}
-}
-
-// marked are the words of an inner command with {} in place of the mark for a name. A word that holds the mark among
-// other text is known only when it runs.
-func marked(words []word, mark string) []word {
-	if mark == "" {
-		return words
-	}
-	words = slices.Clone(words)
-	for i, w := range words {
-		switch {
-		case w.text == mark:
-			words[i] = word{text: "{}", known: w.known, plain: w.plain}
-		case strings.Contains(w.text, mark):
-			words[i].known = false
-		}
-	}
-	return words
 }
 
 // takesLines reports whether xargs makes one name of each line that it is fed.
@@ -625,15 +614,30 @@ func (r *reading) takesLines() bool {
 	return !r.has("-a", "--arg-file") && (delimiter == "" || delimiter == `\n` || delimiter == `\0`)
 }
 
+// takesZeros reports whether names end for xargs at a zero byte, which no name holds.
+func (r *reading) takesZeros() bool {
+	delimiter := r.values["-d"] + r.values["--delimiter"]
+	return delimiter == `\0` || delimiter == "" && r.has("-0", "--null")
+}
+
+// spellsNames reports whether names that start with a path cannot be taken for flags or anything else but paths.
+func spellsNames(start string) bool { return spelledPath().MatchString(start) }
+
+var spelledPath = language.Compiled(`^[A-Za-z0-9_./~][A-Za-z0-9_./~-]*$`)
+
 // found are patterns of the names that a call finds; none when it finds all.
 func (r *reading) found() []string {
 	if r.lead[0] != "fd" && r.lead[0] != "fdfind" {
 		return r.names
 	}
-	var names []string
+	names := slices.Clone(r.only)
+	isText := r.has("-g", "--glob", "-F", "--fixed-strings")
 	for _, pattern := range r.patterns {
-		for _, glob := range language.Globs(pattern) {
-			names = append(names, "*"+glob+"*")
+		if isText {
+			names = append(names, pattern, "*"+pattern+"*")
+		}
+		if !isText || r.has("--regex") {
+			names = append(names, language.Glob(".*"+strings.Trim(pattern, "^$")+".*"))
 		}
 	}
 	if ending := r.values["-e"] + r.values["--extension"]; ending != "" {
@@ -643,7 +647,7 @@ func (r *reading) found() []string {
 }
 
 // widen makes the names that stand for {} in a part what they are: all that lies below some folders.
-func (p *Part) widen(below []Access, fed bool) {
+func (p *Part) widen(below []Access) {
 	var all []Access
 	for _, a := range p.Accesses {
 		if lastPart(a.Path) != "{}" {
@@ -664,12 +668,10 @@ func (p *Part) widen(below []Access, fed bool) {
 	switch {
 	case len(below) == 0, len(p.Argv) == 0, p.Argv[0] == "{}", p.words.Text != "":
 		p.Reads, p.Understood, p.bound = false, false, "It runs with words that are known only when it runs."
-	case fed && !programs().find(p.Argv[0]).takesNames():
-		p.Reads, p.Understood, p.bound = false, false, "It is given names that could be flags."
 	default:
 		return
 	}
-	p.Why = cmp.Or(p.Why, "It is given names that could be flags, or that are known only when it runs.")
+	p.Why = cmp.Or(p.Why, p.bound)
 }
 
 // takesNames reports whether any file's name may stand among the words of a program without harm.
@@ -688,28 +690,36 @@ func spelled(words []word) string {
 	return strings.Join(out, " ")
 }
 
-// lines are the folders below which all names lie that a part prints, one in a line; nil when it may print
-// anything else.
-func (p *Part) lines(in pipe) []Access {
+// A listing is what a command prints when it prints names of files, one in a line.
+type listing struct {
+	below   []Access // the folders below which they all lie; nil: it may print anything
+	spelled bool     // each starts with the path of such a folder
+}
+
+// lines is what a part prints.
+func (p *Part) lines(in pipe) listing {
 	if !p.Reads || len(p.Argv) == 0 {
-		return nil
+		return listing{}
 	}
 	filter := programs().find(p.Argv[0])
 	switch {
 	case filter != nil && filter.keeps != "" && len(p.Accesses) == 0:
 		if slices.ContainsFunc(p.given, func(f string) bool { return !filter.keeps.Has(f) }) {
-			return nil
+			return listing{}
 		}
-		return in.from
+		return listing{below: in.from.below}
 	case !p.printsNames():
-		return nil
+		return listing{}
 	}
-	var out []Access
+	out := listing{spelled: !language.Words("git ls").Has(p.Argv[0])}
 	for _, a := range p.Accesses {
 		if isFlag(a.Path) {
-			return nil
+			return listing{}
 		}
-		out = append(out, Access{Path: a.Path, Kind: Tree, Only: slices.Concat(a.Only, p.names)})
+		out.below = append(out.below, Access{Path: a.Path, Kind: Tree, Only: slices.Concat(a.Only, p.names)})
+		if a.Path == "." && p.Argv[0] != "find" || !spellsNames(a.Path) { // most leave ./ out
+			out.spelled = false
+		}
 	}
 	return out
 }

@@ -21,6 +21,7 @@ type wordType struct {
 	streams bool                                  // it is a file that may be the output of a command
 	runs    bool                                  // what is left is a command
 	free    bool                                  // any text will do, also one that is known only when it runs
+	names   bool                                  // any file's name will do
 }
 
 // wordTypes are the types that the data files may use.
@@ -30,23 +31,23 @@ func init() { // for COMMAND leads back to the programs
 	wordTypes = map[string]*wordType{
 		"TEXT":    {check: anyText, free: true},
 		"MESSAGE": {check: anyText, free: true},
-		"SKIP":    {check: anyText, free: true},
+		"SKIP":    {check: skip, free: true},
 		"NUMBER":  {check: number(0)},
 		"NAME":    {check: matching(plainName, "is not a plain name")},
 		"WORD":    {check: matching(plainWord, "is not a plain word")},
 		"VARNAME": {check: variable},
-		"ONLY":    {check: func(r *reading, w word) string { r.only = append(r.only, w.text); return "" }},
+		"ONLY":    {check: only},
 		"DATE":    {check: matching(plainDate, "is not a plain date")},
 
-		"PATH":      {check: pathOf(Look), streams: true},
+		"PATH":      {check: pathOf(Look), streams: true, names: true},
 		"FOLDER":    {check: folder},
-		"FILE":      {check: pathOf(Read), streams: true},
-		"LOCALFILE": {check: localFile},
-		"TREE":      {check: pathOf(Tree)},
-		"WRITE":     {check: pathOf(Write)},
-		"DELETE":    {check: pathOf(Delete)},
-		"INTO":      {check: into},
-		"PAIR":      {check: pair, streams: true},
+		"FILE":      {check: pathOf(Read), streams: true, names: true},
+		"LOCALFILE": {check: localFile, names: true},
+		"TREE":      {check: pathOf(Tree), names: true},
+		"WRITE":     {check: pathOf(Write), names: true},
+		"DELETE":    {check: pathOf(Delete), names: true},
+		"INTO":      {check: into, names: true},
+		"PAIR":      {check: pair, streams: true, names: true},
 
 		"REGEX":      {check: laterPattern(language.Basic)},
 		"EREGEX":     {check: laterPattern(language.Extended)},
@@ -88,8 +89,8 @@ func init() { // for COMMAND leads back to the programs
 		"PROGRAM":   {check: func(r *reading, w word) string { return r.name + " runs " + quote(w.text) + "." }},
 
 		"LEAD":    {check: lead},
-		"ARG":     {check: argument},
-		"CHANGED": {check: changedArgument},
+		"ARG":     {check: argument, names: true},
+		"CHANGED": {check: changedArgument, names: true},
 	}
 	for _, t := range wordTypes {
 		if t.check == nil {
@@ -124,6 +125,22 @@ func variable(r *reading, w word) string {
 }
 
 func anyText(*reading, word) string { return "" }
+
+// only is a pattern of what is read; with ! before it of what is not.
+func only(r *reading, w word) string {
+	if left, ok := strings.CutPrefix(w.text, "!"); ok {
+		w.text = left
+		return skip(r, w)
+	}
+	r.only = append(r.only, w.text)
+	return ""
+}
+
+// skip is a pattern of what is left out.
+func skip(r *reading, w word) string {
+	r.only = append(r.only, language.Except(w.text)...)
+	return ""
+}
 
 func matching(pattern func() *regexp.Regexp, problem string) check {
 	return func(_ *reading, w word) string {
@@ -332,13 +349,14 @@ func allKnown(judge func(r *reading, all []string) string) func(*reading, []word
 func find(r *reading, all []string) string {
 	use, err := language.Find(all)
 	r.use(use)
-	r.names, r.mark = use.Names, "{}"
-	for _, argv := range use.Runs {
+	r.names, r.finds = use.Names, true
+	isListed := slices.ContainsFunc(use.Trees, func(start string) bool { return !spellsNames(start) })
+	for _, run := range use.Runs {
 		var inner []word
-		for _, text := range argv {
+		for _, text := range run.Words {
 			inner = append(inner, word{text: text, known: true, plain: true})
 		}
-		r.inner = append(r.inner, inner)
+		r.inner = append(r.inner, marked(inner, word{text: "{}", many: run.Many, listed: isListed}))
 	}
 	return problemOf(err)
 }
@@ -478,13 +496,44 @@ func outside(path string) bool {
 }
 
 // command takes a command that the program runs.
-func command(appends bool) func(*reading, []word) string {
+func command(fed bool) func(*reading, []word) string {
 	return func(r *reading, words []word) string {
-		r.inner, r.fed = append(r.inner, words), appends
-		r.mark = r.values["-I"]
-		r.appends = appends && r.mark == ""
+		if r.fed = fed; fed {
+			words = r.fedWords(words)
+		}
+		r.inner = append(r.inner, words)
+		if len(slices.DeleteFunc(slices.Clone(r.given), func(f string) bool { return f != "-I" })) > 1 {
+			return r.notKnown("-I")
+		}
 		return ""
 	}
+}
+
+// fedWords are the words of the command that xargs runs. GNU xargs takes the last of -I, -L and -n, so with two of them
+// names may stand in either place.
+func (r *reading) fedWords(words []word) []word {
+	mark := r.values["-I"]
+	words = marked(words, word{text: mark, listed: true})
+	if mark == "" || r.has("-n", "--max-args", "-L", "--max-lines") {
+		words = append(words, word{text: "{}", known: true, plain: true, found: true, many: true, listed: true})
+	}
+	return words
+}
+
+// marked are words of which those that are the mark stand for what is found. One that holds the mark among other text
+// is known only when it runs.
+func marked(words []word, mark word) []word {
+	words = slices.Clone(words)
+	for i, w := range words {
+		switch {
+		case mark.text == "" || !strings.Contains(w.text, mark.text):
+		case w.text == mark.text:
+			words[i] = word{text: "{}", known: w.known, plain: true, found: true, many: mark.many, listed: mark.listed}
+		default:
+			words[i].known = false
+		}
+	}
+	return words
 }
 
 func shellText(r *reading, w word) string {

@@ -18,7 +18,7 @@ type walk struct {
 	refused bool
 	vars    map[string]word // variables whose values are known here
 	exports []word          // NAME=value for all commands from here on
-	out     []Access        // where the names lie that the last command prints, one in a line; nil: it may print anything
+	out     listing         // what the last command prints
 
 	calls      int  // simple commands so far
 	rounds     int  // of loops so far
@@ -54,10 +54,10 @@ func (p places) and(q places) places {
 
 // pipe is what stands to the left of a command in a pipeline.
 type pipe struct {
-	fed  bool     // something is piped into it
-	from []Access // the folders below which all lines that are piped in lie, when that is certain
-	here bool     // a redirection of its own feeds it
-	text *string  // what that feeds, where it stands in the command and no shell changes it
+	fed  bool    // something is piped into it
+	from listing // what that is
+	here bool    // a redirection of its own feeds it
+	text *string // what that feeds, where it stands in the command and no shell changes it
 
 	programs []string // those to the left
 }
@@ -163,7 +163,7 @@ func (w *walk) binary(b *syntax.BinaryCmd, at places, in pipe) outcome {
 	if b.Op == syntax.PipeAll {
 		w.refuse("It joins commands with |&, which some shells read as running in the background.")
 	}
-	w.out = nil
+	w.out = listing{}
 	var x, y outcome
 	first := len(w.Programs)
 	w.perhaps(func() { x = w.statement(b.X, at, in) })
@@ -185,7 +185,7 @@ func chain(b *syntax.BinaryCmd) []*syntax.Stmt {
 // compound judges brackets, conditions and loops. What it does not know makes the line one that can only be
 // judged as a whole.
 func (w *walk) compound(cmd syntax.Command, at places) outcome {
-	defer func() { w.out = nil }()
+	defer func() { w.out = listing{} }()
 	switch cmd := cmd.(type) {
 	case *syntax.Subshell:
 		w.apart(func() { w.statements(cmd.Stmts, at) })
@@ -545,12 +545,12 @@ func (w *walk) look(from *syntax.Word, read *word, at places) {
 		w.open = true
 	}
 	w.apart(func() {
-		w.out = nil
+		w.out = listing{}
 		w.survive(from, at)
 		if len(from.Parts) == 1 && read.splits && isPipeline(from.Parts[0]) {
-			read.below = w.out
+			read.below = w.out.below
 		}
-		w.out = nil
+		w.out = listing{}
 	})
 }
 

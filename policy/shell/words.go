@@ -22,7 +22,11 @@ type word struct {
 	splits bool
 	stream bool // it is the output of a command, as a file: <(sort x)
 	// below says where the names lie that a command inside it prints, and that are its words.
-	below    []Access
+	below []Access
+	// found says that it stands for a name that a command finds; many, for any number of them; listed, that one may be
+	// any word at all.
+	found, many, listed bool
+
 	home     bool   // it starts with the home folder
 	mixed    bool   // a quoted part of it would be a pattern outside quotes
 	escaped  bool   // so would a character behind a backslash
@@ -30,6 +34,14 @@ type word struct {
 	unfit    string // why a command that only reads may not hold it, although every shell reads it alike
 	isStatus bool   // it is all a number that says how a command ended
 	varies   bool   // shells make different words of it, one of which could be any
+}
+
+// stands reports whether the word stands for names that others chose.
+func (w *word) stands() bool { return w.glob || w.found }
+
+// fits reports whether the word may be the value of a flag: one word, and no name where none belongs.
+func (w *word) fits(typ *wordType) bool {
+	return !w.stands() || !w.glob && !w.many && !w.listed && (typ.names || typ.free)
 }
 
 func (w *word) problem() string {

@@ -17,9 +17,7 @@ func Find(words []string) (Use, error) {
 	words = use.findFolders(words)
 	var first error
 	for last := ""; len(words) > 0; {
-		if last != "!" && last != "-not" {
-			use.findNames(words)
-		}
+		use.findNames(words, last == "!" || last == "-not")
 		var err error
 		last = words[0]
 		if words, err = use.findTest(words[0], words[1:]); first == nil {
@@ -35,26 +33,81 @@ func Find(words []string) (Use, error) {
 	return use, nil
 }
 
-// findNames notes the names that a test is for. What is pruned is not looked for.
-func (u *Use) findNames(words []string) {
-	if len(words) < 2 || len(words) > 2 && words[2] == "-prune" {
+// findNames notes the names that a test is for. What is pruned before another test is not looked for.
+func (u *Use) findNames(words []string, negated bool) {
+	if len(words) < 2 || len(words) > 3 && words[2] == "-prune" && findOr.Has(words[3]) {
 		return
 	}
+	pattern, value := "", strings.ToLower(words[1])
 	switch words[0] {
-	case "-name", "-path", "-wholename":
-		u.Names = append(u.Names, words[1])
-	case "-iname", "-ipath", "-iwholename":
-		u.Names = append(u.Names, strings.ToLower(words[1]))
+	case "-name", "-iname":
+		pattern = value
+	case "-path", "-wholename", "-ipath", "-iwholename":
+		pattern = Spanning(value)
 	case "-regex", "-iregex":
-		u.Names = append(u.Names, Globs(strings.ToLower(words[1]))...)
+		pattern = Glob(words[1])
+	default:
+		return
+	}
+	switch {
+	case !negated:
+		u.Names = append(u.Names, pattern)
+	case pattern == AnyName || strings.ContainsAny(pattern, `?[\`): // all but those may be a single one
+		u.Names = append(u.Names, AnyName)
 	}
 }
 
-// Globs are patterns of file names that match at least what a regular expression without sets of its own does.
-func Globs(regexp string) []string { return strings.Split(roughly.Replace(regexp), "|") }
+// findOr are what stands between tests of which one is enough.
+var findOr = Words("-o -or ,")
 
-var roughly = strings.NewReplacer(`\.`, ".", `.*`, "*", `.+`, "*", ".", "?", "^", "", "$", "", `\(`, "", `\)`, "",
-	"(", "", ")", "", `\|`, "|", `\?`, "*", `\+`, "*", "+", "*", "?", "*")
+// AnyName is a pattern of names in the place of one that nod cannot tell the names of: it may be meant for any.
+const AnyName = "?*"
+
+// Spanning is a pattern of paths, in the form of one in which * stops at a slash, for one in which it does not.
+func Spanning(glob string) string {
+	if strings.ContainsAny(glob, `?[]\{}`) {
+		return AnyName
+	}
+	return strings.ReplaceAll(stars().ReplaceAllString(glob, "*"), "*", spanning)
+}
+
+var stars = Compiled(`\*+`)
+
+// spanning is any text, with slashes or without.
+const spanning = "{*,*/**/*}"
+
+// Except are patterns of what may be meant when a pattern is left out: nothing, or any name. Of what is text and stars
+// nobody means the rest.
+func Except(glob string) []string {
+	if strings.ContainsAny(glob, `?[]\()|^`) {
+		return []string{AnyName}
+	}
+	return nil
+}
+
+// Glob is a pattern of file names, with braces, that matches at least what a regular expression does.
+func Glob(regexp string) string {
+	switch {
+	case strings.Trim(regexp, "^$.*") == "":
+		return "*"
+	case !plainRegexp().MatchString(regexp):
+		return AnyName
+	}
+	glob := roughly.Replace(strings.ToLower(regexp))
+	if strings.Count(glob, "{") != strings.Count(glob, "}") {
+		return AnyName
+	}
+	if strings.Contains(regexp, "|") {
+		glob = "{" + glob + "}"
+	}
+	return glob
+}
+
+// plainRegexp matches expressions that are text, dots, .* and .+, and choices of them.
+var plainRegexp = Compiled(`^\^?([A-Za-z0-9_/ @:%=~"'-]|\\[./_-]|\.[*+]?|\(|\\\(|\||\\\||(\)|\\\)))*\$?$`)
+
+var roughly = strings.NewReplacer(`\.`, ".", `\/`, "/", `\_`, "_", `\-`, "-", `.*`, spanning, `.+`, spanning, ".", "{?,/}",
+	"^", "", "$", "", `\(`, "{", `\)`, "}", "(", "{", ")", "}", `\|`, ",", "|", ",")
 
 // findLeading are flags that come before the folders: about links, optimisation, and BSD's -E -d -s -x.
 var findLeading = Words("-H -L -P -O0 -O1 -O2 -O3 -E -d -s -x")
@@ -159,7 +212,7 @@ func (u *Use) findRun(words []string) ([]string, error) {
 			if i == 0 || strings.Contains(words[0], "{}") {
 				break
 			}
-			u.Runs = append(u.Runs, words[:i:i])
+			u.Runs = append(u.Runs, Run{words[:i:i], w == "+"})
 			return words[i+1:], nil
 		}
 	}

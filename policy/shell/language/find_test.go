@@ -19,17 +19,17 @@ func TestFind(t *testing.T) {
 		{"-L . -name x", Use{Trees: []string{"."}, Names: []string{"x"}, Links: true}},
 		{"-H a", Use{Trees: []string{"a"}, Links: true}},
 		{"a -follow", Use{Trees: []string{"a"}, Links: true}},
-		{"-E . -regex .*(a|b)", Use{Trees: []string{"."}, Names: []string{"*a", "b"}}},
+		{"-E . -regex .*(a|b)", Use{Trees: []string{"."}, Names: []string{"{{*,*/**/*}{a,b}}"}}},
 		{". -not -name a -path ./b -prune -o -iname c", Use{Trees: []string{"."}, Names: []string{"c"}}},
-		{`-regex .*/\.env$`, Use{Trees: []string{"."}, Names: []string{"*/.env"}}},
+		{`-regex .*/\.env$`, Use{Trees: []string{"."}, Names: []string{"{*,*/**/*}/.env"}}},
 		{". -newer main.go -newerma x -newermt 2026-01-01", Use{Trees: []string{"."}, Looks: []string{"main.go", "x"}}},
 		{". -samefile .env", Use{Trees: []string{"."}, Looks: []string{".env"}}},
 		{". -mtime -7 -size +1k -perm -u+x -perm /111", Use{Trees: []string{"."}}},
 		{`. -printf %10p\n`, Use{Trees: []string{"."}}},
-		{". -exec grep -n x {} + -print", Use{Trees: []string{"."}, Runs: [][]string{{"grep", "-n", "x", "{}"}}}},
+		{". -exec grep -n x {} + -print", Use{Trees: []string{"."}, Runs: []Run{{[]string{"grep", "-n", "x", "{}"}, true}}}},
 		{". -exec head -1 {} ; -exec wc {} ;",
-			Use{Trees: []string{"."}, Runs: [][]string{{"head", "-1", "{}"}, {"wc", "{}"}}}},
-		{". -exec echo a + b ;", Use{Trees: []string{"."}, Runs: [][]string{{"echo", "a", "+", "b"}}}},
+			Use{Trees: []string{"."}, Runs: []Run{{[]string{"head", "-1", "{}"}, false}, {[]string{"wc", "{}"}, false}}}},
+		{". -exec echo a + b ;", Use{Trees: []string{"."}, Runs: []Run{{[]string{"echo", "a", "+", "b"}, false}}}},
 	} {
 		use, err := Find(strings.Fields(c.words))
 		if err != nil || !reflect.DeepEqual(use, c.want) {

@@ -30,15 +30,21 @@ const maxDepth = 100
 // Use is what a text reaches beyond the input that it is given. Paths stand as spelled, relative to the folder in
 // which the command runs.
 type Use struct {
-	Reads   []string   // files whose content is read
-	Looks   []string   // paths of which only the kind, the size or the times are read
-	Trees   []string   // folders that are walked to any depth, where only names, kinds and times are read
-	Writes  []string   // files that are made or overwritten
-	Removes []string   // files that are removed, or moved away
-	Deletes bool       // what is found below Trees is removed
-	Links   bool       // links are followed to get to Trees or while walking them
-	Names   []string   // patterns of the names that find looks for; of a regular expression roughly what it matches
-	Runs    [][]string // the words of commands that find runs, where {} stands for what it found
+	Reads   []string // files whose content is read
+	Looks   []string // paths of which only the kind, the size or the times are read
+	Trees   []string // folders that are walked to any depth, where only names, kinds and times are read
+	Writes  []string // files that are made or overwritten
+	Removes []string // files that are removed, or moved away
+	Deletes bool     // what is found below Trees is removed
+	Links   bool     // links are followed to get to Trees or while walking them
+	Names   []string // patterns of the names that find looks for; of a regular expression roughly what it matches
+	Runs    []Run    // commands that find runs
+}
+
+// Run is a command that find runs.
+type Run struct {
+	Words []string // in which {} stands for what it found
+	Many  bool     // for any number of files at once, in the place of one
 }
 
 // refusal is a sentence that says why a text is not surely harmless.

@@ -57,12 +57,14 @@ type devicesConfig struct {
 	log     *slog.Logger
 	about   func() device.About
 	folder  string       // where certificate and push keys are kept
+	seal    []byte       // signs the certificate's file
 	push    *device.Push // nil: its keys cannot be kept, so Web Push wakes nobody
 	book    *book.Book
 	config  func() config.Config
 	pending func() []operator.Prompt // in the windows, also what waits in the tray
 	answer  func(context.Context, operator.Answer) error
 	say     func(interact.Level, string)
+	changed func() // a device asks to be paired
 }
 
 func newDevices(c devicesConfig) *devices {
@@ -85,12 +87,13 @@ func (p *program) openDevices() error {
 		push = nil
 	}
 	p.devices = newDevices(devicesConfig{
-		log: p.log, folder: folder, push: push, book: p.book, config: p.store.Config,
+		log: p.log, folder: folder, seal: p.store.SealKey(), push: push, book: p.book, config: p.store.Config,
 		about: func() device.About {
 			language := assets.Language(p.store.Config().Look.Language)
 			return device.About{Name: hostName(), Version: p.opts.Version, Language: language}
 		},
 		pending: p.windows.open, answer: p.windows.Answer, say: p.say,
+		changed: func() { operator.Signal(p.machines.changed) },
 	})
 	p.presence.elsewhere = p.devices.ready
 	return nil
@@ -150,9 +153,13 @@ func (d *devices) newServer(address string) (*device.Server, error) {
 	if err != nil || at.Addr().IsUnspecified() {
 		return nil, fmt.Errorf("remote.phone.address: %q: want one address of this machine, with a port", address)
 	}
-	c, err := device.Certificate(filepath.Join(d.folder, certificateName), at.Addr())
+	c, replaced, err := device.Certificate(filepath.Join(d.folder, certificateName), d.seal, at.Addr())
 	if err != nil {
 		return nil, err
+	}
+	if replaced {
+		d.say(interact.Warning, lang.L("The page for phones has a new certificate. Accept it on a phone only if its "+
+			"SHA-256 is the one in nod's settings, under Machines and devices."))
 	}
 	return device.New(device.Config{
 		Address: at, Certificate: c, Page: page.Files, Desk: d, Log: d.log,
@@ -191,7 +198,7 @@ func (d *devices) phone() operator.Phone {
 	return all
 }
 
-// invite lets in one device.
+// invite has one device ask to be paired.
 func (d *devices) invite(name string, may remote.May) (operator.Invitation, error) {
 	server, problem := d.current()
 	if server != nil {
@@ -200,7 +207,8 @@ func (d *devices) invite(name string, may remote.May) (operator.Invitation, erro
 	if _, isThere := d.book.Named(name); isThere {
 		return operator.Invitation{}, fmt.Errorf("%q is the name of another: pick one that none has", name)
 	}
-	err := book.CheckName(name)
+	_, changed := d.book.Problem()
+	err := cmp.Or(changed, book.CheckName(name))
 	switch {
 	case err != nil:
 		return operator.Invitation{}, err
@@ -217,6 +225,7 @@ func (d *devices) invite(name string, may remote.May) (operator.Invitation, erro
 func (d *devices) withdrawInvitation() {
 	if server, _ := d.current(); server != nil {
 		server.Withdraw()
+		d.changed()
 	}
 }
 
@@ -338,12 +347,39 @@ func (d *devices) Find(key string) (remote.Peer, bool) {
 	return p, isPaired && p.Role == remote.RoleDevice
 }
 
-// Pair implements [device.Desk].
-func (d *devices) Pair(_ context.Context, p remote.Peer) error {
-	if err := d.book.Add(p); err != nil {
-		return device.Forbidden(err.Error())
+// Asked implements [device.Desk].
+func (d *devices) Asked() {
+	d.changed()
+	d.say(interact.Info, lang.L("A device asks to be paired. Compare its words in nod's settings, under Machines and "+
+		"devices."))
+}
+
+// asking lists the device that asks to be paired, if one does, under the name that it was invited by.
+func (d *devices) asking() []operator.Joining {
+	server, _ := d.current()
+	if server == nil {
+		return nil
 	}
-	d.say(interact.Info, lang.L("{{.Device}} is paired with nod.", map[string]any{"Device": p.Name}))
+	p, came, ok := server.Asking()
+	if !ok {
+		return nil
+	}
+	return []operator.Joining{{
+		Key: p.Key, Role: p.Role, Fingerprint: p.Key.Fingerprint(), Hello: remote.Hello{Name: p.Name}, May: p.May, Came: came,
+	}}
+}
+
+// pair lets in the device with that key, which the person has compared.
+func (d *devices) pair(key remote.Key, name string) error {
+	server, err := d.current()
+	if server == nil {
+		return cmp.Or(err, errors.New("the page for phones is off"))
+	}
+	if err := server.Admit(key.Sign, func(p remote.Peer) error { p.Name = name; return d.book.Add(p) }); err != nil {
+		return fmt.Errorf("pair: %w", err)
+	}
+	d.log.Info("paired", "name", name, "fingerprint", key.Fingerprint())
+	d.changed()
 	return nil
 }
 

@@ -109,7 +109,7 @@ func newPhoneDesk(t *testing.T) *phoneDesk {
 		log: slog.New(slog.NewTextHandler(t.Output(), nil)), folder: folder, push: push, book: d.book, config: d.config,
 		about:   func() device.About { return device.About{Name: "desk"} },
 		pending: d.w.open, answer: d.w.Answer,
-		say: func(_ interact.Level, sentence string) { d.said = append(d.said, sentence) },
+		say: func(_ interact.Level, sentence string) { d.said = append(d.said, sentence) }, changed: func() {},
 	})
 	d.presence.elsewhere, d.w.elsewhere = d.devices.ready, d.devices.ready
 	d.broker = interacttest.Broker(d.presence, &interacttest.Policy{})
@@ -143,8 +143,16 @@ func (d *phoneDesk) pair(name string, may remote.May) *devicetest.Phone {
 		d.t.Fatal(err)
 	}
 	p := devicetest.NewPhone(d.t, d.server)
-	if status, code := p.Pair(invitation.URL); status != http.StatusOK {
-		d.t.Fatalf("pair: %d %s", status, code)
+	_, _, asks := p.Ask(invitation.URL, false)
+	asking := d.devices.asking()
+	if len(asking) != 1 || asking[0].Fingerprint != asks.Words || asking[0].May != may || asking[0].Hello.Name != name {
+		d.t.Fatalf("the phone shows %q, the desk %+v", asks.Words, asking)
+	}
+	if err := d.devices.pair(asking[0].Key, name); err != nil {
+		d.t.Fatal(err)
+	}
+	if status, code, now := p.Ask(invitation.URL, true); now.Device == nil || now.Device.Name != name {
+		d.t.Fatalf("pair: %d %s %+v", status, code, now)
 	}
 	return p
 }

@@ -151,7 +151,7 @@ func (p *program) publishPeers() {
 
 // Peers implements [operator.Operator].
 func (o operatorAPI) Peers(context.Context) (operator.Peers, error) {
-	all := operator.Peers{Joining: o.p.machines.asking()}
+	all := operator.Peers{Joining: append(o.p.devices.asking(), o.p.machines.asking()...)}
 	if o.p.identity != nil {
 		all.Desk = o.p.identity.Key()
 		all.Fingerprint = all.Desk.Fingerprint()
@@ -174,6 +174,9 @@ func (o operatorAPI) Peers(context.Context) (operator.Peers, error) {
 
 // Pair implements [operator.Operator].
 func (o operatorAPI) Pair(_ context.Context, key remote.Key, name string) error {
+	if key.Seal == "" { // as of a device
+		return o.p.devices.pair(key, name)
+	}
 	return o.p.machines.pair(key, name)
 }
 

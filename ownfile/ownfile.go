@@ -4,6 +4,8 @@ package ownfile
 
 import (
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -105,6 +107,15 @@ func withoutPath(err error) error {
 		return fmt.Errorf("%s: %w", path.Op, path.Err)
 	}
 	return err
+}
+
+// Sum is the HMAC-SHA256 by which nod knows a text of its own from one that another program wrote. The kind says what
+// for: no sum of one kind counts for another.
+func Sum(key []byte, kind string, text []byte) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte(kind))
+	h.Write(text)
+	return h.Sum(nil)
 }
 
 // Write replaces a file as a whole or not at all, and a link in its place by a file. It makes the folder when it is

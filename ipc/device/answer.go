@@ -48,8 +48,19 @@ func (s *sent) at(key string, id interact.ID, digest string) (time.Time, bool) {
 	return v.at, isKnown && v.digest == digest
 }
 
+// outcomes are those that a device may give to a request of a kind.
+var outcomes = map[interact.Kind][]interact.Outcome{
+	interact.KindApprove: {interact.Allowed, interact.Denied},
+	interact.KindAsk:     {interact.Answered, interact.Dismissed},
+	interact.KindConfirm: {interact.Answered, interact.Dismissed},
+	interact.KindForm:    {interact.Answered, interact.Dismissed},
+}
+
 // check says why an answer does not count that was given to a view a while after it was sent.
 func (a Answer) check(v View, since time.Duration) *Problem {
+	if !slices.Contains(outcomes[v.Kind], a.Outcome) {
+		return Invalid(lang.L("This is no answer to what is asked."), "")
+	}
 	isNo := a.Outcome == interact.Denied || a.Outcome == interact.Dismissed ||
 		a.Outcome == interact.Answered && v.Kind == interact.KindConfirm && !a.Confirmed
 	offers := func(b Affirmation) bool { return b.Suggestion == a.Suggestion }

@@ -1,73 +1,87 @@
 package device
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/hex"
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/big"
 	"net"
 	"net/netip"
-	"slices"
+	"strings"
 	"time"
 
 	"nod/ownfile"
 )
 
 const (
-	// lifetime is how long a certificate holds: no longer than what phones accept.
-	lifetime = 800 * 24 * time.Hour
+	// lifetime is how long a certificate holds: with the day before it, as long as browsers accept of any authority.
+	lifetime = 397 * 24 * time.Hour
 	// renewBefore is how long before its end another takes its place, when the server starts.
 	renewBefore    = 30 * 24 * time.Hour
 	maxCertificate = 16 << 10 // bytes of the file
 )
 
-// Certificate reads the server's certificate and its key from a file that only its owner can read. Where there is none
-// for the address, or not for long, it makes one.
-func Certificate(path string, address netip.Addr) (tls.Certificate, error) {
-	kept, err := readCertificate(path)
+// sealed is signed before the text of the file: the same key signs other files of nod's. sealBlock holds the seal.
+const (
+	sealed    = "nod phone certificate 1\n"
+	sealBlock = "NOD SEAL"
+)
+
+// Certificate reads the server's certificate and its key from a file that only its owner can read, and that nod has
+// sealed with key. Where there is none for the address, not for long, or one of another program, it makes one, and
+// reports whether it took the place of another.
+func Certificate(path string, key []byte, address netip.Addr) (c tls.Certificate, replaced bool, err error) {
+	kept, err := readCertificate(path, key)
 	if err == nil && suits(kept, address, time.Now()) {
-		return kept, nil
+		return kept, false, nil
 	}
-	made, text, err := newCertificate(address, time.Now())
-	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("make a certificate for %s: %w", address, err)
+	made, text, makeErr := newCertificate(address, time.Now())
+	if makeErr != nil {
+		return c, false, fmt.Errorf("make a certificate for %s: %w", address, makeErr)
 	}
-	if err := ownfile.Write(path, text, 0o600); err != nil {
-		return tls.Certificate{}, fmt.Errorf("keep the certificate: %w", err)
+	seal := pem.EncodeToMemory(&pem.Block{Type: sealBlock, Bytes: ownfile.Sum(key, sealed, text)})
+	if err := ownfile.Write(path, append(text, seal...), 0o600); err != nil {
+		return c, false, fmt.Errorf("keep the certificate: %w", err)
 	}
-	return made, nil
+	return made, !errors.Is(err, fs.ErrNotExist), nil
 }
 
-// Fingerprint is the hex SHA-256 of a certificate, as browsers show it.
+// Fingerprint is the SHA-256 of a certificate, written as certificate viewers and openssl do: AB:CD:…
 func Fingerprint(c tls.Certificate) string {
 	sum := sha256.Sum256(c.Leaf.Raw)
-	return hex.EncodeToString(sum[:])
+	return strings.ReplaceAll(fmt.Sprintf("% X", sum[:]), " ", ":")
 }
 
-func readCertificate(path string) (tls.Certificate, error) {
+func readCertificate(path string, key []byte) (tls.Certificate, error) {
 	text, err := ownfile.ReadSecret(path, maxCertificate)
 	if err != nil {
 		return tls.Certificate{}, err
 	}
+	at := max(bytes.LastIndex(text, []byte("-----BEGIN "+sealBlock)), 0)
+	seal, rest := pem.Decode(text[at:])
+	if text = text[:at]; seal == nil || len(rest) > 0 || !hmac.Equal(seal.Bytes, ownfile.Sum(key, sealed, text)) {
+		return tls.Certificate{}, errors.New("another program has written it")
+	}
 	c, err := tls.X509KeyPair(text, text)
-	if err == nil && c.Leaf == nil {
-		err = errors.New("no certificate")
+	if err == nil && len(c.Certificate) != withAuthority {
+		err = errors.New("no certificate with its authority")
 	}
 	return c, err
 }
 
-// suits reports whether a certificate is one of nod's for the address, and holds for a while.
+// suits reports whether a certificate of nod's is for the address, and holds for a while.
 func suits(c tls.Certificate, address netip.Addr, now time.Time) bool {
-	isFor := slices.ContainsFunc(c.Leaf.IPAddresses, func(ip net.IP) bool { return ip.Equal(address.AsSlice()) })
-	return isFor && len(c.Leaf.IPAddresses) == 1 && len(c.Certificate) == withAuthority &&
+	return len(c.Leaf.IPAddresses) == 1 && c.Leaf.IPAddresses[0].Equal(address.AsSlice()) &&
 		!now.Before(c.Leaf.NotBefore) && now.Before(c.Leaf.NotAfter.Add(-renewBefore))
 }
 
@@ -75,8 +89,12 @@ func suits(c tls.Certificate, address netip.Addr, now time.Time) bool {
 const withAuthority = 2
 
 // Authority is the certificate, in DER, that a phone can be told to trust: phones take authorities only. It has signed
-// the server's certificate and never signs another: its key was thrown away.
+// the server's certificate and never signs another: its key was thrown away. It could vouch for the one address only,
+// and for no name.
 func Authority(c tls.Certificate) []byte { return c.Certificate[withAuthority-1] }
+
+// noName is what no name is in (RFC 2606): a constraint to it permits none.
+const noName = "nod.invalid"
 
 func newCertificate(address netip.Addr, now time.Time) (c tls.Certificate, text []byte, err error) {
 	authority, authorityKey, err := newTemplate("nod at "+address.String(), now)
@@ -84,6 +102,13 @@ func newCertificate(address netip.Addr, now time.Time) (c tls.Certificate, text 
 		return c, nil, err
 	}
 	authority.IsCA, authority.MaxPathLenZero, authority.KeyUsage = true, true, x509.KeyUsageCertSign
+	authority.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	authority.PermittedIPRanges = []*net.IPNet{{
+		IP: address.AsSlice(), Mask: net.CIDRMask(address.BitLen(), address.BitLen()),
+	}}
+	authority.PermittedDNSDomainsCritical = true // as all constraints are then
+	authority.PermittedDNSDomains = []string{noName}
+	authority.PermittedEmailAddresses, authority.PermittedURIDomains = []string{noName}, []string{noName}
 	root, err := x509.CreateCertificate(rand.Reader, authority, authority, authorityKey.Public(), authorityKey)
 	if err != nil {
 		return c, nil, err

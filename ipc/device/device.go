@@ -31,9 +31,10 @@
 // A nonce counts once, for two minutes. GET /nonce returns a [Nonce], and so does each reply to a signed request, in
 // the header Nod-Nonce: the next request needs no trip of its own.
 //
-// POST /pair takes a [Pairing], signed with the key that it is about, and returns the [Device]. The secret is that of
-// an invitation, which the person's camera reads as https://ADDRESS:PORT/#pair=SECRET&fp=SHA256. It counts once, for
-// five minutes. 403 with the code "invitation": it does not count, whatever the reason.
+// POST /pair takes a [Pairing], signed with the key that it is about, and returns [Paired]. The secret is that of an
+// invitation, which the person's camera reads as https://ADDRESS:PORT/#pair=SECRET&fp=SHA256. It counts for five minutes
+// and for the first device that shows it. That device is paired once the person has compared the words at the desk with
+// those in the reply: until then, ask again. 403 with the code "invitation": it does not count, whatever the reason.
 //
 // GET /prompts?after=CURSOR returns the [Prompts] that are pending and not put off, oldest first. With the cursor of
 // the last reply it waits for something else to say, 25 seconds at most; without one it returns at once. 401 with the
@@ -66,8 +67,15 @@ type Nonce struct {
 
 // Pairing is how a device becomes one of the person's.
 type Pairing struct {
-	Secret string `json:"secret"` // of the invitation
-	Key    string `json:"key"`    // as in Authorization
+	Secret string `json:"secret"`          // of the invitation
+	Key    string `json:"key"`             // as in Authorization
+	Waits  bool   `json:"waits,omitempty"` // for what the person decides, 25 seconds at most; else for nothing
+}
+
+// Paired is how far a pairing is.
+type Paired struct {
+	Words  string  `json:"words"`            // of the device's key, for the person to compare with those at the desk
+	Device *Device `json:"device,omitempty"` // once they have
 }
 
 // Device is what the person calls a device, and what it may do.
@@ -240,7 +248,7 @@ type Answer struct {
 	Digest   string      `json:"digest"`   // hex SHA-256 of the bytes of the view
 	Seen     bool        `json:"seen"`     // the end of what must be read has been in view
 
-	// Outcome is allowed or denied for an approval, else answered or dismissed (decline to answer).
+	// Outcome is allowed or denied for an approval, else answered or dismissed (decline to answer): no other counts.
 	Outcome    interact.Outcome          `json:"outcome"`
 	Reason     string                    `json:"reason,omitempty"`     // with denied
 	Suggestion int                       `json:"suggestion,omitempty"` // with allowed: of the button

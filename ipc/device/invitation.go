@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"sync"
 	"time"
 
@@ -13,17 +14,18 @@ import (
 const (
 	// InvitedFor is how long an invitation counts.
 	InvitedFor = 5 * time.Minute
-	maxGuesses = 10 // wrong secrets that end an invitation
+	// secretSize is more bytes than anybody guesses: wrong secrets are refused, and neither counted nor remembered.
 	secretSize = 32
 )
 
-// invitations keeps the one invitation that counts.
+// invitations keeps the one invitation that counts, and the device that asks to be paired by it.
 type invitations struct {
-	mu      sync.Mutex
-	digest  [sha256.Size]byte // of the secret
-	peer    remote.Peer       // name and rights
-	until   time.Time         // zero: there is none
-	guesses int
+	mu     sync.Mutex
+	digest [sha256.Size]byte // of the secret
+	peer   remote.Peer       // name and rights; the key is that of the device that asks, empty while none does
+	came   time.Time         // when it asked
+	until  time.Time         // zero: there is no invitation
+	over   chan struct{}     // closed when the person has decided, or the invitation was withdrawn
 }
 
 // invite makes an invitation in place of any other, and returns its secret.
@@ -33,7 +35,8 @@ func (i *invitations) invite(name string, may remote.May) (secret string, until 
 	secret = encoding.EncodeToString(raw)
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.digest, i.guesses = sha256.Sum256([]byte(secret)), 0
+	i.end()
+	i.digest, i.over = sha256.Sum256([]byte(secret)), make(chan struct{})
 	i.peer, i.until = remote.Peer{Name: name, Role: remote.RoleDevice, May: may}, time.Now().Add(InvitedFor)
 	return secret, i.until
 }
@@ -42,22 +45,62 @@ func (i *invitations) invite(name string, may remote.May) (secret string, until 
 func (i *invitations) withdraw() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.until = time.Time{}
+	i.end()
 }
 
-// take reports whether the secret is that of an invitation that counts, which it does no more then.
-func (i *invitations) take(secret string) (remote.Peer, bool) {
+// end needs i.mu.
+func (i *invitations) end() {
+	if i.over != nil {
+		close(i.over)
+	}
+	i.peer, i.until, i.over = remote.Peer{}, time.Time{}, nil
+}
+
+// counts needs i.mu.
+func (i *invitations) counts() bool { return i.over != nil && !isPast(i.until) }
+
+// ask has the device with that key ask to be paired, if it has the secret, no other device asks, and its request is
+// fresh: that is looked at last, for who has the secret. It returns what is closed once that is decided, and whether
+// the device has just come.
+func (i *invitations) ask(secret, key string, isFresh func() bool) (over <-chan struct{}, isNew bool, p *Problem) {
 	digest := sha256.Sum256([]byte(secret))
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	isRight := subtle.ConstantTimeCompare(digest[:], i.digest[:]) == 1
-	if i.until.IsZero() || isPast(i.until) {
-		return remote.Peer{}, false
+	switch isNew = i.peer.Key.Sign == ""; {
+	case !isRight || !i.counts() || !isNew && i.peer.Key.Sign != key:
+		return nil, false, uninvited()
+	case !isFresh():
+		return nil, false, stale()
+	case isNew:
+		i.peer.Key.Sign, i.came = key, time.Now()
 	}
-	if i.guesses++; isRight || i.guesses >= maxGuesses {
-		i.until = time.Time{}
+	return i.over, isNew, nil
+}
+
+// asking is the device that asks to be paired, and since when.
+func (i *invitations) asking() (peer remote.Peer, came time.Time, ok bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.peer, i.came, i.counts() && i.peer.Key.Sign != ""
+}
+
+// admit has pair take in the device that asks, if it is the one with that key, which ends the invitation.
+func (i *invitations) admit(key string, pair func(remote.Peer) error) error {
+	peer, _, ok := i.asking()
+	if !ok || peer.Key.Sign != key {
+		return errors.New("this device does not ask any more: show it another code")
 	}
-	return i.peer, isRight
+	peer.Added = time.Now()
+	if err := pair(peer); err != nil {
+		return err
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.peer.Key.Sign == key {
+		i.end()
+	}
+	return nil
 }
 
 // isPast goes by the wall clock, too: the other one stands still while the computer sleeps.

@@ -41,7 +41,10 @@ func busy() *Problem { return problem(codeBusy, lang.L("That is too much at once
 func refused() *Problem {
 	return problem(codeRefused, lang.L("This did not come from nod's own page."))
 }
-func stale() *Problem    { return problem(codeNonce, lang.L("The request came too late, or twice.")) }
+func stale() *Problem { return problem(codeNonce, lang.L("The request came too late, or twice.")) }
+func uninvited() *Problem {
+	return problem(codeInvitation, lang.L("This invitation is not valid, or no longer: make another one."))
+}
 func unpaired() *Problem { return problem(codeUnpaired, lang.L("This device is not paired with nod.")) }
 
 // Gone says that a prompt is not pending any more.

@@ -3,38 +3,28 @@ package device
 import (
 	"net/netip"
 	"sync"
-	"time"
 
 	"golang.org/x/time/rate"
 )
 
-// How often something may be asked for.
+// How often one address may ask for something, or connect. There is no limit that addresses share: whoever reached it
+// would use up what is there for the others.
 const (
-	perSecond      = 20  // requests from one address
-	burst          = 120 // enough to open the page anew a few times in a row
-	pairsPerMinute = 12
-	pairBurst      = 6
-	maxAddresses   = 1024 // that are remembered
+	perSecond    = 20
+	burst        = 120  // enough to open the page anew a few times in a row
+	maxAddresses = 1024 // that are remembered
 )
 
 // rates limits who asks how often.
 type rates struct {
-	pairing *rate.Limiter // of all, whoever asks
-
 	mu sync.Mutex
 	of map[netip.Addr]*rate.Limiter
 }
 
-func newRates() *rates {
-	return &rates{
-		pairing: rate.NewLimiter(rate.Every(time.Minute/pairsPerMinute), pairBurst),
-		of:      map[netip.Addr]*rate.Limiter{},
-	}
-}
+func newRates() *rates { return &rates{of: map[netip.Addr]*rate.Limiter{}} }
 
-// allow reports whether one more request may come from there.
-func (r *rates) allow(remote string) bool {
-	from := network(remote)
+// allow reports whether one more may come from there.
+func (r *rates) allow(from netip.Addr) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one := r.of[from]
@@ -46,4 +36,14 @@ func (r *rates) allow(remote string) bool {
 		r.of[from] = one
 	}
 	return one.Allow()
+}
+
+// peerAddress is where a connection comes from. Each address of IPv6 is one of its own: devices of one network share the
+// rest of it.
+func peerAddress(remote string) netip.Addr {
+	at, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return at.Addr().Unmap().WithZone("")
 }

@@ -68,7 +68,7 @@ func (s *Server) guard(r *http.Request) *Problem {
 			return refused()
 		}
 	}
-	if !s.rates.allow(r.RemoteAddr) {
+	if !s.rates.allow(peerAddress(r.RemoteAddr)) {
 		return busy()
 	}
 	return nil
@@ -145,46 +145,64 @@ func decode(body []byte, into any) *Problem {
 	return nil
 }
 
-// pair takes in the device that has the secret of the invitation.
+// pair has the device that has the secret of the invitation ask to be paired, and tells it what the person decides.
 func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
-	peer, p := s.paired(r)
+	paired, p := s.paired(r)
 	if p != nil {
 		writeProblem(w, p)
 		return
 	}
-	s.Log.Info("a device was paired", "device", peer.Name, "from", r.RemoteAddr)
 	w.Header().Set("Nod-Nonce", s.nonces.make())
-	writeJSON(w, http.StatusOK, Device{peer.Name, peer.May})
+	writeJSON(w, http.StatusOK, paired)
 }
 
-func (s *Server) paired(r *http.Request) (peer remote.Peer, p *Problem) {
-	if !s.rates.pairing.Allow() {
-		return peer, busy()
-	}
+func (s *Server) paired(r *http.Request) (paired Paired, p *Problem) {
 	body, c, p := read(r)
 	if p != nil {
-		return peer, p
+		return paired, p
 	}
 	var asked Pairing
 	if p := decode(body, &asked); p != nil {
-		return peer, p
+		return paired, p
 	}
 	if asked.Key != c.key {
-		return peer, unpaired()
+		return paired, unpaired()
 	}
-	if !s.nonces.spend(c.nonce) {
-		return peer, stale()
+	paired.Words = remote.Key{Sign: c.key}.Fingerprint()
+	over, isNew, p := s.invitations.ask(asked.Secret, c.key, func() bool { return s.nonces.spend(c.nonce) })
+	if p != nil && p.Code == codeInvitation {
+		return s.decided(paired, c)
+	} else if p != nil {
+		return paired, p
 	}
-	peer, ok := s.invitations.take(asked.Secret)
-	if !ok {
-		s.Log.Warn("a device showed an invitation that does not count", "from", r.RemoteAddr)
-		return peer, problem(codeInvitation, lang.L("This invitation is not valid, or no longer: make another one."))
+	if isNew {
+		s.Log.Info("a device asks to be paired", "words", paired.Words, "from", r.RemoteAddr)
+		s.Desk.Asked()
 	}
-	peer.Key, peer.Added = remote.Key{Sign: asked.Key}, time.Now()
-	if err := s.Desk.Pair(r.Context(), peer); err != nil {
-		return peer, s.problemOf(err)
+	if !asked.Waits {
+		return paired, nil
 	}
-	return peer, nil
+	if !s.enter(c.key) {
+		return paired, busy()
+	}
+	defer s.leave(c.key)
+	select {
+	case <-r.Context().Done():
+	case <-time.After(newsTimeout):
+	case <-over:
+		return s.decided(paired, c)
+	}
+	return paired, nil
+}
+
+// decided is what a device hears whose invitation counts no more: the person may have let it in.
+func (s *Server) decided(paired Paired, c credentials) (Paired, *Problem) {
+	device, isPaired := s.Desk.Find(c.key)
+	if !isPaired {
+		return paired, uninvited()
+	}
+	paired.Device = &Device{device.Name, device.May}
+	return paired, nil
 }
 
 // problemOf is an error as a device reads it.
@@ -221,6 +239,7 @@ func (s *Server) signed(h func(request) reply) http.HandlerFunc {
 			writeProblem(w, p)
 			return
 		}
+		know(r.Context())
 		told := h(request{r, device, body})
 		w.Header().Set("Nod-Nonce", s.nonces.make())
 		switch {

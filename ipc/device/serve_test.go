@@ -3,6 +3,7 @@ package device_test
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -67,45 +68,185 @@ func TestServeOverTLS(t *testing.T) {
 	}
 }
 
-// One address takes no more than its share, whatever it does with its connections, and gets it back.
+// dialFrom connects to a server from an address of this machine.
+func dialFrom(t *testing.T, s *device.Server, from string) net.Conn {
+	t.Helper()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+	c, err := d.DialContext(t.Context(), "tcp", atServer(t, s))
+	if err != nil {
+		t.Skipf("this system does not connect from %s: %v", from, err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// shakes reports whether the server still holds a connection: it answers a hello.
+func shakes(t *testing.T, c net.Conn) bool {
+	t.Helper()
+	return tls.Client(c, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(t.Context()) == nil
+}
+
+// One address takes no more than its share, whatever it does with its connections, and what it opens last is served.
 func TestOneAddressTakesItsShare(t *testing.T) {
 	s := devicetest.Start(t, &devicetest.Desk{}, page)
 	var held []net.Conn
-	refused := 0
 	for range 40 {
-		c, err := net.Dial("tcp", atServer(t, s))
-		if err != nil {
-			t.Fatal(err)
-		}
-		held = append(held, c)
+		held = append(held, dialFrom(t, s, "127.0.0.1"))
 	}
+	if !shakes(t, dialFrom(t, s, "127.0.0.1")) {
+		t.Error("there is no room for the last one")
+	}
+	left := 0
 	for _, c := range held {
-		shake := tls.Client(c, &tls.Config{InsecureSkipVerify: true})
-		if shake.Handshake() != nil {
-			refused++
+		if shakes(t, c) {
+			left++
 		}
 	}
-	if refused != 28 {
-		t.Errorf("%d of 40 connections were refused", refused)
+	if left != 11 {
+		t.Errorf("%d of 40 are left beside the last one, want 11", left)
 	}
-	for _, c := range held {
-		_ = c.Close()
+}
+
+// Many addresses that each hold what they get leave room for one more, which is paired meanwhile and stays.
+func TestManyAddressesLeaveRoom(t *testing.T) {
+	d := &devicetest.Desk{Compares: true}
+	s := devicetest.Start(t, d, page)
+	flood := func(addresses, each int) (last net.Conn) {
+		for i := range addresses {
+			for range each {
+				last = dialFrom(t, s, fmt.Sprintf("127.0.0.%d", 10+i))
+			}
+		}
+		return last
 	}
+	flood(20, 12)
 	client := trusting(s, 0)
 	defer client.CloseIdleConnections()
-	for { // until the server has seen that they are gone
-		reply, err := client.Get(s.URL())
-		if err == nil {
-			_ = reply.Body.Close()
-			return
+	dials := 0
+	client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, at string) (net.Conn, error) {
+		dials++
+		return new(net.Dialer).DialContext(ctx, network, at)
+	}
+	p := devicetest.NewPhone(t, s).Over(client)
+	invitation, _ := s.Invite("phone", all)
+	if status, code, _ := p.Ask(invitation, false); status != http.StatusOK {
+		t.Fatalf("it cannot ask: %d %s", status, code)
+	}
+	flood(20, 12)
+	if err := d.Admit(); err != nil {
+		t.Fatal(err)
+	}
+	var now device.Prompts
+	if status, code := p.Do("GET", "/prompts", nil, &now); status != http.StatusOK {
+		t.Fatalf("prompts: %d %s", status, code)
+	}
+	news := make(chan int, 1)
+	go func() {
+		status, _ := p.Do("GET", "/prompts?after="+now.Cursor, nil, &now)
+		news <- status
+	}()
+	if !shakes(t, flood(200, 1)) {
+		t.Error("the last connection of the flood is not served")
+	}
+	d.Show(devicetest.Command())
+	if status := <-news; status != http.StatusOK || len(now.Prompts) != 1 || dials != 1 {
+		t.Errorf("while others flood: %d, %d prompts, over %d connections", status, len(now.Prompts), dials)
+	}
+}
+
+// Wrong secrets from one address, as fast as it gets, cost another address nothing.
+func TestGuessesFromElsewhere(t *testing.T) {
+	s := devicetest.Start(t, &devicetest.Desk{}, page)
+	from := func(ip string) *http.Client {
+		client := trusting(s, 0)
+		client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, at string) (net.Conn, error) {
+			return (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}}).DialContext(ctx, network, at)
 		}
+		t.Cleanup(client.CloseIdleConnections)
+		return client
+	}
+	_ = dialFrom(t, s, "127.0.0.2").Close()
+	invitation, _ := s.Invite("phone", all)
+	for _, ip := range []string{"127.0.0.2", "127.0.0.3"} {
+		stranger := devicetest.NewPhone(t, s).Over(from(ip))
+		body := device.Pairing{Secret: strings.Repeat("A", 43), Key: stranger.Key()}
+		nonce, busy := stranger.Nonce(), false
+		for range 1000 {
+			w := stranger.Send(stranger.Sign(stranger.Request("POST", "/pair", body), nonce, body))
+			if busy = w.Code == http.StatusTooManyRequests; busy {
+				break
+			}
+			if code := devicetest.Read(t, w, nil); code != "invitation" {
+				t.Fatalf("a guess: %q", code)
+			}
+		}
+		if !busy {
+			t.Errorf("%s guesses without end", ip)
+		}
+	}
+	if status, code := devicetest.NewPhone(t, s).Over(from("127.0.0.4")).Pair(invitation); status != http.StatusOK {
+		t.Errorf("the right one: %d %s", status, code)
+	}
+}
+
+// given is a listener that is given its connections.
+type given chan net.Conn
+
+func (g given) Accept() (net.Conn, error) {
+	c, ok := <-g
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return c, nil
+}
+
+func (g given) Close() error { close(g); return nil }
+func (given) Addr() net.Addr { return &net.TCPAddr{} }
+
+// Who connects and says nothing, or says it letter by letter, does not keep the connection.
+func TestSlowSpeakersAreCut(t *testing.T) {
+	for name, speak := range map[string]func(net.Conn) error{
+		"no hello":     func(net.Conn) error { return nil },
+		"half a hello": func(c net.Conn) error { _, err := c.Write([]byte{22, 3, 1, 1}); return err },
+		"slow header": func(c net.Conn) error {
+			shaken := tls.Client(c, &tls.Config{InsecureSkipVerify: true})
+			_, err := shaken.Write([]byte("GET / HTTP/1.1\r\nX: "))
+			for err == nil {
+				time.Sleep(time.Second)
+				_, err = shaken.Write([]byte("x"))
+			}
+			return nil
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := devicetest.New(t, &devicetest.Desk{}, page)
+			ctx, cancel := context.WithCancel(t.Context())
+			l := make(given)
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				_ = s.Serve(ctx, l)
+			}()
+			ours, theirs := net.Pipe()
+			began := time.Now()
+			l <- theirs
+			if err := speak(ours); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			_, _ = io.Copy(io.Discard, ours) // until it is closed
+			if after := time.Since(began); after > 10*time.Second {
+				t.Errorf("%s: it is closed after %v", name, after)
+			}
+			cancel()
+			<-ended
+		})
 	}
 }
 
 // An address that this machine has not got is waited for, and that is said.
 func TestTheAddressIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, err := device.Certificate(filepath.Join(t.TempDir(), "phone.pem"), netip.MustParseAddr("198.51.100.7"))
+		c, _, err := device.Certificate(filepath.Join(t.TempDir(), "phone.pem"), nil, netip.MustParseAddr("198.51.100.7"))
 		if err != nil {
 			t.Fatal(err)
 		}

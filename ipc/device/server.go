@@ -13,10 +13,9 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/net/netutil"
 
 	"nod/interact"
 	"nod/ipc/remote"
@@ -57,8 +56,8 @@ type Desk interface {
 	About() About
 	// Find returns the device with a key, which the person has paired and not revoked.
 	Find(key string) (remote.Peer, bool)
-	// Pair takes in a device that was invited.
-	Pair(ctx context.Context, p remote.Peer) error
+	// Asked tells that a device that was invited asks to be paired: see [Server.Asking].
+	Asked()
 	// Prompts are those that are pending for a device, oldest first.
 	Prompts(d remote.Peer) []Headline
 	// View is a prompt as it is now, for a device. The error is [Gone]'s when it is not pending.
@@ -113,14 +112,23 @@ func hostOf(ip netip.Addr) string {
 // URL is where the page is.
 func (s *Server) URL() string { return "https://" + s.host + "/" }
 
-// Invite lets in the one device that shows what the address says, under a name. An invitation before it ends.
+// Invite has the one device that shows what the address says ask to be paired, under a name. An invitation before it
+// ends.
 func (s *Server) Invite(name string, may remote.May) (url string, until time.Time) {
 	secret, until := s.invitations.invite(name, may)
-	return s.URL() + "#pair=" + secret + "&fp=" + Fingerprint(s.Certificate), until
+	return s.URL() + "#pair=" + secret + "&fp=" + strings.ReplaceAll(Fingerprint(s.Certificate), ":", ""), until
 }
 
-// Withdraw has the invitation that was made last let in nobody any more.
+// Withdraw has the invitation that was made last count no more, nor the device that asks by it.
 func (s *Server) Withdraw() { s.invitations.withdraw() }
+
+// Asking is the device that asks to be paired, and since when: its name and rights are those of the invitation.
+func (s *Server) Asking() (peer remote.Peer, came time.Time, ok bool) { return s.invitations.asking() }
+
+// Admit has pair take in the device that asks, if it is the one with that key.
+func (s *Server) Admit(key string, pair func(remote.Peer) error) error {
+	return s.invitations.admit(key, pair)
+}
 
 // Problem says why nothing is served now; nil when it is.
 func (s *Server) Problem() error {
@@ -169,7 +177,10 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		Handler: s, MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		BaseContext: func(net.Listener) context.Context { return serving },
-		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, c.(*tls.Conn).NetConn())
+		},
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		TLSConfig: &tls.Config{
 			MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{s.Certificate},
 			NextProtos: []string{"h2", "http/1.1"},
@@ -186,73 +197,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer stopped()
 	s.Log.Info("devices can reach nod", "url", s.URL())
 	s.setProblem(nil)
-	return server.ServeTLS(netutil.LimitListener(&fairListener{Listener: l, open: map[netip.Addr]int{}}, maxConnections),
-		"", "")
-}
-
-// fairListener leaves no address more than its share of connections.
-type fairListener struct {
-	net.Listener
-	mu   sync.Mutex
-	open map[netip.Addr]int
-}
-
-// Accept implements [net.Listener].
-func (l *fairListener) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		from := network(c.RemoteAddr().String())
-		if l.enter(from) {
-			return &fairConn{Conn: c, leave: sync.OnceFunc(func() { l.leave(from) })}, nil
-		}
-		_ = c.Close()
-	}
-}
-
-func (l *fairListener) enter(from netip.Addr) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.open[from] >= maxOfOne {
-		return false
-	}
-	l.open[from]++
-	return true
-}
-
-func (l *fairListener) leave(from netip.Addr) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.open[from]--; l.open[from] == 0 {
-		delete(l.open, from)
-	}
-}
-
-type fairConn struct {
-	net.Conn
-	leave func()
-}
-
-// Close implements [net.Conn].
-func (c *fairConn) Close() error {
-	c.leave()
-	return c.Conn.Close()
-}
-
-// network is whom an address belongs to: of IPv6 a whole network, in which one machine has as many as it wants.
-func network(remote string) netip.Addr {
-	at, err := netip.ParseAddrPort(remote)
-	if err != nil {
-		return netip.Addr{}
-	}
-	ip := at.Addr().Unmap().WithZone("")
-	if ip.Is6() {
-		prefix, _ := ip.Prefix(64)
-		return prefix.Addr()
-	}
-	return ip
+	return server.ServeTLS(&fairListener{Listener: l, rates: s.rates}, "", "")
 }
 
 // ServeHTTP implements [http.Handler].

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -151,16 +152,43 @@ func TestADeviceAnswersWhatItMay(t *testing.T) {
 		if _, code := p.Do("POST", "/answer", yes(v, digest), nil); code != "forbidden" {
 			t.Errorf("above the class: %q, want forbidden", code)
 		}
-		a := yes(v, digest)
-		a.Outcome, a.Text = interact.Answered, "yes"
-		if _, code := p.Do("POST", "/answer", a, nil); code != "forbidden" {
-			t.Errorf("by another outcome: %q, want forbidden", code)
-		}
-		a.Outcome = interact.Unavailable
-		if _, code := p.Do("POST", "/answer", a, nil); code != "forbidden" {
-			t.Errorf("by an outcome that is not a person's: %q, want forbidden", code)
-		}
 	})
+}
+
+// An approval is allowed or denied, all else is answered or declined: no other outcome of a device counts.
+func TestOutcomes(t *testing.T) {
+	counts := map[interact.Kind][]interact.Outcome{
+		interact.KindApprove: {interact.Allowed, interact.Denied},
+		interact.KindAsk:     {interact.Answered, interact.Dismissed},
+		interact.KindConfirm: {interact.Answered, interact.Dismissed},
+		interact.KindForm:    {interact.Answered, interact.Dismissed},
+	}
+	outcomes := []interact.Outcome{
+		interact.Allowed, interact.Denied, interact.Answered, interact.Dismissed, interact.Withdrawn, interact.TimedOut,
+		interact.Unavailable, interact.Cancelled, "pending", "Allowed", "allowed ", "",
+	}
+	for _, view := range []device.View{
+		devicetest.Command(), devicetest.Plan(), devicetest.Ask(), devicetest.Confirm(), devicetest.Form(),
+	} {
+		for _, outcome := range outcomes {
+			synctest.Test(t, func(t *testing.T) {
+				d, _, p := paired(t)
+				d.Show(view)
+				v, digest := p.View(view.ID)
+				time.Sleep(time.Second)
+				a := yes(v, digest)
+				a.Outcome, a.Suggestion = outcome, 0
+				if outcome == interact.Allowed && view.ID == "plan" {
+					a.Suggestion = 1
+				}
+				want := slices.Contains(counts[view.Kind], outcome)
+				_, code := p.Do("POST", "/answer", a, nil)
+				if len(d.Answers()) > 0 != want || !want && code != "invalid" {
+					t.Errorf("%s, %q: %q, %d answers, want it to count: %v", view.ID, outcome, code, len(d.Answers()), want)
+				}
+			})
+		}
+	}
 }
 
 // slowDesk is one of which something changes while it works a view out.
@@ -341,29 +369,118 @@ func TestAnInvitationCountsOnce(t *testing.T) {
 	})
 }
 
-// Who guesses ends the invitation long before they could be right, and is slow.
-func TestGuessingEndsAnInvitation(t *testing.T) {
+// Whoever has not the secret ends no invitation, and takes nothing from whoever has: no number of attempts counts
+// against others, and none is remembered.
+func TestGuessingTakesNothingFromOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, s, p := paired(t)
-		right, _ := s.Invite("phone", all)
+		right, _ := s.Invite("other", all)
+		stranger := devicetest.NewPhone(t, s)
+		body := device.Pairing{Secret: strings.Repeat("A", 43), Key: stranger.Key(), Waits: true}
+		nonce := stranger.Nonce()
+		from := func(r *http.Request, address string) string {
+			r.RemoteAddr = address
+			return devicetest.Read(t, p.Send(r), nil)
+		}
 		busy := 0
-		for range 40 {
-			_, code := p.Pair(s.URL() + "#pair=" + strings.Repeat("A", 43))
-			if code == "busy" {
+		for range 1000 {
+			switch code := from(stranger.Sign(stranger.Request("POST", "/pair", body), nonce, body), "192.0.2.66:1"); code {
+			case "busy":
 				busy++
-			} else if code != "invitation" {
+			case "invitation": // not "nonce": those of strangers are not kept
+			default:
 				t.Fatalf("%q", code)
 			}
-			time.Sleep(time.Second)
 		}
-		if busy < 20 {
-			t.Errorf("%d of 40 attempts within 40 seconds were refused", busy)
+		if busy < 800 {
+			t.Errorf("%d of 1000 attempts at once were refused", busy)
 		}
-		time.Sleep(time.Minute)
-		if _, code := p.Pair(right); code != "invitation" {
+		if _, code := devicetest.NewPhone(t, s).Pair(right); code != "" {
 			t.Errorf("the right secret after the guesses: %q", code)
 		}
 	})
+}
+
+// Who has the link is not let in by that: the person compares words, of which no other key has the same, and the first
+// device that asks keeps its place.
+func TestTheDeskLetsIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &devicetest.Desk{Compares: true}
+		s := devicetest.New(t, d, page)
+		p, thief := devicetest.NewPhone(t, s), devicetest.NewPhone(t, s)
+		invitation, _ := s.Invite("phone", all)
+		_, _, asks := p.Ask(invitation, false)
+		if want := (remote.Key{Sign: p.Key()}).Fingerprint(); asks.Words != want || asks.Device != nil {
+			t.Errorf("it is told %+v, want the words %q", asks, want)
+		}
+		if _, code, _ := thief.Ask(invitation, false); code != "invitation" {
+			t.Errorf("another with the same link: %q", code)
+		}
+		if _, code := p.Do("GET", "/prompts", nil, nil); code != "unpaired" {
+			t.Errorf("before the person has compared: %q", code)
+		}
+		began := time.Now()
+		if _, _, now := p.Ask(invitation, true); now.Device != nil || time.Since(began) != 25*time.Second {
+			t.Errorf("undecided: %+v after %v", now, time.Since(began))
+		}
+		if err := s.Admit(thief.Key(), func(remote.Peer) error { t.Error("let in"); return nil }); err == nil {
+			t.Error("the thief is let in")
+		}
+		came := make(chan device.Paired, 1)
+		go func() {
+			_, _, now := p.Ask(invitation, true)
+			came <- now
+		}()
+		synctest.Wait()
+		if err := d.Admit(); err != nil {
+			t.Fatal(err)
+		}
+		if now := <-came; now.Device == nil || now.Device.Name != "phone" || now.Device.May != all {
+			t.Errorf("let in: %+v", now)
+		}
+		if _, _, now := p.Ask(invitation, false); now.Device == nil {
+			t.Error("whose reply was lost does not hear it again")
+		}
+		if err := d.Admit(); err == nil {
+			t.Error("let in twice")
+		}
+		if status, code := p.Do("GET", "/prompts", nil, nil); status != http.StatusOK {
+			t.Errorf("paired: %d %s", status, code)
+		}
+	})
+}
+
+// What the person withdraws, replaces or lets run out lets in nobody, and whoever waits hears of it.
+func TestAnInvitationThatEnds(t *testing.T) {
+	for name, end := range map[string]func(*device.Server){
+		"withdrawn": (*device.Server).Withdraw,
+		"replaced":  func(s *device.Server) { s.Invite("another", all) },
+		"over":      func(*device.Server) { time.Sleep(device.InvitedFor) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			d := &devicetest.Desk{Compares: true}
+			s := devicetest.New(t, d, page)
+			p := devicetest.NewPhone(t, s)
+			invitation, _ := s.Invite("phone", all)
+			codes := make(chan string, 1)
+			go func() {
+				_, code := p.Pair(invitation)
+				codes <- code
+			}()
+			synctest.Wait()
+			peer, _, asks := s.Asking()
+			end(s)
+			if code := <-codes; !asks || code != "invitation" {
+				t.Errorf("%s: asked %v, and is told %q", name, asks, code)
+			}
+			if err := s.Admit(peer.Key.Sign, func(remote.Peer) error { t.Error("let in"); return nil }); err == nil {
+				t.Errorf("%s: it can be let in", name)
+			}
+			if _, _, asks := s.Asking(); asks {
+				t.Errorf("%s: it still asks", name)
+			}
+		})
+	}
 }
 
 // News comes at once, and a device that is revoked hears of it while it waits.

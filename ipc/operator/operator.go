@@ -83,7 +83,7 @@ type Operator interface {
 	SettlePeers(ctx context.Context, seen []remote.Peer, accept bool) error
 	// ForgetApprovals has a machine end what was allowed there for longer than once.
 	ForgetApprovals(ctx context.Context, name string) error
-	// Invite lets in one device that shows what the invitation says before it ends.
+	// Invite has the one device that shows what the invitation says, before that ends, ask to be paired. [Pair] lets it in.
 	Invite(ctx context.Context, name string, may remote.May) (Invitation, error)
 	// WithdrawInvitation has the invitation that was made last let in nobody any more.
 	WithdrawInvitation(ctx context.Context) error
@@ -293,14 +293,15 @@ type Joining struct {
 	Role        remote.Role
 	Fingerprint string // in words, for the person to compare with what the other end shows
 	Hello       remote.Hello
-	Line        string
+	May         remote.May // of a device: what it was invited to
+	Line        string     // of a device: none
 	Came        time.Time
 }
 
 // Phone is how devices reach this desk.
 type Phone struct {
 	URL         string    // empty: it is off
-	Fingerprint string    // hex SHA-256 of the certificate
+	Fingerprint string    // SHA-256 of the certificate, as browsers show it
 	Problem     string    // why it is not served
 	Addresses   []Address // that it could be served at, the best first
 }
@@ -312,7 +313,7 @@ type Address struct {
 	Private   bool   // of a network that is encrypted itself, such as Tailscale's or WireGuard's
 }
 
-// Invitation lets one device in.
+// Invitation has one device ask to be paired.
 type Invitation struct {
 	URL   string    // for the code that the device's camera reads: with a secret in it
 	Until time.Time // when it ends

@@ -25,7 +25,10 @@ import (
 type Desk struct {
 	Language string // that it speaks; empty: English
 	Push     string // its key for Web Push; empty: none
+	// Compares is whether the test lets in who asks, by [Desk.Admit]. Else all are let in at once.
+	Compares bool
 
+	server   *device.Server
 	mu       sync.Mutex
 	peers    []remote.Peer
 	views    []device.View
@@ -44,14 +47,15 @@ func New(t testing.TB, d *Desk, page fs.FS) *device.Server {
 // NewAt is [New] for an address. Each has a certificate of its own.
 func NewAt(t testing.TB, d *Desk, page fs.FS, at netip.AddrPort) *device.Server {
 	t.Helper()
-	c, err := device.Certificate(filepath.Join(t.TempDir(), "phone.pem"), at.Addr())
+	c, _, err := device.Certificate(filepath.Join(t.TempDir(), "phone.pem"), nil, at.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return device.New(device.Config{
+	d.server = device.New(device.Config{
 		Address: at, Certificate: c, Page: page, Desk: d, Log: slog.New(slog.DiscardHandler),
 		ArmAfter: func() time.Duration { return 700 * time.Millisecond },
 	})
+	return d.server
 }
 
 // Start serves a desk with a page at a free port of this machine until the test ends.
@@ -141,10 +145,20 @@ func (d *Desk) Find(key string) (remote.Peer, bool) {
 	return d.peers[i], true
 }
 
-// Pair implements [device.Desk].
-func (d *Desk) Pair(_ context.Context, p remote.Peer) error {
-	d.change(func() { d.peers = append(d.peers, p) })
-	return nil
+// Asked implements [device.Desk].
+func (d *Desk) Asked() {
+	if !d.Compares {
+		_ = d.Admit()
+	}
+}
+
+// Admit lets in the device that asks to be paired.
+func (d *Desk) Admit() error {
+	peer, _, _ := d.server.Asking()
+	return d.server.Admit(peer.Key.Sign, func(p remote.Peer) error {
+		d.change(func() { d.peers = append(d.peers, p) })
+		return nil
+	})
 }
 
 // Changes implements [device.Desk].

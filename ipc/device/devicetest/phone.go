@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -39,6 +40,24 @@ func NewPhone(t testing.TB, s *device.Server) *Phone {
 		t.Fatal(err)
 	}
 	return &Phone{t, s, u.Host, key}
+}
+
+// Over has it reach the server by a client, over the network.
+func (p *Phone) Over(client *http.Client) *Phone {
+	p.server = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		out := r.Clone(p.t.Context())
+		out.RequestURI, out.URL.Scheme, out.URL.Host = "", "https", p.host
+		reply, err := client.Do(out)
+		if err != nil {
+			p.t.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		defer reply.Body.Close()
+		w.WriteHeader(reply.StatusCode)
+		_, _ = io.Copy(w, reply.Body)
+	})
+	return p
 }
 
 // Key is its public key, as the protocol has it.
@@ -129,8 +148,18 @@ func Read(t testing.TB, w *httptest.ResponseRecorder, into any) (code string) {
 	return problem.Code
 }
 
-// Pair pairs it by the address of an invitation.
+// Pair has it ask to be paired by the address of an invitation, and wait until that is decided.
 func (p *Phone) Pair(invitation string) (status int, code string) {
+	p.t.Helper()
+	status, code, paired := p.Ask(invitation, false)
+	for status == http.StatusOK && paired.Device == nil {
+		status, code, paired = p.Ask(invitation, true)
+	}
+	return status, code
+}
+
+// Ask has it ask once to be paired by the address of an invitation.
+func (p *Phone) Ask(invitation string, waits bool) (status int, code string, paired device.Paired) {
 	p.t.Helper()
 	u, err := url.Parse(invitation)
 	if err != nil {
@@ -140,7 +169,9 @@ func (p *Phone) Pair(invitation string) (status int, code string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return p.Do("POST", "/pair", device.Pairing{Secret: told.Get("pair"), Key: p.Key()}, nil)
+	asked := device.Pairing{Secret: told.Get("pair"), Key: p.Key(), Waits: waits}
+	status, code = p.Do("POST", "/pair", asked, &paired)
+	return status, code, paired
 }
 
 // View fetches a view, and its digest.

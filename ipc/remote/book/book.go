@@ -5,7 +5,6 @@ package book
 import (
 	"cmp"
 	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -416,9 +415,4 @@ func (b *Book) save(c content) error {
 }
 
 // sum is the HMAC of a list.
-func (b *Book) sum(list []byte) []byte {
-	h := hmac.New(sha256.New, b.key)
-	h.Write([]byte(macContext))
-	h.Write(list)
-	return h.Sum(nil)
-}
+func (b *Book) sum(list []byte) []byte { return ownfile.Sum(b.key, macContext, list) }

@@ -1,0 +1,94 @@
+package device
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// A fairListener leaves no address more than its share of connections, and always has room for one more: where there
+// are too many, the oldest goes of the address that has the most. Connections over which a paired device has spoken
+// stay.
+type fairListener struct {
+	net.Listener
+	rates *rates
+
+	mu   sync.Mutex
+	open []*fairConn // the oldest first
+}
+
+// Accept implements [net.Listener].
+func (l *fairListener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		fair := &fairConn{Conn: c, listener: l, from: peerAddress(c.RemoteAddr().String())}
+		if l.rates.allow(fair.from) && l.enter(fair) {
+			return fair, nil
+		}
+		_ = c.Close()
+	}
+}
+
+// enter reports whether there is room for a connection. It may close another to make it.
+func (l *fairListener) enter(c *fairConn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	own, strangers := 0, map[netip.Addr]int{}
+	for _, other := range l.open {
+		if other.from == c.from {
+			own++
+		}
+		if !other.isKnown.Load() {
+			strangers[other.from]++
+		}
+	}
+	if own < maxOfOne && len(l.open) < maxConnections {
+		l.open = append(l.open, c)
+		return true
+	}
+	fullest := c.from
+	for _, other := range l.open {
+		if own < maxOfOne && !other.isKnown.Load() && strangers[other.from] > strangers[fullest] {
+			fullest = other.from
+		}
+	}
+	i := slices.IndexFunc(l.open, func(o *fairConn) bool { return !o.isKnown.Load() && o.from == fullest })
+	if i < 0 {
+		return false
+	}
+	_ = l.open[i].Conn.Close()
+	l.open = append(slices.Delete(l.open, i, i+1), c)
+	return true
+}
+
+// fairConn is a connection that a [fairListener] counts.
+type fairConn struct {
+	net.Conn
+	listener *fairListener
+	from     netip.Addr
+	isKnown  atomic.Bool // a paired device has signed a request that came over it
+}
+
+// Close implements [net.Conn].
+func (c *fairConn) Close() error {
+	c.listener.mu.Lock()
+	defer c.listener.mu.Unlock()
+	c.listener.open = slices.DeleteFunc(c.listener.open, func(other *fairConn) bool { return other == c })
+	return c.Conn.Close()
+}
+
+// connKey is the key of a request's connection in its context.
+type connKey struct{}
+
+// know notes that a paired device speaks over the connection of a request.
+func know(ctx context.Context) {
+	if c, ok := ctx.Value(connKey{}).(*fairConn); ok {
+		c.isKnown.Store(true)
+	}
+}

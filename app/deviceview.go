@@ -77,10 +77,7 @@ func deviceHead(r interact.Request) device.Head {
 	wish, object := prompt.WishOf(r)
 	h := device.Head{
 		Agent: prompt.AgentOf(r.Requester), Project: prompt.ProjectOf(r.Requester), Wish: wish, Object: object,
-		Origin: []device.Origin{},
-	}
-	if r.Requester.IsRemote() {
-		h.Machine = prompt.MachineName(r.Requester.Machine)
+		Machine: prompt.OnMachine(r.Requester), Origin: []device.Origin{},
 	}
 	for _, o := range prompt.OriginOf(r) {
 		level := device.Note
@@ -102,10 +99,15 @@ func approvalView(
 		lines, capped = prompt.TooLong(lines)
 	}
 	c = c.Noted(lines, capped)
-	v.Facts, v.Reported = deviceFacts(c.Facts), deviceFacts(c.Reported)
 	counts := classOf(r, b, p.Why)
-	class := deviceFacts([]prompt.Fact{c.Class(counts)})
-	v.Class, v.Warnings, v.Must, v.TooLong = &class[0], c.Warnings, c.Must, capped
+	class := []prompt.Fact{c.Class(counts)}
+	v.Level = levelOf(prompt.Worst(append(c.AllFacts(), class...)))
+	if r.Requester.IsRemote() && counts == p.Why.Class { // its relay has found that
+		v.Facts, v.Reported = deviceFacts(c.Facts), deviceFacts(append(c.Reported, class...))
+	} else {
+		v.Facts, v.Reported = deviceFacts(append(class, c.Facts...)), deviceFacts(c.Reported)
+	}
+	v.Warnings, v.Must, v.TooLong = c.Warnings, c.Must, capped
 	for _, d := range c.Dangers {
 		v.Dangers = append(v.Dangers, d.Text())
 	}
@@ -114,8 +116,11 @@ func approvalView(
 	if b.Description != "" {
 		v.Says = prompt.PlainText(b.Description)
 	}
-	v.Why = prompt.PlainText(assets.Reason(p.Why.Reason))
+	v.WhyLabel, v.Why = prompt.WhyLabel(r.Requester), prompt.PlainText(assets.Reason(p.Why.Reason))
 	v.Parts = deviceParts(p.Offers.Parts)
+	if r.Requester.IsRemote() {
+		v.Reporter = prompt.ReportedBy(r.Requester)
+	}
 
 	labels := prompt.LabelsOf(b)
 	v.Refuse = &device.Refusal{
@@ -179,16 +184,19 @@ func rawOf(b interact.Approve) []prompt.Line {
 func deviceFacts(facts []prompt.Fact) []device.Fact {
 	var all []device.Fact
 	for _, f := range facts {
-		level := device.Note
-		switch {
-		case f.Level >= shell.Danger:
-			level = device.Danger
-		case f.Level > shell.Note:
-			level = device.Caution
-		}
-		all = append(all, device.Fact{Text: f.Text, Level: level})
+		all = append(all, device.Fact{Text: f.Text, Level: levelOf(f.Level)})
 	}
 	return all
+}
+
+func levelOf(l shell.Level) device.Level {
+	switch {
+	case l >= shell.Danger:
+		return device.Danger
+	case l > shell.Note:
+		return device.Caution
+	}
+	return device.Note
 }
 
 func deviceParts(parts []policy.CommandPart) []device.Part {
@@ -198,6 +206,9 @@ func deviceParts(parts []policy.CommandPart) []device.Part {
 	var all []device.Part
 	shown, onlyRead, left := prompt.PickParts(parts)
 	for _, p := range shown {
+		if p.State != policy.PartReads && p.State != policy.PartCovered { // a relay may say anything
+			p.State = policy.PartNew
+		}
 		part := device.Part{Text: prompt.SafeEnds(p.Text), State: string(p.State)}
 		if len(parts) > 1 {
 			part.Note = prompt.PartNote(p)

@@ -140,10 +140,7 @@ func (a *approvePage) bodyObject() fyne.CanvasObject {
 	if says := a.agentSays(); says != "" {
 		parts = append(parts, labelled(tr("agent says:"), says))
 	}
-	why := tr("Why you're asked:")
-	if a.remote() {
-		why = tr("Why you're asked, as {{.Machine}} reports:", a.machine())
-	}
+	why := prompt.WhyLabel(a.entry.request.Requester)
 	parts = append(parts, labelled(why, prompt.PlainText(assets.Reason(a.entry.why.Reason))))
 	a.words = newBrief(a.w, parts...)
 	a.words.end = a.disclosure

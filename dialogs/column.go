@@ -216,7 +216,7 @@ func sessionName(who interact.Requester) string {
 	if folder := filepath.Base(who.Folder()); filepath.IsAbs(who.Folder()) {
 		name += " · " + safetext.Line(folder, prompt.MaxName)
 	}
-	if machine := onMachine(who); machine != "" {
+	if machine := prompt.OnMachine(who); machine != "" {
 		name += " · " + machine
 	}
 	return name

@@ -125,19 +125,11 @@ func newSentence(r interact.Request) fyne.CanvasObject {
 	object := newElidedText(what, theme.SizeNameText, fyne.TextStyle{Monospace: true}, theme.ColorNameForeground)
 	ground := newTint(theme.ColorNameForeground, 0x14, 4, Padded(0, sentenceGap, object))
 	setVisible(ground, what != "")
-	machine := newElidedText(onMachine(r.Requester), theme.SizeNameText, bold, theme.ColorNamePrimary)
+	machine := newElidedText(prompt.OnMachine(r.Requester), theme.SizeNameText, bold, theme.ColorNamePrimary)
 	sign := newTint(theme.ColorNamePrimary, 0x22, 4, Padded(0, sentenceGap, machine))
 	setVisible(sign, r.Requester.IsRemote())
 	s := &sentence{agent.Layout.(*elided), machine.Layout.(*elided), object.Layout.(*elided)}
 	return container.New(s, agent, sign, verb, ground)
-}
-
-// onMachine says on which other machine the requester is, by the name that the person has given that; "" on this one.
-func onMachine(who interact.Requester) string {
-	if !who.IsRemote() {
-		return ""
-	}
-	return tr("on {{.Machine}}", values{"Machine": prompt.MachineName(who.Machine)})
 }
 
 // MinSize implements [fyne.Layout].

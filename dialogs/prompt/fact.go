@@ -104,6 +104,14 @@ func ReportedBy(who interact.Requester) string {
 	return tr("reported by {{.Machine}}", values{"Machine": MachineName(who.Machine)})
 }
 
+// WhyLabel stands before the reason why the person is asked: on another machine its relay says so.
+func WhyLabel(who interact.Requester) string {
+	if who.IsRemote() {
+		return tr("Why you're asked, as {{.Machine}} reports:", values{"Machine": MachineName(who.Machine)})
+	}
+	return tr("Why you're asked:")
+}
+
 // Class is what a call of that class can do.
 func (c Content) Class(class policy.Class) Fact {
 	f := Fact{ClassName(class), classLevel(class)}

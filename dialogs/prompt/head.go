@@ -48,6 +48,14 @@ func AgentOf(who interact.Requester) string {
 // ProjectOf is the name of the folder that the requester works in; "" for one that says nothing.
 func ProjectOf(who interact.Requester) string { return safetext.Line(who.Project(), MaxName) }
 
+// OnMachine says on which other machine the requester is, by the name that the person has given that; "" on this one.
+func OnMachine(who interact.Requester) string {
+	if !who.IsRemote() {
+		return ""
+	}
+	return tr("on {{.Machine}}", values{"Machine": MachineName(who.Machine)})
+}
+
 // action is what a prompt says of what a tool call is about to do.
 type action struct {
 	Wish   string

@@ -172,8 +172,9 @@ func TestACertificateOfAnotherProgram(t *testing.T) {
 	text, theirs := read("own"), read("foreign")
 	at, end := bytes.LastIndex(text, []byte("-----BEGIN ")), bytes.LastIndex(theirs, []byte("-----BEGIN "))
 	for name, forged := range map[string][]byte{
-		"sealed by another key": theirs, "without a seal": theirs[:end], "with nod's old seal": slices.Concat(theirs[:end], text[at:]),
-		"in front of nod's": slices.Concat(theirs[:end], text), "behind nod's": slices.Concat(text, theirs[:end]),
+		"sealed by another key": theirs, "without a seal": theirs[:end],
+		"with nod's old seal": slices.Concat(theirs[:end], text[at:]),
+		"in front of nod's":   slices.Concat(theirs[:end], text), "behind nod's": slices.Concat(text, theirs[:end]),
 		"nod's without its seal": text[:at], "nothing": nil, "no certificate": []byte("none"), "a seal alone": text[at:],
 		"one letter more": append(slices.Clone(text), 'x'), "twice": slices.Concat(text, text),
 	} {

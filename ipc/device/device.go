@@ -121,18 +121,20 @@ type View struct {
 	Head     Head          `json:"head"`
 
 	// Of an approval.
-	Class    *Fact    `json:"class,omitempty"`    // what the call can do
-	Facts    []Fact   `json:"facts,omitempty"`    // what nod worked out, the worst first
-	Reported []Fact   `json:"reported,omitempty"` // what the machine that asks says beside that
+	Level    Level    `json:"level,omitempty"`    // of the worst that is known of it
+	Facts    []Fact   `json:"facts,omitempty"`    // what nod worked out: what the call can do first, then the worst
+	Reporter string   `json:"reporter,omitempty"` // whose word Reported, Parts and Why are; empty: nod's here
+	Reported []Fact   `json:"reported,omitempty"` // what the machine that asks says beside Facts
 	Dangers  []string `json:"dangers,omitempty"`  // the dangerous parts of a long command
 	Warnings []string `json:"warnings,omitempty"`
-	Lines    []Line   `json:"lines,omitempty"`  // the exact input; of a question or a confirmation its text
-	Must     int      `json:"must,omitempty"`   // the first so many lines must have been in view; 0: all of them
-	TooLong  bool     `json:"too_long"`         // it cannot be shown whole, so nobody can allow it
-	Prose    bool     `json:"prose,omitempty"`  // the lines are a plan, to be read rather than executed
-	Parts    []Part   `json:"parts,omitempty"`  // of a command line: what of it the rules let pass
-	Raw      []Line   `json:"raw,omitempty"`    // the whole input as JSON, where Lines show it in another way
-	Says     string   `json:"says,omitempty"`   // the agent's own description
+	Lines    []Line   `json:"lines,omitempty"` // the exact input; of a question or a confirmation its text
+	Must     int      `json:"must,omitempty"`  // the first so many lines must have been in view; 0: all of them
+	TooLong  bool     `json:"too_long"`        // it cannot be shown whole, so nobody can allow it
+	Prose    bool     `json:"prose,omitempty"` // the lines are a plan, to be read rather than executed
+	Parts    []Part   `json:"parts,omitempty"` // of a command line: what of it the rules let pass
+	Raw      []Line   `json:"raw,omitempty"`   // the whole input as JSON, where Lines show it in another way
+	Says     string   `json:"says,omitempty"`  // the agent's own description
+	WhyLabel string   `json:"why_label,omitempty"`
 	Why      string   `json:"why,omitempty"`    // why the person is asked
 	Title    string   `json:"title,omitempty"`  // of a form
 	Silence  string   `json:"silence,omitzero"` // what happens when nobody answers, with {time} for how long that is in
@@ -147,9 +149,9 @@ type View struct {
 type Head struct {
 	Agent   string   `json:"agent"`
 	Project string   `json:"project,omitempty"`
-	Wish    string   `json:"wish"`             // as in "wants to run"
-	Object  string   `json:"object,omitempty"` // of that, in the requester's own word: set it apart
-	Machine string   `json:"machine,omitempty"`
+	Wish    string   `json:"wish"`              // as in "wants to run"
+	Object  string   `json:"object,omitempty"`  // of that, in the requester's own word: set it apart
+	Machine string   `json:"machine,omitempty"` // as in "on build-1"; empty: on the desk's own
 	Origin  []Origin `json:"origin"`
 }
 

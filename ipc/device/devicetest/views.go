@@ -40,9 +40,10 @@ var (
 func Command() device.View {
 	v := device.View{
 		ID: "command", Revision: "1", Kind: interact.KindApprove, Head: head("wants to run", "rm, npm"),
-		Class: &device.Fact{Text: "Deletes or destroys", Level: device.Danger},
+		Level: device.Danger,
 		Facts: []device.Fact{
-			{Text: "Deletes build", Level: device.Danger}, {Text: "Runs rm, npm", Level: device.Note},
+			{Text: "Deletes or destroys", Level: device.Danger}, {Text: "Deletes build", Level: device.Danger},
+			{Text: "Runs rm, npm", Level: device.Note},
 			{Text: "2 lines, 31 characters", Level: device.Note},
 		},
 		Dangers:  []string{"Line 1: rm -rf build"},
@@ -51,7 +52,7 @@ func Command() device.View {
 		Parts: []device.Part{
 			{Text: "rm -rf build", State: "new", Note: "\"rm\" removes files."}, {Text: "npm test", State: "covered"},
 		},
-		Says: "Builds afresh", Why: "nod does not know this to be harmless.",
+		Says: "Builds afresh", WhyLabel: "Why you're asked:", Why: "nod does not know this to be harmless.",
 		Silence: "Denied in {time} unless you decide", Affirm: allow, Refuse: deny,
 	}
 	hidden := device.Span{Text: "‹U+202E›", Kind: "hidden", Why: "right-to-left override"}
@@ -64,8 +65,8 @@ func Edit() device.View {
 	span := func(text string) []device.Span { return []device.Span{{Text: text}} }
 	return device.View{
 		ID: "edit", Revision: "1", Kind: interact.KindApprove, Head: head("wants to edit", "main.go"),
-		Class: &device.Fact{Text: "Writes", Level: device.Caution},
-		Facts: []device.Fact{{Text: "+1 −1 lines", Level: device.Note}},
+		Level: device.Caution,
+		Facts: []device.Fact{{Text: "Writes", Level: device.Caution}, {Text: "+1 −1 lines", Level: device.Note}},
 		Lines: []device.Line{
 			{Style: "rule", Spans: span("41 unchanged lines")},
 			{Style: "text", Lead: "42 42   ", Spans: span("func main() {")},
@@ -74,7 +75,8 @@ func Edit() device.View {
 			{Style: "text", Lead: "44 44   ", Spans: span("}")},
 			{Style: "note", Spans: span("no line break at the end")},
 		},
-		Raw: lines("text", "{", `  "file_path": "main.go"`, "}"), Why: "It writes.", Affirm: allow, Refuse: deny,
+		Raw:      lines("text", "{", `  "file_path": "main.go"`, "}"),
+		WhyLabel: "Why you're asked:", Why: "It writes.", Affirm: allow, Refuse: deny,
 	}
 }
 
@@ -94,8 +96,9 @@ func Long() device.View {
 func Plan() device.View {
 	return device.View{
 		ID: "plan", Revision: "1", Kind: interact.KindApprove, Head: head("wants to carry out this plan", ""), Prose: true,
-		Class: &device.Fact{Text: "Writes", Level: device.Caution},
-		Lines: lines("text", "# Plan", "", "1. Write the test", "2. Make it pass"), Why: "A plan is for you to judge.",
+		Level: device.Caution, Facts: []device.Fact{{Text: "Writes", Level: device.Caution}},
+		Lines:    lines("text", "# Plan", "", "1. Write the test", "2. Make it pass"),
+		WhyLabel: "Why you're asked:", Why: "A plan is for you to judge.",
 		Affirm: []device.Affirmation{
 			{Label: "Approve, ask for each edit", Suggestion: 1}, {Label: "Approve, let edits pass", Suggestion: 2},
 		},

@@ -49,7 +49,13 @@ func TestEverybodyCanUseIt(t *testing.T) {
 		p.run(chromedp.Navigate(invitation))
 		p.click("summary")
 		p.audit()
+		desk.Compares = true
 		p.clickText("Pair")
+		p.says("Waiting for the desk…")
+		p.audit()
+		if err := desk.Admit(); err != nil {
+			t.Fatal(err)
+		}
 		p.says("Nothing is waiting")
 		p.audit()
 		p.click("#settings")

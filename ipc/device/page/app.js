@@ -25,6 +25,7 @@ let hasNews = false // the desk has said what waits
 let isOver = false // the page follows the desk no more: the device was revoked, or is paired anew
 let stopWaiting = () => {} // ends the wait for news
 let fetches = 0 // of views: what was asked for last is shown
+let pairings = 0 // that were begun, or left: only the last goes on
 
 // Prompt is one prompt on screen.
 class Prompt {
@@ -146,17 +147,28 @@ function showBroken(error) {
 function showPairing(secret, fingerprint) {
 	screen('pairing', t('Pair this device?'), [
 		t('It then shows what your agents ask at {{.Host}}, and answers what you let it answer.', {Host: location.host}),
+		device && t('It is paired already, as {{.Name}}, and stays so until the desk confirms the new pairing.', {Name: device.name}),
 		fingerprint && h('details', {}, h('summary', {}, t('Compare the certificate')),
 			h('p', {class: 'small'}, t('The browser’s certificate viewer must show this SHA-256:')),
-			h('p', {}, h('code', {}, fingerprint.match(/.{1,4}/g).join(' ')))),
+			h('p', {}, h('code', {}, fingerprint.toUpperCase().match(/.{1,2}/g).join(':')))),
 		h('p', {class: 'problem', id: 'problem', role: 'alert', hidden: true}),
-	], [button(t('Pair'), () => pair(secret), {class: 'strong wide', id: 'pair'})])
+	], [device && button(t('Cancel'), goBack), button(t('Pair'), () => begin(secret), {class: 'strong wide', id: 'pair'})])
+}
+
+// showWords shows what stands for this device's new key, for the person to compare.
+function showWords(words) {
+	screen('words', t('Compare these words'), [
+		t('The desk shows six words, too. Press Pair there only if they are the same:'),
+		h('ol', {class: 'words'}, words.split(' ').map((word) => h('li', {lang: 'en'}, word))),
+		h('p', {class: 'muted', role: 'status'}, t('Waiting for the desk…')),
+		h('p', {class: 'problem', id: 'problem', role: 'alert', hidden: true}),
+	], [button(t('Cancel'), goBack)])
 }
 
 // showPrompt draws the current prompt from its beginning.
 function showPrompt() {
 	const {view, headline, element} = current
-	headPlace.dataset.level = view.class?.level ?? 'note'
+	headPlace.dataset.level = view.level ?? 'note'
 	showBar(headOf(view))
 	mainPlace.dataset.screen = 'prompt'
 	fill(mainPlace, h('article', {class: 'stack', 'aria-labelledby': 'title'},
@@ -168,7 +180,7 @@ function showPrompt() {
 	arming.begin(view.arm_ms)
 	performance.mark('prompt')
 	requestAnimationFrame(look)
-	live.textContent = [place(headline), view.head.agent, view.head.wish].filter(Boolean).join(' · ')
+	live.textContent = [place(headline), view.head.agent, view.head.machine, view.head.wish].filter(Boolean).join(' · ')
 }
 
 function place(headline) {
@@ -537,26 +549,66 @@ function revoked() {
 
 // ---- pairing ----
 
-async function pair(secret) {
-	const pairing = document.getElementById('pair')
-	pairing.disabled = true
-	complain('')
+// begin makes a key for an invitation, beside the one that may be here: that one counts until the desk has confirmed.
+async function begin(secret) {
+	document.getElementById('pair').disabled = true
 	try {
-		const made = await key.make()
-		await key.save({...made, isNew: true}) // a browser that keeps nothing says so before the invitation is spent
-		const {name, may} = await new Desk(made).pair(secret)
-		device = {...made, name, may}
-		await key.save(device)
-		navigator.storage?.persist?.()
-		start()
-	} catch (error) {
-		pairing.disabled = false
-		if (device) await key.save(device)
-		else await key.forget().catch(() => {})
-		if (error instanceof Problem && error.code === 'invitation') complain(t('This invitation is no longer valid. Make a new one at the desk.'))
-		else if (error instanceof Offline) complain(t('The desk cannot be reached'))
-		else complain(error instanceof Problem ? error.message : t('This browser keeps no key: leave its private mode.'))
+		const begun = {...await key.make(), secret}
+		await key.begin(begun) // a browser that keeps nothing says so before the desk is asked
+		await compare(begun)
+	} catch {
+		refused(secret, t('This browser keeps no key: leave its private mode.'))
 	}
+}
+
+// compare shows the words of a new key until the person has compared them at the desk.
+async function compare(begun) {
+	const desk = new Desk(begun)
+	const turn = ++pairings
+	for (let words; turn === pairings;) {
+		try {
+			const paired = await desk.pair(begun.secret, words !== undefined)
+			if (turn !== pairings) return
+			if (paired.device) {
+				const {privateKey, key: name} = begun
+				device = {privateKey, key: name, ...paired.device}
+				await key.save(device)
+				navigator.storage?.persist?.()
+				return start()
+			}
+			if (words === undefined) showWords(paired.words)
+			words = paired.words
+			complain('')
+		} catch (error) {
+			if (turn !== pairings) return
+			const isBusy = error instanceof Problem && error.code === 'busy'
+			if (words !== undefined && (isBusy || error instanceof Offline)) { // the phone may have slept
+				complain(t('The desk cannot be reached'))
+				await pause(1000)
+				continue
+			}
+			await key.drop()
+			if (error instanceof Problem && error.code === 'invitation') refused(begun.secret, t('This invitation is no longer valid, or another device has used it. Make a new one at the desk.'))
+			else if (error instanceof Offline) refused(begun.secret, t('The desk cannot be reached'))
+			else if (error instanceof Problem) refused(begun.secret, error.message)
+			else throw error
+			return
+		}
+	}
+}
+
+// refused says why this device was not paired anew.
+function refused(secret, text) {
+	showPairing(secret)
+	complain(text)
+}
+
+// goBack leaves pairing: what was here before is as it was.
+async function goBack() {
+	pairings++
+	await key.drop()
+	if (device) start()
+	else showUnpaired()
 }
 
 // invitation takes what the camera has read out of the address, and out of the browser's history.
@@ -582,10 +634,11 @@ function start() {
 async function open() {
 	const {secret, fingerprint} = invitation()
 	if (!globalThis.crypto?.subtle || !globalThis.indexedDB) throw new Error(t('This browser cannot keep a key for this page: it needs https, and no private mode.'))
-	const kept = await key.load()
-	device = kept?.isNew ? undefined : kept
+	device = await key.load('device')
+	const begun = await key.load('pairing')
 	await speak(device?.desk?.language ?? navigator.language)
 	if (secret) return showPairing(secret, fingerprint)
+	if (begun) return compare(begun)
 	if (device) return start()
 	showUnpaired()
 }
@@ -616,6 +669,7 @@ addEventListener('hashchange', () => {
 	if (!secret) return
 	stopWaiting()
 	isOver = true
+	pairings++
 	showPairing(secret, fingerprint)
 })
 addEventListener('resize', () => {

@@ -29,9 +29,10 @@ export class Desk {
 		this.#device = device
 	}
 
-	// pair makes this device one of the person's, and returns what it is called and may do.
-	pair(secret) {
-		return this.#json('POST', '/pair', {secret, key: this.#device.key})
+	// pair asks to be paired. It returns the words to compare and, once the person has, what the device is called and may
+	// do; with waits it waits for that.
+	pair(secret, waits) {
+		return this.#json('POST', '/pair', {secret, key: this.#device.key, waits}, {patience: newsPatience})
 	}
 
 	// news returns what is pending, at once or, with the cursor of the last reply, when that has changed.

@@ -62,6 +62,10 @@ func TestGallery(t *testing.T) {
 		p.run(chromedp.Navigate(invitation))
 		p.click("summary")
 		p.drawLooks(dir, "pairing")
+		desk.Compares = true
+		p.click("#pair")
+		p.says("Waiting for the desk…")
+		p.drawLooks(dir, "words")
 	})
 }
 

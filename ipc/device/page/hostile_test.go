@@ -31,14 +31,13 @@ func hostile() device.View {
 		}}
 	}
 	fact := func(text string) device.Fact { return device.Fact{Text: text, Level: device.Danger} }
-	class := fact(markup + turned)
 	v := devicetest.Command()
 	v.ID, v.Head = "hostile", device.Head{
 		Agent: markup, Project: turned, Wish: "wants to run", Object: long, Machine: markup + turned,
 		Origin: []device.Origin{{Label: markup, Level: markup, Text: turned + long}},
 	}
-	v.Class, v.Facts = &class, []device.Fact{fact(long), {Text: markup, Level: markup}}
-	v.Reported = v.Facts
+	v.Facts = []device.Fact{fact(markup + turned), fact(long), {Text: markup, Level: markup}}
+	v.Reported, v.Reporter, v.WhyLabel, v.Level = v.Facts, markup+turned, markup, markup
 	v.Dangers, v.Warnings = []string{markup, long}, []string{turned, marker}
 	v.Lines = []device.Line{
 		line("text", markup), line("text", turned), line(markup, marker), line("added", stacked), line("title", long),

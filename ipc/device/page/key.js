@@ -27,14 +27,24 @@ function base64url(buffer) {
 	return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
-// load returns what this device keeps, or undefined.
-export const load = () => inStore('readonly', (store) => store.get('device'))
+// load returns what this device keeps, or undefined: under "device" its pairing, under "pairing" one that the desk has
+// not confirmed yet.
+export const load = (name) => inStore('readonly', (store) => store.get(name))
 
-// save keeps it.
-export const save = (device) => inStore('readwrite', (store) => store.put(device, 'device'))
+// begin keeps a pairing that the desk is to confirm, beside the one that counts.
+export const begin = (pairing) => inStore('readwrite', (store) => store.put(pairing, 'pairing'))
 
-// forget ends the pairing on this side.
-export const forget = () => inStore('readwrite', (store) => store.delete('device'))
+// drop ends a pairing that the desk has not confirmed.
+export const drop = () => inStore('readwrite', (store) => store.delete('pairing'))
+
+// save keeps the pairing that counts: none waits any more.
+export const save = (device) => inStore('readwrite', (store) => {
+	store.delete('pairing')
+	return store.put(device, 'device')
+})
+
+// forget ends all pairing on this side.
+export const forget = () => inStore('readwrite', (store) => store.clear())
 
 async function inStore(mode, use) {
 	const opening = indexedDB.open('nod', 1)

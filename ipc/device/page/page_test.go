@@ -53,7 +53,7 @@ func TestAnInvitationLeavesNothing(t *testing.T) {
 	other := newPhone(t, p.desk, p.server)
 	other.run(chromedp.Navigate(strings.Replace(invitation, "pair=", "pair=x", 1)))
 	other.click("#pair")
-	other.says("This invitation is no longer valid.")
+	other.says("This invitation is no longer valid")
 	other.forgive("403")
 	if eval[bool](other, keyIsKept) {
 		t.Error("a device that is not paired keeps a key")
@@ -76,16 +76,136 @@ func TestPairByTheAddress(t *testing.T) {
 	p.says("Nothing is waiting")
 }
 
-// inStore is what the page keeps in IndexedDB, as a promise.
-const inStore = `new Promise((resolve) => {
-	const opening = indexedDB.open('nod', 1)
-	opening.onsuccess = () => {
-		const request = opening.result.transaction('nod').objectStore('nod').get('device')
-		request.onsuccess = () => { opening.result.close(); resolve(request.result) }
-	}
-})`
+// keptAs is what the page keeps in IndexedDB under a name, as a promise.
+func keptAs(name string) string {
+	return `new Promise((resolve) => {
+		const opening = indexedDB.open('nod', 1)
+		opening.onsuccess = () => {
+			const request = opening.result.transaction('nod').objectStore('nod').get('` + name + `')
+			request.onsuccess = () => { opening.result.close(); resolve(request.result) }
+		}
+	})`
+}
 
-const keyIsKept = inStore + `.then((device) => device !== undefined)`
+var (
+	inStore   = keptAs("device")
+	keyIsKept = `Promise.all([` + inStore + `, ` + keptAs("pairing") + `]).then((all) => all.some((one) => one))`
+)
+
+// comparing is a phone that shows the words of its key, and what it may do once the person has compared them.
+func comparing(t *testing.T, views ...device.View) *phone {
+	t.Helper()
+	desk, s := newDesk(t, views...)
+	desk.Compares = true
+	p := newPhone(t, desk, s)
+	p.ask()
+	return p
+}
+
+// ask has the page ask to be paired by an invitation, as far as to the words.
+func (p *phone) ask() {
+	p.t.Helper()
+	invitation, _ := p.server.Invite("my phone", everything)
+	p.run(chromedp.Navigate(invitation))
+	p.click("#pair")
+	p.until("it shows words", `document.getElementById('main').dataset.screen === 'words'`)
+}
+
+// words are those that the page shows.
+func (p *phone) words() string {
+	p.t.Helper()
+	return strings.Join(eval[[]string](p, `[...document.querySelectorAll('.words li')].map((e) => e.textContent)`), " ")
+}
+
+// The words that the page shows are those of its own key, and until the desk has let that in it sees nothing.
+func TestTheWordsAreCompared(t *testing.T) {
+	t.Parallel()
+	p := comparing(t, devicetest.Confirm())
+	peer, _, asks := p.server.Asking()
+	key := eval[string](p, keptAs("pairing")+`.then((begun) => begun.key)`)
+	if want := peer.Key.Fingerprint(); !asks || peer.Key.Sign != key || p.words() != want {
+		t.Errorf("asks %v, the page shows %q, the desk %q", asks, p.words(), want)
+	}
+	if eval[bool](p, "document.body.innerText.includes('Deploy')") {
+		t.Error("it shows what is asked")
+	}
+	p.run(chromedp.Reload()) // as a phone does with a page that was put aside
+	p.says("Waiting for the desk…")
+	if got := p.words(); got != peer.Key.Fingerprint() {
+		t.Errorf("opened anew it shows %q", got)
+	}
+	if err := p.desk.Admit(); err != nil {
+		t.Fatal(err)
+	}
+	p.says("Deploy to production now?")
+	if eval[bool](p, keptAs("pairing")+`.then((begun) => begun !== undefined)`) {
+		t.Error("the pairing still waits")
+	}
+}
+
+// A desk that says no leaves nothing on the phone.
+func TestTheDeskRefuses(t *testing.T) {
+	t.Parallel()
+	p := comparing(t)
+	p.server.Withdraw()
+	p.says("This invitation is no longer valid, or another device has used it.")
+	p.forgive("403")
+	if eval[bool](p, keyIsKept) {
+		t.Error("a device that is not paired keeps a key")
+	}
+}
+
+// A link to pair, whoever sent it, costs a phone that is paired nothing: not opened, not pressed, not cut off midway.
+func TestALinkCostsNoKey(t *testing.T) {
+	t.Parallel()
+	p := pairedPhone(t, devicetest.Confirm())
+	key := keyOf(p)
+	works := func(after string) {
+		t.Helper()
+		p.run(chromedp.Navigate(p.server.URL()))
+		p.says("Deploy to production now?")
+		if got := keyOf(p); got != key {
+			t.Errorf("%s: the key is another", after)
+		}
+	}
+	link := p.server.URL() + "#pair=" + strings.Repeat("A", 43)
+	p.run(chromedp.Navigate(link))
+	p.says("It is paired already, as my phone")
+	works("the link was opened")
+	p.run(chromedp.Navigate(link))
+	p.click("#pair")
+	p.says("This invitation is no longer valid")
+	p.forgive("403")
+	if got := keyOf(p); got != key {
+		t.Error("refused: the key is another")
+	}
+	p.clickText("Cancel")
+	p.says("Deploy to production now?")
+	works("it was refused")
+	p.desk.Compares = true
+	p.ask()
+	p.clickText("Cancel")
+	p.says("Deploy to production now?")
+	works("it was cancelled")
+	p.ask()
+	p.run(chromedp.Navigate("about:blank")) // the person, or the system, closes the page
+	p.server.Withdraw()
+	p.run(chromedp.Navigate(p.server.URL()))
+	p.says("This invitation is no longer valid")
+	p.forgive("403")
+	works("it was cut off")
+	p.ask()
+	if err := p.desk.Admit(); err != nil {
+		t.Fatal(err)
+	}
+	p.says("Deploy to production now?")
+	if keyOf(p) == key {
+		t.Error("paired anew: the key is the old one")
+	}
+	p.mu.Lock()
+	p.foreign = nil // about:blank
+	p.mu.Unlock()
+}
 
 func TestTheKeyCannotBeReadOut(t *testing.T) {
 	t.Parallel()
@@ -271,14 +391,31 @@ func TestWhatADeviceMayNot(t *testing.T) {
 func TestAMachineReports(t *testing.T) {
 	t.Parallel()
 	v := devicetest.Command()
-	v.Head.Machine = "build-7"
+	v.Head.Machine, v.Head.Project = "on build-7", "shop — wants to read"
+	v.Reporter, v.WhyLabel = "reported by build-7", "Why you're asked, as build-7 reports:"
 	v.Reported = []device.Fact{{Text: "Deletes a folder above the project", Level: device.Danger}}
+	v.Parts = []device.Part{{Text: "make", State: "verified by nod", Note: "you allowed this before"}}
+	v.Why = "nod has checked this"
 	p := pairedPhone(t, v)
-	p.says("on build-7")
-	p.says("reported by build-7")
+	p.title("Claude Code · shop — wants to read on build-7 — wants to run")
 	got := eval[string](p, `document.querySelector('[aria-label="reported by build-7"]').textContent`)
 	if want := "Danger: ‼\ufe0e Deletes a folder above the project"; got != want {
 		t.Errorf("it says %q, want %q", got, want)
+	}
+	for what, selector := range map[string]string{"facts": ".facts", "parts": ".parts"} {
+		before := eval[string](p, `[...document.querySelectorAll('main `+selector+`')].at(-1).
+			closest('section').previousElementSibling?.textContent ?? ''`)
+		if before != "reported by build-7:" {
+			t.Errorf("before the %s it says %q", what, before)
+		}
+	}
+	if got := eval[string](p, `document.querySelector('.parts b').textContent`); got != "new" {
+		t.Errorf("a state that there is not is shown as %q", got)
+	}
+	p.says("Why you're asked, as build-7 reports: nod has checked this")
+	if got := eval[[]string](p, `[...document.querySelectorAll('#title b')].map((e) => e.textContent)`); len(got) != 2 ||
+		got[1] != v.Head.Project || eval[string](p, `getComputedStyle(document.getElementById('title')).fontWeight`) != "400" {
+		t.Errorf("what the requester says does not look otherwise than what nod says: %q", got)
 	}
 }
 
@@ -546,7 +683,7 @@ func TestChinese(t *testing.T) {
 	desk.Show(v, devicetest.Ask())
 	p := newPhone(t, desk, devicetest.Start(t, desk, page.Files))
 	p.pair(everything)
-	for _, want := range []string{"desk · 已连接", "第 1 个，共 2 个", "询问原因：", "完整输入（JSON）"} {
+	for _, want := range []string{"desk · 已连接", "第 1 个，共 2 个", "代理说：", "完整输入（JSON）"} {
 		p.says(want)
 	}
 	if got := eval[string](p, "document.documentElement.lang"); got != "zh-CN" {

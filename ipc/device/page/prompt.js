@@ -3,14 +3,14 @@
 import {h} from './dom.js'
 import {t} from './words.js'
 
-// head says who wants what. The object is the requester's own word, so it stands apart.
+// head says who wants what. Names are bold and the object stands apart: they are the requester's words, the rest is nod's.
 export function head(view) {
 	const {agent, project, wish, object, machine, origin = []} = view.head
 	return h('div', {class: 'who tight'},
 		h('h1', {id: 'title', tabindex: '-1'},
-			bdi(agent), project && ' · ', project && bdi(project), project ? ` — ${wish}` : ` ${wish}`,
+			h('b', {}, bdi(agent)), project && ' · ', project && h('b', {}, bdi(project)),
+			machine && ' ', machine && h('span', {class: 'claimed'}, bdi(machine)), project ? ` — ${wish}` : ` ${wish}`,
 			object && ' ', object && h('code', {}, bdi(object))),
-		machine && h('p', {class: 'small'}, h('span', {class: 'claimed'}, bdi(t('on {{.Machine}}', {Machine: machine})))),
 		origin.map(({label, level, text}) => h('p', {class: 'small muted'},
 			h('span', {class: level === 'note' ? 'label' : 'claimed'}, bdi(label)), ' ', bdi(text))),
 	)
@@ -46,35 +46,35 @@ export function body(view) {
 	const block = h('section', {class: 'input', tabindex: '0', 'aria-labelledby': 'input-title'},
 		h('h2', {id: 'input-title', class: 'unseen'}, view.prose ? t('The plan') : t('Exact input')), input)
 	const element = h('div', {class: 'stack'},
-		factsOf(t('Facts'), [view.class, ...(view.facts ?? [])].filter(Boolean)),
-		view.reported && h('div', {class: 'tight'}, h('p', {class: 'small muted', 'aria-hidden': 'true'}, bdi(reportedBy(view))),
-			factsOf(reportedBy(view), view.reported)),
+		factsOf(t('Facts'), view.facts ?? []),
+		reported(view, factsOf(view.reporter, view.reported ?? [])),
 		(view.dangers ?? []).length > 0 && h('section', {class: 'warning', 'aria-label': t('Dangerous parts')},
 			h('ul', {class: 'bare', role: 'list'}, view.dangers.map((text) => h('li', {class: 'exact'}, bdi(text))))),
 		(view.warnings ?? []).map((text) => h('p', {class: 'warning'}, h('span', {'aria-hidden': 'true'}, levels.danger), bdi(text))),
 		block,
-		parts(view.parts ?? []),
+		reported(view, parts(view.parts ?? [])),
 		view.says && labelled(t('agent says:'), view.says),
-		view.why && labelled(t("Why you're asked:"), view.why),
+		view.why && labelled(view.why_label, view.why),
 		view.raw && h('details', {}, h('summary', {}, t('Whole input (JSON)')), h('div', {class: 'input'}, lines(view.raw, 'lines exact'))),
 	)
 	return {element, rows, must: view.must || rows.length}
 }
 
-const reportedBy = (view) => t('reported by {{.Machine}}', {Machine: view.head.machine ?? ''})
+// reported puts before something whose word it is, where that is not nod's.
+const reported = ({reporter}, element) => element && reporter ? h('div', {class: 'tight'}, h('p', {class: 'small claimed'}, bdi(`${reporter}:`)), element) : element
 
 function factsOf(title, facts) {
 	return facts.length > 0 && h('section', {'aria-label': title}, h('ul', {class: 'facts', role: 'list'}, facts.map(fact)))
 }
 
-const labelled = (label, text) => h('p', {class: 'small'}, h('span', {class: 'muted'}, label), ' ', bdi(text))
+const labelled = (label, text) => h('p', {class: 'small'}, h('span', {class: 'muted'}, bdi(label)), ' ', bdi(text))
 
 function parts(list) {
 	if (list.length === 0) return undefined
 	const words = {reads: t('reads'), covered: t('covered'), new: t('new')}
 	return h('section', {'aria-label': t('Parts of the command')}, h('ul', {class: 'parts', role: 'list'},
 		list.map(({text, state, note}) => h('li', {class: state === 'new' ? 'new' : 'old'},
-			h('b', {class: 'small'}, words[state] ?? state), ' ', h('span', {class: 'exact'}, bdi(text)),
+			h('b', {class: 'small'}, words[state] ?? words.new), ' ', h('span', {class: 'exact'}, bdi(text)),
 			note && h('p', {class: 'small muted'}, bdi(note))))))
 }
 

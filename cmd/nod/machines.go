@@ -68,6 +68,14 @@ type machineList struct {
 	Problem     string       `json:"problem,omitempty"` // why no peer counts
 	Peers       []pairedPeer `json:"peers"`
 	Lines       []pairedLine `json:"lines"`
+	Phone       servedPage   `json:"phone,omitzero"`
+}
+
+// servedPage is the page for phones.
+type servedPage struct {
+	URL         string `json:"url"`
+	Fingerprint string `json:"fingerprint"` // SHA-256 of its certificate
+	Problem     string `json:"problem,omitempty"`
 }
 
 func (c *console) listMachines(ctx context.Context) error {
@@ -123,6 +131,7 @@ func newMachineList(p operator.Published) machineList {
 			Role: j.Role, Joins: true, Since: j.Came, Line: j.Line, Version: j.Hello.Version, Fingerprint: j.Fingerprint,
 		})
 	}
+	list.Phone = servedPage{p.Peers.Phone.URL, p.Peers.Phone.Fingerprint, p.Peers.Phone.Problem}
 	for _, line := range p.Peers.Lines {
 		list.Lines = append(list.Lines, pairedLine{line.Name, line.Up, line.Since, line.Problem})
 	}
@@ -148,6 +157,10 @@ func (l machineList) String() string {
 		}
 		lines = append(lines, oneLine(line.Name)+"\tline\t"+oneLine(state)+"\t")
 	}
+	if page := l.Phone; page.URL != "" {
+		state := cmp.Or(page.Problem, "SHA-256 "+page.Fingerprint)
+		lines = append(lines, oneLine(page.URL)+"\tpage\t"+oneLine(state)+"\t")
+	}
 	text := columns(lines)
 	if l.Problem != "" {
 		text += oneLine(l.Problem) + "\n"
@@ -160,7 +173,7 @@ func (p pairedPeer) state() string {
 	var said []string
 	switch {
 	case p.Joins:
-		said = append(said, "asks to join by "+p.Line+": settle it in nod's settings")
+		said = append(said, "asks to join by "+cmp.Or(p.Line, "an invitation")+": settle it in nod's settings")
 	case p.Connected && p.Since.IsZero(): // as of a device: each of its requests is a connection
 		said = append(said, "connected")
 	case p.Connected:

@@ -51,13 +51,15 @@ type phoneSection struct {
 	rights   map[string]*rightsRow
 
 	inviting   *invitingForm   // open; nil: no device is being added
-	invitation *fyne.Container // holds it
+	invitation *fyne.Container // holds it, or the question whether to pair the device that asks
+	asks       controls.Drawn
 	add        *controls.Button
 }
 
 func newPhoneSection(p *machinesPage) *phoneSection {
 	s := &phoneSection{
 		page: p, served: dialogs.Column(0), invitation: container.NewStack(), rights: map[string]*rightsRow{},
+		asks: controls.Drawn{operator.Joining{}}, // none
 	}
 	s.address = controls.NewSelect(nil, func(string) { s.setAddress() })
 	s.addRow = controls.NewSetting(lang.L("Serve the page for phones"),
@@ -175,6 +177,7 @@ func (s *phoneSection) draw() {
 	if f := s.inviting; f != nil {
 		f.draw()
 	}
+	s.drawAsking()
 }
 
 func (s *phoneSection) drawServed() {
@@ -188,21 +191,12 @@ func (s *phoneSection) drawServed() {
 	}
 	if phone.URL != "" {
 		rows = append(rows, factRow(lang.L("Address"), cleaned(phone.URL)),
-			factRow(lang.L("Fingerprint of its certificate (SHA-256)"), grouped(phone.Fingerprint)))
+			factRow(lang.L("Fingerprint of its certificate (SHA-256)"), cleaned(phone.Fingerprint)))
 	}
 	controls.SetContent(s.served)
 	if len(rows) > 0 {
 		controls.SetContent(s.served, controls.Card(rows...))
 	}
-}
-
-// grouped parts a fingerprint in hex, as browsers show it.
-func grouped(fingerprint string) string {
-	var pairs []string
-	for pair := range slices.Chunk([]rune(strings.ToUpper(cleaned(fingerprint))), 2) {
-		pairs = append(pairs, string(pair))
-	}
-	return strings.Join(pairs, ":")
 }
 
 func (s *phoneSection) drawDevices() {
@@ -255,20 +249,24 @@ type rightsRow struct {
 // approvalClasses are those up to which a device may allow, the least first.
 var approvalClasses = append([]policy.Class{""}, policy.Classes...)
 
+// approvalsName says up to which class a device may allow.
+func approvalsName(c policy.Class) string {
+	switch c {
+	case "":
+		return lang.L("nothing")
+	case policy.Unknown:
+		return lang.L("everything")
+	}
+	return lang.L("up to “{{.Class}}”", map[string]any{"Class": controls.ClassName(c)})
+}
+
 func newRightsRow(may remote.May, changed func(remote.May)) *rightsRow {
 	r := &rightsRow{may: may}
 	r.questions = controls.NewCheck(lang.L("answer questions"), nil)
 	r.questions.SetChecked(may.Questions)
 	var names []string
 	for _, c := range approvalClasses {
-		switch c {
-		case "":
-			names = append(names, lang.L("nothing"))
-		case policy.Unknown:
-			names = append(names, lang.L("everything"))
-		default:
-			names = append(names, lang.L("up to “{{.Class}}”", map[string]any{"Class": controls.ClassName(c)}))
-		}
+		names = append(names, approvalsName(c))
 	}
 	r.approvals = controls.NewSelect(names, nil)
 	r.approvals.SetSelectedIndex(max(slices.Index(approvalClasses, may.Approvals), 0))
@@ -318,7 +316,7 @@ func (s *phoneSection) begin() {
 
 // leave closes the form.
 func (s *phoneSection) leave() {
-	s.inviting = nil
+	s.inviting, s.asks = nil, controls.Drawn{operator.Joining{}}
 	s.add.Show()
 	controls.SetContent(s.invitation)
 }
@@ -370,12 +368,12 @@ func (f *invitingForm) show() {
 	f.left = dialogs.Lines("", theme.SizeNameText, widget.MediumImportance)
 	f.tick()
 	words := dialogs.Column(8,
-		controls.Bold(lang.L("Read this with the camera of {{.Name}}", map[string]any{"Name": cleaned(f.invited)}),
+		controls.Bold(lang.L("Scan this with the camera of {{.Name}}", map[string]any{"Name": cleaned(f.invited)}),
 			theme.SizeNameText),
-		controls.Muted(lang.L("Its browser warns of the certificate, which this computer has made itself. Compare the "+
-			"fingerprint, then go on.")),
+		controls.Muted(lang.L("Its browser warns about the certificate, which this computer has made itself. Compare the "+
+			"fingerprint, then go on and press Pair. Both then show six words.")),
 		controls.Exact(cleaned(phone.URL), theme.SizeNameCaptionText),
-		controls.Exact(grouped(phone.Fingerprint), theme.SizeNameCaptionText),
+		controls.Exact(cleaned(phone.Fingerprint), theme.SizeNameCaptionText),
 		dialogs.Tight(f.left),
 		container.NewHBox(controls.NewButton(lang.L("Cancel"), func() {
 			f.section.leave()
@@ -413,4 +411,54 @@ func (f *invitingForm) draw() {
 	if f.invited != "" && slices.ContainsFunc(f.section.page.peers.Peers, isIt) {
 		f.section.leave()
 	}
+}
+
+// isDevice tells devices from machines among what asks to be paired.
+func isDevice(j operator.Joining) bool { return j.Role == remote.RoleDevice }
+
+// drawAsking asks whether the device that has read the code is the one that was meant.
+func (s *phoneSection) drawAsking() {
+	var asks operator.Joining
+	if i := slices.IndexFunc(s.page.peers.Joining, isDevice); i >= 0 {
+		asks = s.page.peers.Joining[i]
+	}
+	if !s.asks.Changed(asks) {
+		return
+	}
+	switch f := s.inviting; {
+	case asks.Key.Sign != "":
+		s.ask(asks)
+	case f != nil && f.invited != "": // the time is over, or it was withdrawn
+		f.show()
+	case f == nil:
+		s.leave()
+	}
+}
+
+// ask shows the words of the device, and lets it in once the person has found them the same.
+func (s *phoneSection) ask(asks operator.Joining) {
+	problem := controls.NewRemark(widget.DangerImportance)
+	pair := controls.MainButton(lang.L("The words are the same: pair"), nil, func() {
+		s.page.act(func(ctx context.Context, o operator.Operator) error {
+			return o.Pair(ctx, asks.Key, asks.Hello.Name)
+		}, problem.Complain)
+	})
+	cancel := controls.QuietButton(lang.L("Cancel"), nil, func() {
+		s.page.peers.Joining = slices.DeleteFunc(s.page.peers.Joining, isDevice)
+		s.leave()
+		s.withdraw()
+	})
+	may := lang.L("It may see what is pending, and deny.")
+	if asks.May.Questions {
+		may = joined(may, lang.L("answer questions"))
+	}
+	may = joined(may, lang.L("allow")+": "+approvalsName(asks.May.Approvals))
+	controls.SetContent(s.invitation, controls.Card(dialogs.Padded(12, 14, dialogs.Column(8,
+		controls.Bold(lang.L("Pair this phone?"), theme.SizeNameText),
+		controls.Paragraph(lang.L("{{.Name}} must show these words. If it shows others, or none, cancel.",
+			map[string]any{"Name": cleaned(asks.Hello.Name)}), widget.MediumImportance),
+		controls.Exact(cleaned(asks.Fingerprint), theme.SizeNameSubHeadingText),
+		controls.Muted(may), problem.Content, container.NewHBox(pair, cancel)))))
+	s.add.Hide()
+	s.page.win.after(pace, func() { controls.Reveal(s.invitation) }) // once it has its size
 }

@@ -145,6 +145,14 @@ var states = []view{
 		w.machines.content.(*container.Scroll).ScrollToBottom()
 		return w
 	}},
+	{"device-asks", true, ordinary, func(t *testing.T, theme string) *Window {
+		o := somebody()
+		o.peers.Joining = append(o.peers.Joining, tablet)
+		w := openWindow(t, o, theme)
+		w.tabs.SelectIndex(onMachines)
+		w.machines.content.(*container.Scroll).ScrollToBottom()
+		return w
+	}},
 	{"machines-small", false, fyne.NewSize(500, 320), onPage(onMachines)},
 	{"answers-none", false, ordinary, onPageOfNobody(onAnswers)},
 	{"folders-none", false, ordinary, onPageOfNobody(onFolders)},

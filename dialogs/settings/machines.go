@@ -200,14 +200,15 @@ type pairing struct {
 
 // drawJoining lists what asks to join, and is not put aside.
 func (p *machinesPage) drawJoining() {
-	asks := slices.DeleteFunc(slices.Clone(p.peers.Joining), func(j operator.Joining) bool {
+	all := slices.DeleteFunc(slices.Clone(p.peers.Joining), isDevice)
+	asks := slices.DeleteFunc(slices.Clone(all), func(j operator.Joining) bool {
 		_, isIgnored := p.ignored[j.Key]
 		return isIgnored
 	})
 	if p.naming != nil && !slices.ContainsFunc(asks, func(j operator.Joining) bool { return j.Key == p.naming.key }) {
 		p.naming = nil
 	}
-	hidden := len(p.peers.Joining) - len(asks)
+	hidden := len(all) - len(asks)
 	controls.SetVisible(p.joining.content, len(asks)+hidden > 0)
 	if !p.joining.drawn.Changed(asks, hidden, p.naming, p.editable) {
 		return

@@ -253,9 +253,20 @@ func TestADeviceIsInvited(t *testing.T) {
 	if form.tick() {
 		t.Error("an invitation that has ended still counts")
 	}
-	o.paired(func(all *operator.Peers) {
-		all.Peers = append(all.Peers, operator.Peer{Peer: remote.Peer{Name: "Tablet", Role: remote.RoleDevice}})
-	})
+	o.paired(func(all *operator.Peers) { all.Joining = append(all.Joining, tablet) })
+	p.fetch()
+	for _, want := range []string{"Pair this phone?", "Tablet must show these words", tablet.Fingerprint, "answer questions"} {
+		if !says(p.phone.invitation, want) {
+			t.Errorf("before it is paired nothing says %q", want)
+		}
+	}
+	if says(p.joining.content, tablet.Fingerprint) || slices.ContainsFunc(o.peers.Peers, func(peer operator.Peer) bool {
+		return peer.Name == "Tablet"
+	}) {
+		t.Error("it is among the machines, or paired before the person has compared")
+	}
+	test.Tap(buttonIn(t, p.phone.invitation, "The words are the same: pair"))
+	o.wantDid(t, "invite Tablet true write", fmt.Sprint("pair ", tablet.Key, " Tablet"))
 	p.fetch()
 	if p.phone.inviting != nil || len(p.phone.invitation.Objects) > 0 {
 		t.Error("the code is still there though the device has come")
@@ -271,6 +282,33 @@ func TestAnInvitationIsCancelled(t *testing.T) {
 	o.wantDid(t, "invite Tablet true ", "withdraw")
 	if p.phone.inviting != nil || len(p.phone.invitation.Objects) > 0 {
 		t.Error("the code is still there")
+	}
+}
+
+// A device with other words is sent away; one whose time is over leaves the code; and who comes back finds the question.
+func TestADeviceThatAsksIsSentAway(t *testing.T) {
+	o := somebody()
+	p := onMachinesPage(t, o)
+	asks := func(list ...operator.Joining) {
+		o.paired(func(all *operator.Peers) { all.Joining = list })
+		p.fetch()
+	}
+	p.win.invite(t, "Tablet")
+	asks(tablet)
+	asks()
+	if says(p.phone.invitation, tablet.Fingerprint) || !says(p.phone.invitation, "9F:86:D0:81") {
+		t.Error("the code is not there again after the time was over")
+	}
+	asks(tablet)
+	p.leave()
+	p.fetch()
+	if !says(p.phone.invitation, tablet.Fingerprint) {
+		t.Error("who comes back to the page does not find the question")
+	}
+	test.Tap(buttonIn(t, p.phone.invitation, "Cancel"))
+	o.wantDid(t, "invite Tablet true ", "withdraw")
+	if p.phone.inviting != nil || len(p.phone.invitation.Objects) > 0 || !p.phone.add.Visible() {
+		t.Error("the question is still there")
 	}
 }
 

@@ -20,6 +20,12 @@ var (
 	pixel    = remote.Key{Sign: "pixel"}
 )
 
+// tablet is a device that asks to be paired by an invitation.
+var tablet = operator.Joining{
+	Key: remote.Key{Sign: "tablet"}, Role: remote.RoleDevice, Fingerprint: "magnet noodle ocean pencil quiz rabbit",
+	Hello: remote.Hello{Name: "Tablet"}, May: remote.May{Questions: true, Approvals: policy.Write},
+}
+
 // somePeers are paired with a desk, or ask to be.
 func somePeers(now time.Time) operator.Peers {
 	day := time.Date(2030, 5, 6, 12, 0, 0, 0, time.UTC)
@@ -58,8 +64,9 @@ func somePeers(now time.Time) operator.Peers {
 			Hello: remote.Hello{Name: "ci-7", User: "ci", System: "linux/amd64", Version: "1.4.0"}, Line: "nats", Came: now,
 		}},
 		Phone: operator.Phone{
-			URL:         "https://100.64.0.7:7464/",
-			Fingerprint: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+			URL: "https://100.64.0.7:7464/",
+			Fingerprint: "9F:86:D0:81:88:4C:7D:65:9A:2F:EA:A0:C5:5A:D0:15:" +
+				"A3:BF:4F:1B:2B:0B:82:2C:D1:5D:6C:15:B0:F0:0A:08",
 			Addresses: []operator.Address{
 				{IP: "100.64.0.7", Interface: "tailscale0", Private: true}, {IP: "192.168.1.20", Interface: "wlp2s0"},
 			},
@@ -97,7 +104,11 @@ func (o *fakeOperator) Pair(_ context.Context, key remote.Key, name string) erro
 	}
 	o.paired(func(p *operator.Peers) {
 		p.Joining = slices.DeleteFunc(p.Joining, func(j operator.Joining) bool { return j.Key == key })
-		p.Peers = append(p.Peers, operator.Peer{Peer: remote.Peer{Name: name, Role: remote.RoleMachine, Key: key}})
+		role := remote.RoleMachine
+		if key.Seal == "" {
+			role = remote.RoleDevice
+		}
+		p.Peers = append(p.Peers, operator.Peer{Peer: remote.Peer{Name: name, Role: role, Key: key}})
 	})
 	return nil
 }
@@ -147,6 +158,9 @@ func (o *fakeOperator) Invite(_ context.Context, name string, may remote.May) (o
 	}, err
 }
 
-func (o *fakeOperator) WithdrawInvitation(context.Context) error { return o.done("withdraw") }
+func (o *fakeOperator) WithdrawInvitation(context.Context) error {
+	o.paired(func(p *operator.Peers) { p.Joining = slices.DeleteFunc(slices.Clone(p.Joining), isDevice) })
+	return o.done("withdraw")
+}
 
 var errRefused = errors.New("another has this name: take another one")

@@ -50,6 +50,9 @@ func checkMachines(ctx context.Context, e *exam) []Finding {
 		}
 	}
 	for _, j := range p.Peers.Joining {
+		if j.Role == remote.RoleDevice {
+			continue // the person has just invited it
+		}
 		found = append(found, entitled(j.Line, warning(open("nod's settings › Machines and devices"),
 			"it asks to join, as %q", j.Fingerprint)))
 	}

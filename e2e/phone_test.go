@@ -40,8 +40,15 @@ func TestPhone(t *testing.T) {
 
 	first := n.begins("approve", "--tool", "Bash", "--input", `{"command":"make all \u202e#"}`)
 	p := newPhone(t, n)
-	p.run(chromedp.Navigate(p.invitation(invitation)))
+	p.run(chromedp.Navigate(p.written(invitation)))
+	p.shot("pair")
 	p.click("#pair")
+	p.says("Waiting for the desk…")
+	p.shot("words")
+	for _, word := range strings.Fields(p.written(invitation + ".words")) {
+		p.says(word)
+	}
+	must(t, os.WriteFile(invitation+".same", nil, 0o600))
 	p.says("wants to run")
 	p.says("‹U+202E›")
 	p.says("unless you decide")
@@ -133,14 +140,14 @@ func (p *phone) run(actions ...chromedp.Action[chromedp.Void]) {
 	must(p.t, chromedp.Do(p.ctx, actions...))
 }
 
-// invitation is the address that the person at the desk lets the phone read.
-func (p *phone) invitation(path string) string {
+// written is what the stand-in at the desk lets the phone read.
+func (p *phone) written(path string) string {
 	p.t.Helper()
 	for {
 		if text, err := os.ReadFile(path); err == nil && len(text) > 0 {
 			return string(text)
 		}
-		p.wait("there is no invitation")
+		p.wait("there is no " + path)
 	}
 }
 

@@ -127,7 +127,33 @@ func (s *standIn) invite(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, []byte(invitation.URL), 0o600)
+	if err := os.WriteFile(path, []byte(invitation.URL), 0o600); err != nil {
+		return err
+	}
+	go s.admit(ctx, path)
+	return nil
+}
+
+// admit lets in the phone once it asks, and writes down the words that the person at the desk compares.
+func (s *standIn) admit(ctx context.Context, path string) {
+	for ctx.Err() == nil {
+		peers, err := s.client.Peers(ctx)
+		if err != nil {
+			return // nod-desktop is gone
+		}
+		for _, j := range peers.Joining {
+			if j.Role == remote.RoleDevice && os.WriteFile(path+".words", []byte(j.Fingerprint), 0o600) == nil {
+				if _, err := os.Stat(path + ".same"); err == nil {
+					_ = s.client.Pair(ctx, j.Key, j.Hello.Name)
+					return
+				}
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(lookAgain):
+		}
+	}
 }
 
 // follow takes on what is pending, and what comes.

@@ -448,17 +448,19 @@ func (s *phoneSection) ask(asks operator.Joining) {
 		s.leave()
 		s.withdraw()
 	})
-	may := lang.L("It may see what is pending, and deny.")
+	may := lang.L("see what is pending, and deny")
 	if asks.May.Questions {
 		may = joined(may, lang.L("answer questions"))
 	}
-	may = joined(may, lang.L("allow")+": "+approvalsName(asks.May.Approvals))
+	if asks.May.Approvals != "" {
+		may = joined(may, lang.L("allow")+" "+approvalsName(asks.May.Approvals))
+	}
 	controls.SetContent(s.invitation, controls.Card(dialogs.Padded(12, 14, dialogs.Column(8,
 		controls.Bold(lang.L("Pair this phone?"), theme.SizeNameText),
 		controls.Paragraph(lang.L("{{.Name}} must show these words. If it shows others, or none, cancel.",
 			map[string]any{"Name": cleaned(asks.Hello.Name)}), widget.MediumImportance),
 		controls.Exact(cleaned(asks.Fingerprint), theme.SizeNameSubHeadingText),
-		controls.Muted(may), problem.Content, container.NewHBox(pair, cancel)))))
+		controls.Muted(lang.L("It may")+": "+may), problem.Content, container.NewHBox(pair, cancel)))))
 	s.add.Hide()
 	s.page.win.after(pace, func() { controls.Reveal(s.invitation) }) // once it has its size
 }

@@ -2,11 +2,19 @@ package policy
 
 import (
 	"cmp"
+	_ "embed"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 
 	"nod/policy/shell"
 )
+
+//go:embed names/foreign.txt
+var foreignNames string
+
+var foreign = sync.OnceValue(func() *nameList { return newNameList(foreignNames) })
 
 // A command line may run when every part of it may: each simple command only reads, or a rule or a grant covers
 // it, and so is every file that output is redirected to.
@@ -170,7 +178,7 @@ func (ix partIndex) covers(f *facts, p *linePart) *compiledRule {
 	}
 	for _, r := range ix.run[p.Argv[0]] {
 		covers := func(t shell.Pattern) bool {
-			return t.Covers(*p.Part, f.insideProject(p)) && (!t.HasPath() || f.partRunsAtTop(p)) &&
+			return t.Covers(*p.Part, f.insideProject(p)) && (!t.HasPath() || f.partRunsAtTop(p)) && f.isOwn(p) &&
 				(t.Text != "" || !f.removesProject(p))
 		}
 		if r.appliesTo(f) && (r.Class == "" || r.Class == f.class) && f.partRunsIn(p, r.cwd) &&
@@ -203,13 +211,41 @@ func (f *facts) locateIn(path string) place {
 	return f.locate(joinPath(f.input.folder, cmp.Or(path, ".")))
 }
 
-// insideProject returns the test whether an operand of a part lies in the project, wherever the part may run.
+// insideProject returns the test whether an operand of a part lies in the project, wherever the part may run, and for a
+// task in what is the project's own.
 func (f *facts) insideProject(p *linePart) func(operand string) bool {
 	return func(operand string) bool {
 		return !slices.ContainsFunc(p.In, func(in string) bool {
-			return !f.inProject(f.locateIn(joinPath(in, operand)))
+			place := f.locateIn(joinPath(in, operand))
+			return !f.inProject(place) || !p.Understood && f.isForeign(place)
 		})
 	}
+}
+
+// isOwn reports whether a part runs in the project's own folders, where that counts: a task does what they say.
+func (f *facts) isOwn(p *linePart) bool {
+	return p.Understood || !slices.ContainsFunc(p.In, func(in string) bool { return f.isForeign(f.locateIn(in)) })
+}
+
+// isForeign reports whether a place of the project holds what others wrote: packages, or another repository.
+func (f *facts) isForeign(p place) bool {
+	return f.project() != "" && (isForeign(p.clean, f.projectTop) || isForeign(p.real, f.realProject))
+}
+
+func isForeign(path, top string) bool {
+	rest, isBelow := strings.CutPrefix(path, strings.TrimSuffix(top, "/")+"/")
+	if !isBelow {
+		return false
+	}
+	if foreign().find(rest, "") != nil {
+		return true
+	}
+	for ; len(path) > len(top); path = filepath.Dir(path) {
+		if _, err := isLink(filepath.Join(path, ".git")); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // removesProject reports whether a part removes the whole project, or something of its repository. Who allowed to

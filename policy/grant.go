@@ -222,7 +222,7 @@ func (f *facts) partGrant(v verdict) (Grant, error) {
 	if !isInside || f.removesProject(v.part) {
 		pattern.Text = v.part.Text
 	}
-	if pattern.Text != "" || pattern.HasPath() {
+	if pattern.Text != "" || pattern.HasPath() || !f.isOwn(v.part) {
 		if len(v.part.In) != 1 {
 			return g, errNoParts
 		}
@@ -386,6 +386,9 @@ func (g Grant) what(home string) string {
 		return fmt.Sprintf("to run exactly %q in %s", g.Command.Text, plain(tilde(g.Folder, home)))
 	case g.Command != nil && g.Command.Text != "":
 		return fmt.Sprintf("to run exactly %q", g.Command.Text)
+	case g.Command != nil && g.Folder != "" && g.Folder != g.CWD:
+		return fmt.Sprintf("to run %q in %s, with other plain words or paths of the project,", g.Command,
+			plain(tilde(g.Folder, home)))
 	case g.Command != nil:
 		return fmt.Sprintf("to run %q, with other plain words or paths of the project,", g.Command)
 	}
@@ -563,22 +566,17 @@ func (f *facts) isSpelledWithin(p place, folder string) bool {
 }
 
 // grantForPart returns a grant that covers a part of a command line, or nil. Of a task the flags count that the person
-// saw in any of the answers about the same leading words.
+// saw in any of the answers that fit it.
 func (f *facts) grantForPart(p *linePart) *Grant {
-	var all shell.Pattern
+	var flags []string
 	for g := range f.granted(f.call.Tool, f.project()) {
-		if g.Command == nil || !f.runsAt(p, g) {
-			continue
-		}
-		if g.Command.Text == "" && f.removesProject(p) {
+		if g.Command == nil || !f.runsAt(p, g) || g.Command.Text == "" && f.removesProject(p) {
 			continue
 		}
 		seen := *g.Command
-		if all.Text == "" && slices.Equal(all.Words, seen.Words) && !p.Understood {
-			seen.Flags = slices.Concat(all.Flags, seen.Flags)
-			all = seen
-		} else if seen.Text == "" && seen.Fits(*p.Part) {
-			all = seen
+		if !p.Understood && seen.Fits(*p.Part) {
+			seen = seen.Also(flags)
+			flags = append(flags, seen.Flags...)
 		}
 		if seen.Covers(*p.Part, f.insideProject(p)) {
 			return g
@@ -587,9 +585,9 @@ func (f *facts) grantForPart(p *linePart) *Grant {
 	return nil
 }
 
-// runsAt reports whether a part runs in the project and, where the grant is for one folder, in that.
+// runsAt reports whether a part runs in the project's own folders or, where the grant is for one folder, in that.
 func (f *facts) runsAt(p *linePart, g *Grant) bool {
-	return !slices.ContainsFunc(p.In, func(in string) bool {
+	return (g.Folder != "" || f.isOwn(p)) && !slices.ContainsFunc(p.In, func(in string) bool {
 		place := f.locateIn(in)
 		return !f.inProject(place) || g.Folder != "" && place.real != g.Folder
 	})

@@ -11,13 +11,15 @@ type Part struct {
 	Understood, Reads, Repository bool
 
 	Accesses []Access // what it reads and writes: all of it when Understood, else as far as its words show
-	Output   []Access // files that its output is redirected to
+	Output   []Access // files that its output is redirected to, or that the flags of a task say it writes
 
 	Why    string // why it does not only read; empty when Reads
 	Within bool   // another part runs it, and is judged for it
 	At     int    // the byte of the command where it starts; only of [Assess]
 
-	words Pattern // what remembering it would cover
+	words Pattern  // what remembering it would cover
+	free  []string // of its flags, those that nod knows to be harmless
+	entry *program // that it was read by
 	args  []string
 	lead  []string // the words that lead, where an entry says so
 	bound string   // why it cannot be remembered by itself

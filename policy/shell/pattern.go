@@ -6,15 +6,22 @@ import (
 	"strings"
 )
 
-// Pattern says which simple commands a rule or a grant covers: those with these leading words, whose flags are
-// harmless or among Flags, and whose operands are plain words or paths in the project. With a Text it covers only the
-// command of exactly that text.
+// Pattern says which simple commands a rule or a grant covers: those with these leading words and these Flags, except
+// that one which does not restrain the program may be missing, whose other flags are harmless, and whose operands are
+// plain words or paths in the project. With a Text it covers only the command of exactly that text.
 type Pattern struct {
 	Words []string `json:"words"`
 	Flags []string `json:"flags,omitempty"` // with their values, where the value could say what is done
 	Text  string   `json:"text,omitempty"`
 
-	begins bool // more words may follow those that lead: a person wrote it into a rule
+	begins bool     // more words may follow those that lead: a person wrote it into a rule
+	also   []string // flags that a person saw in other answers about the same words
+}
+
+// Also returns the pattern as it is for a person who saw more flags in commands with the same words.
+func (t Pattern) Also(flags []string) Pattern {
+	t.also = flags
+	return t
 }
 
 // Pattern returns what remembering the part covers, or says why it cannot be remembered by itself.
@@ -101,13 +108,21 @@ func (t Pattern) Covers(p Part, inside func(operand string) bool) bool {
 	case t.Text != "" || p.words.Text != "":
 		return t.Text != "" && t.Text == p.Text
 	}
-	return t.Fits(p) &&
-		!slices.ContainsFunc(p.words.Flags, func(f string) bool { return !slices.Contains(t.Flags, f) }) &&
+	isRestrained := slices.ContainsFunc(t.Flags, func(f string) bool { return p.entry.restrains(flagName(f)) })
+	isNew := func(f string) bool {
+		isFree := (!isRestrained || prints(f)) && slices.Contains(p.free, f) && !p.Understood
+		return !isFree && !slices.Contains(t.Flags, f) && !slices.Contains(t.also, f)
+	}
+	return t.Fits(p) && !slices.ContainsFunc(p.words.Flags, isNew) &&
 		!slices.ContainsFunc(p.args, func(a string) bool { return !inside(a) })
 }
 
-// Fits reports whether a part has the leading words of the pattern.
+// Fits reports whether a part has the leading words of the pattern, and the flags that it must not lack.
 func (t Pattern) Fits(p Part) bool {
+	isMissing := func(f string) bool { return !slices.Contains(p.words.Flags, f) && !p.entry.mayLack(f) }
+	if t.Text != "" || p.entry == nil || slices.ContainsFunc(t.Flags, isMissing) {
+		return false
+	}
 	if !t.begins {
 		return slices.Equal(p.words.Words, t.Words)
 	}

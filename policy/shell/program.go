@@ -32,6 +32,10 @@ import (
 //	edit     flags, without a value, with which FILE operands are changed in place
 //	never    flags that are never harmless, perhaps the type of their value, which then says what they do to it,
 //	         a colon and the reason as a sentence for a person
+//	restrains  flags without which it does more: --dry-run. They stand in the entry or, before the first program of a
+//	         file, for all entries. Who allows a command with one allows none without it
+//	extends  before the first program of a file: flags without which no program does more: --force
+//	prints   before the first program of a file: flags that only say what any program prints: --verbose
 //	deletes  words with which it removes something
 //	keeps    flags with which it prints some of the lines that it is fed, whole, as it does without any; or none
 //	traits   any of the words in the constant block below
@@ -77,6 +81,7 @@ type flag struct {
 	typ, second *wordType // of its value, or values, such as jq --arg NAME VALUE; nil: it has none
 	optional    bool      // its value stands only behind =
 	tree, edit  bool      // FILE operands are whole folders, or are changed in place
+	restrains   bool      // without it the program does more
 	never       string    // why it is never harmless
 }
 
@@ -87,6 +92,30 @@ const always = "always"
 func (p *program) flag(name string) (flag, bool) {
 	f, ok := p.flags[name]
 	return f, ok && f.never == ""
+}
+
+// restrains reports whether a program that is allowed with a flag may do more without it.
+func (p *program) restrains(name string) bool {
+	return p.flags[name].restrains || programs().restrains.Has(name)
+}
+
+// mayLack reports whether a command may lack a flag, perhaps with its value, that it was allowed with: one that nod
+// knows and that does not restrain it.
+func (p *program) mayLack(flag string) bool {
+	name := flagName(flag)
+	_, listed := p.flag(name)
+	return !p.restrains(name) && (listed || name == flag && programs().extends.Has("--"+strings.TrimLeft(name, "-")))
+}
+
+// prints reports whether a flag that nod knows otherwise, or not at all, only says what is printed.
+func prints(flag string) bool { return programs().prints.Has(flag) }
+
+// flagName is a flag without its value.
+func flagName(flag string) string {
+	if end := strings.IndexAny(flag, "= "); end >= 0 {
+		return flag[:end]
+	}
+	return flag
 }
 
 // The traits of programs.
@@ -123,10 +152,12 @@ type catalogue struct {
 	entries map[string]*entry
 	subs    map[string]bool // the names that those of sub-commands start with
 	screen  map[string]language.Words
+
+	restrains, extends, prints language.Words // flags that mean the same in all programs
 }
 
 func newCatalogue() catalogue {
-	return catalogue{map[string]*entry{}, map[string]bool{}, map[string]language.Words{}}
+	return catalogue{entries: map[string]*entry{}, subs: map[string]bool{}, screen: map[string]language.Words{}}
 }
 
 // An entry is the text of one entry.
@@ -168,7 +199,7 @@ func readPrograms() (catalogue, error) {
 }
 
 // read cuts a file into its entries.
-func (c catalogue) read(file, text string) error {
+func (c *catalogue) read(file, text string) error {
 	var now *entry
 	var manual string
 	n := 0
@@ -192,6 +223,12 @@ func (c catalogue) read(file, text string) error {
 			if err := c.add(now, manual, rest); err != nil {
 				return fmt.Errorf("%s:%d: %w", file, n, err)
 			}
+		case keyword == "restrains" && manual == "":
+			c.restrains += language.Words(rest + " ")
+		case keyword == "extends":
+			c.extends += language.Words(rest + " ")
+		case keyword == "prints":
+			c.prints += language.Words(rest + " ")
 		case now == nil:
 			return fmt.Errorf("%s:%d: %s: want a line that starts with program before it", file, n, keyword)
 		default:
@@ -255,6 +292,8 @@ func (p *program) line(keyword, rest string) error {
 			return errors.New("want flags, a colon and a sentence")
 		}
 		return p.addFlags(flags, flag{never: reason})
+	case "restrains":
+		return p.restrain(rest)
 	case "deletes":
 		p.deletes = language.Words(rest)
 	case "keeps":
@@ -323,6 +362,19 @@ func (p *program) addFlags(text string, f flag) (err error) {
 			return fmt.Errorf("%q is no flag, or is there twice", name)
 		}
 		p.flags[name] = own
+	}
+	return nil
+}
+
+// restrain marks flags that the lines before list.
+func (p *program) restrain(names string) error {
+	for name := range strings.FieldsSeq(names) {
+		f, ok := p.flag(name)
+		if !ok || f.restrains {
+			return fmt.Errorf("%q is no flag of the lines before, or is there twice", name)
+		}
+		f.restrains = true
+		p.flags[name] = f
 	}
 	return nil
 }

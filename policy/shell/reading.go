@@ -26,6 +26,9 @@ type reading struct {
 	syntax    language.Syntax
 	lead      []string // words that say what runs: the name, its sub-commands, targets
 	seen      []string // flags, with their values, that only a person who saw them can allow
+	limits    []string // flags, with their values, that restrain it
+	outputs   []string // files that a task writes as its flags say
+	exports   []word   // settings that count for what it runs
 	args      []string // operands of a task, which must be plain words or lie in the project
 	fixed     string   // why a task can be remembered with exactly these words only
 	inner     [][]word // commands that it runs
@@ -182,6 +185,9 @@ func (r *reading) flags(args []word, i int, long bool) (int, string) {
 			name, value, glued = strings.Cut(own.text, "=")
 		}
 		f, ok := p.flag(name)
+		if ok && long && f.typ == nil && p.restrains(name) && isSwitched(args[i:]) {
+			ok = false
+		}
 		switch {
 		case !ok, glued && f.typ == nil && (long || p.traits[traitAlone]),
 			glued && f.typ != nil && !long && p.traits[traitApart]:
@@ -191,7 +197,8 @@ func (r *reading) flags(args []word, i int, long bool) (int, string) {
 		case f.typ != nil && !f.optional:
 			return r.nextValue(name, f, args, i)
 		}
-		if r.given = append(r.given, name); long {
+		r.give(name, "")
+		if long {
 			break
 		}
 	}
@@ -214,7 +221,7 @@ func (r *reading) bundle(args []word) (taken int, problem string) {
 		case !listed: // whether it takes a value is not known
 			return taken, problem
 		case f.typ == nil:
-			r.given = append(r.given, "-"+letter)
+			r.give("-"+letter, "")
 		case taken == len(args):
 			return taken, cmp.Or(problem, "The flag "+quote(letter)+" of "+r.name+" lacks its value.")
 		default:
@@ -256,8 +263,20 @@ func (r *reading) nextValue(name string, v flag, args []word, i int) (int, strin
 	return 3, r.value(name, flag{typ: v.second}, args[i+2])
 }
 
-func (r *reading) value(name string, v flag, w word) string {
+// give notes a flag of the entry, with its value or none. Of one that restrains the value counts, too.
+func (r *reading) give(name, value string) {
 	r.given = append(r.given, name)
+	if r.program.restrains(name) {
+		r.limits = append(r.limits, name+value)
+	}
+}
+
+func (r *reading) value(name string, v flag, w word) string {
+	mark := " "
+	if v.optional {
+		mark = "="
+	}
+	r.give(name, mark+w.text)
 	if r.values == nil {
 		r.values = map[string]string{}
 	}
@@ -265,7 +284,7 @@ func (r *reading) value(name string, v flag, w word) string {
 	if r.program.traits[traitAtFiles] && strings.HasPrefix(w.text, "@") {
 		return r.name + " reads more words from the file " + quote(w.text) + "."
 	}
-	if !w.known && !v.typ.free {
+	if !w.known && (!v.typ.free || r.program.restrains(name)) {
 		return "The value of " + name + " is known only when it runs."
 	}
 	return r.check(w, v.typ)
@@ -292,10 +311,15 @@ func (r *reading) unlisted(args []word, i int, name string) (int, string) {
 		r.fix(reason)
 		return taken, ""
 	}
-	if text == "--help" || text == "--version" { // tells of a program that may run anyway
+	if (text == "--help" || text == "--version") && !isSwitched(args[i:]) { // tells of a program that may run anyway
+		r.limits = append(r.limits, text)
 		return 1, ""
 	}
-	if i+1 < len(args) && !strings.Contains(text, "=") && takesName(text) && !strings.HasPrefix(args[i+1].text, "-") {
+	if len(text) > 2 && prints(text) {
+		return 1, ""
+	}
+	mayTake := takesName(text) || isSwitched(args[i:])
+	if i+1 < len(args) && !strings.Contains(text, "=") && mayTake && !strings.HasPrefix(args[i+1].text, "-") {
 		if !args[i+1].known {
 			return 0, "The value of " + text + " is known only when it runs."
 		}
@@ -347,7 +371,8 @@ func (r *reading) fix(reason string) {
 
 // naming are parts of the names of flags whose value says what is run, read, written or reached.
 var naming = strings.Fields("config conf rc file path dir out exec cmd command prog bin shell script plugin require " +
-	"load preset import hook root prefix cwd workspace project url host user token env profile target registry")
+	"load preset import hook root prefix cwd workspace project url host user token env profile target registry stage " +
+	"context namespace account region cluster database tenant")
 
 // takesName reports whether a flag that nod does not know may name a program, a file, a place. One of a single
 // letter may stand for anything.
@@ -356,7 +381,21 @@ func takesName(flag string) bool {
 		return true
 	}
 	flag = strings.ToLower(flag)
+	if rest, ok := strings.CutPrefix(flag, "--no"); ok { // --no-config, --noout
+		rest = strings.TrimPrefix(rest, "-")
+		if slices.ContainsFunc(naming, func(part string) bool { return strings.HasPrefix(rest, part) }) {
+			return false
+		}
+	}
 	return slices.ContainsFunc(naming, func(part string) bool { return strings.Contains(flag, part) })
+}
+
+// switches are values that switch a flag on or off, for programs that take one as the next word.
+const switches language.Words = "true false yes no on off 0 1 null none"
+
+// isSwitched reports whether a value that switches the first word on or off may follow it.
+func isSwitched(args []word) bool {
+	return len(args) > 1 && (!args[1].known || switches.Has(strings.ToLower(args[1].text)))
 }
 
 func (r *reading) notKnown(text string) string {

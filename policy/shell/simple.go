@@ -242,7 +242,8 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 	r, problem := w.resolve(words)
 	shown := cmp.Or(r.seems, r)
 	problem = cmp.Or(problem, shown.feed(in, w.source))
-	p.words = Pattern{Words: r.lead, Flags: sorted(r.seen)}
+	p.words, p.entry = Pattern{Words: r.lead, Flags: r.counting()}, r.program
+	p.free = slices.Concat(r.given, r.limits)
 	if p.args = r.args; problem == "" && r.program != unknown {
 		p.lead = r.lead
 	}
@@ -271,6 +272,9 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 		if special := w.checkPath(a.Path, a.Kind == Tree); special != "" && p.Why == "" {
 			p.Reads, p.Why = false, special
 		}
+	}
+	for _, path := range shown.outputs {
+		p.Output = reachFrom(p.Output, p.In, Access{Path: path, Kind: Write})
 	}
 	if p.Repository {
 		p.Accesses = reachFrom(p.Accesses, p.In, Access{Path: ".", Kind: Look})
@@ -366,6 +370,7 @@ func (w *walk) resolve(words []word) (*reading, string) {
 	if sub, n := longest(name, rest); sub != nil {
 		s := newReading(sub, append(words[:1:1], rest[:n]...))
 		s.seen, s.fixed, s.folder, s.args, s.accesses = r.seen, r.fixed, r.folder, r.args, r.accesses
+		s.limits, s.outputs = r.limits, r.outputs
 		return s.run(rest[n:])
 	}
 	if len(rest) > 0 && len(p.operands) == 0 && p.kind != told {
@@ -452,6 +457,12 @@ func (w *walk) settings(p *Part, r *reading, settings []word) {
 		switch {
 		case s.doubt != "" || !s.known:
 			w.bind("It sets a variable to a value that is known only when it runs.")
+		case projectSettings.Has(name):
+			r.exports = append(r.exports, s)
+			p.words.Flags = sorted(append(p.words.Flags, s.text))
+			if name != "MIX_ENV" {
+				p.free = append(p.free, s.text)
+			}
 		case !harmlessSetting(name):
 			r.changed = true
 			p.Why = "It sets the variable " + quote(name) + ", which can change what programs do."
@@ -462,10 +473,29 @@ func (w *walk) settings(p *Part, r *reading, settings []word) {
 
 // harmlessSettings are variables of the environment that change how programs write, never what they do.
 const harmlessSettings language.Words = "LANG LANGUAGE TZ NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLUMNS LINES " +
-	"CI PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE RUST_BACKTRACE GIT_OPTIONAL_LOCKS MIX_ENV CGO_ENABLED GOOS GOARCH"
+	"PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE RUST_BACKTRACE GIT_OPTIONAL_LOCKS"
+
+// projectSettings say what a task builds or tests: who allowed it with one did not allow it without. To a program that
+// only reads they mean nothing.
+const projectSettings language.Words = "CI CGO_ENABLED GOOS GOARCH MIX_ENV"
 
 func harmlessSetting(name string) bool {
-	return harmlessSettings.Has(name) || strings.HasPrefix(name, "LC_")
+	return harmlessSettings.Has(name) || projectSettings.Has(name) || strings.HasPrefix(name, "LC_")
+}
+
+// counting are the flags by which a call is allowed: every flag of a program that is understood, for rm -rf is not rm;
+// of a task those that only a person can allow, and those that restrain it, then with all others that it has, for one
+// of them may undo what restrains.
+func (r *reading) counting() []string {
+	flags := slices.Clone(r.seen)
+	if len(r.limits) > 0 || r.program.kind == understood {
+		isLimit := func(name string) bool {
+			return slices.ContainsFunc(r.limits, func(l string) bool { return flagName(l) == name })
+		}
+		flags = append(flags, r.limits...)
+		flags = append(flags, slices.DeleteFunc(slices.Clone(r.given), isLimit)...)
+	}
+	return sorted(flags)
 }
 
 // describe says what a reading makes of a part.
@@ -492,8 +522,7 @@ func (w *walk) describe(p *Part, r *reading, problem string) {
 
 // remember works out what a rule or grant for this part would cover.
 func (w *walk) remember(p *Part, r *reading, words []word, in pipe) {
-	if p.Understood { // then every flag counts: rm -rf is not rm
-		p.words.Flags = sorted(append(p.words.Flags, r.given...))
+	if p.Understood {
 		for _, a := range r.accesses {
 			p.args = append(p.args, a.Path)
 		}
@@ -558,6 +587,8 @@ func (w *walk) inside(p *Part, r *reading, problem string, at places, in pipe) {
 		}
 	}
 	w.Parts = append(w.Parts, *p)
+	defer func(was []word) { w.exports = was }(w.exports)
+	w.exports = slices.Concat(w.exports, r.exports)
 	if r.script != nil {
 		w.script(*r.script, at)
 	}

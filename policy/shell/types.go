@@ -392,6 +392,10 @@ func pathOf(kind Kind) check {
 		case strings.HasPrefix(w.text, "+"):
 			return quote(w.text) + " is an old form of a flag."
 		}
+		if kind == Write && r.program.kind != understood {
+			r.outputs = append(r.outputs, w.text)
+			return ""
+		}
 		r.reach(kind, w.text)
 		return ""
 	}
@@ -583,6 +587,7 @@ func address(r *reading, w word) string {
 // argument is an operand of a task: a plain word, or a path in the project.
 func argument(r *reading, w word) string {
 	switch {
+	case len(w.text) > 2 && prints(w.text):
 	case w.text != "{}" && strings.ContainsAny(w.text, "()'\"$;&|<>`{}\n"): // no plain word
 		r.seen = append(r.seen, w.text)
 	case strings.Contains(w.text, "="), w.text != "" && strings.ContainsAny(w.text[:1], "-+:"):

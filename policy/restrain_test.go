@@ -1,0 +1,237 @@
+package policy
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Who always allows a command allows none that does more.
+func TestAlwaysKeepsWhatRestrains(t *testing.T) {
+	for _, tt := range []struct{ granted, input string }{
+		{"git push --dry-run origin main", "git push origin main"},
+		{"git push -n origin main", "git push origin main"},
+		{"git push --dry origin main", "git push origin main"},
+		{"npm ci --ignore-scripts", "npm ci"},
+		{"npm ci --ignore-scripts", "npm ci --ignore-scripts=false"},
+		{"npm ci --ignore-scripts", "npm ci --ignore-scripts false"},
+		{"npm ci --ignore-scripts", "npm ci --ignore-scripts --no-ignore-scripts"},
+		{"npm --ignore-scripts ci", "npm ci"},
+		{"npm install --dry-run", "npm install"},
+		{"npm install --package-lock-only", "npm install"},
+		{"npm ci --omit=dev", "npm ci"},
+		{"npm ci --omit=dev", "npm ci --omit=dev --include=dev"},
+		{"npm audit fix --dry-run", "npm audit fix"},
+		{"npm run deploy -- --dry-run", "npm run deploy"},
+		{"npm run deploy --help", "npm run deploy"},
+		{"./deploy.sh --help", "./deploy.sh"},
+		{"./deploy.sh --check", "./deploy.sh"},
+		{"black --check .", "black ."},
+		{"black --diff .", "black ."},
+		{"tsc --noEmit", "tsc"},
+		{"npx tsc --noEmit", "npx tsc --noEmit false"},
+		{"ruff format --check", "ruff format"},
+		{"ruff check --no-fix --fix", "ruff check --fix"},
+		{"cargo fmt --check", "cargo fmt"},
+		{"cargo build --locked --offline", "cargo build --locked"},
+		{"cargo publish --dry-run", "cargo publish"},
+		{"cargo install x --dry-run", "cargo install x"},
+		{"mix format --check-formatted", "mix format"},
+		{"mix ecto.rollback --step 1", "mix ecto.rollback"},
+		{"mix ecto.rollback -n 1", "mix ecto.rollback -n 9"},
+		{"terraform fmt -check", "terraform fmt"},
+		{"terraform fmt -check", "terraform fmt -check=false"},
+		{"terraform fmt -write=false", "terraform fmt"},
+		{"terraform init -backend=false", "terraform init"},
+		{"isort --check-only .", "isort ."},
+		{"isort -c .", "isort ."},
+		{"go mod tidy -diff", "go mod tidy"},
+		{"go generate -n ./...", "go generate ./..."},
+		{"go test -list . ./...", "go test ./..."},
+		{"go clean -testcache", "go clean"},
+		{"alembic upgrade head --sql", "alembic upgrade head"},
+		{"apt-get install --simulate x", "apt-get install x"},
+		{"apt-get install -s x", "apt-get install x"},
+		{"apt-get install --just-print x", "apt-get install x"},
+		{"apt-get install --no-act x", "apt-get install x"},
+		{"apt-get install --download-only x", "apt-get install x"},
+		{"git rm --cached a.txt", "git rm a.txt"},
+		{"git rm -n a.txt", "git rm a.txt"},
+		{"git restore --staged a.txt", "git restore a.txt"},
+		{"git restore --staged a.txt", "git restore --staged --worktree a.txt"},
+		{"git restore -S a.txt", "git restore -SW a.txt"},
+		{"git reset --soft HEAD~1", "git reset HEAD~1"},
+		{"git merge --ff-only x", "git merge x"},
+		{"git merge --no-commit x", "git merge --no-commit --commit x"},
+		{"git merge --abort", "git merge x"},
+		{"git rebase --abort", "git rebase main"},
+		{"git cherry-pick -n abc", "git cherry-pick abc"},
+		{"git stash --keep-index", "git stash"},
+		{"git clean -n", "git clean"},
+		{"git clean -f -e keep.txt", "git clean -f"},
+		{"git commit --dry-run", "git commit -m x"},
+		{"git commit --short", "git commit -m x"},
+		{"git add -n .", "git add ."},
+		{"git add --intent-to-add .", "git add ."},
+		{"git apply --check a.patch", "git apply a.patch"},
+		{"git apply --stat a.patch", "git apply a.patch"},
+		{"git am --abort", "git am a.patch"},
+		{"git worktree prune -n", "git worktree prune"},
+		{"git remote prune -n origin", "git remote prune origin"},
+		{"git fetch --dry-run", "git fetch"},
+		{"git clone --no-checkout https://example.com/x", "git clone https://example.com/x"},
+		{"make -n deploy", "make deploy"},
+		{"make --recon deploy", "make deploy"},
+		{"make deploy DRY_RUN=1", "make deploy"},
+		{"just -n deploy", "just deploy"},
+		{"task --dry deploy", "task deploy"},
+		{"ninja -n", "ninja"},
+		{"rake -n db:drop", "rake db:drop"},
+		{"rails db:migrate --pretend", "rails db:migrate"},
+		{"rsync -n a b", "rsync a b"},
+		{"kubectl apply --dry-run=client -f x.yml", "kubectl apply -f x.yml"},
+		{"helm upgrade a b --dry-run", "helm upgrade a b"},
+		{"pip install --dry-run x", "pip install x"},
+		{"pip install --no-deps x", "pip install x"},
+		{"pip install --require-hashes x", "pip install x"},
+		{"pip install --only-binary=:all: x", "pip install x"},
+		{"uv pip install --no-deps x", "uv pip install x"},
+		{"uv sync --frozen", "uv sync"},
+		{"poetry install --dry-run", "poetry install"},
+		{"poetry install --only main", "poetry install"},
+		{"composer install --no-scripts", "composer install"},
+		{"yarn install --mode=skip-build", "yarn install"},
+		{"pnpm install --ignore-scripts", "pnpm install"},
+		{"bun install --frozen-lockfile", "bun install"},
+		{"docker run --rm --network none --read-only x", "docker run x"},
+		{"docker compose up --no-deps web", "docker compose up web"},
+		{"ansible-playbook --check x.yml", "ansible-playbook x.yml"},
+		{"gradle -m publish", "gradle publish"},
+		{"gradle build -x deploy", "gradle build"},
+		{"mvn -DskipTests package", "mvn package"},
+		{"mvn -DskipTests package", "mvn -DskipTests=false package"},
+		{"pytest --collect-only", "pytest"},
+		{"pint --test", "pint"},
+		{"gh pr create --dry-run", "gh pr create"},
+		{"gh pr review --comment 3", "gh pr review --approve 3"},
+		{"rubocop --lint", "rubocop"},
+		{"prettier --check src", "prettier src"},
+		{"clang-format -n a.c", "clang-format a.c"},
+		{"gcc -fsyntax-only a.c", "gcc a.c"},
+		{"ctest -N", "ctest"},
+		{"rm -i a", "rm a"},
+		{"cp -n a b", "cp a b"},
+		{"mv -n a b", "mv a b"},
+		{"tool deploy --read-only", "tool deploy"},
+		{"tool deploy --stage dev", "tool deploy --stage prod"},
+		{"tool deploy --wet false", "tool deploy --wet true"},
+		{"timeout 60 npm ci --ignore-scripts", "timeout 60 npm ci"},
+		{"bash -c 'npm ci --ignore-scripts'", "npm ci"},
+		{"npm ci --ignore-scripts", "xargs npm ci"},
+		{"find . -name package.json -exec npm ci --ignore-scripts ';'", "npm ci"},
+		{"MIX_ENV=prod mix test", "mix test"},
+		{"mix test", "MIX_ENV=prod mix test"},
+		{"env MIX_ENV=test mix test", "mix test"},
+		{"mix test", "env MIX_ENV=prod mix test"},
+		{"export MIX_ENV=test; mix test", "mix test"},
+		{"mix test", "export MIX_ENV=prod; mix test"},
+		{"mix test", "MIX_ENV=prod timeout 9 mix test"},
+		{"mix test", "MIX_ENV=prod bash -c 'mix test'"},
+		{"MIX_ENV=test timeout 9 mix test", "timeout 9 mix test"},
+		{"NODE_ENV=test npm run migrate", "npm run migrate"},
+		{"DRY_RUN=1 make deploy", "make deploy"},
+		{"DRY_RUN=1 make deploy", "DRY_RUN=0 make deploy"},
+		{"GOOS=js go build", "go build"},
+		{"go test ./...", "go test -coverprofile=main.go ."},
+		{"go test ./...", "go test -o main.go ."},
+		{"go test ./...", "go test -cpuprofile main.go ."},
+		{"go test ./...", "go test -outputdir cmd ."},
+		{"go test -coverprofile=c.out ./...", "go test -coverprofile=main.go ./..."},
+		{"go build ./...", "go build -o main.go ."},
+		{"curl https://example.com/a", "curl -o main.go https://example.com/a"},
+		{"gcc a.c", "gcc -o main.go a.c"},
+		{"pytest", "pytest --junitxml=main.py"},
+		{"eslint .", "eslint -o main.js ."},
+		{"tsc", "tsc --outDir src"},
+		{"bun build a.ts", "bun build --outfile main.ts a.ts"},
+		{"npm run lint", "cd node_modules/x && npm run lint"},
+		{"npm run lint", "cd packages/a/node_modules/x && npm run lint"},
+		{"npm run lint", "npm --prefix node_modules/x run lint"},
+		{"npm run lint", "(cd vendor/x; npm run lint)"},
+		{"npm run lint", "pushd node_modules/x && npm run lint"},
+		{"npm run lint", "env -C node_modules/x npm run lint"},
+		{"cd node_modules/x && npm run lint", "npm run lint"},
+		{"cd node_modules/x && npm run lint", "cd node_modules/y && npm run lint"},
+		{"make", "make -C vendor/x"},
+		{"git commit -m x", "git -C vendor/x commit -m x"},
+		{"go test ./...", "go -C vendor/x test ./..."},
+		{"cargo test", "cargo test --manifest-path vendor/x/Cargo.toml"},
+		{"pytest tests", "pytest node_modules/x"},
+	} {
+		c := bash(tt.granted)
+		none := withGrants(t)
+		offered := false
+		for _, cover := range Covers {
+			if cover == CoverEdits { // which is for files, whatever changes them
+				continue
+			}
+			for _, scope := range Scopes {
+				list, err := NewGrants(c, scope, cover, none, testNow)
+				if err != nil {
+					continue
+				}
+				offered = true
+				if d := Decide(c, none.WithGrants(list), testNow); d.Effect != Allow {
+					t.Errorf("%q, allowed by %s for %s, is still asked about: %+v", tt.granted, cover, scope, d)
+				}
+				if d := Decide(bash(tt.input), none.WithGrants(list), testNow); d.Effect == Allow {
+					t.Errorf("%q, allowed by %s for %s, covers %q: %+v", tt.granted, cover, scope, tt.input, list)
+				}
+			}
+		}
+		if !offered {
+			t.Errorf("nothing is offered for %q", tt.granted)
+		}
+	}
+}
+
+// A repository inside the project is another project.
+func TestAlwaysIsForTheOwnRepository(t *testing.T) {
+	project := t.TempDir()
+	for _, folder := range []string{".git", "own", "clone/.git", "sub/deep"} {
+		if err := os.MkdirAll(filepath.Join(project, folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pointer := []byte("gitdir: ../.git/modules/sub\n")
+	if err := os.WriteFile(filepath.Join(project, "sub", ".git"), pointer, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../clone", filepath.Join(project, "own", "link")); err != nil {
+		t.Fatal(err)
+	}
+	in := func(folder, command string) Call {
+		c := bash(command)
+		c.CWD = filepath.Join(project, folder)
+		return c
+	}
+	p := withGrants(t)
+	list, err := NewGrants(in("", "make"), Always, CoverCommands, p, testNow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p = p.WithGrants(list)
+	for _, c := range []Call{in("", "make"), in("own", "make"), in("", "cd own && make")} {
+		if d := Decide(c, p, testNow); d.Effect != Allow {
+			t.Errorf("%s in %s: %+v", c.Input, c.CWD, d)
+		}
+	}
+	for _, c := range []Call{
+		in("", "cd clone && make"), in("clone", "make"), in("", "cd sub/deep && make"), in("sub/deep", "make"),
+		in("", "cd own/link && make"), in("own/link", "make"),
+	} {
+		if d := Decide(c, p, testNow); d.Effect == Allow {
+			t.Errorf("%s in %s: %+v", c.Input, c.CWD, d)
+		}
+	}
+}

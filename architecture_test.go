@@ -16,7 +16,7 @@ import (
 // mayImport says which of nod's own packages each package may import. What those may import it reaches as well.
 // A package that is missing here fails the test, so that nobody forgets to think.
 var mayImport = map[string][]string{
-	"nod":                 {"nod/app", "nod/version"},
+	"nod":                 {"nod/app", "nod/ownfile/ownprocess", "nod/version"},
 	"nod/agents":          {},
 	"nod/agents/agent":    {"nod/ipc/hooks", "nod/ipc/programs", "nod/policy/imports", "nod/policy/replay"},
 	"nod/agents/claude":   {"nod/agents/agent", "nod/agents/jsonl"},
@@ -24,9 +24,11 @@ var mayImport = map[string][]string{
 	"nod/agents/jsonl":    {},
 	"nod/agents/registry": {"nod/agents/agent", "nod/agents/jsonl", anyAgent},
 	anyAgent:              {"nod/agents/agent", "nod/agents/claude"},
-	"nod/cmd/nod-dialogs": {"nod/dialogs/history", "nod/dialogs/settings", "nod/version"},
-	"nod/assets":          {},
-	"nod/assets/gen":      {},
+	"nod/cmd/nod-dialogs": {
+		"nod/app/desktop", "nod/dialogs/history", "nod/dialogs/settings", "nod/ownfile/ownprocess", "nod/version",
+	},
+	"nod/assets":     {},
+	"nod/assets/gen": {},
 	"nod/dialogs": {
 		"nod/assets", "nod/dialogs/prompt", "nod/interact", "nod/ipc/operator", "nod/policy/basefile",
 	},
@@ -73,7 +75,7 @@ var mayImport = map[string][]string{
 	"nod/app": {
 		"nod/agents/registry", "nod/app/desktop", "nod/assets", "nod/dialogs/prompt", "nod/interact/journal", "nod/ipc",
 		"nod/ipc/client", "nod/ipc/device", "nod/ipc/device/page", "nod/ipc/operator", "nod/ipc/remote/book",
-		"nod/ipc/remote/jetstream", "nod/ipc/remote/stream", "nod/ownfile/ownlog",
+		"nod/ipc/remote/jetstream", "nod/ipc/remote/stream", "nod/ownfile/ownlog", "nod/ownfile/ownprocess",
 		"nod/policy/store",
 	},
 	"nod/app/relay": {
@@ -91,18 +93,19 @@ var mayImport = map[string][]string{
 	"nod/cmd/nod": {
 		"nod/app/relay", "nod/cmd/nod/doctor", "nod/ipc/remote/jetstream",
 		"nod/agents/registry", "nod/interact/journal", "nod/ipc/acp", "nod/ipc/client", "nod/ipc/mcp", "nod/ownfile/owndata",
-		"nod/ownfile/ownlog", "nod/policy/store", "nod/version",
+		"nod/ownfile/ownlog", "nod/ownfile/ownprocess", "nod/policy/store", "nod/version",
 	},
-	"nod/ownfile":         {},
-	"nod/ownfile/owndata": {},
-	"nod/ownfile/ownlog":  {"nod/ownfile"},
-	"nod/version":         {},
-	"nod/e2e":             {},
-	"nod/examples/loop":   {"nod/ipc/client"},
-	"nod/e2e/desktop":     {},
-	"nod/e2e/documents":   {"nod/policy/config"},
-	"nod/e2e/table":       {"nod/agents/registry"},
-	"nod/e2e/virtual":     {"nod/e2e/desktop"},
+	"nod/ownfile":            {},
+	"nod/ownfile/owndata":    {},
+	"nod/ownfile/ownlog":     {"nod/ownfile"},
+	"nod/ownfile/ownprocess": {},
+	"nod/version":            {},
+	"nod/e2e":                {},
+	"nod/examples/loop":      {"nod/ipc/client"},
+	"nod/e2e/desktop":        {},
+	"nod/e2e/documents":      {"nod/policy/config"},
+	"nod/e2e/table":          {"nod/agents/registry"},
+	"nod/e2e/virtual":        {"nod/e2e/desktop"},
 
 	"nod/ipc/remote/jetstream/clustertest": {},
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"nod/app"
+	"nod/app/desktop"
+	"nod/ownfile/ownprocess"
 	"nod/version"
 )
 
@@ -24,12 +26,20 @@ func main() {
 	pflag.StringVar(&o.ConfigPath, "config", "", "read rules and settings from this `file` instead of the usual one")
 	pflag.StringVar(&o.LogLevel, "log-level", "",
 		"least urgent `level` to log: debug, info, warn or error (default info, or what NOD_LOG says)")
+	carry := pflag.Bool(desktop.CarryFlag, false, "carry a connection to the session bus, for a program of nod's")
+	_ = pflag.CommandLine.MarkHidden(desktop.CarryFlag) // it exists
 	autostart := pflag.String("autostart", "", "have nod start with the session or not, `on|off`, and exit")
 	showVersion := pflag.Bool("version", false, "print the version and exit")
 	pflag.Parse() // wrong usage exits 2
 	if *showVersion {
 		fmt.Println("nod-desktop", version.Get())
 		return
+	}
+	if *carry {
+		os.Exit(report(desktop.Carry(os.Getenv)))
+	}
+	if err := ownprocess.Shield(); err != nil {
+		os.Exit(report(err))
 	}
 	if pflag.Lookup("autostart").Changed {
 		os.Exit(report(app.SetAutostart(*autostart)))

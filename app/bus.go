@@ -14,6 +14,7 @@ import (
 	"github.com/godbus/dbus/v5/prop"
 
 	"nod/app/desktop"
+	"nod/ipc/programs"
 )
 
 // busTimeout is how long the session bus, or a service on it, may take for what nod asks.
@@ -43,6 +44,21 @@ func reconnect(ctx context.Context, serve func(context.Context) (connected bool,
 
 // connectBus makes a connection to the session bus, which ends with ctx. It starts no bus.
 func connectBus(ctx context.Context) (*dbus.Conn, error) { return desktop.Bus(ctx, os.Getenv) }
+
+// connectPortal makes one on which the desktop's portal answers, although no other program may look into this one.
+func connectPortal(ctx context.Context) (conn *dbus.Conn, err error) {
+	program, err := programs.Find("nod-desktop")
+	if err == nil {
+		err = desktop.Carried(ctx, program, os.Getenv, func(address string) error {
+			conn, err = desktop.Bus(ctx, func(string) string { return address })
+			return err
+		})
+	}
+	if err != nil { // no portal answers then, but all else does
+		return connectBus(ctx)
+	}
+	return conn, nil
+}
 
 // displayEnv chooses the display server for the windows, or says why there is none.
 func displayEnv(ctx context.Context) ([]string, error) {

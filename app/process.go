@@ -13,6 +13,7 @@ import (
 
 	"nod/app/desktop"
 	"nod/ipc/operator"
+	"nod/ownfile/ownprocess"
 )
 
 // process is a windows process that was started.
@@ -91,29 +92,34 @@ func (p *program) startWindows(ctx context.Context) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(p.dialogs)
-	cmd.Env, cmd.SysProcAttr, cmd.WaitDelay = append(os.Environ(), env...), ownGroup(), endPatience
-	out, stdout := io.Pipe()
-	said, stderr := io.Pipe()
-	cmd.Stdout, cmd.Stderr = stdout, stderr
-	in, err := cmd.StdinPipe()
+	conn, in, out, err := ownprocess.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("start the windows: %w", err)
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, errors.Join(fmt.Errorf("start the windows: %w", err), in.Close())
+	said, stderr := io.Pipe()
+	cmd := exec.Command(p.dialogs)
+	cmd.Env, cmd.SysProcAttr, cmd.WaitDelay = append(os.Environ(), env...), ownGroup(), endPatience
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, stderr
+	err = cmd.Start()
+	_, _ = in.Close(), out.Close() // the same file, or two
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start the windows: %w", err), conn.Close())
 	}
-	session := operator.Serve(out, in, operatorAPI{p.windows, p}, p.opts.Version, p.log)
+	session := operator.Serve(conn, conn, operatorAPI{p.windows, p}, p.opts.Version, p.log)
 	go logLines(said, p.log)
 	exited := make(chan error, 1)
 	go func() {
-		err := cmd.Wait() // all that it said has been read
-		_, _ = stdout.Close(), stderr.Close()
+		err := cmd.Wait()
+		_ = stderr.Close()
+		select {
+		case <-session.Done(): // all that it said has been read
+		case <-time.After(endPatience):
+		}
 		exited <- err
 	}()
 	return &process{
 		pid: cmd.Process.Pid, session: session, exited: exited,
-		hangUp: func() { _ = in.Close() },
+		hangUp: func() { _ = conn.CloseWrite() },
 		kill:   func() { _ = cmd.Process.Kill() },
 		usage:  func() usage { return usageOf(cmd.Process.Pid) },
 	}, nil

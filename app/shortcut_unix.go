@@ -16,6 +16,7 @@ import (
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
 
+	"nod/app/desktop"
 	"nod/policy/config"
 )
 
@@ -179,18 +180,18 @@ type portalShortcut struct {
 func listenToPortal(ctx context.Context, keys config.Shortcut, e shortcutEvents) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // closes the connection
-	conn, err := connectBus(ctx)
+	conn, err := connectPortal(ctx)
 	if err != nil {
 		return fmt.Errorf("connect to the session bus: %w", err)
 	}
 	signals := make(chan *dbus.Signal, 16)
 	conn.Signal(signals)
 	for _, what := range []string{portalShortcuts, portalRequest} {
-		if err := conn.AddMatchSignal(dbus.WithMatchSender(portal), dbus.WithMatchInterface(what)); err != nil {
+		if err := conn.AddMatchSignal(dbus.WithMatchSender(desktop.Portal), dbus.WithMatchInterface(what)); err != nil {
 			return fmt.Errorf("listen to the desktop's portal: %w", err)
 		}
 	}
-	p := &portalSession{service: conn.Object(portal, portalPath), signals: signals}
+	p := &portalSession{service: conn.Object(desktop.Portal, portalPath), signals: signals}
 	token := dbus.MakeVariant("nod")
 	created, err := p.request(ctx, "CreateSession", map[string]dbus.Variant{
 		"handle_token": token, "session_handle_token": token})

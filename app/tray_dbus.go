@@ -33,7 +33,6 @@ const (
 	menuPath      = itemPath + "/menu"
 	menuVersion   = uint32(3) // of the interface
 
-	portal         = "org.freedesktop.portal.Desktop"
 	portalPath     = dbus.ObjectPath("/org/freedesktop/portal/desktop")
 	portalSettings = "org.freedesktop.portal.Settings"
 	appearance     = "org.freedesktop.appearance" // the portal's group of settings with the colour scheme
@@ -61,7 +60,7 @@ func (t *tray) serve(ctx context.Context) (connected bool, err error) {
 	item.show(t.latest.Load(), t.do)
 	register(item.conn)
 	t.log.Info("the tray icon is on the session bus")
-	scheme := item.conn.Object(portal, portalPath).
+	scheme := item.conn.Object(desktop.Portal, portalPath).
 		GoWithContext(ctx, portalSettings+".Read", 0, nil, appearance, "color-scheme").Done
 	for {
 		select {
@@ -81,7 +80,7 @@ func (t *tray) serve(ctx context.Context) (connected bool, err error) {
 
 // openItem puts the icon on a new connection, which ends with ctx; signals is closed then.
 func openItem(ctx context.Context) (item *statusItem, signals <-chan *dbus.Signal, err error) {
-	conn, err := connectBus(ctx)
+	conn, err := connectPortal(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -41,6 +41,8 @@ func TestMain(m *testing.M) {
 		os.Exit(beElicitor())
 	case standInName:
 		os.Exit(beStandIn())
+	case intruderName:
+		os.Exit(beIntruder(os.Args[1:]))
 	}
 	os.Exit(run(m))
 }

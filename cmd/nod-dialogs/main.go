@@ -12,7 +12,10 @@ import (
 	"slices"
 	"syscall"
 
+	"nod/app/desktop"
 	"nod/ipc/operator"
+	"nod/ipc/programs"
+	"nod/ownfile/ownprocess"
 	"nod/version"
 )
 
@@ -21,8 +24,11 @@ func main() {
 		fmt.Println("nod-dialogs", version.Get())
 		return
 	}
-	in, out := os.Stdin, os.Stdout
-	os.Stdout = os.Stderr // so that nothing a library prints gets into the protocol
+	in, out, err := takeConnection()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "nod-dialogs:", err)
+		os.Exit(1)
+	}
 	if slices.Equal(os.Args[1:], []string{operator.SelfTestFlag}) {
 		if err := selfTest(out); err != nil {
 			fmt.Fprintln(os.Stderr, "nod-dialogs:", err)
@@ -42,6 +48,20 @@ func main() {
 	}
 }
 
+// takeConnection returns the connection to nod-desktop, after which no other program can reach it: not those that look
+// into this process, nor those that it starts, such as an editor. What a library prints goes to the log.
+func takeConnection() (in, out *os.File, err error) {
+	if err := ownprocess.Shield(); err != nil {
+		return nil, nil, err
+	}
+	in, out = os.Stdin, os.Stdout
+	if os.Stdin, err = os.Open(os.DevNull); err != nil {
+		return nil, nil, err
+	}
+	os.Stdout = os.Stderr
+	return in, out, nil
+}
+
 func exitCode(err error) int {
 	switch {
 	case errors.Is(err, errNoDisplay):
@@ -57,6 +77,11 @@ func exitCode(err error) int {
 // run connects to the tray process and shows windows until that hangs up. Then the process ends at once: no window
 // needs to be put away, and what the toolkit does to put them away has failed before.
 func run(ctx context.Context, in, out *os.File) error {
+	if program, err := programs.Find("nod-desktop"); err == nil {
+		if err := desktop.ShareBus(ctx, program); err != nil {
+			slog.Debug("the desktop's own dialogs and colors are not at hand", "err", err)
+		}
+	}
 	w := newWindows(ctx)
 	client, err := operator.Connect(ctx, in, out, version.Number(), operator.Events{
 		PromptsChanged: w.prompts.Changed, StateChanged: func() { operator.Signal(w.states) },

@@ -16,6 +16,7 @@ import (
 	"nod/ipc/programs"
 	"nod/ipc/remote"
 	"nod/ipc/remote/jetstream"
+	"nod/ownfile/ownprocess"
 	"nod/version"
 )
 
@@ -72,6 +73,9 @@ It prints the fingerprint of this machine in words. Compare it with what your de
 }
 
 func (c *console) runRelay(ctx context.Context, f relayFlags) error {
+	if err := ownprocess.Shield(); err != nil {
+		return err
+	}
 	o := relay.Options{Version: version.Number(), Stdout: c.out, LogLevel: f.logLevel}
 	for _, text := range f.desks {
 		key, err := remote.ParseKey(text)

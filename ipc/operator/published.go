@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"nod/ipc/endpoint"
@@ -16,24 +18,38 @@ import (
 // maxPublished is how large the file of [Published] may be, in bytes.
 const maxPublished = 4 << 20
 
-// Published is what nod machines and nod doctor read of the peers, in a file of the runtime folder that only the user
-// can read: nothing on the port or the socket lists them.
+// Published is what nod machines and nod doctor read of the peers and of the session, in a file of the runtime folder
+// that only the user can read: nothing on the port or the socket tells, and nobody can look into the process.
 type Published struct {
-	PID   int // of the nod-desktop that says so
-	At    time.Time
-	Peers Peers
+	PID     int // of the nod-desktop that says so
+	At      time.Time
+	Peers   Peers
+	Environ []string // what of its environment windows go by
+}
+
+// ofSession are the beginnings of the variables that windows go by. Others may hold secrets.
+var ofSession = []string{
+	"DISPLAY=", "WAYLAND_DISPLAY=", "XAUTHORITY=", "DBUS_SESSION_BUS_ADDRESS=", "XDG_", "DESKTOP_SESSION=",
+	"HOME=", "USER=", "PATH=", "LANG", "LC_", "NOD_", "FYNE_", "LD_LIBRARY_PATH=", "LIBGL_", "MESA_", "GALLIUM_",
+	"__GL", "__EGL", "FONTCONFIG_",
+}
+
+func sessionEnviron() []string {
+	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		return !slices.ContainsFunc(ofSession, func(name string) bool { return strings.HasPrefix(entry, name) })
+	})
 }
 
 // PublishedPath is the path of the file in the runtime folder.
 func PublishedPath(dir string) string { return filepath.Join(dir, "machines.json") }
 
-// Publish writes how the peers are.
+// Publish writes how the peers are, and what the windows go by.
 func Publish(peers Peers) error {
 	dir, err := endpoint.Dir()
 	if err != nil {
 		return fmt.Errorf("publish the machines: %w", err)
 	}
-	text, err := json.Marshal(Published{os.Getpid(), time.Now(), peers})
+	text, err := json.Marshal(Published{os.Getpid(), time.Now(), peers, sessionEnviron()})
 	if err == nil {
 		err = ownfile.Write(PublishedPath(dir), text, 0o600)
 	}

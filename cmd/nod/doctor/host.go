@@ -20,6 +20,7 @@ import (
 	"nod/ipc/api"
 	"nod/ipc/client"
 	"nod/ipc/endpoint"
+	"nod/ipc/operator"
 	"nod/ipc/programs"
 	"nod/version"
 )
@@ -45,7 +46,7 @@ type Host struct {
 	Dial    func(ctx context.Context, address string) error // whether something listens there
 
 	Session session // what the desktop offers
-	Process func(pid int) (environ []string, err error)
+	Process func(pid int) (environ []string, err error) // what windows of that nod-desktop go by
 }
 
 // ThisHost is the machine that the program runs on, with hooks that run m's nod command.
@@ -55,9 +56,13 @@ func ThisHost(m func() (agent.Machine, error)) Host {
 		ConfigHome: xdg.ConfigHome, DataHome: xdg.DataHome, StateHome: xdg.StateHome,
 		Agents: registry.Installable(), Machine: m,
 		Look: exec.LookPath, Program: programs.Find, Run: output, Health: health, Listen: listen, Dial: dial,
-		Session: realSession, Process: environOf,
+		Session: realSession,
 	}
 	h.Runtime, h.RuntimeErr = endpoint.Locate()
+	h.Process = func(pid int) ([]string, error) {
+		p, err := operator.ReadPublished(h.Runtime, pid)
+		return p.Environ, err
+	}
 	return h
 }
 

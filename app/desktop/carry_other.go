@@ -1,0 +1,17 @@
+//go:build !unix || darwin
+
+package desktop
+
+import (
+	"context"
+	"errors"
+)
+
+// CarryFlag means nothing here.
+const CarryFlag = "carry-bus"
+
+// Carry is for desktops with a session bus.
+func Carry(func(string) string) error { return errors.ErrUnsupported }
+
+// ShareBus is for desktops with a session bus.
+func ShareBus(context.Context, string) error { return nil }

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package doctor
-
-import "errors"
-
-// environOf cannot tell here.
-func environOf(int) ([]string, error) { return nil, errors.ErrUnsupported }

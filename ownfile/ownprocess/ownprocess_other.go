@@ -1,0 +1,46 @@
+//go:build !linux
+
+// Package ownprocess keeps other programs of the same user out of nod's processes, where the system can do that.
+package ownprocess
+
+import (
+	"errors"
+	"io"
+	"os"
+)
+
+// Shield does nothing here.
+func Shield() error { return nil }
+
+// Conn is one end of a connection between two processes. CloseWrite lets the other end read to its end.
+type Conn interface {
+	io.ReadWriteCloser
+	CloseWrite() error
+}
+
+// Pipe returns a connection, and what a child process gets of it: its standard input and its standard output.
+func Pipe() (own Conn, in, out *os.File, err error) {
+	in, write, err := os.Pipe()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	read, out, err := os.Pipe()
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, in.Close(), write.Close())
+	}
+	return pipes{read, write}, in, out, nil
+}
+
+// pipes are one for each direction.
+type pipes struct {
+	*os.File // to read from
+	write    *os.File
+}
+
+func (p pipes) Write(b []byte) (int, error) { return p.write.Write(b) }
+func (p pipes) CloseWrite() error           { return p.write.Close() }
+
+func (p pipes) Close() error {
+	_ = p.write.Close() // CloseWrite may have done so
+	return p.File.Close()
+}

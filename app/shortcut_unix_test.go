@@ -18,6 +18,7 @@ import (
 	"github.com/jezek/xgb/xproto"
 	"github.com/jezek/xgb/xtest"
 
+	"nod/app/desktop"
 	"nod/policy/config"
 )
 
@@ -210,7 +211,7 @@ func TestShortcutThroughThePortal(t *testing.T) {
 	if err := b.conn.Export(p, portalPath, portalShortcuts); err != nil {
 		t.Fatal(err)
 	}
-	b.own(portal)
+	b.own(desktop.Portal)
 	s.want("Ctrl+Super+N")
 	nod := receive(t, p.from)
 	receive(t, s.changed)

@@ -473,7 +473,7 @@ func TestTrayFollowsTheColourScheme(t *testing.T) {
 	if err := b.conn.Export(colorScheme(preferLight), portalPath, portalSettings); err != nil {
 		t.Fatal(err)
 	}
-	b.own(portal)
+	b.own(desktop.Portal)
 	runTray(t, trayActions{})
 	icon := h.icon()
 	h.shows(icon, assets.Idle, false)

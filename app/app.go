@@ -222,7 +222,7 @@ func (p *program) openDesktop() (err error) {
 		show: func(id interact.ID) { p.windows.show(operator.View{Request: id}) },
 	})
 	p.shortcut = newShortcut(func() string { return p.store.Config().Prompt.Shortcut },
-		func() { p.raise(false) }, p.windows.Changed, p.log)
+		func() { _ = p.raise(p.ctx, false) }, p.windows.Changed, p.log)
 	p.tray = newTray(trayActions{
 		Show:          func(id interact.ID) { p.windows.show(operator.View{Request: id}) },
 		Raise:         func() { p.windows.show(operator.View{}) },
@@ -521,13 +521,19 @@ func (p *program) showMain() {
 	p.windows.show(operator.View{Settings: true, Welcome: p.welcome.isDue()})
 }
 
-// raise shows what a person who starts nod again expects: the prompt that is pending, else the settings.
-func (p *program) raise(settings bool) {
-	if waiting, _ := p.pending(); !settings && len(waiting) > 0 {
+// raise shows what a person who starts nod again expects: the prompt that is pending, else the settings. Where those
+// are wanted it returns once they are on screen.
+func (p *program) raise(ctx context.Context, settings bool) error {
+	waiting, _ := p.pending()
+	switch {
+	case settings:
+		return p.windows.bring(ctx, operator.View{Settings: true, Welcome: p.welcome.isDue()})
+	case len(waiting) > 0:
 		p.windows.show(operator.View{})
-		return
+	default:
+		p.showMain()
 	}
-	p.showMain()
+	return nil
 }
 
 // askEverything switches the rule that nothing passes without a prompt.

@@ -50,7 +50,7 @@ func beInstance(dir string) error {
 	}
 	defer lock.Close()
 	var raised atomic.Int32
-	server, err := listenIn(dir, func(bool) { raised.Add(1) })
+	server, err := listenIn(dir, func() { raised.Add(1) })
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func TestSecondStartWhereThereIsNoSocket(t *testing.T) {
 	}
 	defer lock.Close()
 	raised := false
-	server, err := listenIn(dir, func(bool) { raised = true })
+	server, err := listenIn(dir, func() { raised = true })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,9 +221,10 @@ func runtimeDir(t *testing.T) string {
 	return filepath.Join(parent, "nod")
 }
 
-func listenIn(dir string, raise func(bool)) (*ipc.Server, error) {
+func listenIn(dir string, raise func()) (*ipc.Server, error) {
 	return ipc.Listen(ipc.Config{
-		Address: "127.0.0.1:0", Dir: dir, Version: "test", Log: slog.New(slog.DiscardHandler), Raise: raise,
+		Address: "127.0.0.1:0", Dir: dir, Version: "test", Log: slog.New(slog.DiscardHandler),
+		Raise:  func(context.Context, bool) error { raise(); return nil },
 		Broker: interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{}),
 	})
 }

@@ -48,6 +48,7 @@ type windows struct {
 	process   *process               // nil while none is up
 	screen    operator.Screen
 	wanted    []operator.View // that the windows have not fetched yet
+	opening   []opening       // who waits for the settings
 	warm      bool            // an agent has called: a prompt may follow
 	used      time.Time       // when somebody last needed the process
 	typed     time.Time       // when the person last typed into a prompt
@@ -402,6 +403,10 @@ func (w *windows) Report(_ context.Context, s operator.Screen) error {
 		w.since = time.Now()
 	}
 	w.screen, w.used = s, time.Now()
+	isWanted := slices.ContainsFunc(w.wanted, func(v operator.View) bool { return v.Settings })
+	if s.Settings && !isWanted { // else it is those of before
+		w.opened(nil)
+	}
 	w.mu.Unlock()
 	operator.Signal(w.wake)
 	w.changed()
@@ -439,6 +444,50 @@ func (w *windows) show(v operator.View) {
 	w.tell()
 }
 
+// opening is the settings on their way to the screen.
+type opening struct {
+	view operator.View
+	done chan error // takes once what came of it
+}
+
+// openPatience is how long the settings may take to come to the screen.
+const openPatience = 20 * time.Second
+
+// bring brings the settings to the front, and returns once they are there, or why they are not.
+func (w *windows) bring(ctx context.Context, v operator.View) error {
+	w.mu.Lock()
+	isUp := w.process != nil
+	w.mu.Unlock()
+	if !isUp {
+		if err := w.reachable(ctx); err != nil {
+			return err
+		}
+	}
+	o := opening{v, make(chan error, 1)}
+	w.mu.Lock()
+	w.opening = append(w.opening, o)
+	w.mu.Unlock()
+	w.show(v)
+	select {
+	case err := <-o.done:
+		return err
+	case <-ctx.Done():
+	case <-time.After(openPatience):
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.opening = slices.DeleteFunc(w.opening, func(one opening) bool { return one == o })
+	return fmt.Errorf("nod's windows did not come up within %v: the log says why", openPatience)
+}
+
+// opened tells those who wait for the settings what came of it. The caller holds w.mu.
+func (w *windows) opened(err error) {
+	for _, o := range w.opening {
+		o.done <- err
+	}
+	w.opening = nil
+}
+
 // warmUp starts the process because a prompt may be coming. It is called for every sign of an agent's life.
 func (w *windows) warmUp() {
 	w.mu.Lock()
@@ -466,7 +515,8 @@ func (w *windows) run(ctx context.Context) {
 			continue
 		}
 		err := w.reachable(ctx)
-		if err == nil {
+		isThere := err == nil
+		if isThere {
 			err = w.cause(ctx, w.runProcess(ctx))
 		}
 		if errors.Is(err, operator.ErrVersion) && w.outdated() { // what is pending waits for the next nod-desktop
@@ -482,19 +532,32 @@ func (w *windows) run(ctx context.Context) {
 			w.account(ctx, err)
 			continue
 		}
-		if errors.Is(err, errDisplayLost) {
-			w.keepForDisplay()
-			misses = min(misses, 1) // it has been there a moment ago
-		}
-		w.log.Warn("no window can be shown; what was on screen waits for a display", "err", err)
-		w.giveUp(err, func(p *openPrompt) bool { return !p.shown })
-		select {
-		case <-ctx.Done():
-		case <-w.wake:
-		case <-time.After(retryDisplay[min(misses, len(retryDisplay)-1)]):
-			misses++
-		}
+		misses = w.awaitDisplay(ctx, err, isThere, misses)
 	}
+}
+
+// awaitDisplay waits until it is time to look for a display again, after so many misses, and returns how many there are
+// now. One that is there and has refused the windows, or has just ended, may be about to begin anew, as X servers do
+// when their last client is gone: nobody gives up before it was tried once more.
+func (w *windows) awaitDisplay(ctx context.Context, why error, isThere bool, misses int) int {
+	if errors.Is(why, errDisplayLost) {
+		w.keepForDisplay()
+		misses = min(misses, 1) // it has been there a moment ago
+	}
+	w.log.Warn("no window can be shown; what was on screen waits for a display", "err", why)
+	wake := w.wake
+	if isThere && misses == 0 {
+		wake = nil
+	} else {
+		w.giveUp(why, func(p *openPrompt) bool { return !p.shown })
+	}
+	select {
+	case <-ctx.Done():
+	case <-wake:
+	case <-time.After(retryDisplay[min(misses, len(retryDisplay)-1)]):
+		misses++
+	}
+	return misses
 }
 
 // errDisplayLost says that the display server has ended, and with it the windows.
@@ -541,6 +604,7 @@ func (w *windows) giveUp(why error, which func(*openPrompt) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.warm, w.wanted = false, nil
+	w.opened(why)
 	for _, p := range w.pending {
 		if !p.answered && which(p) && !(p.held && elsewhere) {
 			p.end(interact.Answer{}, fmt.Errorf("%w: %w", interact.ErrUnavailable, why))
@@ -633,6 +697,11 @@ func (w *windows) setProcess(p *process) {
 	screen := operator.Screen{}
 	if p == nil {
 		screen.Prompt = w.screen.Prompt
+		for _, o := range w.opening { // the process may have fetched them and died
+			if !slices.Contains(w.wanted, o.view) {
+				w.wanted = append(w.wanted, o.view)
+			}
+		}
 	}
 	w.process, w.screen, w.warm = p, screen, false
 }
@@ -674,5 +743,5 @@ func (w *windows) watch(ctx context.Context, p *process) error {
 func (w *windows) state() (busy bool, used time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.waiting() || w.screen.Open || w.undos.any(), w.used
+	return w.waiting() || w.screen.Open || len(w.opening) > 0 || w.undos.any(), w.used
 }

@@ -552,12 +552,84 @@ func TestADisplayThatEndsAgainAndAgain(t *testing.T) {
 	}
 }
 
-// A display that takes a connection and then refuses it is found out by the process only.
+// The settings are there once the windows say so, or it is known why they are not.
+func TestTheSettingsAreBroughtToTheScreen(t *testing.T) {
+	view := operator.View{Settings: true}
+	report := func(d *desk, s operator.Screen) {
+		if err := d.now().client.Report(d.t.Context(), s); err != nil {
+			d.t.Error(err)
+		}
+	}
+	there := operator.Screen{Open: true, Settings: true}
+	for name, tt := range map[string]struct {
+		before func(d *desk)
+		then   func(d *desk)
+		want   string
+	}{
+		"shown": {then: func(d *desk) { report(d, there) }},
+		"another window": {
+			then: func(d *desk) { report(d, operator.Screen{Open: true}) }, want: "did not come up",
+		},
+		"died before they came": {then: func(d *desk) {
+			<-d.now().views
+			d.now().die(errKilled)
+			synctest.Wait()
+			if got := <-d.now().views; got != view {
+				t.Errorf("the next windows are to show %+v", got)
+			}
+			report(d, there)
+		}},
+		"hang":    {then: func(d *desk) { d.now().hangs.Store(true) }, want: "did not come up"},
+		"crash":   {before: func(d *desk) { d.set(&d.crash, errors.New("exit status 2")) }, want: "exit status 2"},
+		"blind":   {before: func(d *desk) { d.set(&d.display, desktop.ErrNoDisplay) }, want: "no screen to ask on"},
+		"refused": {before: func(d *desk) { d.set(&d.crash, desktop.ErrNoDisplay) }, want: "no screen to ask on"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := newDesk(t)
+				if tt.before != nil {
+					tt.before(d)
+				}
+				done := make(chan error, 1)
+				go func() { done <- d.w.bring(t.Context(), view) }()
+				synctest.Wait()
+				if tt.then != nil {
+					tt.then(d)
+				}
+				if err := <-done; (err != nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("%v, want %q", err, tt.want)
+				}
+				if len(d.w.opening) != 0 {
+					t.Error("somebody still waits")
+				}
+			})
+		})
+	}
+}
+
+// A display that takes a connection and then refuses it is found out by the process only. It is tried twice: an X server
+// refuses everybody while it begins anew.
 func TestWindowsWithoutAuthority(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		d.set(&d.crash, fmt.Errorf("%w: refused", desktop.ErrNoDisplay))
-		d.wantUnavailable(d.ask("a"), "refused")
+		begins := d.ask("begins")
+		synctest.Wait()
+		d.set(&d.crash, nil)
+		time.Sleep(retryDisplay[0])
+		if got := ids(d.shows()); got != "begins" {
+			t.Fatalf("shown: %q", got)
+		}
+		if err := d.answer(begins, allowed()); err != nil {
+			t.Fatal(err)
+		}
+		d.set(&d.crash, fmt.Errorf("%w: refused", desktop.ErrNoDisplay))
+		d.now().die(errDisplayLost)
+		synctest.Wait()
+		a := d.ask("a")
+		synctest.Wait()
+		time.Sleep(retryDisplay[1])
+		d.wantUnavailable(a, "refused")
 		d.set(&d.crash, nil)
 		d.ask("b")
 		if got := ids(d.shows()); got != "b" || d.failed != 0 {

@@ -208,11 +208,15 @@ func TestRestoreAfterTheEnd(t *testing.T) {
 func TestRaise(t *testing.T) {
 	cfg := config(t)
 	raised, settings := 0, 0
-	cfg.Raise = func(isSettings bool) {
+	cfg.Raise = func(_ context.Context, isSettings bool) error {
 		raised++
 		if isSettings {
 			settings++
 		}
+		if settings > 1 {
+			return errors.New("no screen to ask on")
+		}
+		return nil
 	}
 	s := serve(t, cfg)
 	if status, err := callIn(cfg.Dir, "POST", raisePath, ""); err != nil || status != http.StatusNoContent || raised != 1 {
@@ -221,6 +225,10 @@ func TestRaise(t *testing.T) {
 	if _, err := callIn(cfg.Dir, "POST", raisePath+"?settings", ""); err != nil || raised != 2 || settings != 1 {
 		t.Errorf("settings: %v, raised %d times, %d of them the settings", err, raised, settings)
 	}
+	if status, err := callIn(cfg.Dir, "POST", raisePath+"?settings", ""); err != nil ||
+		status != http.StatusNotImplemented {
+		t.Errorf("settings that do not come: status %d, %v", status, err)
+	}
 	forged := s.Endpoint()
 	forged.Token = endpoint.NewToken()
 	elsewhere := filepath.Join(t.TempDir(), "nod")
@@ -228,7 +236,7 @@ func TestRaise(t *testing.T) {
 		t.Fatal(err)
 	}
 	status, err := callIn(elsewhere, "POST", raisePath, "")
-	if err != nil || status != http.StatusUnauthorized || raised != 2 {
+	if err != nil || status != http.StatusUnauthorized || raised != 3 {
 		t.Errorf("with a wrong token: status %d, %v, raised %d times", status, err, raised)
 	}
 }

@@ -104,7 +104,10 @@ func (s *Server) handler() http.Handler {
 const raisePath = "/v1/raise"
 
 func (s *Server) serveRaise(w http.ResponseWriter, r *http.Request) {
-	s.raise(r.URL.Query().Has("settings"))
+	if err := s.raise(r.Context(), r.URL.Query().Has("settings")); err != nil {
+		s.refuse(w, newProblem(api.CodeNotSupported, err.Error()))
+		return
+	}
 	w.WriteHeader(http.StatusNoContent)
 }
 

@@ -55,8 +55,9 @@ type Config struct {
 	Log     *slog.Logger     //
 	Control bool             // a second socket is bound, for desks: see [Server.Control]
 
-	// Raise is called when nod-desktop is started again, or when its settings are wanted. Nil: that is not served.
-	Raise func(settings bool)
+	// Raise is called when nod-desktop is started again, or when its settings are wanted, and returns once they are on
+	// screen, or why they are not. Nil: that is not served.
+	Raise func(ctx context.Context, settings bool) error
 	// Called is called when a caller wants something: a prompt may follow. Nil: nobody needs to know.
 	Called func()
 	// Relay says how a relay reaches its desks. Nil: this is none.
@@ -82,7 +83,7 @@ type Server struct {
 	hooks     *hooks.Hooks
 	mcp       http.Handler
 	log       *slog.Logger
-	raise     func(settings bool)
+	raise     func(ctx context.Context, settings bool) error
 	endpoint  endpoint.Endpoint
 	published publication
 	token     [sha256.Size]byte // digest of the token: the comparison takes as long whatever is compared

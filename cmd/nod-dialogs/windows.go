@@ -30,23 +30,24 @@ var (
 
 // windows are all of nod's windows.
 type windows struct {
-	ctx      context.Context
-	app      fyne.App
-	client   *operator.Client
-	state    atomic.Pointer[operator.State] // as last fetched
-	prompts  *prompts
-	dialogs  *dialogs.Prompter
-	settings *settings.Window
-	history  *history.Window
-	park     *park
-	theme    string        // by its name, as last applied; for the UI goroutine
-	inFront  bool          // Fyne says that one of the windows has the focus; for the UI goroutine
-	focused  atomic.Bool   // one of them has
-	shown    atomic.Value  // [interact.ID] of the prompt that is shown, or about to be
-	states   chan struct{} // cap 1: something else is in force
-	entries  chan struct{} // cap 1: the journal has other entries
-	reports  chan struct{} // cap 1: what is on screen has changed
-	isUp     atomic.Bool   // the display has taken the windows in
+	ctx         context.Context
+	app         fyne.App
+	client      *operator.Client
+	state       atomic.Pointer[operator.State] // as last fetched
+	prompts     *prompts
+	dialogs     *dialogs.Prompter
+	settings    *settings.Window
+	history     *history.Window
+	park        *park
+	theme       string        // by its name, as last applied; for the UI goroutine
+	inFront     bool          // Fyne says that one of the windows has the focus; for the UI goroutine
+	focused     atomic.Bool   // one of them has
+	shown       atomic.Value  // [interact.ID] of the prompt that is shown, or about to be
+	states      chan struct{} // cap 1: something else is in force
+	entries     chan struct{} // cap 1: the journal has other entries
+	reports     chan struct{} // cap 1: what is on screen has changed
+	hasSettings atomic.Bool   // the settings are on screen, and not only about to be
+	isUp        atomic.Bool   // the display has taken the windows in
 }
 
 func newWindows(ctx context.Context) *windows {
@@ -124,7 +125,11 @@ func (w *windows) open(client *operator.Client) error {
 		Changed: w.screenChanged,
 		Log:     slog.Default(),
 	})
-	w.settings = settings.New(w.app, settings.Options{Operator: client, Machine: machine, Closed: w.screenChanged})
+	w.settings = settings.New(w.app, settings.Options{
+		Operator: client, Machine: machine,
+		Shown:  func() { w.settingsCame(true) },
+		Closed: func() { w.settingsCame(false) },
+	})
 	w.history = history.New(w.app, history.Options{
 		Operator: client, Rule: w.showRule, Prompt: w.dialogs.Show, Closed: w.screenChanged,
 	})
@@ -228,10 +233,16 @@ func (w *windows) screenChanged() {
 	w.park.settle()
 }
 
+// settingsCame takes in that the settings are on screen, or no longer. It runs on the UI goroutine.
+func (w *windows) settingsCame(on bool) {
+	w.hasSettings.Store(on)
+	w.screenChanged()
+}
+
 // report tells nod what is on screen.
 func (w *windows) report(ctx context.Context) error {
 	return w.client.Report(ctx, operator.Screen{
-		Focused: w.focused.Load(), Open: w.isOpen(), Settings: w.settings.Visible(), Prompt: w.shown.Load().(interact.ID),
+		Focused: w.focused.Load(), Open: w.isOpen(), Settings: w.hasSettings.Load(), Prompt: w.shown.Load().(interact.ID),
 	})
 }
 

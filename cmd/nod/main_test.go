@@ -234,7 +234,13 @@ func startDesktop(dir string, words []string) (*desktop, error) {
 			AskMore: func() bool { return false },
 			OpenURL: func(string) error { return nil },
 		}),
-		Raise: func(settings bool) { fmt.Println("raised, settings:", settings) },
+		Raise: func(_ context.Context, settings bool) error {
+			fmt.Println("raised, settings:", settings)
+			if slices.Contains(words, "blind") {
+				return errors.New("no screen to ask on: DISPLAY is not set")
+			}
+			return nil
+		},
 		Paused: func() (bool, time.Time) {
 			return slices.Contains(words, "paused"), time.Date(2026, 1, 2, 15, 4, 0, 0, time.Local)
 		},

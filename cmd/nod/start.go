@@ -50,13 +50,14 @@ func (c *console) settings() *cobra.Command {
 	return &cobra.Command{
 		Use:   "settings",
 		Short: "Open nod's settings",
-		Long:  "Open nod's settings. Starts nod-desktop if it isn't running.",
-		Args:  noArgs,
+		Long: `Open nod's settings, and wait until they are on screen. Starts nod-desktop if it isn't running. The exit
+status is 6 when they do not come, with the reason, such as that there is no display.`,
+		Args: noArgs,
 		RunE: c.runs(func(ctx context.Context, _ []string) error {
 			if _, err := ensureRunning(ctx, startTimeout); err != nil {
 				return err
 			}
-			_, err := call(ctx, time.Second, func(cl *client.Client, ctx context.Context) (struct{}, error) {
+			_, err := call(ctx, startTimeout, func(cl *client.Client, ctx context.Context) (struct{}, error) {
 				return struct{}{}, cl.Raise(ctx, true)
 			})
 			return err

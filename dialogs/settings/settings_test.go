@@ -91,7 +91,7 @@ func newWindow(t *testing.T, o *fakeOperator, theme string) *Window {
 		Version: "1.2.3", URL: "http://127.0.0.1:7463", Socket: "/run/user/1000/nod/nod.sock",
 		Config: "/home/ada/.config/nod/config.yaml", Log: "/home/ada/.local/state/nod/nod.log",
 	}
-	return New(a, Options{Operator: o, Machine: someMachine(t), Closed: func() {}})
+	return New(a, Options{Operator: o, Machine: someMachine(t), Shown: func() {}, Closed: func() {}})
 }
 
 // openWindow shows the settings window on a canvas of 900 by 600. What takes a moment is done at once.

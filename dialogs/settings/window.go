@@ -33,7 +33,8 @@ import (
 type Options struct {
 	Operator operator.Operator
 	Machine  func() (agent.Machine, error) // where to look for agents and what their hooks run; may take a moment
-	Closed   func()                        // called on the UI goroutine when the window was closed
+	Shown    func()                        // called on the UI goroutine when the window has come to the front
+	Closed   func()                        // … and when it was closed
 }
 
 // title is constant: on X11 it becomes the window's class.
@@ -216,6 +217,7 @@ func (w *Window) show(s operator.State, err error) {
 		dialogs.ShowWindow(w.win)
 		dialogs.FitScreen(w.win)
 		w.win.SetTitle(w.title())
+		w.opts.Shown()
 	}
 }
 

@@ -209,7 +209,8 @@ func (c *Client) Hook(ctx context.Context, h HookCall) ([]byte, error) {
 	return bytes.TrimSpace(text), nil
 }
 
-// Raise has nod-desktop show itself, as starting it again does: its settings, or what is pending.
+// Raise has nod-desktop show itself, as starting it again does: its settings, and returns once they are on screen, or
+// what is pending.
 func (c *Client) Raise(ctx context.Context, settings bool) error {
 	path := "/v1/raise"
 	if settings {

@@ -148,7 +148,7 @@ func callsOf(command string) [][]string {
 		if c, ok := node.(*syntax.CallExpr); ok {
 			var words []string
 			for _, arg := range c.Args {
-				words = append(words, new(walk).readWord(arg).text)
+				words = append(words, (&walk{budget: newBudget("")}).readWord(arg).text)
 			}
 			if len(words) > 0 {
 				out = append(out, words)

@@ -42,8 +42,9 @@ func Assess(command string) Analysis {
 	known := map[any]bool{}
 	for _, blank := range []bool{false, true} {
 		text, places := visible(command, blank)
+		cost := newBudget(text)
 		for _, piece := range pieces(text) {
-			read, open := assess(piece.file, piece.text)
+			read, open := cost.assess(piece.file, piece.text)
 			isOpen = isOpen || open
 			for i := range read.Risks {
 				read.Risks[i].At = places[read.Risks[i].At+piece.at]
@@ -54,6 +55,7 @@ func Assess(command string) Analysis {
 			whole = whole && piece.whole
 			a.add(read, known)
 		}
+		whole = whole && !cost.isSpent()
 		if len(text) == len(command) { // nothing to leave out
 			break
 		}
@@ -162,8 +164,8 @@ func parse(text string) *syntax.File {
 }
 
 // assess reads a script, and says whether it has words that are known only when it runs.
-func assess(file *syntax.File, text string) (a Analysis, isOpen bool) {
-	w := walk{source: text, watch: &watch{made: map[string]bool{}, functions: map[string]bool{}}}
+func (b *budget) assess(file *syntax.File, text string) (a Analysis, isOpen bool) {
+	w := walk{source: text, budget: b, watch: &watch{made: map[string]bool{}, functions: map[string]bool{}}}
 	w.file(file)
 	a = w.finish()
 	if a.Network && !slices.ContainsFunc(a.Risks, callsForAttention) {
@@ -324,6 +326,7 @@ func settingLevel(variable string) Level {
 // does.
 func (w *walk) assessFed(words []word, name string, in pipe) (said bool) {
 	runs := runsText(name)
+	w.spend(len(in.programs) + len(w.fedBy))
 	for i, word := range words {
 		isFetched, isMade := w.made[path.Clean(word.text)]
 		switch {
@@ -375,6 +378,7 @@ func (w *walk) watchMade(p *Part, in pipe) {
 	if w.watch == nil {
 		return
 	}
+	w.spend(len(in.programs))
 	isFetched := slices.ContainsFunc(in.programs, fetches) || len(p.Argv) > 0 && fetches(p.Argv[0])
 	if len(p.Argv) > 0 && isFetched {
 		for _, arg := range p.Argv[1:] {
@@ -405,7 +409,7 @@ func (w *walk) watchFunction(f *syntax.FuncDecl) {
 		if ok && b.Op == syntax.Pipe && calls(b.X, f.Name.Value) && calls(b.Y, f.Name.Value) {
 			w.risk(Danger, RiskEndless, "")
 		}
-		return true
+		return w.spend(1)
 	})
 }
 

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -19,6 +20,19 @@ func BenchmarkAnalyze(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				Analyze(bb.command)
+			}
+		})
+	}
+}
+
+// A line of 10,000 bytes takes at most 50 ms, whatever stands in it.
+func BenchmarkCost(b *testing.B) {
+	for i, tower := range towers {
+		line := tower.line()
+		b.Run(fmt.Sprint(i), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				Analyze(line)
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 
 // A reading is what the words of one call mean to the program, going by its entry.
 type reading struct {
+	*budget
 	program *program
 	name    string // as the command spells it, with its sub-commands
 
@@ -55,7 +56,7 @@ func (r *reading) read(args []word) string {
 	for i := 0; i < len(args); {
 		if r.isOperand(args[i]) {
 			if typ := r.next(args[i]); typ.all != nil {
-				return cmp.Or(first, r.globbed(args[i:]...), r.judgeOperands(), typ.all(r, args[i:]))
+				return cmp.Or(first, r.globbed(args[i:]...), r.judgeOperands(), r.checkAll(typ, args[i:]))
 			}
 		}
 		taken, problem := r.word(args, i)
@@ -74,7 +75,7 @@ func (r *reading) withoutRest() string {
 	case r.program.runs():
 		return quote(r.name) + " is given no command to run."
 	case n > 0 && r.program.operands[n-1].typ.all != nil:
-		return r.program.operands[n-1].typ.all(r, nil)
+		return r.checkAll(r.program.operands[n-1].typ, nil)
 	}
 	return ""
 }
@@ -295,7 +296,20 @@ func (r *reading) check(w word, typ *wordType) string {
 	if w.hat && !typ.hats {
 		return "zsh may take " + quote(w.text) + " for a pattern."
 	}
+	if !r.spend(len(w.text) * typ.steps) {
+		return r.notKnown(w.text)
+	}
 	return typ.check(r, w)
+}
+
+// checkAll judges all words that are left.
+func (r *reading) checkAll(typ *wordType, words []word) string {
+	for _, w := range words {
+		if !r.spend(stepsWord + len(w.text)*typ.steps) {
+			return r.notKnown(w.text)
+		}
+	}
+	return typ.all(r, words)
 }
 
 // unlisted takes a flag that the entry does not have. In a task it is for the person to see: with the word behind

@@ -63,7 +63,7 @@ type Analysis struct {
 func Analyze(command string) Analysis { return analyze(command, syntax.LangBash) }
 
 func analyze(command string, lang syntax.LangVariant) Analysis {
-	w := walk{source: command}
+	w := walk{source: command, budget: newBudget(command)}
 	if problem := unreadable(command); problem != "" {
 		return unread(problem)
 	}
@@ -124,6 +124,35 @@ func (w *walk) finish() Analysis {
 		}
 		w.Deletes = w.Deletes || slices.ContainsFunc(p.Accesses, func(a Access) bool { return a.Kind == Delete })
 	}
+	if w.isSpent() {
+		w.Unreadable, w.Opaque = true, true
+		w.bind("It would cost nod too much time or memory to read.")
+	}
 	w.ReadOnly = !w.refused
 	return w.Analysis
 }
+
+// A budget bounds what it costs to read a command, in steps: about what it takes to copy a few dozen bytes. It counts
+// steps and no time, so that a command is read alike each time.
+type budget struct{ left int }
+
+// The steps for any command, for each byte of it, and what reading costs: a program, a word, a byte of a script, and
+// a path, which is then looked for on the disk.
+const (
+	stepsAtLeast = 100_000
+	stepsPerByte = 100
+	stepsCall    = 150
+	stepsWord    = 20
+	stepsParse   = 10
+	stepsAccess  = 100
+)
+
+func newBudget(command string) *budget { return &budget{stepsAtLeast + stepsPerByte*len(command)} }
+
+// spend takes steps off, and reports whether the budget holds.
+func (b *budget) spend(steps int) bool {
+	b.left -= steps
+	return !b.isSpent()
+}
+
+func (b *budget) isSpent() bool { return b.left < 0 }

@@ -56,6 +56,7 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 	w.Parts[first] = p
 	w.watchMade(&p, in)
 	if first+1 == len(w.Parts) && len(p.Output) == 0 {
+		w.spend(len(p.Accesses) * (1 + len(p.names)))
 		w.out = p.lines(in)
 	}
 	return out
@@ -196,6 +197,9 @@ func (w *walk) setting(a *syntax.Assign, at places) word {
 
 // call judges a program with its words and the variables that are set for it.
 func (w *walk) call(words, settings []word, text string, at places, in pipe) outcome {
+	if !w.spend(stepsCall + stepsWord*len(words)) {
+		return same(at)
+	}
 	if w.calls++; w.calls > maxPrograms {
 		w.bind("It starts more than 50 programs.")
 	}
@@ -265,7 +269,7 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 	w.describe(p, r, problem)
 	p.In, p.given, p.names = w.from(r, at), r.given, r.found()
 	for _, a := range shown.accesses {
-		p.Accesses = reachFrom(p.Accesses, p.In, a)
+		p.Accesses = w.reachFrom(p.Accesses, p.In, a)
 		if problem != "" {
 			continue
 		}
@@ -274,10 +278,10 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 		}
 	}
 	for _, path := range shown.outputs {
-		p.Output = reachFrom(p.Output, p.In, Access{Path: path, Kind: Write})
+		p.Output = w.reachFrom(p.Output, p.In, Access{Path: path, Kind: Write})
 	}
 	if p.Repository {
-		p.Accesses = reachFrom(p.Accesses, p.In, Access{Path: ".", Kind: Look})
+		p.Accesses = w.reachFrom(p.Accesses, p.In, Access{Path: ".", Kind: Look})
 		for _, place := range p.In {
 			w.Repositories = appendNew(w.Repositories, place)
 		}
@@ -343,22 +347,22 @@ func (w *walk) from(r *reading, at places) places {
 }
 
 // resolve finds the entry that the words of a call are read by, and reads them.
-func (w *walk) resolve(words []word) (*reading, string) {
+func (b *budget) resolve(words []word) (*reading, string) {
 	name := words[0].text
 	if strings.Contains(name, "/") && programs().find(name) == nil {
-		return byPath(words)
+		return b.byPath(words)
 	}
 	p := programs().find(name)
 	if sub, n := longest(name, words[1:]); sub != nil && words[0].plain {
-		return newReading(sub, words[:n+1]).run(words[n+1:])
+		return b.newReading(sub, words[:n+1]).run(words[n+1:])
 	}
 	switch {
 	case p == nil:
-		return unknownProgram(words)
+		return b.unknownProgram(words)
 	case !programs().subs[name]:
-		return newReading(p, words[:1]).run(words[1:])
+		return b.newReading(p, words[:1]).run(words[1:])
 	}
-	r := newReading(p, words[:1])
+	r := b.newReading(p, words[:1])
 	rest := words[1:]
 	for len(rest) > 0 && !r.isOperand(rest[0]) {
 		taken, problem := r.word(rest, 0)
@@ -368,13 +372,13 @@ func (w *walk) resolve(words []word) (*reading, string) {
 		rest = rest[taken:]
 	}
 	if sub, n := longest(name, rest); sub != nil {
-		s := newReading(sub, append(words[:1:1], rest[:n]...))
+		s := b.newReading(sub, append(words[:1:1], rest[:n]...))
 		s.seen, s.fixed, s.folder, s.args, s.accesses = r.seen, r.fixed, r.folder, r.args, r.accesses
 		s.limits, s.outputs = r.limits, r.outputs
 		return s.run(rest[n:])
 	}
 	if len(rest) > 0 && len(p.operands) == 0 && p.kind != told {
-		u, problem := unknownProgram(append(words[:1:1], rest...))
+		u, problem := b.unknownProgram(append(words[:1:1], rest...))
 		u.seen, u.fixed = append(r.seen, u.seen...), cmp.Or(r.fixed, u.fixed)
 		return u, problem
 	}
@@ -401,9 +405,9 @@ func longest(name string, words []word) (sub *program, n int) {
 	return nil, 0
 }
 
-func newReading(p *program, name []word) *reading {
+func (b *budget) newReading(p *program, name []word) *reading {
 	lead := literals(name)
-	return &reading{program: p, dashes: -1, lead: lead, name: strings.Join(lead, " ")}
+	return &reading{budget: b, program: p, dashes: -1, lead: lead, name: strings.Join(lead, " ")}
 }
 
 func (r *reading) run(args []word) (*reading, string) { return r, r.read(args) }
@@ -415,13 +419,13 @@ func subcommand(s string) bool {
 
 // byPath reads a call of a program that is named by its path. It may be any program, but a person who allows it saw
 // the path: then the words mean what they mean to the program of that name.
-func byPath(words []word) (*reading, string) {
+func (b *budget) byPath(words []word) (*reading, string) {
 	named := slices.Clone(words)
 	named[0].text = lastPart(words[0].text)
 	if p := programs().find(named[0].text); p == nil || p.kind == understood || !words[0].plain {
-		return unknownProgram(words)
+		return b.unknownProgram(words)
 	}
-	r, problem := new(walk).resolve(named)
+	r, problem := b.resolve(named)
 	r.lead[0] = words[0].text
 	if problem != "" {
 		r.fix(problem)
@@ -433,8 +437,8 @@ func byPath(words []word) (*reading, string) {
 var unknown = &program{kind: task, why: ""}
 
 // unknownProgram reads a call of a program that nod does not know: its name and perhaps a sub-command lead.
-func unknownProgram(words []word) (*reading, string) {
-	r := newReading(unknown, words[:1])
+func (b *budget) unknownProgram(words []word) (*reading, string) {
+	r := b.newReading(unknown, words[:1])
 	rest := words[1:]
 	if len(rest) > 0 && rest[0].known && !rest[0].glob && subcommand(rest[0].text) {
 		r.lead, rest = append(r.lead, rest[0].text), rest[1:]
@@ -445,14 +449,16 @@ func unknownProgram(words []word) (*reading, string) {
 	if name := familiar(words[0].text); name != "" {
 		named := slices.Clone(words)
 		named[0].text = name
-		r.seems, _ = new(walk).resolve(named)
+		r.seems, _ = b.resolve(named)
 	}
 	return r, describeUnknown(words)
 }
 
 // settings judges the variables that are set for one command. A person who allows one sees its value.
 func (w *walk) settings(p *Part, r *reading, settings []word) {
-	for _, s := range slices.Concat(w.exports, settings, r.settings) {
+	settings = slices.Concat(w.exports, settings, r.settings)
+	w.spend(stepsWord * len(settings))
+	for _, s := range settings {
 		name, _, _ := strings.Cut(s.text, "=")
 		switch {
 		case s.doubt != "" || !s.known:
@@ -466,9 +472,10 @@ func (w *walk) settings(p *Part, r *reading, settings []word) {
 		case !harmlessSetting(name):
 			r.changed = true
 			p.Why = "It sets the variable " + quote(name) + ", which can change what programs do."
-			p.words.Flags = sorted(append(p.words.Flags, s.text))
+			p.words.Flags = append(p.words.Flags, s.text)
 		}
 	}
+	p.words.Flags = sorted(p.words.Flags)
 }
 
 // harmlessSettings are variables of the environment that change how programs write, never what they do.
@@ -592,13 +599,33 @@ func (w *walk) inside(p *Part, r *reading, problem string, at places, in pipe) {
 	if r.script != nil {
 		w.script(*r.script, at)
 	}
+	below := w.below(r, in)
 	for _, inner := range r.inner {
-		w.innerCall(r, inner, at, in)
+		w.innerCall(r, inner, below, at, in)
 	}
 }
 
+// below says where the names lie that stand for {} in the commands that a call runs, or are added to them.
+func (w *walk) below(r *reading, in pipe) []Access {
+	switch {
+	case r.fed && r.takesLines():
+		return in.from.below
+	case r.fed:
+		return nil
+	}
+	names := r.found()
+	if !w.spend(len(r.accesses) * (1 + len(names))) {
+		return nil
+	}
+	below := slices.Clone(r.accesses)
+	for i := range below {
+		below[i].Only = slices.Concat(below[i].Only, names)
+	}
+	return below
+}
+
 // innerCall goes through a command that another one runs, for names that it finds or is fed.
-func (w *walk) innerCall(r *reading, words []word, at places, in pipe) {
+func (w *walk) innerCall(r *reading, words []word, below []Access, at places, in pipe) {
 	if len(words) == 0 {
 		return
 	}
@@ -606,24 +633,16 @@ func (w *walk) innerCall(r *reading, words []word, at places, in pipe) {
 		w.bind("It changes the folder in a way that nod does not follow.")
 	}
 	isName := func(word word) bool { return word.text == "{}" && (r.finds || !word.found) }
-	var below []Access // where the names lie that stand for {}
 	switch {
-	case r.fed && r.takesLines():
-		below = in.from.below
-		if in.from.spelled && r.takesZeros() {
-			words = slices.Clone(words)
-			for i := range words {
-				words[i].listed = false
-			}
+	case r.fed && in.from.spelled && r.takesLines() && r.takesZeros():
+		words = slices.Clone(words)
+		for i := range words {
+			words[i].listed = false
 		}
 	case r.fed:
 	case slices.ContainsFunc(words, isName):
 		if !r.finds {
 			words = marked(words, word{text: "{}", many: true, listed: true})
-		}
-		for _, a := range r.accesses {
-			a.Only = slices.Concat(a.Only, r.found())
-			below = append(below, a)
 		}
 	default:
 		w.call(words, nil, spelled(words), at, pipe{fed: in.fed || in.here, text: in.text, programs: in.programs})
@@ -632,6 +651,9 @@ func (w *walk) innerCall(r *reading, words []word, at places, in pipe) {
 	first := len(w.Parts)
 	w.call(words, nil, spelled(words), at, pipe{})
 	for i := first; i < len(w.Parts); i++ {
+		if all := len(w.Parts[i].Accesses) + len(below)*w.Parts[i].marks(); !w.spend(stepsAccess * all) {
+			return
+		}
 		w.Parts[i].widen(below)
 		for _, a := range w.Parts[i].Accesses {
 			w.checkPath(a.Path, a.Kind == Tree)
@@ -675,6 +697,16 @@ func (r *reading) found() []string {
 		names = append(names, "*."+ending)
 	}
 	return names
+}
+
+// marks is how many paths of a part {} stands for, at the end of each.
+func (p *Part) marks() (n int) {
+	for _, a := range p.Accesses {
+		if lastPart(a.Path) == "{}" {
+			n++
+		}
+	}
+	return n
 }
 
 // widen makes the names that stand for {} in a part what they are: all that lies below some folders.

@@ -22,14 +22,14 @@ func (w *walk) survey(p *Part, r *reading, words []word, at places) {
 	}
 	for _, arg := range args {
 		if value, ok := strings.CutPrefix(arg, "of="); ok && name == "dd" {
-			p.Accesses = reachFrom(p.Accesses, at, Access{Path: value, Kind: Write})
+			p.Accesses = w.reachFrom(p.Accesses, at, Access{Path: value, Kind: Write})
 		}
 		if value, ok := valueOfFlag(arg); ok {
 			arg = value
 		}
 		removed := slices.ContainsFunc(r.accesses, func(a Access) bool { return a.Kind == Delete && a.Path == arg })
 		if !removed && !isFlag(arg) && looksLikePath(arg) {
-			p.Accesses = reachFrom(p.Accesses, at, Access{Path: arg, Kind: Read})
+			p.Accesses = w.reachFrom(p.Accesses, at, Access{Path: arg, Kind: Read})
 		}
 	}
 }
@@ -106,7 +106,7 @@ func looksLikePath(s string) bool {
 
 // script goes through a script that stands in a word.
 func (w *walk) script(text string, at places) {
-	if w.nested == maxNested || len(text) > language.MaxLength {
+	if w.nested == maxNested || len(text) > language.MaxLength || !w.spend(stepsParse*len(text)) {
 		w.Opaque = true
 		return
 	}

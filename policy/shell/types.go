@@ -22,6 +22,7 @@ type wordType struct {
 	runs    bool                                  // what is left is a command
 	free    bool                                  // any text will do, also one that is known only when it runs
 	names   bool                                  // any file's name will do
+	steps   int                                   // what it costs to judge a byte
 }
 
 // wordTypes are the types that the data files may use.
@@ -49,25 +50,25 @@ func init() { // for COMMAND leads back to the programs
 		"INTO":      {check: into, names: true},
 		"PAIR":      {check: pair, streams: true, names: true},
 
-		"REGEX":      {check: laterPattern(language.Basic)},
-		"EREGEX":     {check: laterPattern(language.Extended)},
-		"PCRE":       {check: pattern(language.Perl)},
-		"RUSTREGEX":  {check: laterPattern(language.Rust)},
-		"PRINTF":     {check: printf},
+		"REGEX":      {check: laterPattern(language.Basic), steps: 5},
+		"EREGEX":     {check: laterPattern(language.Extended), steps: 5},
+		"PCRE":       {check: pattern(language.Perl), steps: 5},
+		"RUSTREGEX":  {check: laterPattern(language.Rust), steps: 5},
+		"PRINTF":     {check: printf, steps: 10},
 		"STATFORMAT": {check: text(language.Directives)},
 		"DATEFORMAT": {check: text(language.Date)},
 		"GITFORMAT":  {check: text(language.GitFormat)},
 		"GITSORT":    {check: text(language.GitSort)},
 		"GITGROUP":   {check: gitGroup},
 		"GITKEY":     {check: gitKey},
-		"SED":        {check: sed},
-		"AWK":        {check: awk},
+		"SED":        {check: sed, steps: 10},
+		"AWK":        {check: awk, steps: 40},
 		"AWKVAR":     {check: awkVariable},
-		"JQ":         {check: jq},
-		"FIND":       {all: allKnown(find)},
-		"TEST":       {all: allKnown(test)},
+		"JQ":         {check: jq, steps: 15},
+		"FIND":       {all: allKnown(find), steps: 10},
+		"TEST":       {all: allKnown(test), steps: 10},
 		"SEQ":        {all: allKnown(seq)},
-		"PATCH":      {check: patch},
+		"PATCH":      {check: patch, steps: 10},
 		"MEMBER":     {check: member},
 		"PORT":       {check: matching(ports, "is no port")},
 		"CURLFORMAT": {check: matching(curlFormat, "may write files")},
@@ -96,6 +97,7 @@ func init() { // for COMMAND leads back to the programs
 		if t.check == nil {
 			t.check = anyText
 		}
+		t.steps = max(t.steps, 2)
 	}
 }
 
@@ -550,6 +552,7 @@ func scriptText(r *reading, w word) string {
 	text := w.text
 	if r.script != nil {
 		text = *r.script + " " + text
+		r.spend(len(text))
 	}
 	r.script = &text
 	r.fix(r.name + " runs a script.")

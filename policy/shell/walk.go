@@ -29,6 +29,7 @@ type walk struct {
 	joins      bool // &> is there
 	piped      bool // something is fed to the brackets or the loop around
 
+	*budget
 	*watch // notes what a person should see; nil: nobody looks
 }
 
@@ -110,6 +111,8 @@ func (o outcome) all() places { return o.ok.and(o.failed) }
 
 func (w *walk) statement(s *syntax.Stmt, at places, in pipe) outcome {
 	switch {
+	case !w.spend(1):
+		return same(at)
 	case s.Background:
 		w.refuse("It leaves a program running in the background.")
 		own := *s
@@ -227,6 +230,7 @@ func (w *walk) export(list []*syntax.Assign, at places) bool {
 		if !value.known || value.problem() != "" || value.glob {
 			return false
 		}
+		w.spend(len(w.exports))
 		w.exports = append(slices.Clone(w.exports), value)
 	}
 	w.refuse("It sets variables, which change what later commands do.")
@@ -333,7 +337,7 @@ func (w *walk) eachLine(c *syntax.WhileClause, names []string, at places) places
 			if a, ok := n.(*syntax.Assign); ok && a.Name != nil && w.isSet(a.Name.Value) {
 				w.set(a.Name.Value, word{})
 			}
-			return true
+			return w.spend(1)
 		})
 	}
 	var after places
@@ -349,6 +353,7 @@ const maxVariables = 50
 
 // set gives a variable a value from here on.
 func (w *walk) set(name string, value word) {
+	w.spend(stepsWord * (1 + len(w.vars)))
 	next := map[string]word{}
 	maps.Copy(next, w.vars)
 	next[name] = value
@@ -480,7 +485,7 @@ func (w *walk) input(target word, p *Part, at places) {
 		return
 	}
 	w.checkPath(target.text, false)
-	p.Accesses = reachFrom(p.Accesses, at, Access{Path: target.text, Kind: Read})
+	p.Accesses = w.reachFrom(p.Accesses, at, Access{Path: target.text, Kind: Read})
 }
 
 func (w *walk) output(target word, p *Part, at places) {
@@ -496,7 +501,7 @@ func (w *walk) output(target word, p *Part, at places) {
 		}
 		w.bind("It writes its output to a place that nod does not follow.")
 	default:
-		p.Output = reachFrom(p.Output, at, Access{Path: target.text, Kind: Write})
+		p.Output = w.reachFrom(p.Output, at, Access{Path: target.text, Kind: Write})
 	}
 }
 
@@ -649,9 +654,9 @@ func join(place, p string) string {
 const maxAccesses = 2000
 
 // reachFrom adds an access as it is from each of the places.
-func reachFrom(list []Access, at places, a Access) []Access {
+func (w *walk) reachFrom(list []Access, at places, a Access) []Access {
 	for _, place := range at {
-		if len(list) == maxAccesses {
+		if len(list) == maxAccesses || !w.spend(stepsAccess+len(list)/8) {
 			break
 		}
 		full := a

@@ -20,6 +20,10 @@ func (w *walk) survey(p *Part, r *reading, words []word, at places) {
 	if r.script == nil && (r.program.traits[traitCode] || runsCode(name)) {
 		w.surveyScript(r, args)
 	}
+	isRemoved := func(path string) bool {
+		w.spend(len(r.accesses) / 8)
+		return slices.ContainsFunc(r.accesses, func(a Access) bool { return a.Kind == Delete && a.Path == path })
+	}
 	for _, arg := range args {
 		if value, ok := strings.CutPrefix(arg, "of="); ok && name == "dd" {
 			p.Accesses = w.reachFrom(p.Accesses, at, Access{Path: value, Kind: Write})
@@ -27,8 +31,7 @@ func (w *walk) survey(p *Part, r *reading, words []word, at places) {
 		if value, ok := valueOfFlag(arg); ok {
 			arg = value
 		}
-		removed := slices.ContainsFunc(r.accesses, func(a Access) bool { return a.Kind == Delete && a.Path == arg })
-		if !removed && !isFlag(arg) && looksLikePath(arg) {
+		if !isFlag(arg) && looksLikePath(arg) && !w.isSpent() && !isRemoved(arg) {
 			p.Accesses = w.reachFrom(p.Accesses, at, Access{Path: arg, Kind: Read})
 		}
 	}

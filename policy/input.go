@@ -238,6 +238,7 @@ func (in *input) field(key, value string, depth int) {
 			in.folder = in.tool.paths.of(value)[0]
 		}
 	case lookField, readField, treeField, writeField, deleteField:
+		in.isOther = in.isOther || pathOnNetwork().MatchString(value)
 		in.addPaths(value, f)
 	case globField, onlyField, filesField, skipField:
 		in.addGlobs(value, f)
@@ -248,6 +249,10 @@ func (in *input) field(key, value string, depth int) {
 	}
 	in.addAddresses(key, value, f)
 }
+
+// pathOnNetwork matches an address in the place of a path, which some tools take, too: then the call is none that reads
+// or writes files.
+var pathOnNetwork = language.Compiled(`^[\s@]*[A-Za-z][A-Za-z0-9+.-]+:/`)
 
 // addCommand notes the command line. An element of a list is one of its words at best, and of two command lines
 // nobody knows which one runs.

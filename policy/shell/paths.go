@@ -18,8 +18,8 @@ var hiddenByPattern = language.Compiled(`(^|/)\.[^/]*[*?[]`)
 const procFiles language.Words = "/proc/cpuinfo /proc/filesystems /proc/loadavg /proc/meminfo /proc/uptime " +
 	"/proc/version"
 
-// systemFolders are those below the root that hold no ordinary files.
-const systemFolders language.Words = "dev proc sys .vol net"
+// systemFolders are those below the root that hold no ordinary files. Those of inet are connections to gawk alone.
+const systemFolders language.Words = "dev proc sys .vol net inet inet4 inet6"
 
 // Special reports whether path is a device or a file of the system rather than an ordinary file. [Analyze]
 // asks about such paths as the command spells them; a caller that resolves a path should ask again.

@@ -20,7 +20,8 @@ import (
 //	screen   programs, without an entry, that could answer nod's own prompts, unless one of the words behind the word
 //	         unless comes first
 //	program  starts an entry: the names, divided by commas, of programs that read their words alike. A name
-//	         may have several words: "git log", "npm run".
+//	         may have several words: "git log", "npm run". More such lines right behind it have more names. A
+//	         blank line ends the entry.
 //	synopsis the types of the operands, in order: FILE, [FILE], FILE... ; of two types in a row the first may
 //	         have the dots: FILE... INTO. PATTERN/-e/--regexp is no operand when one of those flags is there.
 //	         Without a synopsis there are no operands.
@@ -36,6 +37,9 @@ import (
 //	         file, for all entries. Who allows a command with one allows none without it
 //	extends  before the first program of a file: flags without which no program does more: --force
 //	prints   before the first program of a file: flags that only say what any program prints: --verbose
+//	needs    flags of which one must be there, perhaps the word with and flags without which none need be, a colon
+//	         and the reason as a sentence for a person
+//	grows    how many times longer it may make what it is fed
 //	deletes  words with which it removes something
 //	keeps    flags with which it prints some of the lines that it is fed, whole, as it does without any; or none
 //	traits   any of the words in the constant block below
@@ -57,6 +61,8 @@ type program struct {
 	traits   map[string]bool
 	kind     programKind
 	why      string
+	needs    []need
+	grows    float64
 	deletes  language.Words
 	keeps    language.Words
 }
@@ -83,6 +89,12 @@ type flag struct {
 	tree, edit  bool      // FILE operands are whole folders, or are changed in place
 	restrains   bool      // without it the program does more
 	never       string    // why it is never harmless
+}
+
+// A need is for one of some flags, where one of others is there.
+type need struct {
+	flags, with []string // no flags in with: always
+	why         string
 }
 
 // always, in place of the flags of a tree line, means without any flag.
@@ -138,13 +150,15 @@ const (
 	traitCode    = "code"        // it runs code in its words, its input or a file, which nod does not read
 	traitFed     = "fed-operand" // without an operand, what is fed to it is the first one
 	traitLines   = "lines"       // a word may hold line ends: it changes files, so that nobody takes it for reading
+	traitHoards  = "hoards"      // it keeps all that it is fed, in memory or on the disk
 	traitAny     = "any-words"   // of a task: any flag that is not under never may be remembered with what is seen
 )
 
 const allTraits language.Words = traitNumbers + " " + traitBundle + " " + traitFirst + " " +
 	traitAlone + " " + traitApart + " " + traitDashes + " " + traitRaw + " " + traitGlobs + " " +
 	traitNamed + " " + traitAssigns + " " + traitHere + " " + traitAtFiles + " " + traitNetwork + " " + traitRepo + " " +
-	traitInput + " " + traitCode + " " + traitFed + " " + traitLines + " " + traitAny
+	traitInput + " " + traitCode + " " + traitFed + " " + traitLines + " " + traitHoards + " " +
+	traitAny
 
 // A catalogue finds entries by name. Each is parsed when it is first needed: there are thousands, and most starts of
 // the nod command read no shell.
@@ -206,6 +220,9 @@ func (c *catalogue) read(file, text string) error {
 	for line := range strings.Lines(text) {
 		n++
 		line = strings.TrimSpace(line)
+		if line == "" {
+			now = nil
+		}
 		if line == "" || line[0] == '#' {
 			continue
 		}
@@ -219,7 +236,9 @@ func (c *catalogue) read(file, text string) error {
 				c.screen[name] = language.Words(strings.TrimSpace(string(c.screen[name]) + " " + looks))
 			}
 		case keyword == "program":
-			now = &entry{file: file, line: n}
+			if now == nil || len(now.text) > 0 {
+				now = &entry{file: file, line: n}
+			}
 			if err := c.add(now, manual, rest); err != nil {
 				return fmt.Errorf("%s:%d: %w", file, n, err)
 			}
@@ -294,6 +313,17 @@ func (p *program) line(keyword, rest string) error {
 		return p.addFlags(flags, flag{never: reason})
 	case "restrains":
 		return p.restrain(rest)
+	case "needs":
+		flags, reason, ok := strings.Cut(rest, ": ")
+		if !ok || !strings.HasSuffix(reason, ".") {
+			return errors.New("want flags, a colon and a sentence")
+		}
+		flags, with, _ := strings.Cut(flags, " with ")
+		p.needs = append(p.needs, need{strings.Fields(flags), strings.Fields(with), reason})
+	case "grows":
+		var err error
+		p.grows, err = strconv.ParseFloat(rest, 64)
+		return err
 	case "deletes":
 		p.deletes = language.Words(rest)
 	case "keeps":

@@ -39,6 +39,7 @@ type reading struct {
 	loose     string   // why names that others chose may be flags to it
 	script    *string  // the same as text for a shell
 	changed   bool     // a variable is set that may change what it runs
+	grows     float64  // how many times longer than its input its scripts may make a text
 	settings  []word   // NAME=value for the inner command
 	variables []string // names that its own flags give to values, as jq --arg does
 	seems     *reading // of a program that nod does not know: as if it were the one that its name reminds of
@@ -448,7 +449,17 @@ func (r *reading) judgeOperands() string {
 	if r.edits() && len(r.accesses) == 0 {
 		first = cmp.Or(first, quote(r.name)+" is given no file to edit.")
 	}
-	return cmp.Or(first, r.judgePatterns())
+	return cmp.Or(first, r.judgePatterns(), r.lacks())
+}
+
+// lacks says why a flag that is not there should be.
+func (r *reading) lacks() string {
+	for _, n := range r.program.needs {
+		if (len(n.with) == 0 || r.has(n.with...)) && !r.has(n.flags...) {
+			return n.why
+		}
+	}
+	return ""
 }
 
 // checkMatches judges a pattern that is operand i by the types of all operands that the names it matches may become:

@@ -244,6 +244,7 @@ func (w *walk) call(words, settings []word, text string, at places, in pipe) out
 // judge reads a call by the program's entry, and the commands that it runs.
 func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 	r, problem := w.resolve(words)
+	w.grow(r)
 	shown := cmp.Or(r.seems, r)
 	problem = cmp.Or(problem, shown.feed(in, w.source))
 	p.words, p.entry = Pattern{Words: r.lead, Flags: r.counting()}, r.program

@@ -205,24 +205,33 @@ func laterPattern(kind language.Syntax) check {
 // choosesSyntax are the programs whose -E, -F and -P say in which syntax a pattern is.
 const choosesSyntax language.Words = "grep egrep fgrep rg fd fdfind git"
 
-// judgePatterns checks the patterns of a call in the syntax that its flags ask for.
+// judgePatterns checks the patterns of a call in every syntax that its flags ask for: of two that contradict each other
+// programs take the first or the last one, or what their configuration says.
 func (r *reading) judgePatterns() string {
-	kind := r.syntax
+	kinds := []language.Syntax{r.syntax}
 	first, _, _ := strings.Cut(r.name, " ")
-	switch {
-	case len(r.patterns) == 0:
-		return ""
-	case !choosesSyntax.Has(first):
-	case r.has("-F", "--fixed-strings"), first == "fgrep", kind == language.Rust && r.has("-g", "--glob"):
-		return ""
-	case r.has("-P", "--perl-regexp", "--pcre2") || r.values["--engine"] != "" && r.values["--engine"] != "default":
-		kind = language.Perl
-	case r.has("-E", "--extended-regexp") || first == "egrep":
-		kind = max(kind, language.Extended)
+	asks := func(kind language.Syntax, flags ...string) {
+		if r.has(flags...) {
+			kinds = append(kinds, kind)
+		}
+	}
+	if choosesSyntax.Has(first) {
+		asks(language.Perl, "-P", "--perl-regexp", "--pcre2", "--engine")
+		asks(max(r.syntax, language.Extended), "-E", "--extended-regexp", "--regex")
+		asks(r.syntax, "-G", "--basic-regexp")
+		isFixed := r.has("-F", "--fixed-strings") || r.syntax == language.Rust && r.has("-g", "--glob")
+		switch {
+		case isFixed && len(kinds) == 1, first == "fgrep" && len(kinds) == 1:
+			return ""
+		case first == "egrep", first == "git":
+			kinds = append(kinds, max(r.syntax, language.Extended))
+		}
 	}
 	for _, pattern := range r.patterns {
-		if err := language.Regexp(pattern, kind); err != nil {
-			return err.Error()
+		for _, kind := range kinds {
+			if err := language.Regexp(pattern, kind); err != nil {
+				return err.Error()
+			}
 		}
 	}
 	return ""
@@ -250,6 +259,7 @@ func printf(r *reading, w word) string {
 func sed(r *reading, w word) string {
 	use, err := language.Sed(w.text, r.has("-E", "-r", "--regexp-extended"))
 	r.use(use)
+	r.grows = max(r.grows, 1) * max(use.Grows, 1)
 	return problemOf(err)
 }
 

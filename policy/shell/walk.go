@@ -29,6 +29,9 @@ type walk struct {
 	joins      bool // &> is there
 	piped      bool // something is fed to the brackets or the loop around
 
+	// How many times longer than what was read may be what is fed to the commands here, and what they print.
+	fedGrown, grown float64
+
 	*budget
 	*watch // notes what a person should see; nil: nobody looks
 }
@@ -169,7 +172,11 @@ func (w *walk) binary(b *syntax.BinaryCmd, at places, in pipe) outcome {
 	w.out = listing{}
 	var x, y outcome
 	first := len(w.Programs)
+	fed, grown := w.fedGrown, w.grown
+	w.grown = 0
 	w.perhaps(func() { x = w.statement(b.X, at, in) })
+	w.fedGrown, w.grown = w.grown, 0
+	defer func() { w.fedGrown, w.grown = fed, max(grown, w.grown) }()
 	w.perhaps(func() { y = w.statement(b.Y, at, pipe{fed: true, from: w.out, programs: w.Programs[first:]}) })
 	if !slices.Equal(x.all(), at) || !slices.Equal(y.all(), at) {
 		w.bind("It changes the folder inside a pipeline, which lasts in some shells only.")
@@ -341,6 +348,8 @@ func (w *walk) eachLine(c *syntax.WhileClause, names []string, at places) places
 		})
 	}
 	var after places
+	defer func(fed float64) { w.fedGrown = fed }(w.fedGrown)
+	w.fedGrown = max(w.fedGrown, 1) * linesGrow
 	w.perhaps(func() { after = w.statements(c.Do, at) })
 	if !slices.Equal(at, at.and(after)) {
 		w.bind("It changes the folder in a loop that nod does not follow.")
@@ -550,13 +559,37 @@ func (w *walk) look(from *syntax.Word, read *word, at places) {
 		w.open = true
 	}
 	w.apart(func() {
-		w.out = listing{}
+		fed, grown := w.fedGrown, w.grown
+		w.out, w.fedGrown, w.grown = listing{}, 0, 0
 		w.survive(from, at)
+		if w.grown >= maxKept {
+			w.refuse(growsInto)
+		}
+		w.fedGrown, w.grown = fed, grown
 		if len(from.Parts) == 1 && read.splits && isPipeline(from.Parts[0]) {
 			read.below = w.out.below
 		}
 		w.out = listing{}
 	})
+}
+
+// How many times longer than what was read a text may get in a pipeline, and where a program keeps it; how many times
+// what is done for each of its lines may make it longer.
+const (
+	maxGrown  = 100_000
+	maxKept   = 1000
+	linesGrow = 32
+)
+
+const growsInto = "It may make a text so much longer that it fills memory or disk."
+
+// grow notes how much longer what a program prints may be than what it is fed.
+func (w *walk) grow(r *reading) {
+	fed := max(w.fedGrown, 1)
+	w.grown = max(w.grown, fed*max(r.program.grows, 1)*max(r.grows, 1))
+	if w.grown > maxGrown || fed >= maxKept && r.program.traits[traitHoards] {
+		w.refuse(growsInto)
+	}
 }
 
 // isPipeline reports whether a substitution runs one command or one pipeline of them, and nothing else that prints.

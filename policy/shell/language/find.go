@@ -5,8 +5,8 @@ import "strings"
 // Find judges the words behind find: folders, then an expression. The folders are in Use.Trees (the current one when
 // none is named), files that only times or kinds are asked of in Use.Looks. Programs of -exec with ; or + are in
 // Use.Runs, one list of words each, with {} for the paths that are found: the caller reads them. What writes (-fprint
-// and the like) or removes (-delete) is an error with Use.Writes or Use.Deletes set. Use.Links says that -L or -follow
-// follows links, and -H those among the folders. After an error, Use tells of the rest of the expression as well.
+// and the like), removes (-delete) or follows links (-L, -follow, -H) is an error with Use.Writes, Use.Deletes or
+// Use.Links set. After an error, Use tells of the rest of the expression as well.
 //
 // Tests are those that GNU findutils 4.10 and the find of BSD share, or that one of them refuses.
 func Find(words []string) (Use, error) {
@@ -27,7 +27,7 @@ func Find(words []string) (Use, error) {
 	if first != nil {
 		return use, first
 	}
-	if use.Links && len(use.Runs) > 0 {
+	if use.Links {
 		return use, refusal("find follows links out of the folder.")
 	}
 	return use, nil

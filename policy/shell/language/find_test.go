@@ -16,9 +16,6 @@ func TestFind(t *testing.T) {
 		{"src docs -type f -name *.go -print", Use{Trees: []string{"src", "docs"}, Names: []string{"*.go"}}},
 		{"src ( -name a -o -name b ) -print", Use{Trees: []string{"src"}, Names: []string{"a", "b"}}},
 		{". ! -path */.git* -maxdepth 2 -type d", Use{Trees: []string{"."}}},
-		{"-L . -name x", Use{Trees: []string{"."}, Names: []string{"x"}, Links: true}},
-		{"-H a", Use{Trees: []string{"a"}, Links: true}},
-		{"a -follow", Use{Trees: []string{"a"}, Links: true}},
 		{"-E . -regex .*(a|b)", Use{Trees: []string{"."}, Names: []string{"{{*,*/**/*}{a,b}}"}}},
 		{". -not -name a -path ./b -prune -o -iname c", Use{Trees: []string{"."}, Names: []string{"c"}}},
 		{`-regex .*/\.env$`, Use{Trees: []string{"."}, Names: []string{"{*,*/**/*}/.env"}}},
@@ -44,7 +41,8 @@ func TestFind(t *testing.T) {
 		". -files0-from x", "-files0-from x", "-D exec .", "-f . -delete", ". -name", ". -name -delete",
 		". -printf -delete", ". -printf %2147483647p", ". -printf %", ". -unknown",
 		". -newerxx a", ". -regex ((a{1,1000}){1,1000}){1,1000}", `. -regex \(\(a\{1,1000\}\)\{1,1000\}\)`,
-		". -newermt -delete", ". -perm -delete", "-L . -exec cat {} +", ". -follow -exec cat {} ;", ". -flags x", ". -X",
+		". -newermt -delete", ". -perm -delete", "-L . -name x", "-H a", "a -follow", "-L . -exec cat {} +",
+		". -follow -exec cat {} ;", ". -flags x", ". -X",
 	} {
 		if use, err := Find(strings.Fields(words)); err == nil {
 			t.Errorf("find %s is accepted: %+v", words, use)

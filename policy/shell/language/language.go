@@ -39,6 +39,7 @@ type Use struct {
 	Links   bool     // links are followed to get to Trees or while walking them
 	Names   []string // patterns of the names that find looks for; of a regular expression roughly what it matches
 	Runs    []Run    // commands that find runs
+	Grows   float64  // how many times longer than its input it may make a text, where that is known
 }
 
 // Run is a command that find runs.

@@ -32,7 +32,8 @@ func Sed(script string, extended bool) (Use, error) {
 	if err != nil {
 		return r.use, err
 	}
-	return r.use, sedGrowth(r.commands, loops)
+	r.use.Grows, err = sedGrowth(r.commands, loops)
+	return r.use, err
 }
 
 // sedCommand is one command of a script.

@@ -87,13 +87,15 @@ func (a size) or(b size) size {
 const maxGrowth = 1 << 12
 
 // sedGrowth follows the sizes of pattern and hold space through a cycle. Any command may be skipped. From one cycle to
-// the next they may grow by lines only, not by a factor.
-func sedGrowth(script []sedCommand, loops []sedLoop) error {
+// the next they may grow by lines only, not by a factor. It returns how many times longer than a line what is printed
+// for it may be.
+func sedGrowth(script []sedCommand, loops []sedLoop) (most float64, err error) {
 	space, hold := size{line: 1}, size{hold: 1}
 	if hasCommand(script, "D") {
 		space.left = 1
 	}
 	kept, jumps := size{}, hasCommand(script, "btT")
+	prints := 1.0
 	for i, c := range script {
 		before, held := space, hold
 		switch c.name {
@@ -114,22 +116,24 @@ func sedGrowth(script []sedCommand, loops []sedLoop) error {
 		case 's':
 			inside := func(l sedLoop) bool { return l.label < i && i < l.branch }
 			if c.factor > 1 && slices.ContainsFunc(loops, inside) {
-				return errSedGrow
+				return 0, errSedGrow
 			}
 			space = space.times(c.factor)
 		case 'D':
 			kept = kept.or(space)
+		case 'p', 'P':
+			prints++
 		}
 		if c.address != "" || len(c.block) > 0 || c.name == 's' || jumps {
 			space, hold = space.or(before), hold.or(held)
 		}
 		kept = kept.or(size{hold: hold.hold, left: hold.left})
-		if max(space.line, space.left, space.hold, hold.line) > maxGrowth {
-			return errSedGrow
+		if most = max(most, space.line, space.left, space.hold, hold.line); most > maxGrowth {
+			return 0, errSedGrow
 		}
 	}
 	if kept.hold > 1 || kept.left > 1 {
-		return errSedGrow
+		return 0, errSedGrow
 	}
-	return nil
+	return most * prints, nil
 }

@@ -19,6 +19,8 @@ func Test(words []string) error {
 			after = words[i+1]
 		}
 		switch {
+		case w == "=~":
+			return refusal("zsh matches a pattern with =~, which may take all memory.")
 		case !strings.HasPrefix(w, "-") || w == "-" || integer().MatchString(w), testPlain.Has(w):
 		case testNumber.Has(w):
 			// As the only word, or the last one, it is a text.

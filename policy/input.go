@@ -238,7 +238,7 @@ func (in *input) field(key, value string, depth int) {
 			in.folder = in.tool.paths.of(value)[0]
 		}
 	case lookField, readField, treeField, writeField, deleteField:
-		in.isOther = in.isOther || pathOnNetwork().MatchString(value)
+		in.isOther = in.isOther || isOnNetwork(value)
 		in.addPaths(value, f)
 	case globField, onlyField, filesField, skipField:
 		in.addGlobs(value, f)
@@ -250,9 +250,14 @@ func (in *input) field(key, value string, depth int) {
 	in.addAddresses(key, value, f)
 }
 
-// pathOnNetwork matches an address in the place of a path, which some tools take, too: then the call is none that reads
-// or writes files.
-var pathOnNetwork = language.Compiled(`^[\s@]*[A-Za-z][A-Za-z0-9+.-]+:/`)
+// isOnNetwork reports whether an address stands in the place of a path. Some tools take one, too: then the call does not
+// read or write a file.
+func isOnNetwork(path string) bool {
+	scheme := addressScheme().FindString(path)
+	return scheme != "" && !strings.HasSuffix(strings.ToLower(scheme), "file:/")
+}
+
+var addressScheme = language.Compiled(`^[\s@]*[A-Za-z][A-Za-z0-9+.-]+:/`)
 
 // addCommand notes the command line. An element of a list is one of its words at best, and of two command lines
 // nobody knows which one runs.

@@ -143,7 +143,7 @@ func knownWord(spelled string) (text string, quotes, ok bool) {
 		len(braced(call.Args[1])) > 1 {
 		return "", false, false
 	}
-	read := (&walk{source: source, vars: shellVariables}).readWord(call.Args[1])
+	read := (&walk{source: source, budget: newBudget(source), vars: shellVariables}).readWord(call.Args[1])
 	_, quotes = call.Args[1].Parts[0].(*syntax.DblQuoted)
 	if read.home {
 		read.text = "/home/of/nobody" + strings.TrimPrefix(read.text, "~")

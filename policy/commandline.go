@@ -15,8 +15,9 @@ import (
 type commandLine struct {
 	shell.Analysis
 	parts      []linePart
-	repository string // why git may run a program in a repository that the command reads; empty when it cannot
-	outside    string // a folder that it changes to and that is none of the project's; empty when there is none
+	repository string   // why git may run a program in a repository that the command reads; empty when it cannot
+	outside    string   // a folder that it changes to and that is none of the project's; empty when there is none
+	mayReach   []access // by what else its words may mean
 }
 
 // A linePart is a part of a command line, and where its paths lead.
@@ -52,6 +53,9 @@ func (f *facts) readCommandLine() {
 	for i := range f.line.Parts {
 		p := &f.line.Parts[i]
 		f.line.parts = append(f.line.parts, linePart{p, f.locateAll(p.Accesses, &look), f.locateAll(p.Output, &look)})
+	}
+	for _, p := range f.line.Readings {
+		f.line.mayReach = slices.Concat(f.line.mayReach, f.locateAll(p.Accesses, &look), f.locateAll(p.Output, &look))
 	}
 	f.line.outside, f.line.repository = f.leaves(), f.gitProblem()
 	if !f.line.onlyReads() || !f.isPlainShell() {

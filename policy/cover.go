@@ -45,15 +45,17 @@ func newPartIndex(rules []compiledRule) partIndex {
 	return ix
 }
 
-// matchesRun reports whether a rule that asks or denies is about any part of the command. Rules that allow are
+// matchesRun reports whether a rule that asks or denies is about any part of the command, or any that it may
+// be as well. Rules that allow are
 // weighed part by part.
 func (r *compiledRule) matchesRun(f *facts) bool {
 	if f.line == nil || r.Effect == Allow {
 		return false
 	}
-	return slices.ContainsFunc(f.line.Parts, func(p shell.Part) bool {
+	isMet := func(p shell.Part) bool {
 		return slices.ContainsFunc(r.run, func(t shell.Pattern) bool { return t.Meets(p) })
-	})
+	}
+	return slices.ContainsFunc(f.line.Parts, isMet) || slices.ContainsFunc(f.line.Readings, isMet)
 }
 
 // PartState says what a part of a command line is to the policy.

@@ -162,10 +162,12 @@ func (ix *index) visit(f *facts, try func([]int32)) {
 		}
 	}
 	if ix.kinds[byPath] {
-		for _, a := range f.reach() {
-			eachFolder(a.place, byPath, look)
-			if a.kind == shell.Tree || a.kind == shell.Delete {
-				try(ix.below)
+		for _, list := range [...][]access{f.reach(), f.mayReach()} {
+			for _, a := range list {
+				eachFolder(a.place, byPath, look)
+				if a.kind == shell.Tree || a.kind == shell.Delete {
+					try(ix.below)
+				}
 			}
 		}
 	}

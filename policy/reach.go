@@ -66,6 +66,14 @@ func (f *facts) reach() []access {
 	return f.reached
 }
 
+// mayReach is what else the call may reach, by another reading of its words: rules that ask or deny hold for it.
+func (f *facts) mayReach() []access {
+	if f.line == nil {
+		return nil
+	}
+	return f.line.mayReach
+}
+
 // kindOf says what is done to a path in the input. What a tool that only reads finds in a field that nod does not
 // know it can but read; any other might change it.
 func (f *facts) kindOf(n *namedPath) shell.Kind {

@@ -247,7 +247,7 @@ func (w *walk) assess(words, settings []word, in pipe) bool {
 	said := false
 	name, args := baseName(words[0].text), texts(words[1:])
 	for _, s := range settings {
-		if variable, _, _ := strings.Cut(s.text, "="); !harmlessSetting(variable) {
+		if variable, _, _ := strings.Cut(s.text, "="); !harmlessSetting(s) {
 			w.risk(settingLevel(variable), RiskSettings, variable)
 		}
 	}
@@ -447,7 +447,7 @@ func (w *walk) watchFed(programs []string) func() {
 // watchFedText goes through a script that stands in the command and is fed to a shell.
 func (w *walk) watchFedText(r *reading, words []word, at places, in pipe) {
 	name := baseName(words[0].text)
-	if w.watch == nil || in.text == nil || len(r.operands) > 0 || r.script != nil || r.program.flags["-c"].typ == nil {
+	if w.watch == nil || in.text == nil || len(r.operands) > 0 || r.script != nil || !r.program.runsShell() {
 		return
 	}
 	if runsText(name) {

@@ -19,6 +19,7 @@ import (
 //	manual   what the entries below were read from, with versions. Every entry needs one.
 //	screen   programs, without an entry, that could answer nod's own prompts, unless one of the words behind the word
 //	         unless comes first
+//	setting  variables that may be set for a command, or the start of their names and *, and the type of their values
 //	program  starts an entry: the names, divided by commas, of programs that read their words alike. A name
 //	         may have several words: "git log", "npm run". More such lines right behind it have more names. A
 //	         blank line ends the entry.
@@ -167,11 +168,16 @@ type catalogue struct {
 	subs    map[string]bool // the names that those of sub-commands start with
 	screen  map[string]language.Words
 
+	settings map[string]*wordType // by the names of variables
+
 	restrains, extends, prints language.Words // flags that mean the same in all programs
 }
 
 func newCatalogue() catalogue {
-	return catalogue{entries: map[string]*entry{}, subs: map[string]bool{}, screen: map[string]language.Words{}}
+	return catalogue{
+		entries: map[string]*entry{}, subs: map[string]bool{}, screen: map[string]language.Words{},
+		settings: map[string]*wordType{},
+	}
 }
 
 // An entry is the text of one entry.
@@ -235,6 +241,10 @@ func (c *catalogue) read(file, text string) error {
 			for name := range strings.FieldsSeq(names) {
 				c.screen[name] = language.Words(strings.TrimSpace(string(c.screen[name]) + " " + looks))
 			}
+		case keyword == "setting":
+			if err := c.setting(strings.Fields(rest)); err != nil {
+				return fmt.Errorf("%s:%d: %w", file, n, err)
+			}
 		case keyword == "program":
 			if now == nil || len(now.text) > 0 {
 				now = &entry{file: file, line: n}
@@ -253,6 +263,19 @@ func (c *catalogue) read(file, text string) error {
 		default:
 			now.text = append(now.text, line)
 		}
+	}
+	return nil
+}
+
+// setting notes the type of the values of variables.
+func (c catalogue) setting(words []string) error {
+	names := words[:len(words)-1]
+	typ, err := parseType(words[len(words)-1])
+	if err != nil || len(names) == 0 {
+		return cmp.Or(err, errors.New("setting: want names and a type"))
+	}
+	for _, name := range names {
+		c.settings[name] = typ
 	}
 	return nil
 }

@@ -32,6 +32,7 @@ type Analysis struct {
 	ReadOnly bool
 
 	Parts        []Part   // its simple commands, in order, with those that a wrapper such as env or sh -c starts
+	Readings     []Part   // what a program may run instead, for rules that ask or deny: of what else its words may mean
 	Repositories []string // folders whose git repositories it reads; like those in Folders, as cd spells them
 	Folders      []string // folders that cd goes to and that do not lie below the one where the shell starts
 	Reasons      []string // why it is not read-only, one sentence each; empty when it is
@@ -127,6 +128,7 @@ func (w *walk) finish() Analysis {
 	if w.isSpent() {
 		w.Unreadable, w.Opaque = true, true
 		w.bind("It would cost nod too much time or memory to read.")
+		w.runsAnything()
 	}
 	w.ReadOnly = !w.refused
 	return w.Analysis

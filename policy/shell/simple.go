@@ -22,7 +22,7 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 		return same(at)
 	}
 	w.watchAt(c, nil)
-	before := len(w.Programs)
+	before, said := len(w.Programs), len(w.said)
 	var words []word
 	for _, arg := range c.Args {
 		all := braced(arg)
@@ -43,6 +43,8 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 		in.from = listing{}
 	}
 	in.fed, in.text = in.fed || w.piped, w.fedText(s.Redirs)
+	w.overhear(s.Redirs)
+	in.said = w.hear(in.said, w.said[said:])
 	w.watchAt(c, w.Programs[before:])
 	first := len(w.Parts)
 	out := w.call(words, settings, w.textOf(c, s), at, in)
@@ -191,6 +193,7 @@ func (w *walk) setting(a *syntax.Assign, at places) word {
 		out = w.readWord(a.Value)
 		w.look(a.Value, &out, at)
 	}
+	w.assigned = append(w.assigned, out.text)
 	out.text = a.Name.Value + "=" + out.text
 	return out
 }
@@ -228,12 +231,18 @@ func (w *walk) call(words, settings []word, text string, at places, in pipe) out
 		return w.cd(words[1:], at)
 	}
 	if p.Why != "" {
-		w.Opaque, p.varies = true, name.varies
+		if w.Opaque = true; name.varies {
+			w.runsAnything()
+		}
+		w.readOtherwise(words, at, in.said)
 		w.bind(p.Why)
 		w.Parts = append(w.Parts, p)
 		return same(at)
 	}
 	first := len(w.Parts)
+	if w.say(words); strings.Contains(words[0].text, " ") { // which is several words where it is no quoted one
+		w.readText(strings.Join(texts(words), " "), at)
+	}
 	w.judge(&p, words, settings, at, in)
 	if !isAssessed {
 		w.assessUnread(&p, words, first)
@@ -294,6 +303,10 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 		w.survey(p, shown, words, at)
 	}
 	w.inside(p, shown, problem, at, in)
+	isFilled := shown.script != nil && (strings.Contains(*shown.script, "$") || strings.Contains(*shown.script, "{}"))
+	if (!p.Understood || isFilled) && (shown.program.runsShell() || shells.Has(baseName(words[0].text))) {
+		w.readOtherwise(words, p.In, in.said)
+	}
 	w.watchFedText(shown, words, at, in)
 }
 
@@ -311,7 +324,7 @@ func (w *walk) vary(p *Part, r *reading, words []word) {
 		p.Accesses = append(p.Accesses, anywhere)
 	}
 	if r.program.traits[traitCode] {
-		w.Parts = append(w.Parts, Part{In: p.In, Within: true, varies: true})
+		w.runsAnything()
 	}
 }
 
@@ -464,13 +477,13 @@ func (w *walk) settings(p *Part, r *reading, settings []word) {
 		switch {
 		case s.doubt != "" || !s.known:
 			w.bind("It sets a variable to a value that is known only when it runs.")
-		case projectSettings.Has(name):
+		case projectSettings.Has(name) && harmlessSetting(s):
 			r.exports = append(r.exports, s)
 			p.words.Flags = sorted(append(p.words.Flags, s.text))
 			if name != "MIX_ENV" {
 				p.free = append(p.free, s.text)
 			}
-		case !harmlessSetting(name):
+		case !harmlessSetting(s):
 			r.changed = true
 			p.Why = "It sets the variable " + quote(name) + ", which can change what programs do."
 			p.words.Flags = append(p.words.Flags, s.text)
@@ -479,17 +492,19 @@ func (w *walk) settings(p *Part, r *reading, settings []word) {
 	p.words.Flags = sorted(p.words.Flags)
 }
 
-// harmlessSettings are variables of the environment that change how programs write, never what they do.
-const harmlessSettings language.Words = "LANG LANGUAGE TZ NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLUMNS LINES " +
-	"PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE RUST_BACKTRACE GIT_OPTIONAL_LOCKS"
+// harmlessSetting reports whether NAME=value changes how programs write, never what they do.
+func harmlessSetting(s word) bool {
+	name, value, _ := strings.Cut(s.text, "=")
+	typ := programs().settings[name]
+	if kind, _, ok := strings.Cut(name, "_"); ok && typ == nil {
+		typ = programs().settings[kind+"_*"]
+	}
+	return typ != nil && (value == "" || typ.check(&reading{}, word{text: value, known: true, plain: true}) == "")
+}
 
 // projectSettings say what a task builds or tests: who allowed it with one did not allow it without. To a program that
 // only reads they mean nothing.
 const projectSettings language.Words = "CI CGO_ENABLED GOOS GOARCH MIX_ENV"
-
-func harmlessSetting(name string) bool {
-	return harmlessSettings.Has(name) || projectSettings.Has(name) || strings.HasPrefix(name, "LC_")
-}
 
 // counting are the flags by which a call is allowed: every flag of a program that is understood, for rm -rf is not rm;
 // of a task those that only a person can allow, and those that restrain it, then with all others that it has, for one
@@ -575,6 +590,7 @@ func (w *walk) inside(p *Part, r *reading, problem string, at places, in pipe) {
 	if w.nested == maxNested {
 		w.risk(Caution, RiskOther, "")
 		w.bind("It runs commands inside commands deeper than nod reads.")
+		w.runsAnything()
 		w.Parts = append(w.Parts, *p)
 		return
 	}
@@ -646,11 +662,12 @@ func (w *walk) innerCall(r *reading, words []word, below []Access, at places, in
 			words = marked(words, word{text: "{}", many: true, listed: true})
 		}
 	default:
-		w.call(words, nil, spelled(words), at, pipe{fed: in.fed || in.here, text: in.text, programs: in.programs})
+		w.call(words, nil, spelled(words), at,
+			pipe{fed: in.fed || in.here, text: in.text, programs: in.programs, said: in.said})
 		return
 	}
 	first := len(w.Parts)
-	w.call(words, nil, spelled(words), at, pipe{})
+	w.call(words, nil, spelled(words), at, pipe{said: in.said})
 	for i := first; i < len(w.Parts); i++ {
 		if all := len(w.Parts[i].Accesses) + len(below)*w.Parts[i].marks(); !w.spend(stepsAccess * all) {
 			return

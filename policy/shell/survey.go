@@ -47,11 +47,13 @@ func (w *walk) surveyScript(r *reading, args []string) {
 	i := slices.IndexFunc(args, func(a string) bool {
 		return isFlag(a) && !strings.HasPrefix(a, "--") && strings.Contains(a, "c")
 	})
-	if r.program.flags["-c"].typ == nil || i < 0 || i+1 == len(args) {
-		w.Opaque = true
+	rest := args[i+1:]
+	at := slices.IndexFunc(rest, func(a string) bool { return !isFlag(a) })
+	if i >= 0 && at >= 0 && r.program.runsShell() {
+		scriptText(r, word{text: rest[at]})
 		return
 	}
-	scriptText(r, word{text: args[i+1]})
+	w.Opaque = true
 }
 
 // familiar is the entry that the name of a program without one reminds of: of /bin/rm or RM.EXE that of rm. It is
@@ -111,6 +113,7 @@ func looksLikePath(s string) bool {
 func (w *walk) script(text string, at places) {
 	if w.nested == maxNested || len(text) > language.MaxLength || !w.spend(stepsParse*len(text)) {
 		w.Opaque = true
+		w.runsAnything()
 		return
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")

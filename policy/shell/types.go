@@ -20,6 +20,7 @@ type wordType struct {
 	hats    bool                                  // a ^ or ~ in it means what it means to git
 	streams bool                                  // it is a file that may be the output of a command
 	runs    bool                                  // what is left is a command
+	script  bool                                  // it is, or may hold, a script for a shell
 	free    bool                                  // any text will do, also one that is known only when it runs
 	names   bool                                  // any file's name will do
 	steps   int                                   // what it costs to judge a byte
@@ -38,6 +39,10 @@ func init() { // for COMMAND leads back to the programs
 		"WORD":    {check: matching(plainWord, "is not a plain word")},
 		"VARNAME": {check: variable},
 		"ONLY":    {check: only},
+		"UNSET":   {check: unset},
+		"LOCALE":  {check: matching(locale, "is no locale")},
+		"LOCALES": {check: matching(locales, "is no list of locales")},
+		"ZONE":    {check: matching(zone, "is no time zone")},
 		"DATE":    {check: matching(plainDate, "is not a plain date")},
 
 		"PATH":      {check: pathOf(Look), streams: true, names: true},
@@ -65,7 +70,7 @@ func init() { // for COMMAND leads back to the programs
 		"AWK":        {check: awk, steps: 40},
 		"AWKVAR":     {check: awkVariable},
 		"JQ":         {check: jq, steps: 15},
-		"FIND":       {all: allKnown(find), steps: 10},
+		"FIND":       {all: allKnown(find), script: true, steps: 10},
 		"TEST":       {all: allKnown(test), steps: 10},
 		"SEQ":        {all: allKnown(seq)},
 		"PATCH":      {check: patch, steps: 10},
@@ -82,12 +87,12 @@ func init() { // for COMMAND leads back to the programs
 		"URL":  {check: address},
 		"HOST": {check: lead},
 
-		"COMMAND":   {all: command(false), runs: true},
-		"XARGS":     {all: command(true), runs: true},
-		"SHELLTEXT": {check: shellText},
-		"SCRIPT":    {check: scriptText},
-		"ASSIGN":    {check: assign},
-		"PROGRAM":   {check: func(r *reading, w word) string { return r.name + " runs " + quote(w.text) + "." }},
+		"COMMAND": {all: command(false), runs: true},
+		"XARGS":   {all: command(true), runs: true},
+		"SHELL":   {all: shellCall, script: true},
+		"SCRIPT":  {check: scriptText, script: true},
+		"ASSIGN":  {check: assign},
+		"PROGRAM": {check: func(r *reading, w word) string { return r.name + " runs " + quote(w.text) + "." }},
 
 		"LEAD":    {check: lead},
 		"ARG":     {check: argument, names: true},
@@ -105,12 +110,18 @@ var (
 	plainName    = language.Compiled(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
 	plainWord    = language.Compiled(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 	variableName = language.Compiled(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	locale       = language.Compiled(`^` + aLocale + `$`)
+	locales      = language.Compiled(`^` + aLocale + `(:` + aLocale + `){0,9}$`)
+	zone         = language.Compiled(`^:?[A-Z][A-Za-z_]*(/[A-Z][A-Za-z_-]*){0,2}([+-]?[0-9]{1,2}[A-Z]{0,4})?$`)
 	ports        = language.Compiled(`^((tcp|udp|TCP|UDP|4|6)?:)?[0-9]{1,5}([,-][0-9]{1,5}){0,20}$`)
 	curlFormat   = language.Compiled(`^([^%]|%\{[a-z_.]+\}|%%)*$`)
 	ranges       = language.Compiled(`^[0-9]{0,9}(-[0-9]{0,9})?([, ][0-9]{0,9}(-[0-9]{0,9})?){0,100}$`)
 	plainDate    = language.Compiled(`^[A-Za-z0-9 :.,+/-]*$`)
 	plainNumber  = language.Compiled(`^[-+]?([0-9]{1,12})(\.[0-9]{1,9})?([kKMGTPE]?(i?B|b|w|c|s|m|h|d)?)$`)
 )
+
+// aLocale is a locale in an encoding in which no character holds the byte of another one.
+const aLocale = `(C|POSIX|[a-z]{2,3}(_[A-Z]{2})?)(\.(UTF-?8|utf-?8))?(@[a-z]{1,20})?`
 
 // columns are what ps prints of processes: not their environment.
 func columns(r *reading, w word) string {
@@ -123,6 +134,14 @@ func columns(r *reading, w word) string {
 // variable is a name that a flag gives to a value.
 func variable(r *reading, w word) string {
 	r.variables = append(r.variables, w.text)
+	return matching(variableName, "is not the name of a variable")(r, w)
+}
+
+// unset is a variable that a command runs without. Without PATH some programs look for others in the current folder.
+func unset(r *reading, w word) string {
+	if w.text == "PATH" {
+		return "Without PATH, programs of the current folder may run."
+	}
 	return matching(variableName, "is not the name of a variable")(r, w)
 }
 
@@ -552,8 +571,22 @@ func marked(words []word, mark word) []word {
 	return words
 }
 
-func shellText(r *reading, w word) string {
-	r.script = &w.text
+// shellCall is what stands behind the flags of a shell: with -c a script and its parameters, else a file and its own.
+func shellCall(r *reading, words []word) string {
+	r.operands = words
+	isFlag := func(w word) bool { return strings.HasPrefix(w.text, "-") || strings.HasPrefix(w.text, "+") }
+	switch {
+	case slices.ContainsFunc(words, isUnknown):
+		return "It gives " + r.name + " a word that is known only when it runs."
+	case !r.has("-c"):
+		return ""
+	case len(words) == 0 || words[0].glob:
+		return quote(r.name) + " is given no script."
+	}
+	r.script = &words[0].text
+	if slices.ContainsFunc(words, isFlag) || slices.Index(r.given, "-c") != len(r.given)-1 {
+		return "It gives " + r.name + " flags behind -c, so that another word could be the script."
+	}
 	return ""
 }
 

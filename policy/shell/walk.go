@@ -32,6 +32,11 @@ type walk struct {
 	// How many times longer than what was read may be what is fed to the commands here, and what they print.
 	fedGrown, grown float64
 
+	said     []string  // texts that a command may be fed or told: the words of all commands so far
+	assigned []string  // all values that variables had
+	heard    []string  // those that are fed to the brackets or the loop around
+	texts    *readings // of texts that may be scripts
+
 	*budget
 	*watch // notes what a person should see; nil: nobody looks
 }
@@ -64,6 +69,7 @@ type pipe struct {
 	text *string // what that feeds, where it stands in the command and no shell changes it
 
 	programs []string // those to the left
+	said     []string // texts that they may print
 }
 
 // file judges a whole script.
@@ -132,7 +138,10 @@ func (w *walk) statement(s *syntax.Stmt, at places, in pipe) outcome {
 	}
 	w.redirectAll(s, nil, at)
 	defer w.watchFed(in.programs)()
-	defer func(was bool) { w.piped = was }(w.piped)
+	said := len(w.said)
+	w.overhear(s.Redirs)
+	defer func(was bool, heard []string) { w.piped, w.heard = was, heard }(w.piped, w.heard)
+	w.heard = w.hear(in.said, w.said[said:])
 	w.piped = w.piped || in.fed || slices.ContainsFunc(s.Redirs, feeds)
 	switch cmd := s.Cmd.(type) {
 	case nil:
@@ -171,13 +180,14 @@ func (w *walk) binary(b *syntax.BinaryCmd, at places, in pipe) outcome {
 	}
 	w.out = listing{}
 	var x, y outcome
-	first := len(w.Programs)
+	first, said := len(w.Programs), len(w.said)
 	fed, grown := w.fedGrown, w.grown
 	w.grown = 0
 	w.perhaps(func() { x = w.statement(b.X, at, in) })
 	w.fedGrown, w.grown = w.grown, 0
 	defer func() { w.fedGrown, w.grown = fed, max(grown, w.grown) }()
-	w.perhaps(func() { y = w.statement(b.Y, at, pipe{fed: true, from: w.out, programs: w.Programs[first:]}) })
+	right := pipe{fed: true, from: w.out, programs: w.Programs[first:], said: w.said[said:]}
+	w.perhaps(func() { y = w.statement(b.Y, at, right) })
 	if !slices.Equal(x.all(), at) || !slices.Equal(y.all(), at) {
 		w.bind("It changes the folder inside a pipeline, which lasts in some shells only.")
 	}

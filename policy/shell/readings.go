@@ -1,0 +1,128 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Where a program runs what it is told, in a way that nod does not answer for, each of its words, and each text that
+// is fed to it, may be a script, and each word may start a command. Rules that deny hold for all of these readings:
+// which of them a shell takes depends on its flags, its version and its configuration.
+
+// maxReadings and maxReadText bound how many readings there are of one command, and how long they are together. Where
+// there are more, any command may be among them.
+const (
+	maxReadings = 300
+	maxReadText = 64 << 10
+)
+
+// readings are the texts that have been read as scripts, so that each is read once, and the rounds of their loops.
+type readings struct {
+	seen   map[string]bool
+	size   int
+	rounds int
+	budget *budget // of their own: what else a command may mean takes nothing from what it says
+}
+
+// runsShell reports whether a program runs commands that are among its words, or that it is fed.
+func (p *program) runsShell() bool {
+	isCode := func(typ *wordType) bool { return typ != nil && (typ.runs || typ.script) }
+	for _, f := range p.flags {
+		if isCode(f.typ) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.operands, func(o operand) bool { return isCode(o.typ) })
+}
+
+// readOtherwise adds what the words of a call and the texts that reach it may be.
+func (w *walk) readOtherwise(words []word, at places, fed []string) {
+	all := texts(words)
+	for i := range all[1:] {
+		if len(w.Readings) > maxReadings {
+			w.runsAnything()
+			return
+		}
+		w.Readings = append(w.Readings, Part{Argv: all[i+1:], In: at, Within: true})
+	}
+	for _, text := range slices.Concat(all[1:], w.assigned, fed) {
+		w.readText(text, at)
+		if _, value, ok := strings.Cut(text, "="); ok {
+			w.readText(value, at)
+		}
+	}
+}
+
+// readText adds what a text does as a script. Of one that is no shell, its lines count.
+func (w *walk) readText(text string, at places) {
+	if w.texts == nil {
+		w.texts = &readings{seen: map[string]bool{}, budget: newBudget(text)}
+	}
+	if w.texts.seen[text] {
+		return
+	}
+	w.texts.seen[text] = true
+	w.texts.size += len(text)
+	w.texts.budget.spend(stepsParse * len(text))
+	if w.texts.budget.isSpent() || w.texts.size > maxReadText || len(w.Readings) > maxReadings || w.nested > maxNested {
+		w.runsAnything()
+		return
+	}
+	for _, piece := range pieces(text) {
+		own := walk{source: piece.text, nested: w.nested + 1, rounds: w.texts.rounds, texts: w.texts,
+			budget: w.texts.budget}
+		own.statements(piece.file.Stmts, at)
+		w.texts.rounds = own.rounds
+		w.Readings = slices.Concat(w.Readings, own.Parts, own.Readings)
+	}
+}
+
+// runsAnything notes that any command may run, with any file.
+func (w *walk) runsAnything() {
+	if len(w.Readings) == 0 || !w.Readings[len(w.Readings)-1].varies {
+		w.Readings = append(w.Readings, Part{Accesses: []Access{anywhere}, Within: true, varies: true})
+	}
+}
+
+// say notes the texts of a command that another one may run: its words, each and together.
+func (w *walk) say(words []word) {
+	if len(words) == 0 {
+		return
+	}
+	all := texts(words)
+	for _, text := range all {
+		if strings.ContainsAny(text, " ;&|\n") {
+			w.said = append(w.said, text)
+		}
+	}
+	w.said = append(w.said, strings.Join(all[1:], " "))
+}
+
+// hear joins the texts that reach a command.
+func (w *walk) hear(piped, own []string) []string {
+	if len(own) == 0 && len(w.heard) == 0 || !w.spend(len(piped)+len(own)+len(w.heard)) {
+		return piped
+	}
+	return slices.Concat(w.heard, piped, own)
+}
+
+// overhear notes the texts that redirections feed.
+func (w *walk) overhear(list []*syntax.Redirect) {
+	for _, r := range list {
+		if w.said = append(w.said, w.readWord(r.Word).text); r.Hdoc != nil {
+			w.said = append(w.said, literal(r.Hdoc.Parts))
+		}
+		syntax.Walk(r, func(n syntax.Node) bool {
+			if c, ok := n.(*syntax.CallExpr); ok {
+				var words []word
+				for _, arg := range c.Args {
+					words = append(words, w.readWord(arg))
+				}
+				w.say(words)
+			}
+			return true
+		})
+	}
+}

@@ -26,11 +26,14 @@ type linePart struct {
 	reach, output []access
 }
 
-// why is the first reason for which the command is not read-only, for the middle of a sentence.
-func (l *commandLine) why() string {
+// why is the worst reason for which the command is not read-only, for the middle of a sentence.
+func (l *commandLine) why() string { return l.whyOf(l.Reasons) }
+
+// whyOf is the first of some reasons for which the command is not read-only.
+func (l *commandLine) whyOf(reasons []string) string {
 	switch {
-	case len(l.Reasons) > 0:
-		return "the command is not read-only: " + strings.TrimSuffix(l.Reasons[0], ".")
+	case len(reasons) > 0:
+		return "the command is not read-only: " + strings.TrimSuffix(reasons[0], ".")
 	case l.repository != "":
 		return "the command is not read-only: " + strings.TrimSuffix(l.repository, ".")
 	case l.outside != "":
@@ -148,5 +151,14 @@ func (f *facts) nothing() string {
 	if f.line == nil || f.line.onlyReads() {
 		return "no rule matches"
 	}
-	return "no rule matches, and " + f.line.why()
+	verdicts, _ := f.judgeParts()
+	says := func(reason string, is func(PartState) bool) bool {
+		return slices.ContainsFunc(verdicts, func(v verdict) bool { return v.part.Why == reason && is(v.state) })
+	}
+	isCovered := func(state PartState) bool { return state == PartCovered }
+	isNew := func(state PartState) bool { return state == PartNew }
+	left := slices.DeleteFunc(slices.Clone(f.line.Reasons), func(reason string) bool {
+		return says(reason, isCovered) && !says(reason, isNew)
+	})
+	return "no rule matches, and " + f.line.whyOf(left)
 }

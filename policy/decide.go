@@ -67,17 +67,20 @@ func decide(f *facts) Decision {
 // byGrant decides by what the person allowed before, and by class. What is read may be sent away, so neither opens
 // a place that may hold secrets.
 func (f *facts) byGrant() Decision {
-	d := f.allowed()
-	if d.Effect == Allow {
-		leak := f.mayLeak()
-		if leak.Rule == askOutside.Rule {
-			if g := f.grantForReads(); g != nil {
-				return g.decision()
-			}
-		}
-		if leak.Effect == Ask {
+	d, leak := f.allowed(), f.mayLeak()
+	switch {
+	case d.Effect == Ask:
+		if leak == askSecrets { // of all that there is to say, this counts most
 			return leak
 		}
+		return d
+	case leak == askOutside:
+		if g := f.grantForReads(); g != nil {
+			return g.decision()
+		}
+	}
+	if leak.Effect == Ask {
+		return leak
 	}
 	return d
 }

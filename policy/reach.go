@@ -151,39 +151,44 @@ func mayClimb(glob string) bool {
 
 // mustAskToChange finds a change that no rule and no grant lets pass.
 func (f *facts) mustAskToChange() Decision {
-	reached := f.reach()
+	reached, worst := f.reach(), Decision{}
 	for i := range reached {
-		if a := &reached[i]; a.changes() {
-			if d := f.policy.guard.judge(a); d.Effect == Ask {
-				return d
-			}
+		a := &reached[i]
+		if !a.changes() {
+			continue
+		}
+		switch d := f.policy.guard.judge(a); {
+		case d == askOwn:
+			return d
+		case d.Effect == Ask && (worst.Effect != Ask || worst == askLost):
+			worst = d
 		}
 	}
 	if f.input.isRun && f.policy.guard.mentionsOwn(f.input.command) {
 		return askOwn
 	}
-	return Decision{}
+	return worst
 }
 
 // mayLeak looks for what a class must not open without a prompt: what is read may be sent away.
 func (f *facts) mayLeak() Decision {
-	reached, outside := f.reach(), Decision{}
+	reached, worst := f.reach(), Decision{}
 	for i := range reached {
 		a := &reached[i]
 		words := a.source == fromWords
 		switch {
-		case !words && (a.lost || a.relative && strings.HasPrefix(a.clean, "..")):
-			return askLost
 		case f.policy.leaks(a):
 			return askSecrets
+		case !words && (a.lost || a.relative && strings.HasPrefix(a.clean, "..")):
+			worst = askLost
 		case words:
 		case shell.Special(a.clean), shell.Special(a.real), a.kind == shell.Read && isOdd(a.real):
-			return askLost
-		case len(f.policy.roots) > 0 && !f.policy.isInRoots(a.place):
-			outside = askOutside // the person may have allowed that: whatever else there is to say counts more
+			worst = askLost
+		case worst != askLost && len(f.policy.roots) > 0 && !f.policy.isInRoots(a.place):
+			worst = askOutside // the person may have allowed that: whatever else there is to say counts more
 		}
 	}
-	return outside
+	return worst
 }
 
 // isOdd reports whether a path is there and neither a file nor a folder: reading a FIFO may never end.

@@ -3,6 +3,7 @@ package policy
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -168,31 +169,37 @@ func TestAlwaysKeepsWhatRestrains(t *testing.T) {
 		{"cargo test", "cargo test --manifest-path vendor/x/Cargo.toml"},
 		{"pytest tests", "pytest node_modules/x"},
 	} {
-		c := bash(tt.granted)
-		none := withGrants(t)
-		offered := false
-		for _, cover := range Covers {
-			if cover == CoverEdits { // which is for files, whatever changes them
-				continue
+		for _, p := range allowedBefore(t, tt.granted) {
+			if d := Decide(bash(tt.input), p, testNow); d.Effect == Allow {
+				t.Errorf("%q, once allowed, covers %q: %+v", tt.granted, tt.input, d)
 			}
-			for _, scope := range Scopes {
-				list, err := NewGrants(c, scope, cover, none, testNow)
-				if err != nil {
-					continue
-				}
-				offered = true
-				if d := Decide(c, none.WithGrants(list), testNow); d.Effect != Allow {
-					t.Errorf("%q, allowed by %s for %s, is still asked about: %+v", tt.granted, cover, scope, d)
-				}
-				if d := Decide(bash(tt.input), none.WithGrants(list), testNow); d.Effect == Allow {
-					t.Errorf("%q, allowed by %s for %s, covers %q: %+v", tt.granted, cover, scope, tt.input, list)
-				}
-			}
-		}
-		if !offered {
-			t.Errorf("nothing is offered for %q", tt.granted)
 		}
 	}
+}
+
+// allowedBefore are policies with each of the grants that a prompt for a command offers, edits aside, which are for
+// files, whatever changes them.
+func allowedBefore(t *testing.T, command string) (all []*Compiled) {
+	t.Helper()
+	c, none := bash(command), withGrants(t)
+	for _, offer := range NewOffers(c, none, none, testNow).Grants {
+		if offer.Cover == CoverEdits {
+			continue
+		}
+		list, err := NewGrants(c, offer.Scope, offer.Cover, none, testNow)
+		if err != nil {
+			t.Fatalf("%q: %s for %s is offered: %v", command, offer.Cover, offer.Scope, err)
+		}
+		p := none.WithGrants(list)
+		if d := Decide(c, p, testNow); d.Effect != Allow {
+			t.Errorf("%q is allowed by %s for %s, and still asked about: %+v", command, offer.Cover, offer.Scope, d)
+		}
+		all = append(all, p)
+	}
+	if len(all) == 0 {
+		t.Errorf("nothing is offered for %q", command)
+	}
+	return all
 }
 
 // A repository inside the project is another project.
@@ -232,6 +239,31 @@ func TestAlwaysIsForTheOwnRepository(t *testing.T) {
 	} {
 		if d := Decide(c, p, testNow); d.Effect == Allow {
 			t.Errorf("%s in %s: %+v", c.Input, c.CWD, d)
+		}
+	}
+}
+
+// Why the person is asked is the worst that there is to say.
+func TestWorstReason(t *testing.T) {
+	p := withGrants(t, "go test ./...", "git push origin main")
+	for command, want := range map[string]string{
+		"while true; do frob x; done; rm -rf build":         `"rm" removes files`,
+		"frob x && rm -rf build":                            `"rm" removes files`,
+		"frob x && kubectl delete pod a":                    "changes a cluster",
+		"make && frob x":                                    `does not know "frob"`,
+		"for f in a b; do frob $f; done":                    `does not know "frob"`,
+		"X=1; frob x":                                       `does not know "frob"`,
+		"frob x; cat ~/.ssh/id_rsa":                         "keys, passwords or tokens",
+		"cat $(frob x) ~/.ssh/id_rsa":                       "keys, passwords or tokens",
+		"cat $X > /tmp/a; cat ~/.aws/credentials":           "keys, passwords or tokens",
+		"frob x; echo 1 > .git/hooks/a; echo 1 > ~/nod/x":   "guarded place",
+		"echo 1 > .git/hooks/a; echo 1 > $HOME/../x/../../": "guarded place",
+		"go test && frob x":                                 `does not know "frob"`,
+		"git push origin main && make":                      "make",
+		"make && curl https://example.com":                  "reaches the network",
+	} {
+		if d := Decide(bash(command), p, testNow); d.Effect != Ask || !strings.Contains(d.Reason, want) {
+			t.Errorf("%q: %+v, want %q", command, d, want)
 		}
 	}
 }

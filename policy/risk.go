@@ -330,10 +330,8 @@ func (r *risks) names(a *access, what string) {
 		r.add(shell.Danger, "Names a place with keys or passwords: {{.What}}", what)
 	case r.find(a, guarded()) != nil:
 		r.add(shell.Caution, "Names a protected place: {{.What}}", what)
-	case !r.isInside(a):
+	case !r.isInside(a): // where it lies in the project it may be no path of this machine at all
 		r.add(shell.Caution, "Names a place outside the project: {{.What}}", what)
-	default:
-		r.add(shell.Note, "Inside the project", "")
 	}
 }
 
@@ -406,7 +404,7 @@ func (r *risks) reads(a *access, what string) {
 		r.readsSystem(a, what)
 	case a.relative:
 	case r.isInside(a):
-		if r.part == nil {
+		if r.part == nil && r.isKnown && a.source == fromField {
 			r.add(shell.Note, "Inside the project", "")
 		}
 	case a.real != a.clean && r.isText(a):

@@ -114,16 +114,26 @@ func (w *walk) finish() Analysis {
 	if w.moves && w.joins {
 		w.refuse("It changes the folder and uses &>, which some shells read as running in the background.")
 	}
+	var more []*Part // that do more than read
 	for i := range w.Parts {
 		p := &w.Parts[i]
 		if len(p.Accesses) == maxAccesses || len(p.Output) == maxAccesses {
 			w.bind("It names more files than nod follows.")
 		}
 		if !p.Within && !p.Reads {
-			w.refuse(p.Why)
+			more = append(more, p)
 			w.Whole = cmp.Or(w.Whole, p.bound)
 		}
 		w.Deletes = w.Deletes || slices.ContainsFunc(p.Accesses, func(a Access) bool { return a.Kind == Delete })
+	}
+	slices.SortStableFunc(more, func(a, b *Part) int { return cmp.Compare(b.weight(), a.weight()) })
+	others := w.Reasons
+	w.Reasons = nil // the worst come first
+	for _, p := range more {
+		w.refuse(p.Why)
+	}
+	for _, problem := range others {
+		w.refuse(problem)
 	}
 	if w.isSpent() {
 		w.Unreadable, w.Opaque = true, true
@@ -158,3 +168,24 @@ func (b *budget) spend(steps int) bool {
 }
 
 func (b *budget) isSpent() bool { return b.left < 0 }
+
+// weight orders the reasons for which parts are asked about: what cannot be undone, what reaches further, what nod knows
+// nothing of.
+func (p *Part) weight() int {
+	deletes := func(word string) bool { return p.entry.deletes.Has(word) }
+	switch {
+	case slices.ContainsFunc(p.Accesses, func(a Access) bool { return a.Kind == Delete }):
+		return 5
+	case p.entry == nil:
+		return 2
+	case slices.ContainsFunc(p.Argv, deletes):
+		return 5
+	case p.entry.traits[traitNetwork]:
+		return 4
+	case p.entry.kind == told:
+		return 3
+	case p.entry == unknown:
+		return 2
+	}
+	return 1
+}

@@ -89,6 +89,6 @@ func TestAgentAmp(t *testing.T) {
 	})
 	t.Run("away and strict", func(t *testing.T) {
 		n := amp(t, settings+"\nagents:\n  strict: [amp]\n", false)
-		ends(t, n.ampTests("touch made.txt"), 2, "To start it: nod start")
+		ends(t, n.ampTests("touch made.txt"), 2, "nod start")
 	})
 }

@@ -145,7 +145,7 @@ func testClaudeCodeTerminal(t *testing.T, claude claudeCode) {
 		s := claude.inTerminal(t, settings+"\nagents:\n  strict: [claude-code]\n", false, makeIt)
 		s.finished()
 		s.made(false)
-		s.reads(s, "To start it: nod start")
+		s.reads(s, "nod start")
 	})
 }
 

@@ -54,7 +54,7 @@ func testClaudeCodeHeadless(t *testing.T, claude claudeCode) {
 		{"denied", settings, false, touch, []string{"ctrl+d"}, false, "the person denied this and gave no reason"},
 		{"closed", settings, false, touch, []string{"Escape"}, false, blocked},
 		{"away", settings, true, touch, nil, false, blocked},
-		{"away and strict", strict, true, touch, nil, false, "To start it: nod start"},
+		{"away and strict", strict, true, touch, nil, false, "nod start"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

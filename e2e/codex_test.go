@@ -184,7 +184,7 @@ func TestAgentCodex(t *testing.T) {
 		s := codexInTerminal(t, settings+"\nagents:\n  strict: [codex]\n", false, makeIt)
 		s.finished()
 		s.made(false)
-		s.reads(s, "To start it: nod start")
+		s.reads(s, "nod start")
 	})
 }
 

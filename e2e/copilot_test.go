@@ -137,7 +137,7 @@ func TestAgentCopilot(t *testing.T) {
 		s := copilot.start(t, settings+"\nagents:\n  strict: [copilot-cli]\n", false, false, makeIt)
 		s.done(s.headless("-p", "do it", "--allow-all-tools"))
 		s.made(false)
-		s.reads(s, "To start it: nod start")
+		s.reads(s, "nod start")
 	})
 	t.Run("question", func(t *testing.T) {
 		s := copilot.start(t, settings, true, false, toolCall{"ask_user", map[string]any{

@@ -127,7 +127,7 @@ func TestAgentGeminiGate(t *testing.T) {
 		s := newGemini(t, settings, false, true, makeIt)
 		s.done(s.headless())
 		s.made(false)
-		s.reads(s, "To start it: nod start")
+		s.reads(s, "nod start")
 	})
 	t.Run("away, in another home", func(t *testing.T) {
 		s := newGemini(t, settings, false, false, makeIt)
@@ -142,7 +142,7 @@ func TestAgentGeminiGate(t *testing.T) {
 		s.launch(install).result()
 		s.done(s.launch(agent))
 		s.made(false)
-		s.reads(s, "To start it: nod start")
+		s.reads(s, "nod start")
 	})
 }
 
@@ -173,7 +173,7 @@ func TestAgentGemini(t *testing.T) {
 		term := s.terminal(s.command("-i", "do it"))
 		term.shows("all done")
 		s.made(false)
-		s.reads(s, "To start it: nod start")
+		s.reads(s, "nod start")
 	})
 	database := toolCall{"ask_user", map[string]any{"questions": []any{
 		map[string]any{"question": "Which database?", "header": "Storage", "type": "choice", "options": databases},

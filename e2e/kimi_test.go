@@ -105,7 +105,7 @@ func TestAgentKimiGate(t *testing.T) {
 		term := s.kimiBegins()
 		term.shows("all done")
 		s.made(false)
-		s.reads(s, "To start it: nod start")
+		s.reads(s, "nod start")
 	})
 	t.Run("away, and the gate open again", func(t *testing.T) {
 		s := kimi.start(t, settings, false, true, makeIt)
@@ -154,7 +154,7 @@ func TestAgentKimi(t *testing.T) {
 		s := kimi.start(t, settings+"\nagents:\n  strict: [kimi-code]\n", false, false, makeIt)
 		s.done(s.headless("-p", "do it"))
 		s.made(false)
-		s.reads(s, "To start it: nod start")
+		s.reads(s, "nod start")
 	})
 	t.Run("question", func(t *testing.T) {
 		s := kimi.start(t, settings, true, false, toolCall{"AskUserQuestion", map[string]any{"questions": []any{

@@ -106,7 +106,7 @@ func TestAgentLetta(t *testing.T) {
 		s.lettaBegins()
 		s.finished()
 		s.made(false)
-		s.reads(s, "To start it: nod start")
+		s.reads(s, "nod start")
 	})
 }
 

@@ -225,7 +225,7 @@ func TestAgentOpencode(t *testing.T) {
 		s := openInServer(t, settings+"\nagents:\n  strict: [opencode]\n", false, openMakeIt)
 		s.finished()
 		s.made(false)
-		s.reads(s, "To start it: nod start")
+		s.reads(s, "nod start")
 	})
 	t.Run("edit", func(t *testing.T) {
 		s := openInServer(t, settings, true,

@@ -114,7 +114,7 @@ func TestAgentQwen(t *testing.T) {
 		s := qwen.start(t, settings+"\nagents:\n  strict: [qwen-code]\n", false, false, makeIt)
 		inMode(s, "yolo").shows("all done")
 		s.made(false)
-		s.reads(s, "To start it: nod start")
+		s.reads(s, "nod start")
 	})
 	t.Run("question", func(t *testing.T) {
 		s := qwen.start(t, settings, true, false, toolCall{"ask_user_question", map[string]any{"questions": []any{

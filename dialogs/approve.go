@@ -279,7 +279,8 @@ func (a *approvePage) showRefusing() {
 		a.no.text, a.no.hint, a.no.look = labels.Send, tr("Enter"), strongButton
 	}
 	a.no.Refresh()
-	isOnce := prompt.IsPlan(a.body) || a.body.Tool == interact.OpenURL // carried out once, and no rule opens an address
+	// A plan is carried out once, no rule opens an address, and none overrules an agent's own check.
+	isOnce := prompt.IsPlan(a.body) || a.body.Tool == interact.OpenURL || a.body.Refused
 	if isOnce {
 		a.page.scope = nil
 	}
@@ -287,7 +288,7 @@ func (a *approvePage) showRefusing() {
 		setVisible(a.otherwise, !a.refusing)
 	}
 	setVisible(a.reason, a.refusing)
-	setVisible(a.why, !a.refusing)
+	setVisible(a.why, !a.refusing && labels.Why != "")
 	setVisible(a.yes, !a.refusing)
 	setVisible(a.scopes, !a.refusing && !isOnce)
 	setVisible(a.rule, !a.refusing && a.shownRule != "")

@@ -230,6 +230,7 @@ type Approve struct {
 	Class       policy.Class    `json:"class,omitempty"`       // the caller's view; can only make nod stricter
 	Description string          `json:"description,omitempty"` // the agent's own words on why
 	ToolUseID   string          `json:"tool_use_id,omitempty"`
+	Refused     bool            `json:"refused,omitempty"` // the agent's own check refused it: the user may overrule that once
 	// Suggestions are rules that the agent itself would keep, in words; the human may pick one in place of
 	// a grant of nod's.
 	Suggestions []string `json:"suggestions,omitempty"`
@@ -243,7 +244,7 @@ func (a Approve) Call(who Requester) policy.Call {
 	}
 	return policy.Call{
 		Agent: who.Agent, Session: who.Session, CWD: who.Folder(), Programs: programs,
-		Tool: a.Tool, Input: policy.ReadInput(a.Input), Declared: a.Class,
+		Tool: a.Tool, Input: policy.ReadInput(a.Input), Declared: a.Class, Refused: a.Refused,
 	}
 }
 

@@ -16,6 +16,7 @@ var (
 	askHiddenTool = ask("builtin:hidden", "the tool's name holds characters that cannot be seen")
 	askLong       = ask("builtin:long", fmt.Sprintf("the input is longer than %d characters", maxInput))
 	askQuestion   = ask("builtin:question", "only you can answer a question")
+	askRefused    = ask("builtin:refused", "the agent's own check refused it, and only you can overrule that, this once")
 	askScreen     = ask("builtin:screen", "it can control your screen, and so click for you")
 	askOwn        = ask("builtin:own_files", "it would change nod's own files")
 	askLost       = ask("builtin:lost_path", "nobody can tell where a path in the input leads")
@@ -125,6 +126,8 @@ func (f *facts) mustAsk() Decision {
 		return askLong
 	case isQuestion(f.call.Tool):
 		return askQuestion
+	case f.call.Refused:
+		return askRefused
 	case f.line != nil && f.line.Unreadable:
 		return ask("builtin:shell", f.line.why())
 	case f.line != nil && shell.DrivesScreen(f.line.Analysis):

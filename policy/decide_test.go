@@ -249,6 +249,7 @@ func TestAlwaysAsked(t *testing.T) {
 		}), "builtin:unreadable"},
 		{"no UTF-8", bash("").with(holding("{\"command\":\"ls \xff\"}")), "builtin:unreadable"},
 		{"a question of Claude Code", file("AskUserQuestion", ""), "builtin:question"},
+		{"refused by the agent", file("Read", "").with(func(c *Call) { c.Refused = true }), "builtin:refused"},
 		{"a question of Gemini CLI", file("ask_user", "").with(func(c *Call) { c.Agent = "gemini-cli" }), "builtin:question"},
 		{"a question of Codex", file("request_user_input", "").with(func(c *Call) { c.Agent = "codex" }), "builtin:question"},
 		{"a question in other letters", file("ASK_USER", "").with(func(c *Call) { c.Agent = "x" }), "builtin:question"},

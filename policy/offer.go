@@ -44,6 +44,9 @@ func NewOffers(c Call, parts, good *Compiled, now time.Time) Offers {
 
 // offers lists what can be kept, by what it covers and from the narrowest scope.
 func (f *facts) offers() []Offer {
+	if f.call.Refused {
+		return nil
+	}
 	var offers []Offer
 	for _, cover := range Covers {
 		list, err := f.grantsFor(cover)

@@ -51,6 +51,7 @@ type Call struct {
 	Tool     string   // the tool's name, exactly as the agent spells it
 	Input    Input    // see [ReadInput]
 	Declared Class    // what the caller says the tool is; empty when it says nothing
+	Refused  bool     // the agent's own check refused it: only the user can overrule that, this once
 }
 
 // Decision is what the policy says of one call, and why.

@@ -49,8 +49,8 @@ func settings(m agent.Machine) agent.File {
 		Agent: name, Unit: time.Second, Default: 10 * time.Minute, Async: true,
 		Events: []agent.Event{
 			{Name: "PermissionRequest", Decides: true}, {Name: "PreToolUse", Decides: true},
-			{Name: "Elicitation", Decides: true},
-			{Name: "PostToolUse"}, {Name: "PostToolUseFailure"}, {Name: "PermissionDenied"},
+			{Name: "Elicitation", Decides: true}, {Name: "PermissionDenied", Decides: true},
+			{Name: "PostToolUse"}, {Name: "PostToolUseFailure"},
 			{Name: "Notification"}, {Name: "Stop"}, {Name: "UserPromptSubmit"},
 			{Name: "SubagentStop"}, {Name: "SessionEnd"},
 		},

@@ -29,6 +29,7 @@ type Payload struct {
 
 	Message          string `json:"message"`
 	NotificationType string `json:"notification_type"`
+	Reason           string `json:"reason"`
 
 	MCPServer string          `json:"mcp_server_name"`
 	Mode      string          `json:"mode"`
@@ -58,8 +59,10 @@ func (p Payload) Step(c hooks.Call) (hooks.Step, error) {
 		return p.permissionRequest(s, c.Nod)
 	case "PreToolUse":
 		return p.preToolUse(s, c)
-	case "PostToolUse", "PostToolUseFailure", "PermissionDenied":
+	case "PostToolUse", "PostToolUseFailure":
 		s.Over = p.SameCall
+	case "PermissionDenied":
+		return p.appeal(s), nil
 	case "Stop":
 		s.Finished()
 		s.Over = p.sameThread
@@ -108,6 +111,28 @@ func (p Payload) permissionRequest(s hooks.Step, nod string) (hooks.Step, error)
 		return Permission(d), nil
 	}
 	return s, nil
+}
+
+// appeal comes when the classifier of the mode auto has refused a call, or could not be reached, which the reason says.
+// Claude Code waits for the reply. Where it refused, "retry" tells the model that it may try the same call again.
+func (p Payload) appeal(s hooks.Step) hooks.Step {
+	s.Over = p.SameCall
+	if p.PermissionMode != "auto" || p.ToolName == "" {
+		return s
+	}
+	call := p.Approve()
+	call.Refused, call.Description = true, hooks.Cut(p.Reason, interact.MaxText)
+	s.Ask, s.Appeals, s.Silence = call, true, interact.TakesNo
+	s.Reply = func(a interact.Answer) (any, error) {
+		if a.Outcome != interact.Allowed || a.By != interact.ByHuman {
+			return nil, nil
+		}
+		return output{struct {
+			Event string `json:"hookEventName"`
+			Retry bool   `json:"retry"`
+		}{"PermissionDenied", true}}, nil
+	}
+	return s
 }
 
 // The modes in which Claude Code can carry out a plan. It suggests none itself, but takes them as it takes its

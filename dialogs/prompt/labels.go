@@ -7,7 +7,7 @@ import (
 	"nod/interact"
 )
 
-// Labels are what the buttons say.
+// Labels are what the buttons say. Without Why a denial has no reason: nobody would read it.
 type Labels struct{ Yes, No, Why, Send, Placeholder string }
 
 // LabelsOf are those of an approval, which a plan words in another way.
@@ -17,6 +17,9 @@ func LabelsOf(a interact.Approve) Labels {
 			Yes: tr("Approve plan"), No: tr("Keep planning"), Why: tr("Keep planning with feedback…"),
 			Send: tr("Keep planning with this feedback"), Placeholder: tr("What to change (the agent reads it)"),
 		}
+	}
+	if a.Refused {
+		return Labels{Yes: tr("Allow once"), No: tr("Leave it")}
 	}
 	return Labels{
 		Yes: tr("Allow"), No: tr("Deny"), Why: tr("Deny with reason…"),

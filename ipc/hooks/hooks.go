@@ -78,6 +78,7 @@ type Hooks struct {
 	noticed  map[noticeKey]time.Time
 	contacts map[string]interact.Contact // by agent
 	answers  map[callKey][]kept
+	appeals  map[callKey]time.Time // until when a call that the agent's own check refused is allowed
 }
 
 type noticeKey struct{ agent, session, kind string }
@@ -86,6 +87,7 @@ type noticeKey struct{ agent, session, kind string }
 func New(cfg Config) *Hooks {
 	return &Hooks{
 		cfg: cfg, noticed: map[noticeKey]time.Time{}, contacts: map[string]interact.Contact{}, answers: map[callKey][]kept{},
+		appeals: map[callKey]time.Time{},
 	}
 }
 
@@ -156,6 +158,10 @@ type Step struct {
 	// policy insists on, to have closed the window is no answer to that.
 	Call  func() string
 	Again bool
+
+	// Appeals says that the agent's own check refused the call: Ask is whether to overrule that. What the user allows then
+	// is allowed when the agent tries the same call again soon, once, unless a rule denies it.
+	Appeals bool
 
 	Over       func(interact.Request) bool // these were answered elsewhere
 	Notice     *interact.Notify
@@ -319,13 +325,19 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 		Requester: who, Body: s.Ask, Timeout: h.cfg.Timeout(), Patience: cmp.Or(s.Patience, MaxWait), Silence: s.Silence,
 		IdempotencyKey: s.key,
 	}
-	a, insisted, err := h.decide(ctx, r, s)
+	var insisted string
+	a, isOverruled, err := h.overruled(ctx, r, s)
+	if !isOverruled {
+		a, insisted, err = h.decide(ctx, r, s)
+	}
 	if err != nil && ctx.Err() == nil { // a request that cannot be judged or shown is one that nobody decided
 		h.cfg.Log.Warn("hook: not asked", "agent", who.Agent, "err", err)
 		a, err = interact.Answer{Outcome: interact.Unavailable, Reason: "nod could not ask the user"}, nil
 	}
 	switch {
 	case s.Again:
+	case s.Appeals:
+		h.appealed(who, s, a)
 	case a.By == interact.ByPolicy || a.Outcome == "": // what was kept of another call is not for this one
 		h.forget(who, s)
 	default:

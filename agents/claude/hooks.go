@@ -60,7 +60,7 @@ func (p Payload) Step(c hooks.Call) (hooks.Step, error) {
 	case "PreToolUse":
 		return p.preToolUse(s, c)
 	case "PostToolUse", "PostToolUseFailure":
-		s.Over = p.SameCall
+		s.Over, s.Run, s.Ran = p.SameCall, p.ToolUseID, true
 	case "PermissionDenied":
 		return p.appeal(s), nil
 	case "Stop":
@@ -153,11 +153,14 @@ func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 	case p.ToolName == exitPlanMode:
 		return s, nil
 	}
-	s.Ask, s.Otherwise = p.Approve(), p.mayAsk(c.Nod)
+	s.Ask, s.Otherwise, s.Run = p.Approve(), p.mayAsk(c.Nod), p.ToolUseID
 	quiet, unasked := p.isQuiet(c.Version), !slices.Contains(askingModes, p.PermissionMode)
 	s.Quiet = quiet || unasked
 	if !c.Headless || quiet || followsHeadless(c.Version) {
 		s.Judge = []policy.Effect{policy.Allow, policy.Deny}
+	}
+	if p.followsAlways(c.Version) {
+		s.Judge = []policy.Effect{policy.Deny}
 	}
 	s.AskNow, s.Silence = true, interact.TakesNo
 	if !c.Headless && !unasked {
@@ -184,6 +187,13 @@ func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 // askingModes are those in which Claude Code heeds "ask". In any other nod asks before it answers: one that it does not
 // know may be like bypassPermissions.
 var askingModes = []string{"", "default", "plan", "acceptEdits", "dontAsk"}
+
+// followsAlways reports whether PermissionRequest follows for all that Claude Code does not let pass by itself. It
+// carries the call as other hooks have left it, so that is where nod allows; here an allow would count for whatever
+// they make of the call.
+func (p Payload) followsAlways(version string) bool {
+	return followsHeadless(version) && slices.Contains([]string{"default", "plan", "acceptEdits"}, p.PermissionMode)
+}
 
 // followsHeadless reports whether a release sends PermissionRequest without a terminal, too.
 func followsHeadless(version string) bool { return semver.Compare("v"+version, "v2.1.330") >= 0 }

@@ -74,11 +74,13 @@ type Config struct {
 type Hooks struct {
 	cfg Config
 
-	mu       sync.Mutex // guards all below
-	noticed  map[noticeKey]time.Time
-	contacts map[string]interact.Contact // by agent
-	answers  map[callKey][]kept
-	appeals  map[callKey]time.Time // until when a call that the agent's own check refused is allowed
+	mu        sync.Mutex // guards all below
+	noticed   map[noticeKey]time.Time
+	contacts  map[string]interact.Contact // by agent
+	answers   map[callKey][]kept
+	runs      map[runKey]string     // calls that nod allowed and that have not run yet
+	rewritten map[string]bool       // sessions in which another hook changed one
+	appeals   map[callKey]time.Time // until when a call that the agent's own check refused is allowed
 }
 
 type noticeKey struct{ agent, session, kind string }
@@ -87,7 +89,7 @@ type noticeKey struct{ agent, session, kind string }
 func New(cfg Config) *Hooks {
 	return &Hooks{
 		cfg: cfg, noticed: map[noticeKey]time.Time{}, contacts: map[string]interact.Contact{}, answers: map[callKey][]kept{},
-		appeals: map[callKey]time.Time{},
+		appeals: map[callKey]time.Time{}, runs: map[runKey]string{}, rewritten: map[string]bool{},
 	}
 }
 
@@ -158,6 +160,10 @@ type Step struct {
 	// policy insists on, to have closed the window is no answer to that.
 	Call  func() string
 	Again bool
+
+	// Run is the id of the call before it runs, where another hook may still change it; and after it, when Ran is set.
+	Run string
+	Ran bool
 
 	// Appeals says that the agent's own check refused the call: Ask is whether to overrule that. What the user allows then
 	// is allowed when the agent tries the same call again soon, once, unless a rule denies it.
@@ -250,7 +256,13 @@ func (h *Hooks) run(
 	if s.Notice != nil && h.mayNotice(who, s.NoticeKind) {
 		s.Ask = *s.Notice
 	}
+	if s.Ran {
+		h.ran(ctx, who, s)
+	}
 	a, insisted, err := h.answer(ctx, who, s)
+	if a.Outcome == interact.Allowed {
+		h.remember(who, s)
+	}
 	if s.Notice == nil {
 		h.note(who.Agent, func(c *interact.Contact) { c.Count(a) })
 	}
@@ -324,6 +336,9 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 	r := interact.Request{
 		Requester: who, Body: s.Ask, Timeout: h.cfg.Timeout(), Patience: cmp.Or(s.Patience, MaxWait), Silence: s.Silence,
 		IdempotencyKey: s.key,
+	}
+	if s.Run != "" {
+		s.Judge = h.withoutAllow(who, s.Judge)
 	}
 	var insisted string
 	a, isOverruled, err := h.overruled(ctx, r, s)

@@ -1,0 +1,75 @@
+package hooks_test
+
+import (
+	"strings"
+	"testing"
+
+	"nod/interact"
+	"nod/ipc/hooks"
+	"nod/policy"
+)
+
+// Where Claude Code sends PermissionRequest with the call as other hooks have left it, nod's rules allow there. In other
+// modes and releases they allow in PreToolUse, until another hook has been seen to change what they allowed.
+func TestAnotherHooksRewrite(t *testing.T) {
+	const bash = "06-PreToolUse-Bash"
+	for _, tt := range []struct {
+		mode, version string
+		allows        bool // in PreToolUse
+	}{
+		{"default", "2.1.330", false}, {"plan", "2.1.330", false}, {"acceptEdits", "2.1.330", false},
+		{"default", "2.2.0", false}, {"default", "2.1.197", true}, {"default", "", true}, {"default", "x", true},
+		{"auto", "2.1.330", true}, {"bypassPermissions", "2.1.330", true}, {"dontAsk", "2.1.330", true},
+		{"tomorrow's", "2.1.330", true},
+	} {
+		for _, headless := range []bool{false, true} {
+			t.Run(tt.mode+" "+tt.version, func(t *testing.T) {
+				r := newRig(t, deny)
+				r.policy.Set("Bash", policy.Allow)
+				event := func(name, id, command string) hooks.Call {
+					c := claudeCall(t, bash, name, map[string]any{"permission_mode": tt.mode, "tool_use_id": id,
+						"tool_input": map[string]any{"command": command}})
+					c.Version, c.Headless = tt.version, headless
+					return c
+				}
+				want := ""
+				if tt.allows {
+					want = preToolAllows
+				}
+				if got := handle(t, r, event("PreToolUse", "1", "ls")); got != want {
+					t.Errorf("PreToolUse: %s, want %s", got, want)
+				}
+				if got := handle(t, r, event("PermissionRequest", "", "ls")); !strings.Contains(got, `"behavior":"allow"`) {
+					t.Errorf("PermissionRequest: %s", got)
+				}
+				handle(t, r, event("PostToolUse", "1", "ls"))
+				if n := len(notices(r)); n != 0 {
+					t.Fatalf("%d notices of a call that ran as it was", n)
+				}
+				handle(t, r, event("PreToolUse", "2", "ls"))
+				handle(t, r, event("PostToolUse", "2", "rm -rf src"))
+				if notices := notices(r); tt.allows != (len(notices) == 1) {
+					t.Fatalf("notices of a call that another hook changed: %+v", notices)
+				} else if tt.allows {
+					n := notices[0].Body.(interact.Notify)
+					if n.Level != interact.Warning || !strings.Contains(n.Message, "rm -rf src") {
+						t.Errorf("notice %+v", n)
+					}
+				}
+				if got := handle(t, r, event("PreToolUse", "3", "ls")); got != "" {
+					t.Errorf("after a change a rule allows in PreToolUse: %s", got)
+				}
+			})
+		}
+	}
+}
+
+func notices(r *rig) []interact.Request {
+	var all []interact.Request
+	for _, record := range r.broker.Own(interact.Requester{}) {
+		if record.Request.Body.Kind() == interact.KindNotify {
+			all = append(all, record.Request)
+		}
+	}
+	return all
+}

@@ -260,7 +260,10 @@ func (h *Hooks) run(
 		h.ran(ctx, who, s)
 	}
 	a, insisted, err := h.answer(ctx, who, s)
-	if a.Outcome == interact.Allowed {
+	switch {
+	case a.Outcome == interact.Allowed && a.By == interact.ByPolicy && !h.mayAllow(who, s):
+		return nil, nil
+	case a.Outcome == interact.Allowed:
 		h.remember(who, s)
 	}
 	if s.Notice == nil {
@@ -336,9 +339,6 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 	r := interact.Request{
 		Requester: who, Body: s.Ask, Timeout: h.cfg.Timeout(), Patience: cmp.Or(s.Patience, MaxWait), Silence: s.Silence,
 		IdempotencyKey: s.key,
-	}
-	if s.Run != "" {
-		s.Judge = h.withoutAllow(who, s.Judge)
 	}
 	var insisted string
 	a, isOverruled, err := h.overruled(ctx, r, s)

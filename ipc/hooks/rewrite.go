@@ -2,10 +2,8 @@ package hooks
 
 import (
 	"context"
-	"slices"
 
 	"nod/interact"
-	"nod/policy"
 )
 
 // maxRuns is how many calls are remembered until they have run. Then all are forgotten: an agent that never says that a
@@ -55,13 +53,10 @@ func (h *Hooks) ran(ctx context.Context, who interact.Requester, s Step) {
 	}
 }
 
-// withoutAllow are the decisions that nod's policy may still make by itself in a session in which another hook has
-// changed a call that nod allowed.
-func (h *Hooks) withoutAllow(who interact.Requester, judge []policy.Effect) []policy.Effect {
+// mayAllow reports whether a rule's allow may be the reply: not in a session in which another hook has changed a call
+// that nod allowed, unless the call is the one that will run.
+func (h *Hooks) mayAllow(who interact.Requester, s Step) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.rewritten[who.Session] {
-		return judge
-	}
-	return slices.DeleteFunc(slices.Clone(judge), func(e policy.Effect) bool { return e == policy.Allow })
+	return s.Run == "" || !h.rewritten[who.Session]
 }

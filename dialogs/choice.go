@@ -168,7 +168,7 @@ func newPicker(w *window, options []interact.Option, multi, offersOther bool, pl
 	if offersOther {
 		p.object = Column(6, p.object, p.addOther(placeholder))
 	}
-	if p.preview = newPreview(options); p.preview != nil {
+	if p.preview = newPreview(w, options); p.preview != nil {
 		p.object = Column(10, p.object, p.preview.object)
 	}
 	return p

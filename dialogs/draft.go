@@ -10,6 +10,7 @@ import (
 
 	strict "github.com/go-json-experiment/json"
 
+	"nod/interact"
 	"nod/ipc/operator"
 	"nod/policy"
 )
@@ -134,8 +135,8 @@ func (f *field) takes(t typed) bool { return len(t.Picks) == 0 && !t.Other && f.
 
 // holds reports whether a text can be in the field.
 func (f *field) holds(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool {
-		return unicode.IsControl(r) && r != '\t' && (r != '\n' || !f.MultiLine)
+	return interact.Clip(text) == text && !strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsControl(r) && r != '\t' && (r != '\n' || f.oneLine)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs/prompt"
+	"nod/dialogs/safetext"
 	"nod/interact"
 )
 
@@ -179,7 +180,8 @@ func newQuestionView(w *window, q interact.Question, isOnly bool) *questionView 
 func (v *questionView) heading(isOnly bool) fyne.CanvasObject {
 	line := newWrapRow(8, 2)
 	if v.question.Header != "" {
-		line.Add(newWords(prompt.PlainText(v.question.Header), theme.SizeNameCaptionText, theme.ColorNamePrimary).bold())
+		header := safetext.Line(v.question.Header, prompt.MaxName)
+		line.Add(newWords(header, theme.SizeNameCaptionText, theme.ColorNamePrimary).bold())
 	}
 	switch {
 	case !v.question.IsRequired():
@@ -205,7 +207,7 @@ func (v *questionView) widget(w *window) fyne.CanvasObject {
 
 func (v *questionView) textInput(w *window) fyne.CanvasObject {
 	f := newField(w, prompt.PlainText(v.question.Placeholder), false)
-	f.SetText(v.question.Default.String())
+	f.SetText(interact.Clip(v.question.Default.String()))
 	f.OnChanged = func(string) { v.changed() }
 	f.onEnter(func() { v.next() })
 	v.answer = func() interact.Value { return interact.TextValue(f.Text) }

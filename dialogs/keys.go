@@ -3,11 +3,14 @@ package dialogs
 import (
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
+
+	"nod/interact"
 )
 
 // Fyne gives a key to the focused widget and to nobody else, so each of nod's widgets passes on to the window what it
@@ -131,21 +134,25 @@ func (w *window) typedShortcut(s fyne.Shortcut) bool {
 	return false
 }
 
-// field is a text field that leaves Escape and nod's shortcuts to the window, which Fyne's own swallows.
+// field is a text field that leaves Escape and nod's shortcuts to the window, which Fyne's own swallows, and takes as
+// much text as [interact.Clip] leaves. Also one for a single line wraps it: what nothing breaks Fyne draws anew at
+// every key.
 type field struct {
 	widget.Entry
-	w     *window
-	onKey func(*fyne.KeyEvent) (used bool) // gets the keys first
-	shift bool                             // is held down
-	atEnd bool                             // the person goes on at the end of its text when it next gets the focus
+	w       *window
+	wheeled *wheeledField
+	oneLine bool                             // Enter breaks no line
+	onKey   func(*fyne.KeyEvent) (used bool) // gets the keys first
+	shift   bool                             // is held down
+	atEnd   bool                             // the person goes on at the end of its text when it next gets the focus
 }
 
 func newField(w *window, placeholder string, multiline bool) *field {
-	f := &field{w: w, onKey: func(*fyne.KeyEvent) bool { return false }}
-	f.MultiLine = multiline
-	f.Wrapping = fyne.TextWrapOff
+	f := &field{w: w, oneLine: !multiline, onKey: isEnter}
+	f.MultiLine, f.Wrapping = true, fyne.TextWrapWord
+	f.SetMinRowsVisible(1)
 	if multiline {
-		f.Wrapping = fyne.TextWrapWord
+		f.onKey = func(*fyne.KeyEvent) bool { return false }
 		f.SetMinRowsVisible(4)
 	}
 	f.ExtendBaseWidget(f)
@@ -157,10 +164,10 @@ func newField(w *window, placeholder string, multiline bool) *field {
 func (f *field) TypedKey(ev *fyne.KeyEvent) {
 	f.w.noteTyping()
 	switch {
-	case ev.Name == fyne.KeyEscape, ev.Name == desktop.KeyMenu, !f.MultiLine && isPaging(ev):
+	case ev.Name == fyne.KeyEscape, ev.Name == desktop.KeyMenu, f.oneLine && isPaging(ev):
 		f.w.typedKey(ev)
-	case f.onKey(ev):
-	case (ev.Name == fyne.KeyPageUp || ev.Name == fyne.KeyPageDown) && f.fits(f.Size()):
+	case f.onKey(ev), isEnter(ev) && !f.hasRoom('\n'):
+	case (ev.Name == fyne.KeyPageUp || ev.Name == fyne.KeyPageDown) && !f.wheeled.wheel.Hidden:
 		f.w.typedKey(ev)
 	default:
 		f.Entry.TypedKey(ev)
@@ -191,7 +198,7 @@ func isShift(ev *fyne.KeyEvent) bool {
 // onEnter has Enter run do, once a press. Shift+Enter breaks the line, where the field has several.
 func (f *field) onEnter(do func()) {
 	f.onKey = func(ev *fyne.KeyEvent) bool {
-		if !isEnter(ev) || f.shift && f.MultiLine {
+		if !isEnter(ev) || f.shift && !f.oneLine {
 			return false
 		}
 		f.w.pressing(do)()
@@ -219,8 +226,53 @@ func (f *field) TypedRune(r rune) {
 		return
 	}
 	f.w.noteTyping()
-	f.Entry.TypedRune(r)
+	if f.hasRoom(r) {
+		f.Entry.TypedRune(r)
+	}
 }
+
+// hasRoom reports whether the field takes another character, or says why not.
+func (f *field) hasRoom(r rune) bool {
+	text := f.without() + string(r)
+	if interact.Clip(text) == text {
+		return true
+	}
+	f.sayFull()
+	return false
+}
+
+// without is as long as the text that stays when what is selected is typed over.
+func (f *field) without() string { return strings.Replace(f.Text, f.SelectedText(), "", 1) }
+
+// sayFull says that the field takes no more.
+func (f *field) sayFull() {
+	if f.w.page != nil {
+		f.w.page.tell(tr("Not all of it fits: {{.Characters}} characters and {{.Lines}} lines are the most.",
+			values{"Characters": interact.MaxAnswer, "Lines": interact.MaxAnswerLines}))
+	}
+}
+
+// paste takes what fits of what is on the clipboard.
+func (f *field) paste(from fyne.Clipboard) {
+	text := strings.ReplaceAll(strings.ToValidUTF8(from.Content(), "�"), "\r\n", "\n")
+	if f.oneLine {
+		text = strings.ReplaceAll(text, "\n", " ")
+	}
+	stays := f.without()
+	fits, _ := strings.CutPrefix(interact.Clip(stays+text), stays)
+	if fits != text {
+		f.sayFull()
+	}
+	if fits != "" {
+		f.Entry.TypedShortcut(&fyne.ShortcutPaste{Clipboard: clip(fits)})
+	}
+}
+
+// clip is a clipboard with a text on it.
+type clip string
+
+func (c clip) Content() string { return string(c) }
+func (clip) SetContent(string) {}
 
 // AcceptsTab implements [fyne.Tabbable]: Tab always moves on, also out of a field of several lines.
 func (f *field) AcceptsTab() bool { return false }
@@ -228,6 +280,10 @@ func (f *field) AcceptsTab() bool { return false }
 // TypedShortcut implements [fyne.Shortcutable].
 func (f *field) TypedShortcut(s fyne.Shortcut) {
 	if _, isUndo := s.(*fyne.ShortcutUndo); !isUndo && f.w.typedShortcut(s) { // what is undone is typing
+		return
+	}
+	if pasted, isPaste := s.(*fyne.ShortcutPaste); isPaste {
+		f.paste(pasted.Clipboard)
 		return
 	}
 	f.Entry.TypedShortcut(s)

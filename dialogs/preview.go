@@ -7,7 +7,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs/prompt"
 	"nod/interact"
@@ -16,6 +15,7 @@ import (
 // preview shows, under a list of options, what picking one of them would look like: code or a sketch in
 // letters, which must keep its columns, so it scrolls to the side instead of wrapping.
 type preview struct {
+	w      *window
 	title  *words
 	text   *fyne.Container
 	object fyne.CanvasObject
@@ -26,19 +26,19 @@ type preview struct {
 const maxPreview, maxPreviewLines = 200, 20
 
 // newPreview shows the preview of the first option that has one; nil when none has.
-func newPreview(options []interact.Option) *preview {
+func newPreview(w *window, options []interact.Option) *preview {
 	i := slices.IndexFunc(options, func(o interact.Option) bool { return o.Preview != "" })
 	if i < 0 {
 		return nil
 	}
-	p := &preview{title: newWords("", theme.SizeNameCaptionText, ColorMuted), text: container.NewStack()}
+	p := &preview{w: w, title: newWords("", theme.SizeNameCaptionText, ColorMuted), text: container.NewStack()}
 	p.object = Card(ColorPaper, Padded(8, 10, Column(6, p.title, p.text)))
 	lines := 1
 	for _, o := range options {
 		lines = max(lines, 1+strings.Count(strings.TrimRight(o.Preview, "\n"), "\n"))
 	}
-	sample := interact.Option{Preview: strings.Repeat("x\n", min(lines, maxPreviewLines))}
-	p.height = min(previewText(sample).MinSize().Height, maxPreview)
+	sample := newPreviewText(w, strings.Repeat("x\n", min(lines, maxPreviewLines)))
+	p.height = min(sample.text.wanted(), maxPreview)
 	p.show(options[i])
 	return p
 }
@@ -49,12 +49,16 @@ func (p *preview) show(o interact.Option) {
 		return
 	}
 	p.title.set(tr("Preview of {{.Option}}", values{"Option": prompt.PlainText(o.Label)}))
-	p.text.Objects = []fyne.CanvasObject{container.New(fixed{height: p.height}, container.NewScroll(previewText(o)))}
+	p.text.Objects = []fyne.CanvasObject{container.New(fixed{height: p.height}, newPreviewText(p.w, o.Preview))}
 	p.text.Refresh()
 }
 
-func previewText(o interact.Option) fyne.CanvasObject {
-	text := widget.NewRichText(codeSegments(o.Preview)...)
-	text.Wrapping = fyne.TextWrapOff
-	return Tight(text)
+// newPreviewText is a sheet that breaks only lines that are far too long, and marks where.
+func newPreviewText(w *window, text string) *sheet {
+	text = strings.TrimRight(text, "\n")
+	s := newSheet(prompt.Unnumbered(" ", text, prompt.LineText), text)
+	s.past, s.pad = true, 0
+	s.attach(w, nil)
+	s.scroll.Direction = container.ScrollBoth
+	return s
 }

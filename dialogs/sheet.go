@@ -94,6 +94,9 @@ func (s *sheet) show(text sheetText, o fyne.CanvasObject) {
 	s.extend(s, nil)
 }
 
+// isWide reports whether the sheet scrolls to the side, too: then only lines are broken that are far too long.
+func (s *sheet) isWide() bool { return s.scroll.Direction == container.ScrollBoth }
+
 // attach makes the sheet a part of the prompt in w, and has onSeen called when more of it has been in view. Only that
 // counts as seen which is laid out while w is in view: a layout can be a mere measurement, or of a window that is
 // not on the screen yet.
@@ -177,6 +180,9 @@ func (s *sheet) CreateRenderer() fyne.WidgetRenderer {
 func (s *sheet) paint() {
 	s.paper.FillColor = colorOf(s, s.ground)
 	s.paper.StrokeColor, s.paper.StrokeWidth = colorOf(s, colorHairline), 1
+	if s.isWide() {
+		s.paper.StrokeWidth = 0 // it stands on a card
+	}
 	s.paper.CornerRadius = theme.SizeForWidget(theme.SizeNameInputRadius, s)
 	if s.focused {
 		s.paper.StrokeColor, s.paper.StrokeWidth = colorOf(s, theme.ColorNamePrimary), 2
@@ -240,7 +246,11 @@ func (l sheetLayout) MinSize([]fyne.CanvasObject) fyne.Size {
 // Layout implements [fyne.Layout].
 func (l sheetLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	l.paper.Resize(size)
-	if l.text.wrap(size.Width - 2*l.pad) {
+	width := size.Width - 2*l.pad
+	if l.isWide() {
+		width = max(width, l.text.natural()-2*l.pad)
+	}
+	if l.text.wrap(width) {
 		l.seen = nil
 	}
 	height, end := l.text.extent()

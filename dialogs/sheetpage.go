@@ -127,7 +127,7 @@ func (p *sheetPage) wanted() float32 {
 	if p.sheet.capped {
 		height += p.sheet.footHeight()
 	}
-	return height + 2*sheetPad
+	return height + 2*p.sheet.pad
 }
 
 func (p *sheetPage) natural() float32 {
@@ -244,7 +244,11 @@ type pageRenderer struct{ page *sheetPage }
 
 func (r pageRenderer) Layout(fyne.Size) {}
 func (r pageRenderer) MinSize() fyne.Size {
-	return fyne.NewSize(sheetMinWidth-2*sheetPad, r.page.height)
+	width := float32(sheetMinWidth - 2*sheetPad)
+	if r.page.sheet.isWide() {
+		width = r.page.width
+	}
+	return fyne.NewSize(width, r.page.height)
 }
 func (r pageRenderer) Refresh() { r.page.repaint() }
 func (r pageRenderer) Destroy() {}

@@ -6,7 +6,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 )
 
@@ -53,7 +53,8 @@ type wheeledField struct {
 
 // CreateRenderer implements [fyne.Widget].
 func (f *field) CreateRenderer() fyne.WidgetRenderer {
-	return &wheeledField{f.Entry.CreateRenderer(), f, newWheel(f.w)}
+	f.wheeled = &wheeledField{f.Entry.CreateRenderer(), f, newWheel(f.w)}
+	return f.wheeled
 }
 
 // Objects implements [fyne.WidgetRenderer].
@@ -65,20 +66,24 @@ func (r *wheeledField) Objects() []fyne.CanvasObject {
 func (r *wheeledField) Layout(size fyne.Size) {
 	r.WidgetRenderer.Layout(size)
 	r.wheel.Resize(size)
-	setVisible(r.wheel, r.field.fits(size))
+	setVisible(r.wheel, r.fits())
 }
 
 // Refresh implements [fyne.WidgetRenderer].
 func (r *wheeledField) Refresh() {
 	r.WidgetRenderer.Refresh()
-	setVisible(r.wheel, r.field.fits(r.field.Size()))
+	setVisible(r.wheel, r.fits())
 }
 
 // fits reports whether no more is written in the field than it shows.
-func (f *field) fits(size fyne.Size) bool {
-	if !f.MultiLine {
+func (r *wheeledField) fits() bool {
+	if r.field.oneLine {
 		return true
 	}
-	text := Lines(f.Text, theme.SizeNameText, widget.MediumImportance)
-	return resizeToWidth(text, size.Width) <= size.Height
+	for _, o := range r.WidgetRenderer.Objects() {
+		if scroll, isScroll := o.(*container.Scroll); isScroll {
+			return scroll.Content.MinSize().Height <= scroll.Size().Height
+		}
+	}
+	return true
 }

@@ -34,6 +34,9 @@ func (r Request) checkDecision(a Answer) error {
 	if !ok {
 		return errors.New("only an approval is allowed or denied")
 	}
+	if Clip(a.Reason) != a.Reason {
+		return fmt.Errorf("the reason is %w", errTooLong)
+	}
 	if a.Suggestion < 0 || a.Suggestion > len(approve.Suggestions) || a.Suggestion > 0 && a.Outcome != Allowed {
 		return errors.New("the agent suggested no such rule")
 	}
@@ -64,10 +67,37 @@ func (r Request) checkAnswer(a Answer) error {
 	return errors.New("an approval is allowed or denied, not answered")
 }
 
+// What a person may write at most, for an answer or a reason. MaxAnswer is as much as what they are asked.
+const (
+	MaxAnswer      = MaxText
+	MaxAnswerLines = 1000
+)
+
+// Clip returns as much of the start of text as a person may write.
+func Clip(text string) string {
+	chars, lines := 0, 1
+	for i, c := range text {
+		if c == '\n' {
+			lines++
+		}
+		if chars++; chars > MaxAnswer || lines > MaxAnswerLines {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+var (
+	tooLong    = fmt.Sprintf("%d characters and %d lines", MaxAnswer, MaxAnswerLines)
+	errTooLong = errors.New("longer than " + tooLong)
+)
+
 func checkText(a Ask, text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
 		return errors.New("the answer is empty")
+	case !slices.Contains(a.Options, text) && Clip(text) != text:
+		return errTooLong
 	case len(a.Options) > 0 && !a.OffersOther() && !slices.Contains(a.Options, text):
 		return errors.New("pick one of the options")
 	}
@@ -104,6 +134,9 @@ func CheckValue(q Question, v Value) error {
 		return checkPicks(q, v.Items)
 	}
 	text := v.String()
+	if Clip(text) != text {
+		return invalid(q, "wants at most "+tooLong)
+	}
 	if strings.TrimSpace(text) != "" {
 		return checkFormat(q, text)
 	}
@@ -126,6 +159,8 @@ func checkPicks(q Question, picks []string) error {
 			return &MissingError{ID: q.ID}
 		case slices.Contains(picks[:i], pick):
 			return invalid(q, "has the same answer twice")
+		case Clip(pick) != pick:
+			return invalid(q, "wants at most "+tooLong)
 		case !q.OffersOther() && !slices.ContainsFunc(q.Options, func(o Option) bool { return o.Value == pick }):
 			return invalid(q, "takes only the options")
 		}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"zombiezen.com/go/sqlite"
@@ -44,8 +45,11 @@ type file struct {
 	conn *sqlite.Conn
 	info fs.FileInfo // of the file as it was opened
 	log  fs.FileInfo // of its write-ahead log; nil: there was none
+	shm  fs.FileInfo // of the index of that; nil: there was none
 	seq  int64       // of the last entry
 	hash digest      // … and its hash
+
+	version int64 // of its tables, by SQLite's count
 
 	size      int64 // bytes that it had when it was looked at last
 	mayShrink bool  // nod makes it smaller itself: see [writer.shrunk]
@@ -73,14 +77,49 @@ func openFile(path string) (_ *file, err error) {
 	if sqlite.ErrCode(err) == sqlite.ResultError { // a table is missing, or what is in it is none of nod's
 		return nil, fmt.Errorf("%w: %w", errForeign, err)
 	}
-	f.log, _ = os.Stat(path + "-wal") // there is none when another process has just emptied it
+	f.log, f.shm = f.beside() // there is none when another process has just emptied it
 	return f, err
 }
+
+// beside is what SQLite keeps beside the file; nil: there is none.
+func (f *file) beside() (log, shm fs.FileInfo) {
+	log, _ = os.Lstat(f.path + "-wal")
+	shm, _ = os.Lstat(f.path + "-shm")
+	return log, shm
+}
+
+// isAlone reports whether another program has taken away or replaced what SQLite keeps beside the file: what is written
+// from then on goes nowhere.
+func (f *file) isAlone() bool {
+	log, shm := f.beside()
+	isOther := func(was, is fs.FileInfo) bool { return was != nil && (is == nil || !os.SameFile(was, is)) }
+	if isOther(f.log, log) || isOther(f.shm, shm) {
+		return true
+	}
+	f.log, f.shm = log, shm
+	return false
+}
+
+// checkPlain returns an error unless the database at path, and what SQLite keeps beside it, are plain files or missing:
+// to open a pipe takes until somebody opens its other end.
+func checkPlain(path string) error {
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if info, err := os.Lstat(path + end); err == nil && !info.Mode().IsRegular() {
+			return fmt.Errorf("%s: %w", filepath.Base(path+end), errNotPlain)
+		}
+	}
+	return nil
+}
+
+var errNotPlain = errors.New("this is not a plain file")
 
 // create makes the file, for its owner only, when there is none. SQLite gives the files beside it the same mode. It
 // must not be called while the file is open: to close a file ends SQLite's locks on it.
 func create(path string) (fs.FileInfo, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	if err := checkPlain(path); err != nil {
 		return nil, err
 	}
 	empty, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -93,9 +132,6 @@ func create(path string) (fs.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("this is not a plain file: move it away")
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		if err := os.Chmod(path, 0o600); err != nil {
@@ -115,8 +151,57 @@ func (f *file) prepare() error {
 			return fmt.Errorf("%s: %w", pragma, err)
 		}
 	}
-	return sqlitemigration.Migrate(context.Background(), f.conn, schema)
+	if err := sqlitemigration.Migrate(context.Background(), f.conn, schema); err != nil {
+		return err
+	}
+	return f.checkTables()
 }
+
+// checkTables returns an error when another program has changed nod's tables since it was asked last.
+func (f *file) checkTables() error {
+	var version int64
+	err := query(f.conn, "PRAGMA schema_version", func(s *sqlite.Stmt) error {
+		version = s.ColumnInt64(0)
+		return nil
+	})
+	if err != nil || version == f.version {
+		return err
+	}
+	tables, err := readTables(f.conn)
+	if err != nil {
+		return err
+	}
+	if want, err := ownTables(); err != nil || tables != want {
+		return errors.Join(errTables, err)
+	}
+	f.version = version
+	return nil
+}
+
+// readTables lists the columns of nod's tables.
+func readTables(conn *sqlite.Conn) (columns string, err error) {
+	err = query(conn, `SELECT t.name || '.' || c.name || ' ' || c.type || c."notnull" || c.pk
+		FROM sqlite_schema t, pragma_table_info(t.name) c
+		WHERE t.type = 'table' AND t.name IN ('pending', 'entries', 'anchor') ORDER BY t.name, c.cid`,
+		func(s *sqlite.Stmt) error {
+			columns += s.ColumnText(0) + "\n"
+			return nil
+		})
+	return columns, err
+}
+
+// ownTables are those of a new database.
+var ownTables = sync.OnceValues(func() (columns string, err error) {
+	conn, err := sqlite.OpenConn(":memory:", sqlite.OpenReadWrite)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	if err := sqlitemigration.Migrate(context.Background(), conn, schema); err != nil {
+		return "", err
+	}
+	return readTables(conn)
+})
 
 // recognize returns an [errForeign] for a database that this version of nod does not know.
 func recognize(conn *sqlite.Conn) error {
@@ -133,13 +218,17 @@ func recognize(conn *sqlite.Conn) error {
 // errForeign says that a file is another program's or a newer nod's.
 var errForeign = errors.New("a newer nod or another program has written it")
 
+// errTables says that a table of nod's is missing, or is another one.
+var errTables = errors.New("its tables are not those that nod has made")
+
 // isDamage reports whether a file is of no use.
 func isDamage(err error) bool {
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultCorrupt, sqlite.ResultNotADB:
 		return true
 	}
-	return errors.Is(err, errForeign) || errors.Is(err, errTruncated)
+	return errors.Is(err, errForeign) || errors.Is(err, errTables) || errors.Is(err, errTruncated) ||
+		errors.Is(err, errNotPlain)
 }
 
 var errTruncated = errors.New("it has become shorter")
@@ -155,6 +244,7 @@ func (f *file) isTruncated(size int64) bool {
 
 // open opens the file, and another when it is of no use.
 func (w *writer) open() error {
+	w.clear()
 	f, err := openFile(w.path)
 	if isDamage(err) {
 		if err = w.setAside(err); err == nil {
@@ -167,8 +257,22 @@ func (w *writer) open() error {
 	}
 	w.file, w.seq, w.hash = f, f.seq, f.hash
 	w.j.own.Store(&f.info)
+	w.j.log("carry over what waits", w.carryOver())
 	return nil
 }
+
+// clear moves away what takes the place of what SQLite keeps beside the file and is none of it. The file itself is good:
+// it is as it was when it was last brought to the disk.
+func (w *writer) clear() {
+	for _, end := range []string{"-wal", "-shm"} {
+		if info, err := os.Lstat(w.path + end); err == nil && !info.Mode().IsRegular() {
+			w.j.log("move away "+filepath.Base(w.path)+end, os.Rename(w.path+end, w.asideNow()+end))
+		}
+	}
+}
+
+// asideNow is where a file that is of no use is put now.
+func (w *writer) asideNow() string { return w.path + time.Now().Format(".2006-01-02T15-04-05.000000") }
 
 // close closes the file.
 func (w *writer) close() {
@@ -195,11 +299,26 @@ func (w *writer) ready() error {
 		if w.file.isTruncated(info.Size()) {
 			return w.replace(errTruncated)
 		}
+		if w.file.isAlone() {
+			return w.reopen()
+		}
 		return nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	w.leave()
+	return w.open()
+}
+
+// reopen opens the file anew: whatever is wrong with a connection, a new one may not have. What has gone to a log that is
+// no longer at its path is saved, as far as that is possible.
+func (w *writer) reopen() error {
+	w.j.files.Lock()
+	w.withoutReaders(func() {
+		_ = sqlitex.ExecuteTransient(w.file.conn, "PRAGMA wal_checkpoint(TRUNCATE)", nil)
+		w.close()
+	})
+	w.j.files.Unlock()
 	return w.open()
 }
 
@@ -238,12 +357,12 @@ func (w *writer) replace(damage error) error {
 
 // moveAside renames the file at path and what SQLite keeps beside it.
 func moveAside(path, aside string) error {
-	for _, end := range []string{"-wal", ""} { // the log first: without it the file is a whole one of earlier
+	os.Remove(path + "-shm")                           // unless it is a folder
+	for _, end := range []string{"-wal", "-shm", ""} { // the log first: without it the file is a whole one of earlier
 		if err := os.Rename(path+end, aside+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	os.Remove(path + "-shm")
 	return nil
 }
 
@@ -251,12 +370,13 @@ func moveAside(path, aside string) error {
 func (w *writer) setAside(damage error) error {
 	w.j.files.Lock()
 	defer w.j.files.Unlock()
-	aside := w.path + time.Now().Format(".2006-01-02T15-04-05.000000")
+	aside := w.asideNow()
 	var err error
 	w.withoutReaders(func() { err = moveAside(w.path, aside) })
 	if err != nil {
 		return fmt.Errorf("%w: set it aside: %w", damage, err)
 	}
+	w.salvage(aside)
 	w.j.report(func(p *problems) { p.file = &ProblemError{Trouble: SetAside, Path: aside, Err: damage} })
 	return nil
 }

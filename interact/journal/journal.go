@@ -74,6 +74,7 @@ type Journal struct {
 	mu       sync.Mutex // guards all below
 	closed   bool
 	problems problems
+	aside    string // what was set aside when nod started; empty: nothing
 }
 
 var _ interact.Journal = (*Journal)(nil)
@@ -133,6 +134,7 @@ func (j *Journal) Open(ctx context.Context, r interact.Record) error {
 		return fmt.Errorf("journal request %s: %w", r.Request.ID, err)
 	}
 	return j.change(ctx, r.Request.ID, func(w *writer) error {
+		w.keep(r.Request.ID, func(was waiting) waiting { return waiting{record, was.draft} })
 		return w.exec(`INSERT INTO pending (id, record) VALUES (?, ?)
 			ON CONFLICT (id) DO UPDATE SET record = excluded.record`, string(r.Request.ID), record)
 	})
@@ -144,21 +146,27 @@ func (j *Journal) Update(ctx context.Context, r interact.Record) error {
 	if err != nil {
 		return fmt.Errorf("journal request %s: %w", r.Request.ID, err)
 	}
-	return j.set(ctx, r.Request.ID, `UPDATE pending SET record = ? WHERE id = ?`, record)
+	return j.set(ctx, r.Request.ID, `UPDATE pending SET record = ? WHERE id = ?`, record,
+		func(was waiting) waiting { return waiting{record, was.draft} })
 }
 
 // SaveDraft keeps what the person has typed so far of an answer. The error wraps [interact.ErrNotFound] for a request
 // that is not open.
 func (j *Journal) SaveDraft(ctx context.Context, id interact.ID, draft []byte) error {
-	return j.set(ctx, id, `UPDATE pending SET draft = ? WHERE id = ?`, draft)
+	return j.set(ctx, id, `UPDATE pending SET draft = ? WHERE id = ?`, draft,
+		func(was waiting) waiting { return waiting{was.record, draft} })
 }
 
-// set changes a request that is open.
-func (j *Journal) set(ctx context.Context, id interact.ID, query string, value []byte) error {
+// set changes a request that is open, in the file and as it is made of what was.
+func (j *Journal) set(
+	ctx context.Context, id interact.ID, query string, value []byte, made func(waiting) waiting,
+) error {
 	isOpen := false
 	err := j.change(ctx, id, func(w *writer) error {
 		err := w.exec(query, value, string(id))
-		isOpen = w.file.conn.Changes() > 0
+		if isOpen = w.file.conn.Changes() > 0; isOpen {
+			w.keep(id, made)
+		}
 		return err
 	})
 	if err == nil && !isOpen {
@@ -211,6 +219,15 @@ func (j *Journal) Restore(ctx context.Context, settled int) (open []Pending, las
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("restore what waited: %w", err)
+	}
+	j.mu.Lock()
+	aside := j.aside
+	j.mu.Unlock()
+	if aside != "" && len(last) == 0 { // who asked then may not have heard the answer
+		j.log("read what was set aside", readAside(aside, func(conn *sqlite.Conn) (err error) {
+			last, err = readLast(conn, settled, leftOut)
+			return err
+		}))
 	}
 	return open, last, nil
 }

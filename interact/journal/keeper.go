@@ -75,6 +75,9 @@ func (j *Journal) checkpoint() (err error) {
 	if own == nil {
 		return nil
 	}
+	if err := checkPlain(j.path); err != nil {
+		return err
+	}
 	conn, err := sqlite.OpenConn(j.path, sqlite.OpenReadWrite)
 	if err != nil {
 		return err

@@ -114,8 +114,11 @@ func (r *Reader) open() (*pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	index, err := os.Stat(indexPath(r.path))
-	if err != nil {
+	if err := checkPlain(r.path); err != nil {
+		return nil, err
+	}
+	index, err := os.Lstat(indexPath(r.path))
+	if err != nil || checkPlain(indexPath(r.path)) != nil {
 		index = nil
 	}
 	isSameIndex := index == nil && r.index == nil || os.SameFile(index, r.index)
@@ -149,7 +152,7 @@ func (r *Reader) prepare(conn *sqlite.Conn) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(indexPath(r.path)); err == nil {
+	if _, err := os.Stat(indexPath(r.path)); err == nil && checkPlain(indexPath(r.path)) == nil {
 		// One that is of no use is like none.
 		_ = sqlitex.ExecuteTransient(conn, "ATTACH ? AS idx", &sqlitex.ExecOptions{Args: []any{indexPath(r.path)}})
 		_ = sqlitex.ExecuteTransient(conn, "PRAGMA idx.cache_size = -512", nil)

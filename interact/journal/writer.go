@@ -44,7 +44,13 @@ type writer struct {
 	seq  int64  // of the last entry
 	hash digest // … and its hash
 
-	added []added // the entries of the transaction
+	added   []added  // the entries of the transaction
+	changes []change // … and what has changed of what waits
+
+	waits   map[string]waiting // what waits, by id; nil: there was no file yet that could be read
+	carries bool               // the file is to be told of it
+
+	failing time.Time // since when the disk has failed; zero: it does not
 
 	tried  time.Time // when the file could not be opened
 	reason error     // … and why
@@ -105,7 +111,13 @@ func (w *writer) commit(group []*write) error {
 		return err
 	}
 	err := w.transact(group)
-	if !isDamage(err) {
+	if !isPassing(err) && !isDamage(err) {
+		if err := w.reopen(); err != nil {
+			return err
+		}
+		err = w.transact(group)
+	}
+	if !isDamage(err) && !w.hasFailedForLong(err) {
 		return err
 	}
 	if err := w.replace(err); err != nil {
@@ -114,25 +126,62 @@ func (w *writer) commit(group []*write) error {
 	return w.transact(group)
 }
 
+// isPassing reports whether all is well with the file, or will be by itself.
+func isPassing(err error) bool {
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultOK, sqlite.ResultFull, sqlite.ResultBusy, sqlite.ResultLocked:
+		return true
+	}
+	return false
+}
+
+// failTime is how long the disk may fail until another file is begun: a part of the disk may be good.
+const failTime = 30 * time.Second
+
+// hasFailedForLong reports whether the disk has failed for long, with a file that is worth to be set aside.
+func (w *writer) hasFailedForLong(err error) bool {
+	if sqlite.ErrCode(err).ToPrimary() != sqlite.ResultIOErr {
+		w.failing = time.Time{}
+		return false
+	}
+	if w.failing.IsZero() {
+		w.failing = time.Now()
+	}
+	return w.seq > 0 && time.Since(w.failing) >= failTime
+}
+
 // transact writes all of group or nothing.
 func (w *writer) transact(group []*write) (err error) {
 	if err := w.begin(); err != nil {
 		return err
 	}
 	seq, hash := w.seq, w.hash
-	w.added = w.added[:0]
+	w.added, w.changes = w.added[:0], w.changes[:0]
 	defer func() {
 		if err != nil {
 			w.seq, w.hash = seq, hash
 			w.rollback()
 		}
 	}()
+	if err := w.file.checkTables(); err != nil {
+		return err
+	}
+	if w.carries {
+		if err := w.carry(); err != nil {
+			return err
+		}
+	}
 	for _, next := range group {
 		if err := next.do(w); err != nil {
 			return err
 		}
 	}
-	return w.exec("COMMIT")
+	if err := w.exec("COMMIT"); err != nil {
+		return err
+	}
+	w.carries = false
+	w.kept()
+	return nil
 }
 
 // begin begins a transaction. It may be the keeper that holds the file, who waits for the disk: then callers do, too.
@@ -182,6 +231,7 @@ func (w *writer) append(e encoded) (isNew bool, err error) {
 	if err := w.exec("DELETE FROM pending WHERE id = ?", string(e.line.ID)); err != nil {
 		return false, err
 	}
+	w.keep(e.line.ID, nil)
 	seq, hash, l := w.seq+1, w.hash.next(e.head), e.line
 	err = w.exec(`INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO NOTHING`,

@@ -1,0 +1,107 @@
+package journal
+
+import (
+	"errors"
+
+	"zombiezen.com/go/sqlite"
+
+	"nod/interact"
+)
+
+// waiting is a request that waits, as the file has it.
+type waiting struct {
+	record, draft []byte
+}
+
+// maxSalvaged is how many requests at most are taken out of a file that was set aside.
+const maxSalvaged = 1024
+
+// readWaiting reads what waits, as far as it can be read.
+func readWaiting(conn *sqlite.Conn) (map[string]waiting, error) {
+	waits := map[string]waiting{}
+	err := query(conn, "SELECT id, record, draft FROM pending ORDER BY id LIMIT ?", func(s *sqlite.Stmt) error {
+		waits[s.ColumnText(0)] = waiting{blob(s, 1), blob(s, 2)}
+		return nil
+	}, maxSalvaged)
+	return waits, err
+}
+
+// salvage takes in what waits by a file that was set aside. Once the writer has had a file it knows better.
+func (w *writer) salvage(aside string) {
+	if w.waits != nil {
+		return
+	}
+	w.waits = map[string]waiting{}
+	w.j.log("read what was set aside", readAside(aside, func(conn *sqlite.Conn) (err error) {
+		w.waits, err = readWaiting(conn)
+		return err
+	}))
+	w.j.mu.Lock()
+	defer w.j.mu.Unlock()
+	w.j.aside = aside
+}
+
+// readAside has do read a database that was set aside.
+func readAside(path string, do func(*sqlite.Conn) error) (err error) {
+	if err := checkPlain(path); err != nil {
+		return err
+	}
+	conn, err := sqlite.OpenConn(path, sqlite.OpenReadOnly)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	conn.SetBusyTimeout(busyTime)
+	return do(conn)
+}
+
+// carryOver has the file that was just opened know what waits: it may be another one than before, or have lost what came
+// last. The first that is opened says what waits, unless that was salvaged.
+func (w *writer) carryOver() (err error) {
+	if w.waits == nil {
+		w.waits, err = readWaiting(w.file.conn)
+		return err
+	}
+	w.carries = len(w.waits) > 0
+	if !w.carries {
+		return nil
+	}
+	return w.transact(nil)
+}
+
+// carry writes what waits, unless its outcome is known.
+func (w *writer) carry() error {
+	for id, one := range w.waits {
+		err := w.exec(`INSERT INTO pending SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM entries WHERE id = ?1)
+			ON CONFLICT (id) DO UPDATE SET record = excluded.record, draft = excluded.draft`, id, one.record, one.draft)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A change of what waits counts once the transaction does.
+type change struct {
+	id   interact.ID
+	made func(was waiting) waiting // nil: it waits no longer
+}
+
+// keep notes what has changed of what waits.
+func (w *writer) keep(id interact.ID, made func(waiting) waiting) {
+	w.changes = append(w.changes, change{id, made})
+}
+
+// kept takes in the changes of a transaction.
+func (w *writer) kept() {
+	for _, c := range w.changes {
+		if c.made == nil {
+			delete(w.waits, string(c.id))
+		} else {
+			w.waits[string(c.id)] = c.made(w.waits[string(c.id)])
+		}
+	}
+	if len(w.waits) == 0 { // so that what was large is given back
+		w.waits = map[string]waiting{}
+	}
+}

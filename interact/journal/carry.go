@@ -32,6 +32,9 @@ func (w *writer) salvage(aside string) {
 		return
 	}
 	w.waits = map[string]waiting{}
+	if checkPlain(aside) != nil {
+		return
+	}
 	w.j.log("read what was set aside", readAside(aside, func(conn *sqlite.Conn) (err error) {
 		w.waits, err = readWaiting(conn)
 		return err
@@ -43,9 +46,6 @@ func (w *writer) salvage(aside string) {
 
 // readAside has do read a database that was set aside.
 func readAside(path string, do func(*sqlite.Conn) error) (err error) {
-	if err := checkPlain(path); err != nil {
-		return err
-	}
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadOnly)
 	if err != nil {
 		return err
@@ -55,8 +55,8 @@ func readAside(path string, do func(*sqlite.Conn) error) (err error) {
 	return do(conn)
 }
 
-// carryOver has the file that was just opened know what waits: it may be another one than before, or have lost what came
-// last. The first that is opened says what waits, unless that was salvaged.
+// carryOver has the file that was just opened know what waits: it may be another one than before, or have lost what
+// came last. The first that is opened says what waits, unless that was salvaged.
 func (w *writer) carryOver() (err error) {
 	if w.waits == nil {
 		w.waits, err = readWaiting(w.file.conn)

@@ -94,8 +94,8 @@ func patient(t *testing.T, what string, f func(context.Context)) {
 	}
 }
 
-// Whatever becomes of the file between nod's runs: nod starts, says what is wrong, and takes up what waits, as far as it
-// can be read.
+// Whatever becomes of the file between nod's runs: nod starts, says what is wrong, and takes up what waits, as far as
+// it can be read.
 func TestHarmAtTheStart(t *testing.T) {
 	for name, h := range harms {
 		t.Run(name, func(t *testing.T) {

@@ -246,7 +246,7 @@ func (f *file) isTruncated(size int64) bool {
 func (w *writer) open() error {
 	w.clear()
 	f, err := openFile(w.path)
-	if isDamage(err) {
+	if isDamage(err) || w.hasFailedForLong(err) {
 		if err = w.setAside(err); err == nil {
 			f, err = openFile(w.path)
 		}
@@ -261,8 +261,8 @@ func (w *writer) open() error {
 	return nil
 }
 
-// clear moves away what takes the place of what SQLite keeps beside the file and is none of it. The file itself is good:
-// it is as it was when it was last brought to the disk.
+// clear moves away what takes the place of what SQLite keeps beside the file and is none of it. The file itself is
+// good: it is as it was when it was last brought to the disk.
 func (w *writer) clear() {
 	for _, end := range []string{"-wal", "-shm"} {
 		if info, err := os.Lstat(w.path + end); err == nil && !info.Mode().IsRegular() {
@@ -310,8 +310,8 @@ func (w *writer) ready() error {
 	return w.open()
 }
 
-// reopen opens the file anew: whatever is wrong with a connection, a new one may not have. What has gone to a log that is
-// no longer at its path is saved, as far as that is possible.
+// reopen opens the file anew: whatever is wrong with a connection, a new one may not have. What has gone to a log that
+// is no longer at its path is saved, as far as that is possible.
 func (w *writer) reopen() error {
 	w.j.files.Lock()
 	w.withoutReaders(func() {

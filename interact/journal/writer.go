@@ -50,7 +50,8 @@ type writer struct {
 	waits   map[string]waiting // what waits, by id; nil: there was no file yet that could be read
 	carries bool               // the file is to be told of it
 
-	failing time.Time // since when the disk has failed; zero: it does not
+	failing  time.Time     // since when the disk has failed; zero: it does not
+	patience time.Duration // how long it may fail until another file is begun
 
 	tried  time.Time // when the file could not be opened
 	reason error     // … and why
@@ -135,19 +136,22 @@ func isPassing(err error) bool {
 	return false
 }
 
-// failTime is how long the disk may fail until another file is begun: a part of the disk may be good.
+// failTime is how long the disk may fail until another file is begun, since a part of the disk may be good. It is twice
+// as long each time, lest a disk without such a part is filled with files.
 const failTime = 30 * time.Second
 
-// hasFailedForLong reports whether the disk has failed for long, with a file that is worth to be set aside.
+// hasFailedForLong reports whether the disk has failed for so long that another file is to be begun.
 func (w *writer) hasFailedForLong(err error) bool {
-	if sqlite.ErrCode(err).ToPrimary() != sqlite.ResultIOErr {
-		w.failing = time.Time{}
-		return false
+	now := time.Now()
+	switch {
+	case sqlite.ErrCode(err).ToPrimary() != sqlite.ResultIOErr:
+	case w.failing.IsZero():
+		w.failing = now
+	case now.Sub(w.failing) >= w.patience:
+		w.failing, w.patience = now, 2*w.patience
+		return true
 	}
-	if w.failing.IsZero() {
-		w.failing = time.Now()
-	}
-	return w.seq > 0 && time.Since(w.failing) >= failTime
+	return false
 }
 
 // transact writes all of group or nothing.
@@ -179,7 +183,7 @@ func (w *writer) transact(group []*write) (err error) {
 	if err := w.exec("COMMIT"); err != nil {
 		return err
 	}
-	w.carries = false
+	w.carries, w.failing = false, time.Time{}
 	w.kept()
 	return nil
 }

@@ -127,6 +127,23 @@ func TestAlwaysKeepsWhatRestrains(t *testing.T) {
 		{"tool deploy --stage dev", "tool deploy --stage prod"},
 		{"tool deploy --wet false", "tool deploy --wet true"},
 		{"timeout 60 npm ci --ignore-scripts", "timeout 60 npm ci"},
+		{"git push -nv origin main", "git push -v origin main"},
+		{"git push --dry-run origin main", "git push --dry-run=false origin main"},
+		{"git push --dry-run origin main", "git push origin main -- --dry-run"},
+		{"git push --dry-run origin main", "git push origin main # --dry-run"},
+		{"black --check .", "black . -- --check"},
+		{"./deploy --mode=dry", "./deploy -- --mode=dry"},
+		{"DRY_RUN=1 ./deploy", "./deploy DRY_RUN=1"},
+		{"./deploy DRY_RUN=1", "DRY_RUN=1 ./deploy"},
+		{"git push --dry-run origin main", "git push origin main; echo --dry-run"},
+		{"for f in 1 2; do git push --dry-run origin main; done", "git push origin main"},
+		{"(git push --dry-run origin main) || true", "git push origin main"},
+		{"env git push --dry-run origin main", "git push origin main"},
+		{"git -C sub push --dry-run origin main", "git -C sub push origin main"},
+		{"make -n deploy", "make -n -f Makefile deploy"},
+		{"make -n deploy", "make -n deploy MAKEFLAGS="},
+		{"make -n deploy", "MAKEFLAGS= make -n deploy"},
+		{"cargo build --offline", "cargo build --config net.offline=false --offline"},
 		{"bash -c 'npm ci --ignore-scripts'", "npm ci"},
 		{"npm ci --ignore-scripts", "xargs npm ci"},
 		{"find . -name package.json -exec npm ci --ignore-scripts ';'", "npm ci"},
@@ -173,6 +190,28 @@ func TestAlwaysKeepsWhatRestrains(t *testing.T) {
 			if d := Decide(bash(tt.input), p, testNow); d.Effect == Allow {
 				t.Errorf("%q, once allowed, covers %q: %+v", tt.granted, tt.input, d)
 			}
+		}
+	}
+}
+
+// A rule that allows a command with what restrains it allows none without.
+func TestRulesKeepWhatRestrains(t *testing.T) {
+	config := Default()
+	config.Rules = []Rule{{ID: "red", Effect: Allow, Run: []string{
+		"git push --dry-run", "black --check", "MIX_ENV=test mix test", "rm -i", "npm run lint",
+	}}}
+	p, err := Compile(config, Places{Home: "/home/ann"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]Effect{
+		"git push --dry-run origin": Allow, "black --check src": Allow, "MIX_ENV=test mix test": Allow,
+		"npm run lint": Allow, "cd packages/a && npm run lint": Allow,
+		"git push origin": Ask, "black src": Ask, "mix test": Ask, "MIX_ENV=prod mix test": Ask, "rm a": Ask,
+		"cd node_modules/a && npm run lint": Ask,
+	} {
+		if d := Decide(bash(command), p, testNow); d.Effect != want {
+			t.Errorf("%q: %+v, want %s", command, d, want)
 		}
 	}
 }

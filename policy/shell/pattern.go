@@ -66,9 +66,28 @@ func (t Pattern) String() string {
 	if t.Text != "" {
 		return t.Text
 	}
-	settings, flags := divide(t.Flags)
-	return strings.Join(slices.Concat(settings, t.Words, flags), " ")
+	var settings, flags, operands []string
+	for _, f := range t.Flags {
+		if setting, ok := strings.CutPrefix(f, markSetting); ok {
+			settings = append(settings, setting)
+		} else if operand, ok := strings.CutPrefix(f, markOperand); ok {
+			operands = append(operands, operand)
+		} else {
+			flags = append(flags, f)
+		}
+	}
+	if slices.ContainsFunc(operands, isFlag) {
+		operands = append([]string{"--"}, operands...)
+	}
+	return strings.Join(slices.Concat(settings, t.Words, flags, operands), " ")
 }
+
+// What stands before variables and operands among the flags of a pattern, for FOO=1 before a command is not one behind
+// it, and --check behind -- is no flag.
+const (
+	markSetting = "env "
+	markOperand = "-- "
+)
 
 // divide parts words from flags.
 func divide(list []string) (words, flags []string) {
@@ -161,7 +180,7 @@ func (t Pattern) leads(p Part) bool {
 
 // hasFlag reports whether a flag, perhaps with its value behind a blank, is among words.
 func hasFlag(words []string, flag string) bool {
-	name, value, hasValue := strings.Cut(flag, " ")
+	name, value, hasValue := strings.Cut(strings.TrimPrefix(flag, markOperand), " ")
 	for i, w := range words {
 		bundled := len(name) == 2 && isFlag(w) && !strings.HasPrefix(w, "--") && strings.Contains(w, name[1:])
 		if w != name && !strings.HasPrefix(w, name+"=") && !bundled {

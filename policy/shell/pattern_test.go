@@ -231,7 +231,7 @@ func TestRule(t *testing.T) {
 		"go test -run TestX ./...":      "go test",
 		"go test -exec ./x ./...":       "",
 		"mix test test/a_test.exs":      "mix test",
-		"npm run lint -- --fix":         "npm run lint --fix",
+		"npm run lint -- --fix":         "npm run lint -- --fix",
 		"pytest -x tests":               "pytest",
 		"git commit -m 'Mend it'":       "git commit",
 		"./run.sh fast":                 "./run.sh fast",

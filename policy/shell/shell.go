@@ -169,8 +169,8 @@ func (b *budget) spend(steps int) bool {
 
 func (b *budget) isSpent() bool { return b.left < 0 }
 
-// weight orders the reasons for which parts are asked about: what cannot be undone, what reaches further, what nod knows
-// nothing of.
+// weight orders the reasons for which parts are asked about: what cannot be undone, what reaches further, what nod
+// knows nothing of.
 func (p *Part) weight() int {
 	deletes := func(word string) bool { return p.entry.deletes.Has(word) }
 	switch {

@@ -479,14 +479,14 @@ func (w *walk) settings(p *Part, r *reading, settings []word) {
 			w.bind("It sets a variable to a value that is known only when it runs.")
 		case projectSettings.Has(name) && harmlessSetting(s):
 			r.exports = append(r.exports, s)
-			p.words.Flags = sorted(append(p.words.Flags, s.text))
+			p.words.Flags = sorted(append(p.words.Flags, markSetting+s.text))
 			if name != "MIX_ENV" {
-				p.free = append(p.free, s.text)
+				p.free = append(p.free, markSetting+s.text)
 			}
 		case !harmlessSetting(s):
 			r.changed = true
 			p.Why = "It sets the variable " + quote(name) + ", which can change what programs do."
-			p.words.Flags = append(p.words.Flags, s.text)
+			p.words.Flags = append(p.words.Flags, markSetting+s.text)
 		}
 	}
 	p.words.Flags = sorted(p.words.Flags)

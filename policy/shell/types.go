@@ -635,9 +635,9 @@ func argument(r *reading, w word) string {
 	switch {
 	case len(w.text) > 2 && prints(w.text):
 	case w.text != "{}" && strings.ContainsAny(w.text, "()'\"$;&|<>`{}\n"): // no plain word
-		r.seen = append(r.seen, w.text)
+		r.seen = append(r.seen, markOperand+w.text)
 	case strings.Contains(w.text, "="), w.text != "" && strings.ContainsAny(w.text[:1], "-+:"):
-		r.seen = append(r.seen, w.text)
+		r.seen = append(r.seen, markOperand+w.text)
 	case strings.Contains(w.text, "://"), strings.Contains(w.text, "@") && strings.Contains(w.text, ":"):
 		r.fix(quote(w.text) + " may be on another machine.")
 	case r.lead[0] == "git" && strings.Contains(w.text, ":"):

@@ -12,8 +12,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -421,6 +423,109 @@ func TestARelayThatLiesIsNotBelieved(t *testing.T) {
 			_ = d.broker.Withdraw(interact.Requester{Process: interact.Process{UID: 7}}, ticket.ID())
 			ticket.Release()
 			synctest.Wait()
+		}
+	})
+}
+
+// What a machine says is marked as its word, on one line, wherever the page shows it; a state that there is not is new.
+func TestAMachinesWordsAreMarked(t *testing.T) {
+	onPhone(t, func(d *phoneDesk) {
+		const said = "nod has checked this:\nit is safe \u202e"
+		ticket := d.beginAs(interact.Request{
+			Requester: interact.Requester{Agent: "claude-code", Machine: "web", CWD: "/w/shop\n — wants to read"},
+			Body:      bash("make"),
+			Reported: &interact.Reported{
+				Why: policy.Decision{Effect: policy.Ask, Class: policy.Unknown, Reason: said, Rule: said},
+				Offers: policy.Offers{Parts: []policy.CommandPart{
+					{Text: "make", State: "verified by nod", Why: said}, {Text: said, State: policy.PartCovered, By: said},
+				}},
+				Risks: []policy.Risk{{Text: said, What: said}},
+			},
+		})
+		v, _ := d.phone.View(ticket.ID())
+		text, _ := json.Marshal(v)
+		if strings.Contains(string(text), `this:\n`) || strings.Contains(string(text), "\u202e") {
+			t.Errorf("not on one line, or not spelled out: %s", text)
+		}
+		if v.Head.Machine != "on web" || v.Reporter != "reported by web" ||
+			v.WhyLabel != "Why you're asked, as web reports:" || !strings.Contains(v.Head.Project, "‹newline›") {
+			t.Errorf("machine %q, reporter %q, reason %q, project %q", v.Head.Machine, v.Reporter, v.WhyLabel, v.Head.Project)
+		}
+		if len(v.Parts) != 2 || v.Parts[0].State != "new" || v.Parts[1].State != "covered" {
+			t.Errorf("parts %+v", v.Parts)
+		}
+		for _, f := range v.Facts {
+			if strings.Contains(f.Text, "checked") || f.Text == "Runs programs" {
+				t.Errorf("%q is the machine's word, and stands among nod's", f.Text)
+			}
+		}
+		if !slices.ContainsFunc(v.Reported, func(f device.Fact) bool { return f.Text == "Runs programs" }) {
+			t.Errorf("the class that the machine found is not among what it reports: %+v", v.Reported)
+		}
+		input, _ := json.Marshal(map[string]string{"file_path": "/w/a", "old_string": "a", "new_string": "b"})
+		ticket = d.beginAs(interact.Request{
+			Requester: interact.Requester{Agent: "claude-code", Machine: "web"},
+			Body:      interact.Approve{Tool: "Edit", Input: input},
+			Reported: &interact.Reported{Files: []interact.ReportedFile{{
+				Path: "/w/a", Where: policy.Location{Path: said, Linked: true}, Problem: said,
+			}}},
+		})
+		v, _ = d.phone.View(ticket.ID())
+		for _, w := range v.Warnings {
+			if strings.Contains(w, "checked") && !strings.HasPrefix(w, "reported by web: ") {
+				t.Errorf("%q is the machine's word", w)
+			}
+		}
+	})
+}
+
+// Who asks here is believed as far as nod looks itself: nothing is marked as another's word.
+func TestNothingHereIsReported(t *testing.T) {
+	onPhone(t, func(d *phoneDesk) {
+		v, _ := d.phone.View(d.begin(bash("make")).ID())
+		if v.Head.Machine != "" || v.Reporter != "" || v.WhyLabel != "Why you're asked:" || len(v.Reported) > 0 {
+			t.Errorf("%+v", v)
+		}
+	})
+}
+
+// A certificate that another program has put in place of nod's is not served, and the person hears that there is a new
+// one; a list of devices that it has changed pairs nobody, old or new, until the person has settled that.
+func TestFilesOfAnotherProgram(t *testing.T) {
+	onPhone(t, func(d *phoneDesk) {
+		before := device.Fingerprint(d.server.Certificate)
+		path := filepath.Join(d.devices.folder, certificateName)
+		if _, _, err := device.Certificate(path, []byte("another key"), netip.MustParseAddr("127.0.0.1")); err != nil {
+			t.Fatal(err)
+		}
+		forged, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.said = nil
+		again, err := d.devices.newServer("127.0.0.1:7464")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now, _ := os.ReadFile(path); bytes.Equal(now, forged) || device.Fingerprint(again.Certificate) == before ||
+			len(d.said) != 1 || !strings.Contains(d.said[0], "new certificate") {
+			t.Errorf("what another program wrote is still there: %v; said %q", bytes.Equal(now, forged), d.said)
+		}
+		peers := filepath.Join(d.devices.folder, "peers.json")
+		text, err := os.ReadFile(peers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = bytes.Replace(text, []byte(`"questions": true`), []byte(`"questions": false`), 1)
+		if err := os.WriteFile(peers, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d.devices.book = book.Open(peers, []byte("seal"))
+		if _, code := d.phone.Do("GET", "/prompts", nil, nil); code != "unpaired" {
+			t.Errorf("a device of a list that another program changed: %q", code)
+		}
+		if _, err := d.devices.invite("other", remote.May{}); !errors.Is(err, book.ErrChanged) {
+			t.Errorf("invited meanwhile: %v", err)
 		}
 	})
 }

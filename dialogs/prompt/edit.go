@@ -95,8 +95,11 @@ func newFileContent(path string, at Places) (Content, *baseFile) {
 	}
 	c.endMust()
 	if b.where.Linked && b.where.Path != "" {
-		c.Warnings = append(c.Warnings,
-			tr("The path leads through a link to {{.Path}}.", values{"Path": PlainText(b.where.Path)}))
+		linked := tr("The path leads through a link to {{.Path}}.", values{"Path": PlainText(b.where.Path)})
+		if t, isThere := at.(there); isThere {
+			linked = ReportedBy(interact.Requester{Machine: t.machine}) + ": " + linked
+		}
+		c.Warnings = append(c.Warnings, linked)
 	}
 	if b.problem != "" {
 		c.Warnings = append(c.Warnings, notCompared(b.problem))

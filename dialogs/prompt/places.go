@@ -94,8 +94,10 @@ func (t there) read(path string) *baseFile {
 	}
 	b := &baseFile{path: path, at: t, where: f.Where, exists: f.Exists, text: f.Text}
 	switch {
-	case f.Problem != "":
+	case slices.Contains(basefile.Problems, f.Problem):
 		b.text, b.problem = "", f.Problem
+	case f.Problem != "": // words of the machine's own would pass for nod's
+		b.text, b.problem = "", basefile.Unreadable
 	case len(f.Text) > basefile.MaxBytes:
 		b.text, b.problem = "", basefile.TooLarge
 	}

@@ -64,7 +64,7 @@ type devicesConfig struct {
 	pending func() []operator.Prompt // in the windows, also what waits in the tray
 	answer  func(context.Context, operator.Answer) error
 	say     func(interact.Level, string)
-	changed func() // a device asks to be paired
+	changed func() // there is another page, or a device asks to be paired
 }
 
 func newDevices(c devicesConfig) *devices {
@@ -130,6 +130,7 @@ func (d *devices) serve(ctx context.Context, address string) (end func()) {
 	d.mu.Lock()
 	d.server, d.problem = server, err
 	d.mu.Unlock()
+	d.changed()
 	if server == nil {
 		return func() {}
 	}

@@ -158,8 +158,8 @@ func (l machineList) String() string {
 		lines = append(lines, oneLine(line.Name)+"\tline\t"+oneLine(state)+"\t")
 	}
 	if page := l.Phone; page.URL != "" {
-		state := cmp.Or(page.Problem, "SHA-256 "+page.Fingerprint)
-		lines = append(lines, oneLine(page.URL)+"\tpage\t"+oneLine(state)+"\t")
+		state := cmp.Or(page.Problem, "served")
+		lines = append(lines, oneLine(page.URL)+"\tpage\t"+oneLine(state)+"\tSHA-256 "+oneLine(page.Fingerprint))
 	}
 	text := columns(lines)
 	if l.Problem != "" {

@@ -23,7 +23,8 @@ func TestMachinesAreListed(t *testing.T) {
 		}, {
 			Peer: remote.Peer{Name: "tablet", Role: remote.RoleDevice}, State: remote.State{Up: true},
 		}},
-		Joining: []operator.Joining{{Role: "machine\x1b[1m", Fingerprint: "a b c d e f\x1b[0m", Line: "ssh build-2"}},
+		Phone: operator.Phone{URL: "https://192.0.2.1:7464/", Fingerprint: "AB:CD"},
+		Joining: []operator.Joining{{Role: remote.RoleDevice, Fingerprint: "g h i j k l"}, {Role: "machine\x1b[1m", Fingerprint: "a b c d e f\x1b[0m", Line: "ssh build-2"}},
 		Lines: []operator.Line{
 			{Name: "ssh build", State: remote.State{Up: true, Since: time.Now()}},
 			{Name: "ssh gone", State: remote.State{Problem: "the host does not answer\x1b]0;x\a\n"}},
@@ -33,6 +34,7 @@ func TestMachinesAreListed(t *testing.T) {
 	for _, want := range []string{
 		"army robot job circle desk demise", "12ms away, 2 requests waiting", "not connected, last seen",
 		"asks to join by ssh build-2", "a b c d e f", "not connected: the host does not answer", "another program",
+		"asks to join by an invitation", "g h i j k l", "https://192.0.2.1:7464/", "SHA-256 AB:CD",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in the list:\n%s", want, text)
@@ -41,7 +43,7 @@ func TestMachinesAreListed(t *testing.T) {
 	if strings.Contains(text, "since Mon 1 Jan") {
 		t.Errorf("it is not known since when a device is connected:\n%s", text)
 	}
-	if strings.Contains(text, "\x1b") || strings.Count(text, "\n") != 8 {
+	if strings.Contains(text, "\x1b") || strings.Count(text, "\n") != 10 {
 		t.Errorf("a machine's words are not made safe: %q", text)
 	}
 }

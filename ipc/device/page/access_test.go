@@ -18,7 +18,7 @@ import (
 // and on a tablet: contrast, the size of what is touched, names, the order of Tab, and nothing from elsewhere.
 func TestEverybodyCanUseIt(t *testing.T) {
 	t.Parallel()
-	for _, v := range append(devicetest.Views(), hostile()) {
+	for _, v := range append(devicetest.Views(), ofMachine(), hostile()) {
 		t.Run(string(v.ID), func(t *testing.T) {
 			t.Parallel()
 			p := pairedPhone(t, v, devicetest.Confirm())

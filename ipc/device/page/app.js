@@ -158,7 +158,7 @@ function showPairing(secret, fingerprint) {
 // showWords shows what stands for this device's new key, for the person to compare.
 function showWords(words) {
 	screen('words', t('Compare these words'), [
-		t('The desk shows six words, too. Press Pair there only if they are the same:'),
+		t('The desk shows six words, too. Confirm there only if they are the same:'),
 		h('ol', {class: 'words'}, words.split(' ').map((word) => h('li', {lang: 'en'}, word))),
 		h('p', {class: 'muted', role: 'status'}, t('Waiting for the desk…')),
 		h('p', {class: 'problem', id: 'problem', role: 'alert', hidden: true}),

@@ -36,7 +36,7 @@ func TestGallery(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range append(devicetest.Views(), hostile(), hostileForm()) {
+	for _, v := range append(devicetest.Views(), ofMachine(), hostile(), hostileForm()) {
 		t.Run(string(v.ID), func(t *testing.T) { drawAll(t, dir, v) })
 	}
 	t.Run("idle", func(t *testing.T) {

@@ -387,15 +387,21 @@ func TestWhatADeviceMayNot(t *testing.T) {
 	p.says("Nothing is waiting")
 }
 
-// What a machine says is shown as its word.
-func TestAMachineReports(t *testing.T) {
-	t.Parallel()
+// ofMachine wants to run what a machine says much about.
+func ofMachine() device.View {
 	v := devicetest.Command()
-	v.Head.Machine, v.Head.Project = "on build-7", "shop — wants to read"
+	v.ID, v.Head.Machine, v.Head.Project = "machine", "on build-7", "shop — wants to read"
 	v.Reporter, v.WhyLabel = "reported by build-7", "Why you're asked, as build-7 reports:"
 	v.Reported = []device.Fact{{Text: "Deletes a folder above the project", Level: device.Danger}}
 	v.Parts = []device.Part{{Text: "make", State: "verified by nod", Note: "you allowed this before"}}
 	v.Why = "nod has checked this"
+	return v
+}
+
+// What a machine says is shown as its word.
+func TestAMachineReports(t *testing.T) {
+	t.Parallel()
+	v := ofMachine()
 	p := pairedPhone(t, v)
 	p.title("Claude Code · shop — wants to read on build-7 — wants to run")
 	got := eval[string](p, `document.querySelector('[aria-label="reported by build-7"]').textContent`)

@@ -24,7 +24,9 @@ func TestMachinesAreListed(t *testing.T) {
 			Peer: remote.Peer{Name: "tablet", Role: remote.RoleDevice}, State: remote.State{Up: true},
 		}},
 		Phone: operator.Phone{URL: "https://192.0.2.1:7464/", Fingerprint: "AB:CD"},
-		Joining: []operator.Joining{{Role: remote.RoleDevice, Fingerprint: "g h i j k l"}, {Role: "machine\x1b[1m", Fingerprint: "a b c d e f\x1b[0m", Line: "ssh build-2"}},
+		Joining: []operator.Joining{{Role: remote.RoleDevice, Fingerprint: "g h i j k l"}, {
+			Role: "machine\x1b[1m", Fingerprint: "a b c d e f\x1b[0m", Line: "ssh build-2",
+		}},
 		Lines: []operator.Line{
 			{Name: "ssh build", State: remote.State{Up: true, Since: time.Now()}},
 			{Name: "ssh gone", State: remote.State{Problem: "the host does not answer\x1b]0;x\a\n"}},

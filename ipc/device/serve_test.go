@@ -239,6 +239,7 @@ func TestSlowSpeakersAreCut(t *testing.T) {
 			}
 			cancel()
 			<-ended
+			time.Sleep(time.Minute) // of the bubble: until nothing of the server runs
 		})
 	}
 }

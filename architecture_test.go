@@ -22,7 +22,7 @@ var mayImport = map[string][]string{
 	"nod/agents/claude":   {"nod/agents/agent", "nod/agents/jsonl"},
 	"nod/agents/codex":    {"nod/agents/agent", "nod/agents/claude", "nod/agents/jsonl"},
 	"nod/agents/jsonl":    {},
-	"nod/agents/registry": {"nod/agents/agent", "nod/agents/jsonl", anyAgent},
+	"nod/agents/registry": {"nod/agents/agent", "nod/agents/jsonl", "nod/ipc/peer", anyAgent},
 	anyAgent:              {"nod/agents/agent", "nod/agents/claude"},
 	"nod/cmd/nod-dialogs": {
 		"nod/app/desktop", "nod/dialogs/history", "nod/dialogs/settings", "nod/ownfile/ownprocess", "nod/version",

@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"net/url"
+	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -172,7 +173,7 @@ func newProgram(
 	}
 	p.broker = interact.NewBroker(interact.BrokerConfig{
 		Policy: keeper{p.store, p.windows}, Prompter: p.machines, Notify: p.machines.Notify, Journal: p.journal,
-		Timeout: p.store.Timeout, Processes: peer.Table{}, Log: p.log,
+		Timeout: p.store.Timeout, Processes: peer.Table{}, IsAgent: isAgent, Log: p.log,
 	})
 	p.hooks = hooks.New(hooks.Config{
 		Agents: registry.Protocols(), Nod: nod, Broker: p.broker, Log: p.log, OpenURL: openURL, Timeout: p.store.Timeout,
@@ -235,6 +236,11 @@ func (p *program) openDesktop() (err error) {
 		Quit:          func() { p.quit(nil) },
 	}, p.log)
 	return nil
+}
+
+// isAgent reports whether a program is the agent of a name, which may be nod itself.
+func isAgent(name string, program interact.Parent) bool {
+	return registry.IsAgent(name, program) || name == welcomeAgent && program.PID == int32(os.Getpid())
 }
 
 // browserPatience is how long nod waits to hear that a browser could not be started.

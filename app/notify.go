@@ -107,7 +107,7 @@ func noticeText(who interact.Requester, n interact.Notify, markup bool) string {
 	if n.Title != "" {
 		message = n.Title + ": " + n.Message
 	}
-	return hardened(lang.L("From")+" "+whoAsks(who)+": "+safeLines(message), markup, runtime.GOOS)
+	return hardened(lang.L("From")+": "+whoAsks(who)+" — "+safeLines(message), markup, runtime.GOOS)
 }
 
 // safeLines makes an agent's text safe to show and keeps its line ends.

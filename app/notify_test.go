@@ -87,25 +87,25 @@ func TestHangingServiceHoldsNobodyUp(t *testing.T) {
 }
 
 func TestNoticeText(t *testing.T) {
-	claude := interact.Requester{Agent: "claude-code", CWD: "/src/shop", Process: interact.Process{Exe: "/usr/bin/node"}}
+	claude := interact.Requester{Agent: "claude-code", IsAgent: true, CWD: "/src/shop", Process: interact.Process{Exe: "/usr/bin/node"}}
 	tests := []struct {
 		name   string
 		who    interact.Requester
 		notice interact.Notify
 		want   string
 	}{
-		{"plain", claude, interact.Notify{Message: "Tests pass."}, "From Claude Code · shop: Tests pass."},
-		{"heading", claude, interact.Notify{Title: "CI", Message: "green"}, "From Claude Code · shop: CI: green"},
+		{"plain", claude, interact.Notify{Message: "Tests pass."}, "From: Claude Code · shop — Tests pass."},
+		{"heading", claude, interact.Notify{Title: "CI", Message: "green"}, "From: Claude Code · shop — CI: green"},
 		{"line ends", claude, interact.Notify{Message: "\n3 failed:\r\n  a_test\n\nb_test\n"},
-			"From Claude Code · shop: 3 failed:\n  a_test\n\nb_test"},
+			"From: Claude Code · shop — 3 failed:\n  a_test\n\nb_test"},
 		{"many lines", claude, interact.Notify{Message: strings.Repeat("x\n", 30)},
-			"From Claude Code · shop: " + strings.Repeat("x\n", noticeLines) + "…"},
+			"From: Claude Code · shop — " + strings.Repeat("x\n", noticeLines) + "…"},
 		{"markup", claude, interact.Notify{Message: `<a href="x">y</a> & <img src="z">`},
-			"From Claude Code · shop: &lt;a href=&#34;x&#34;&gt;y&lt;/a&gt; &amp; &lt;img src=&#34;z&#34;&gt;"},
-		{"option", claude, interact.Notify{Message: "--hint=string:x:y"}, "From Claude Code · shop: --hint=string:x:y"},
+			"From: Claude Code · shop — &lt;a href=&#34;x&#34;&gt;y&lt;/a&gt; &amp; &lt;img src=&#34;z&#34;&gt;"},
+		{"option", claude, interact.Notify{Message: "--hint=string:x:y"}, "From: Claude Code · shop — --hint=string:x:y"},
 		{"nobody verified", interact.Requester{Agent: "helper"}, interact.Notify{Message: "hi"},
-			"From helper (unverified): hi"},
-		{"nobody at all", interact.Requester{}, interact.Notify{Message: "hi"}, "From an unknown program: hi"},
+			"From: A program that calls itself helper — hi"},
+		{"nobody at all", interact.Requester{}, interact.Notify{Message: "hi"}, "From: Unknown program — hi"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -130,9 +130,9 @@ func FuzzNoticeText(f *testing.F) {
 	f.Add("-t", "--help", "-a", "/-x")
 	f.Add("<b>", "a\x1b[2Jb\r\nc\u202e\x00", "\u200b", "")
 	f.Fuzz(func(t *testing.T, title, message, agent, exe string) {
-		who := interact.Requester{Agent: agent, Process: interact.Process{Exe: exe}}
+		who := interact.Requester{Agent: agent, IsAgent: true, Process: interact.Process{Exe: exe}}
 		text := noticeText(who, interact.Notify{Title: title, Message: message}, true)
-		if !strings.HasPrefix(text, "From ") {
+		if !strings.HasPrefix(text, "From: ") {
 			t.Errorf("does not begin with nod's own words: %q", text)
 		}
 		if strings.ContainsAny(text, "<>") {

@@ -4,6 +4,7 @@ import (
 	"fyne.io/fyne/v2/lang"
 
 	"nod/agents/registry"
+	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
 	"nod/interact"
 )
@@ -14,9 +15,10 @@ const (
 )
 
 // whoAsks names the agent and its project, to tell requests apart: "Claude Code · shop", and the machine when that is
-// another one. The first two are the agent's claims.
+// another one.
 func whoAsks(who interact.Requester) string {
-	name := agentName(who)
+	who.Title = registry.Title(who.Agent)
+	name := prompt.AgentOf(who)
 	if project := who.Project(); project != "" {
 		name += " · " + safetext.Line(project, nameLimit)
 	}
@@ -24,27 +26,6 @@ func whoAsks(who interact.Requester) string {
 		name += " · " + lang.L("on {{.Machine}}", map[string]any{"Machine": safetext.Line(who.Machine, nameLimit)})
 	}
 	return name
-}
-
-// agentName is what a person knows the agent by, where nod knows it; else what it calls itself, or its program.
-func agentName(who interact.Requester) string {
-	name := verified(who)
-	if who.Agent != "" {
-		name = safetext.Line(registry.Title(who.Agent), nameLimit)
-		if who.Process.Exe == "" {
-			name += " (" + lang.L("unverified") + ")"
-		}
-	}
-	return name
-}
-
-// verified names the program that asks, as nod found out itself.
-func verified(who interact.Requester) string {
-	name := who.Program()
-	if name == "" {
-		return lang.L("an unknown program")
-	}
-	return safetext.Line(name, nameLimit)
 }
 
 // wish says who wants what, and no word of what the request holds.

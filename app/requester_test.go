@@ -10,7 +10,7 @@ import (
 
 func TestWish(t *testing.T) {
 	t.Setenv("HOME", "/home/me")
-	claude := interact.Requester{Agent: "claude-code", CWD: "/home/me/src/shop",
+	claude := interact.Requester{Agent: "claude-code", IsAgent: true, CWD: "/home/me/src/shop",
 		Process: interact.Process{Exe: "/usr/bin/node"}}
 	in := func(folder string) interact.Requester {
 		who := claude
@@ -37,15 +37,19 @@ func TestWish(t *testing.T) {
 		{"at home", in("/home/me/"), interact.Ask{}, "Claude Code · ~ has a question"},
 		{"at the root", in("/"), interact.Ask{}, "Claude Code has a question"},
 		{"nowhere", in(""), interact.Ask{}, "Claude Code has a question"},
+		{"another program", interact.Requester{Agent: "claude-code", Process: interact.Process{Exe: "/tmp/claude"}},
+			interact.Ask{}, "A program that calls itself Claude Code has a question"},
+		{"a program of a telling name", interact.Requester{Process: interact.Process{Exe: "/tmp/Claude Code"}},
+			interact.Ask{}, "The program Claude Code has a question"},
 		{"a new agent", interact.Requester{Agent: "helper", Process: interact.Process{Exe: "/x"}}, interact.Ask{},
-			"helper has a question"},
-		{"nobody verified", interact.Requester{Agent: "codex"}, interact.Ask{}, "Codex (unverified) has a question"},
+			"A program that calls itself helper has a question"},
+		{"nobody verified", interact.Requester{Agent: "codex"}, interact.Ask{}, "A program that calls itself Codex has a question"},
 		{"a program", interact.Requester{Process: interact.Process{Exe: "/usr/bin/x (deleted)"}}, interact.Ask{},
-			"x has a question"},
-		{"elsewhere", interact.Requester{Agent: "claude-code", CWD: "/home/me", Machine: "build-1\u202e",
+			"The program x has a question"},
+		{"elsewhere", interact.Requester{Agent: "claude-code", IsAgent: true, CWD: "/home/me", Machine: "build-1\u202e",
 			Process: interact.Process{Exe: "/usr/bin/node"}}, interact.Ask{},
 			"Claude Code · me · on build-1‹U+202E› has a question"},
-		{"nobody at all", interact.Requester{}, interact.Ask{}, "an unknown program has a question"},
+		{"nobody at all", interact.Requester{}, interact.Ask{}, "Unknown program has a question"},
 	}
 	for _, tt := range tests {
 		if got := wish(interact.Request{Requester: tt.who, Body: tt.body}); got != tt.want {

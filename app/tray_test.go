@@ -12,7 +12,7 @@ import (
 
 func pendingApproval(id interact.ID, agent string) interact.Request {
 	body := interact.Approve{Tool: "Bash", Input: []byte(`{"command":"npm test\n&& x"}`)}
-	who := interact.Requester{Agent: agent, CWD: "/src/my_shop", Process: interact.Process{Exe: "/usr/bin/node"}}
+	who := interact.Requester{Agent: agent, IsAgent: true, CWD: "/src/my_shop", Process: interact.Process{Exe: "/usr/bin/node"}}
 	return interact.Request{ID: id, Requester: who, Body: body}
 }
 
@@ -81,7 +81,7 @@ func TestTrayMenu(t *testing.T) {
 			{Requester: interact.Requester{Process: interact.Process{Exe: "/usr/bin/codex"}},
 				Body: interact.Ask{Question: "rm -rf?"}},
 		}}, []string{
-			"(2 requests waiting)", "--", "Claude Code · my__shop: npm test‹newline›&& x", "codex: rm -rf?", "--",
+			"(2 requests waiting)", "--", "Claude Code · my__shop: npm test‹newline›&& x", "The program codex: rm -rf?", "--",
 			pause, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"snoozed", snapshot{Snoozed: []interact.Request{pendingApproval("1", "a"), pendingApproval("2", "b")}}, []string{
 			"(2 snoozed)", "--", "2 snoozed > a · my__shop: npm test‹newline›&& x | b · my__shop: npm test‹newline›&& x", "--",

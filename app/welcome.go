@@ -14,6 +14,9 @@ import (
 	"nod/ownfile"
 )
 
+// welcomeAgent is by whose name nod itself asks.
+const welcomeAgent = "nod"
+
 // welcome remembers, from nod's first run on, that the person has not seen the welcome yet: a file says so until they
 // have.
 type welcome struct{ path string }
@@ -46,7 +49,7 @@ func testRequest(words string) (interact.Request, error) {
 		return interact.Request{}, err
 	}
 	return interact.Request{
-		Requester: interact.Requester{Agent: "nod", Process: peer.Self()},
+		Requester: interact.Requester{Agent: welcomeAgent, Process: peer.Self()},
 		Body:      interact.Approve{Tool: "Bash", Input: input, Description: words},
 	}, nil
 }

@@ -190,5 +190,5 @@ func originParts(r interact.Request) []briefPart {
 
 var originColors = map[prompt.Source]fyne.ThemeColorName{
 	prompt.Verified: theme.ColorNameSuccess, prompt.Unverified: theme.ColorNameWarning,
-	prompt.Reported: theme.ColorNamePrimary, prompt.Claimed: ColorMuted,
+	prompt.Reported: theme.ColorNamePrimary, prompt.Claimed: ColorMuted, prompt.Program: ColorMuted,
 }

@@ -32,7 +32,7 @@ func shown(lines []prompt.Line) string {
 
 // in is an agent that works in a folder.
 func in(folder string) interact.Requester {
-	return interact.Requester{Agent: "claude-code", CWD: folder}
+	return interact.Requester{Agent: "claude-code", IsAgent: true, CWD: folder}
 }
 
 // viewOf is what is shown of a call that came from who.

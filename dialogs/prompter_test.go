@@ -334,7 +334,7 @@ func (s *screen) typeText(text string) {
 
 // claude is a requester that nod could verify.
 var claude = interact.Requester{
-	Agent: "claude-code", Session: "s1", CWD: "/src/shop",
+	Agent: "claude-code", IsAgent: true, Session: "s1", CWD: "/src/shop",
 	Process: interact.Process{PID: 4711, Exe: "/usr/bin/claude", CWD: "/src/shop"},
 }
 

@@ -73,7 +73,9 @@ type BrokerConfig struct {
 	Timeout func() time.Duration // how long a request without a time-out of its own waits
 	// Processes tells which callers have ended: a request whose last one has ends as cancelled. nil: nobody tells.
 	Processes Processes
-	Log       *slog.Logger
+	// IsAgent reports whether a program on this machine is the agent of a name. nil: nobody knows.
+	IsAgent func(name string, program Parent) bool
+	Log     *slog.Logger
 	// Final has the last word on how a request ends that ended without an answer: its time was over, its caller has gone,
 	// or the policy decides it by now. It returns a, or the answer that somebody elsewhere had given first. nil: nobody
 	// else is asked.
@@ -212,6 +214,9 @@ func (b *Broker) take(r Request) (*entry, error) {
 	}
 	if p := r.Requester.Process; b.knows(r.Requester) && p.PID != 0 && b.cfg.Processes.Ended(itself(p)) {
 		return nil, &UnansweredError{Outcome: Cancelled, Reason: reasonGone} // another has its connection
+	}
+	if !r.Requester.IsRemote() {
+		r.Requester.IsAgent = b.cfg.IsAgent != nil && b.cfg.IsAgent(r.Requester.Agent, Caller(r.Requester.Process))
 	}
 	r.Created = time.Now()
 	r.ID = newID()

@@ -32,6 +32,47 @@ func says(a interact.Answer) *interacttest.Prompter {
 
 var allowed = interact.Answer{Outcome: interact.Allowed}
 
+// Whether a program is the agent that it calls itself is for the broker to find out, of the process that stands for the
+// requester; of another machine's it is that machine's word.
+func TestWhoIsAgent(t *testing.T) {
+	is := func(name string, p interact.Parent) bool { return name == "codex" && p.Exe == "/usr/bin/codex" }
+	nod := interact.Process{PID: 3, Exe: "/usr/bin/nod", Parents: []interact.Parent{
+		{PID: 2, Exe: "/bin/sh"}, {PID: 1, Exe: "/usr/bin/codex"},
+	}}
+	script := interact.Process{PID: 3, Exe: "/usr/bin/python3", Parents: []interact.Parent{{PID: 1, Exe: "/usr/bin/codex"}}}
+	for name, tt := range map[string]struct {
+		who         interact.Requester
+		want, claim string
+	}{
+		"its hook":              {interact.Requester{Agent: "codex", Process: nod}, "true", ""},
+		"what it runs":          {interact.Requester{Agent: "codex", Process: script}, "false", "codex"},
+		"another's name":        {interact.Requester{Agent: "claude-code", Process: nod}, "false", "claude-code"},
+		"nobody known":          {interact.Requester{Agent: "codex"}, "false", "codex"},
+		"its own word":          {interact.Requester{Agent: "codex", IsAgent: true}, "false", "codex"},
+		"no name":               {interact.Requester{Process: nod}, "false", ""},
+		"a machine's word":      {interact.Requester{Agent: "codex", IsAgent: true, Machine: "web"}, "true", ""},
+		"a machine says no":     {interact.Requester{Agent: "codex", Process: nod, Machine: "web"}, "false", "codex"},
+		"a go-between in front": {interact.Requester{Agent: "codex", Process: interact.Process{PID: 1, Exe: "/bin/sh"}}, "false", "codex"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := says(allowed)
+			b := interacttest.Broker(p, nil, func(c *interact.BrokerConfig) { c.IsAgent = is })
+			defer b.Close()
+			r := ask("?")
+			r.Requester = tt.who
+			var got interact.Requester
+			p.Answer = func(r interact.Request, _ policy.Decision) (interact.Answer, error) {
+				got = r.Requester
+				return interact.Answer{Outcome: interact.Dismissed}, nil
+			}
+			do(t, b, r)
+			if fmt.Sprint(got.IsAgent) != tt.want || got.Claim() != tt.claim {
+				t.Errorf("%s: is the agent: %v, claims %q; want %s, %q", name, got.IsAgent, got.Claim(), tt.want, tt.claim)
+			}
+		})
+	}
+}
+
 func do(t *testing.T, b *interact.Broker, r interact.Request) interact.Answer {
 	t.Helper()
 	a, err := b.Do(t.Context(), r)

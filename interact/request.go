@@ -89,6 +89,9 @@ type Requester struct {
 	CWD      string   `json:"cwd,omitempty"` // claim: absolute folder
 	// Process is verified; zero when the peer could not be determined. With a Machine it is that machine's word.
 	Process Process `json:"process,omitzero"`
+	// IsAgent says that the program that asks is known to be the agent of that name, and not only to call itself so. With a
+	// Machine it is that machine's word.
+	IsAgent bool `json:"is_agent,omitempty"`
 	// Machine is the name, given by the person, of the paired machine whose relay asks; empty for this one. It is
 	// verified: no caller can say it.
 	Machine string `json:"machine,omitempty"`
@@ -162,6 +165,14 @@ func (r Requester) Project() string {
 		return "~"
 	}
 	return name
+}
+
+// Claim is the name that the requester gives itself and that nothing confirms; "" where it gives none, or is that agent.
+func (r Requester) Claim() string {
+	if r.IsAgent {
+		return ""
+	}
+	return r.Agent
 }
 
 // Program is the name of the program that asks, as the operating system says it; "" when that is unknown.

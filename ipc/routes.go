@@ -300,6 +300,7 @@ func list(s *Server, r *http.Request, _ []byte) (reply, error) {
 		out.Requests = append(out.Requests, api.Listed{
 			ID: string(req.ID), Kind: req.Body.Kind(), Status: outcomeOf(rec.Answer),
 			Created: req.Created, Deadline: req.Deadline, Agent: req.Requester.Agent, Session: req.Requester.Session,
+			IsAgent: req.Requester.IsAgent,
 		})
 	}
 	return reply{body: out}, nil

@@ -22,7 +22,9 @@ import (
 	"nod/agents/opencode"
 	"nod/agents/qwen"
 	"nod/agents/vscode"
+	"nod/interact"
 	"nod/ipc/hooks"
+	"nod/ipc/peer"
 )
 
 // All lists the agents, in the order in which they are shown.
@@ -61,6 +63,16 @@ func Title(name string) string {
 		return known[i].Title
 	}
 	return name
+}
+
+// IsAgent reports whether a program on this machine is that of the agent of a name.
+func IsAgent(name string, program interact.Parent) bool {
+	a, err := Find(All(), name)
+	if err != nil || !peer.Runs(program) {
+		return false
+	}
+	m, err := agent.Here()
+	return err == nil && a.Is(m, program.Exe)
 }
 
 // Names lists the names of agents.

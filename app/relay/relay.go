@@ -156,7 +156,7 @@ func (r *Relay) listen(dir string) (err error) {
 	}
 	r.broker = interact.NewBroker(interact.BrokerConfig{
 		Policy: r.judge, Prompter: r, Notify: r.notify, Journal: r.spool, Timeout: r.timeout,
-		Processes: peer.Table{}, Log: r.log, Final: r.final,
+		Processes: peer.Table{}, IsAgent: registry.IsAgent, Log: r.log, Final: r.final,
 	})
 	r.server, err = ipc.Listen(ipc.Config{
 		Address: config.Default().IPC.Address, AnyPort: true, Dir: dir, Broker: r.broker, Version: r.opts.Version,

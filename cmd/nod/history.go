@@ -205,7 +205,7 @@ func historyTable(page history.Page) string {
 			by += " on " + l.Device
 		}
 		rows = append(rows, strings.Join([]string{
-			strconv.FormatInt(l.Seq, 10), localTime(l.Settled), safeCell(l.Agent), safeCell(project),
+			strconv.FormatInt(l.Seq, 10), localTime(l.Settled), safeCell(agentCell(l.Requester())), safeCell(project),
 			safeCell(cmp.Or(l.Tool, string(l.Kind))), words(l.Outcome), safeCell(by), safeCell(shorten(l.Gist, maxGist)),
 		}, "\t"))
 	}
@@ -292,7 +292,7 @@ func describeEntry(e history.Entry) string {
 	line("created", localTime(e.Created))
 	line("settled", localTime(e.Settled))
 	line("machine", e.Machine)
-	line("agent", e.Agent)
+	line("agent", agentCell(e.Requester()))
 	line("subagent", r.Requester.Subagent.Type)
 	line("session", e.Session)
 	line("folder", e.Project)

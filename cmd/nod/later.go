@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nod/interact"
 	"nod/ipc/api"
 	"nod/ipc/client"
 )
@@ -184,9 +185,18 @@ func table(requests []api.Listed, now time.Time) string {
 	rows := []string{"ID\tKIND\tWAITING\tLEFT\tAGENT\tSESSION"}
 	for _, r := range requests {
 		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s",
-			r.ID, r.Kind, span(r.Created, now), span(now, r.Deadline), cell(r.Agent), cell(r.Session)))
+			r.ID, r.Kind, span(r.Created, now), span(now, r.Deadline),
+			cell(agentCell(interact.Requester{Agent: r.Agent, IsAgent: r.IsAgent})), cell(r.Session)))
 	}
 	return columns(rows)
+}
+
+// agentCell names who asks, in a table: the agent where its program is known to be that, else what it calls itself.
+func agentCell(who interact.Requester) string {
+	if who.Claim() != "" {
+		return "calls itself " + who.Agent
+	}
+	return who.Agent
 }
 
 // span is the time from one moment to another, in whole seconds.

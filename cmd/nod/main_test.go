@@ -369,7 +369,9 @@ func journalCommand(ts *testscript.TestScript, neg bool, args []string) {
 	for n, r := range []interact.Record{
 		{
 			Request: interact.Request{
-				Requester: interact.Requester{Agent: "claude-code", Session: "s1", CWD: ts.Getenv("WORK") + "/shop"},
+				Requester: interact.Requester{
+					Agent: "claude-code", IsAgent: true, Session: "s1", CWD: ts.Getenv("WORK") + "/shop",
+				},
 				Body:      interact.Approve{Tool: "Bash", Input: []byte(`{"command":"git status"}`)},
 			},
 			Why:    policy.Decision{Effect: policy.Allow, Rule: "built-in", Reason: "it only reads", Class: policy.ReadOnly},
@@ -377,7 +379,9 @@ func journalCommand(ts *testscript.TestScript, neg bool, args []string) {
 		},
 		{
 			Request: interact.Request{
-				Requester: interact.Requester{Agent: "claude-code", Session: "s1", CWD: ts.Getenv("WORK") + "/shop"},
+				Requester: interact.Requester{
+					Agent: "claude-code", IsAgent: true, Session: "s1", CWD: ts.Getenv("WORK") + "/shop",
+				},
 				Body:      interact.Approve{Tool: "Bash", Input: []byte("{\"command\":\"git push\\u001b[2J --force\"}")},
 			},
 			Why: policy.Decision{Effect: policy.Ask, Reason: "no rule matches", Class: policy.Execute},

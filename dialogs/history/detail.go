@@ -250,6 +250,9 @@ func scopeName(s policy.Scope) string {
 func who(r interact.Request) detailSection {
 	s, q := detailSection{name: lang.L("Who")}, r.Requester
 	verified, home := lang.L("Verified"), home
+	if !q.IsAgent {
+		verified = lang.L("Its program")
+	}
 	if q.IsRemote() {
 		machine := safetext.Line(q.Machine, nameLimit)
 		s.add(lang.L("Machine"), machine)

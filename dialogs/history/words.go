@@ -14,6 +14,7 @@ import (
 
 	"nod/agents/registry"
 	"nod/dialogs"
+	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
 	"nod/interact"
 	"nod/interact/history"
@@ -117,7 +118,9 @@ func home(path string) string {
 // sessionName tells the sessions of agents apart as people do: by the agent, the folder that it works in, and the
 // machine when that is another one.
 func sessionName(l history.Line) string {
-	name := agentName(l.Agent)
+	who := l.Requester()
+	who.Title = registry.Title(l.Agent)
+	name := prompt.AgentOf(who)
 	if base := filepath.Base(l.Project); l.Project != "" {
 		name += " · " + safetext.Line(base, nameLimit)
 	}

@@ -34,13 +34,17 @@ func WishOf(r interact.Request) (wish, object string) {
 	return tr("has a question"), ""
 }
 
-// AgentOf is the name to call the requester by.
+// AgentOf is what to call the requester by, wherever it is named: the agent, where its program is known to be that; else
+// a program, by what it calls itself or by its file.
 func AgentOf(who interact.Requester) string {
+	name := safetext.Line(cmp.Or(who.Title, who.Agent), MaxName)
 	switch {
-	case who.Agent != "":
-		return safetext.Line(cmp.Or(who.Title, who.Agent), MaxName)
+	case who.Claim() != "":
+		return tr("A program that calls itself {{.Name}}", values{"Name": name})
+	case name != "":
+		return name
 	case who.Program() != "":
-		return safetext.Line(who.Program(), MaxName)
+		return tr("The program {{.Name}}", values{"Name": safetext.Line(who.Program(), MaxName)})
 	}
 	return tr("Unknown program")
 }
@@ -131,7 +135,8 @@ type Origin struct {
 type Source int
 
 const (
-	Verified   Source = iota // the operating system's
+	Verified   Source = iota // the operating system's, of a program that is known to be the agent
+	Program                  // the operating system's, of any other
 	Unverified               // nobody's but the requester's, where the operating system should know
 	Reported                 // another machine's
 	Claimed                  // the requester's, beside what is known
@@ -156,8 +161,11 @@ func OriginOf(r interact.Request) []Origin {
 		facts = place(p.CWD) + " · " + facts
 	}
 	parts := []Origin{{Verified, tr("verified"), facts}}
-	if who.IsRemote() {
+	switch {
+	case who.IsRemote():
 		parts = []Origin{{Reported, ReportedBy(who), facts}}
+	case !who.IsAgent:
+		parts = []Origin{{Program, tr("its program"), facts}}
 	}
 	var claims []string
 	if who.CWD != "" && filepath.Clean(who.CWD) != filepath.Clean(p.CWD) {

@@ -50,13 +50,21 @@ type Line struct {
 	Project string        `json:"project,omitempty"` // folder
 	Tool    string        `json:"tool,omitempty"`
 	Class   policy.Class  `json:"class,omitempty"`
-	Gist    string        `json:"gist,omitempty"`    // what it was about, in one line, in nobody's safe words
-	Machine string        `json:"machine,omitempty"` // that asked; empty: this one
+	Gist    string        `json:"gist,omitempty"`     // what it was about, in one line, in nobody's safe words
+	Machine string        `json:"machine,omitempty"`  // that asked; empty: this one
+	IsAgent bool          `json:"is_agent,omitempty"` // the program that asked was known to be the agent
 
 	Outcome interact.Outcome `json:"outcome"`
 	By      interact.By      `json:"by,omitempty"`
 	Device  string           `json:"device,omitempty"` // on which the person answered; empty: here
 	Rule    string           `json:"rule,omitempty"`
+}
+
+// Requester is who asked, as far as a line says it.
+func (l Line) Requester() interact.Requester {
+	return interact.Requester{
+		Agent: l.Agent, IsAgent: l.IsAgent, Session: l.Session, CWD: l.Project, Machine: l.Machine,
+	}
 }
 
 // Entry is one entry, whole.

@@ -45,6 +45,7 @@ func (h head) line() history.Line {
 		Agent: r.Request.Requester.Agent, Session: r.Request.Requester.Session, Project: r.Request.Requester.Folder(),
 		Class: r.Why.Class, Gist: h.Gist, Outcome: r.Answer.Outcome, By: r.Answer.By,
 		Rule: cmp.Or(r.Answer.Rule, r.Why.Rule), Machine: r.Request.Requester.Machine, Device: r.Answer.Device,
+		IsAgent: r.Request.Requester.IsAgent,
 	}
 	if a, ok := r.Request.Body.(interact.Approve); ok {
 		line.Tool, line.Class = a.Tool, cmp.Or(line.Class, a.Class)

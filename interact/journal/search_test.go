@@ -23,7 +23,7 @@ func random(r *rand.Rand, n int) interact.Record {
 	rec := approval(n)
 	rec.Request.Created = start.Add(time.Duration(n)*37*time.Minute + time.Duration(r.IntN(90)-30)*time.Hour)
 	who := &rec.Request.Requester
-	who.Agent = pick(r, "claude-code", "codex", "")
+	who.Agent, who.IsAgent = pick(r, "claude-code", "codex", `"is_agent":true`, ""), r.IntN(2) == 0
 	who.Session = fmt.Sprintf("s%d", n/20)
 	who.CWD = pick(r, "/src/shop", "/src/Größe", "/home/me")
 	word := func() string {

@@ -138,9 +138,9 @@ func (c *chain) skip(s *sqlite.Stmt) error {
 // columns are what a [history.Line] is read from, and lineColumns is how many they are.
 const (
 	columns = `seq, id, created, settled, kind, agent, session, project, tool, class, gist, outcome, by, rule,
-		machine, device`
+		machine, device, instr(head, CAST('"is_agent":true' AS BLOB))` // which no text in JSON can hold
 
-	lineColumns = 16
+	lineColumns = 17
 )
 
 // scanLine reads the first columns of a row, which are [columns].
@@ -151,6 +151,6 @@ func scanLine(s *sqlite.Stmt) history.Line {
 		Kind: interact.Kind(s.ColumnText(4)), Agent: s.ColumnText(5), Session: s.ColumnText(6), Project: s.ColumnText(7),
 		Tool: s.ColumnText(8), Class: policy.Class(s.ColumnText(9)), Gist: s.ColumnText(10),
 		Outcome: interact.Outcome(s.ColumnText(11)), By: interact.By(s.ColumnText(12)), Rule: s.ColumnText(13),
-		Machine: s.ColumnText(14), Device: s.ColumnText(15),
+		Machine: s.ColumnText(14), Device: s.ColumnText(15), IsAgent: s.ColumnInt(16) > 0,
 	}
 }

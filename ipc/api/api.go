@@ -292,6 +292,7 @@ type (
 		Created  time.Time `json:"created"`
 		Deadline time.Time `json:"deadline"`
 		Agent    string    `json:"agent,omitzero"`
+		IsAgent  bool      `json:"is_agent,omitzero" description:"the program that asks is known to be that agent"`
 		Session  string    `json:"session,omitzero"`
 	}
 	HealthReply struct {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"sync"
 	"time"
@@ -89,6 +90,21 @@ func readStat(pid int32) (stat, error) {
 		return stat{}, err
 	}
 	return parseStat(buf[:n])
+}
+
+// Runs reports whether a process runs the file that has the path of its executable here: where a program mounts what it
+// likes, as in a namespace of its own, it can have any path.
+func Runs(p api.Parent) bool {
+	const mounts = "ns/mnt"
+	if here := readLink(int32(os.Getpid()), mounts); here != "" && here == readLink(p.PID, mounts) {
+		return true
+	}
+	running, err := os.Stat(procPath(p.PID, "exe"))
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(p.Exe)
+	return err == nil && os.SameFile(running, there)
 }
 
 // parseStat parses "PID (COMM) STATE PPID …", in which COMM may hold anything, also parentheses.

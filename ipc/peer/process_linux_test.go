@@ -4,10 +4,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"nod/ipc/api"
 )
 
 func TestReadProcess(t *testing.T) {
@@ -135,5 +138,43 @@ func BenchmarkReadProcess(b *testing.B) {
 		if _, err := readProcess(int32(os.Getpid()), time.Now()); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// A program that mounts what it likes can give itself any path. It is not taken for what lies there.
+func TestRuns(t *testing.T) {
+	self := api.Parent{PID: int32(os.Getpid()), Exe: readLink(int32(os.Getpid()), "exe")}
+	if !Runs(self) {
+		t.Errorf("%+v does not run what it runs", self)
+	}
+	if gone := (api.Parent{PID: 1 << 30, Exe: self.Exe}); Runs(gone) {
+		t.Error("a process that is not there runs something")
+	}
+	dir := t.TempDir()
+	fake := filepath.Join(dir, "claude")
+	if err := os.WriteFile(fake, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Skip(err)
+	}
+	cmd := exec.Command("unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+		`mount --bind "$0" "$1" && exec "$1" 60`, sleep, fake)
+	if err := cmd.Start(); err != nil {
+		t.Skip(err)
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	p := api.Parent{PID: int32(cmd.Process.Pid)}
+	for p.Exe != fake {
+		if st, err := readStat(p.PID); err != nil || st.isZombie {
+			t.Skip("no namespaces here")
+		}
+		runtime.Gosched()
+		p.Exe = readLink(p.PID, "exe")
+	}
+	if Runs(p) {
+		t.Errorf("a program that was mounted at %s runs it", fake)
 	}
 }

@@ -45,7 +45,7 @@ type Host struct {
 	Listen  func(address string) error                      // whether one could
 	Dial    func(ctx context.Context, address string) error // whether something listens there
 
-	Session session // what the desktop offers
+	Session session                                     // what the desktop offers
 	Process func(pid int) (environ []string, err error) // what windows of that nod-desktop go by
 }
 

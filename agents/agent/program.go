@@ -1,0 +1,62 @@
+package agent
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// programFolders are where the commands of agents are installed, below the home folder or not, whether the PATH of the
+// program that asks, which may have been started by the desktop, names them or not.
+var programFolders = []string{
+	"~/.local/bin", "~/bin", "~/.bun/bin", "~/.opencode/bin", "~/.amp/bin", "~/.volta/bin", "~/.npm-global/bin",
+	"~/.nvm/versions/node/*/bin", "~/.local/share/fnm/node-versions/*/installation/bin", "~/.local/share/mise/installs/*/*/bin",
+	"/usr/local/bin", "/opt/homebrew/bin", "/home/linuxbrew/.linuxbrew/bin",
+}
+
+// Is reports whether an executable is the agent's own: the file that its command leads to, links followed, another
+// version beside that, or, where the command is a script, the program of the same npm package. The program that runs a
+// script is not the agent: it would run any.
+func (a Agent) Is(m Machine, exe string) bool {
+	exe = strings.TrimSuffix(exe, " (deleted)") // an update replaces what runs
+	return a.Program != "" && exe != "" && slices.ContainsFunc(m.commands(a.Program), func(command string) bool {
+		target, err := filepath.EvalSymlinks(command)
+		return err == nil && isSameProgram(exe, target, a.Program)
+	})
+}
+
+// commands are the files of a command's name.
+func (m Machine) commands(name string) []string {
+	var found []string
+	if path, err := m.Look(name); err == nil {
+		found = append(found, path)
+	}
+	for _, folder := range programFolders {
+		if rest, ok := strings.CutPrefix(folder, "~"); ok {
+			folder = m.Home + rest
+		}
+		paths, _ := filepath.Glob(filepath.Join(folder, name)) // fails for bad patterns only
+		found = append(found, paths...)
+	}
+	return found
+}
+
+var (
+	isVersion = regexp.MustCompile(`^\d+(\.\d+)+[-\w.]*$`)
+	npmPrefix = regexp.MustCompile(`^.*/node_modules/(@[^/]+/)?[^/]+`)
+)
+
+// isSameProgram reports whether an executable is the target of a command, another version of it, or the program of the
+// npm package that it is in or of one for this system, such as codex-linux-x64 beside codex.
+func isSameProgram(exe, target, program string) bool {
+	folder, name := filepath.Split(exe)
+	if exe == target {
+		return true
+	}
+	if isVersion.MatchString(filepath.Base(target)) {
+		return folder == filepath.Dir(target)+string(filepath.Separator) && isVersion.MatchString(name)
+	}
+	npm := npmPrefix.FindString(filepath.ToSlash(target))
+	return npm != "" && strings.TrimSuffix(name, ".exe") == program && strings.HasPrefix(filepath.ToSlash(exe), npm)
+}

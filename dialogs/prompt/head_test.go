@@ -1,0 +1,45 @@
+package prompt
+
+import (
+	"strings"
+	"testing"
+
+	"nod/interact"
+)
+
+// A name that nothing confirms is shown as one, and nothing beside it says that it was verified.
+func TestAClaimedNameIsNotVerified(t *testing.T) {
+	process := interact.Process{PID: 7, Exe: "/tmp/claude", CWD: "/src/shop"}
+	for _, tt := range []struct {
+		name       string
+		who        interact.Requester
+		want       string
+		isVerified bool
+	}{
+		{"the agent", interact.Requester{Agent: "claude-code", Title: "Claude Code", IsAgent: true, Process: process},
+			"Claude Code", true},
+		{"another program", interact.Requester{Agent: "claude-code", Title: "Claude Code", Process: process},
+			"A program that calls itself Claude Code", false},
+		{"no program", interact.Requester{Agent: "claude-code", Title: "Claude Code"},
+			"A program that calls itself Claude Code", false},
+		{"no name", interact.Requester{Process: process}, "The program claude", false},
+		{"a program of that name", interact.Requester{Process: interact.Process{PID: 7, Exe: "/tmp/Claude Code"}},
+			"The program Claude Code", false},
+		{"nothing", interact.Requester{}, "Unknown program", false},
+		{"a machine's word", interact.Requester{Agent: "codex", IsAgent: true, Machine: "web", Process: process},
+			"codex", false},
+		{"a machine that knows nothing", interact.Requester{Agent: "codex", Machine: "web", Process: process},
+			"A program that calls itself codex", false},
+		{"a name of nod's own words", interact.Requester{Agent: "x\u202e\nverified", Process: process},
+			"A program that calls itself x‹U+202E›‹newline›verified", false},
+	} {
+		if got := AgentOf(tt.who); got != tt.want {
+			t.Errorf("%s is called %q, want %q", tt.name, got, tt.want)
+		}
+		for _, o := range OriginOf(interact.Request{Requester: tt.who, Body: interact.Ask{}}) {
+			if says := o.From == Verified || strings.HasPrefix(o.Label, "verified"); says && !tt.isVerified {
+				t.Errorf("%s: %q says that it was verified", tt.name, o.Label)
+			}
+		}
+	}
+}

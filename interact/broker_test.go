@@ -39,7 +39,8 @@ func TestWhoIsAgent(t *testing.T) {
 	nod := interact.Process{PID: 3, Exe: "/usr/bin/nod", Parents: []interact.Parent{
 		{PID: 2, Exe: "/bin/sh"}, {PID: 1, Exe: "/usr/bin/codex"},
 	}}
-	script := interact.Process{PID: 3, Exe: "/usr/bin/python3", Parents: []interact.Parent{{PID: 1, Exe: "/usr/bin/codex"}}}
+	script, shell := nod, interact.Process{PID: 1, Exe: "/bin/sh"}
+	script.Exe = "/usr/bin/python3"
 	for name, tt := range map[string]struct {
 		who         interact.Requester
 		want, claim string
@@ -52,7 +53,7 @@ func TestWhoIsAgent(t *testing.T) {
 		"no name":               {interact.Requester{Process: nod}, "false", ""},
 		"a machine's word":      {interact.Requester{Agent: "codex", IsAgent: true, Machine: "web"}, "true", ""},
 		"a machine says no":     {interact.Requester{Agent: "codex", Process: nod, Machine: "web"}, "false", "codex"},
-		"a go-between in front": {interact.Requester{Agent: "codex", Process: interact.Process{PID: 1, Exe: "/bin/sh"}}, "false", "codex"},
+		"a go-between in front": {interact.Requester{Agent: "codex", Process: shell}, "false", "codex"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := says(allowed)

@@ -11,7 +11,8 @@ import (
 // program that asks, which may have been started by the desktop, names them or not.
 var programFolders = []string{
 	"~/.local/bin", "~/bin", "~/.bun/bin", "~/.opencode/bin", "~/.amp/bin", "~/.volta/bin", "~/.npm-global/bin",
-	"~/.nvm/versions/node/*/bin", "~/.local/share/fnm/node-versions/*/installation/bin", "~/.local/share/mise/installs/*/*/bin",
+	"~/.nvm/versions/node/*/bin", "~/.local/share/fnm/node-versions/*/installation/bin",
+	"~/.local/share/mise/installs/*/*/bin",
 	"/usr/local/bin", "/opt/homebrew/bin", "/home/linuxbrew/.linuxbrew/bin",
 }
 

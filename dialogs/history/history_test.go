@@ -23,10 +23,11 @@ import (
 const claudeExe, shop, blog = "/usr/bin/claude", "/home/ada/src/shop", "/home/ada/src/blog"
 
 func claude(folder, session string) interact.Requester {
-	return interact.Requester{Agent: "claude-code", IsAgent: true, Session: session, CWD: folder, Process: interact.Process{
-		PID: 4711, Exe: "/usr/bin/nod", CWD: folder, Parents: []interact.Parent{
-			{PID: 4700, Name: "claude", Exe: claudeExe}, {PID: 12, Name: "bash", Exe: "/bin/bash"}},
-	}}
+	return interact.Requester{Agent: "claude-code", IsAgent: true,
+		Session: session, CWD: folder, Process: interact.Process{
+			PID: 4711, Exe: "/usr/bin/nod", CWD: folder, Parents: []interact.Parent{
+				{PID: 4700, Name: "claude", Exe: claudeExe}, {PID: 12, Name: "bash", Exe: "/bin/bash"}},
+		}}
 }
 
 func codex(folder string) interact.Requester {
@@ -56,7 +57,8 @@ func entryOf(seq int64, minutes int, who interact.Requester, body interact.Body,
 	}
 	e := history.Entry{
 		Line: history.Line{
-			Seq: seq, ID: r.ID, Kind: body.Kind(), Created: r.Created, Settled: at, Agent: who.Agent, IsAgent: who.IsAgent, Session: who.Session,
+			Seq: seq, ID: r.ID, Kind: body.Kind(), Created: r.Created, Settled: at, Agent: who.Agent, IsAgent: who.IsAgent,
+			Session: who.Session,
 			Project: who.CWD, Gist: r.Gist(), Outcome: a.Outcome, By: a.By, Rule: a.Rule,
 			Machine: who.Machine, Device: a.Device,
 		},

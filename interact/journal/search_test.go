@@ -23,12 +23,13 @@ func random(r *rand.Rand, n int) interact.Record {
 	rec := approval(n)
 	rec.Request.Created = start.Add(time.Duration(n)*37*time.Minute + time.Duration(r.IntN(90)-30)*time.Hour)
 	who := &rec.Request.Requester
-	who.Agent, who.IsAgent = pick(r, "claude-code", "codex", `"is_agent":true`, ""), r.IntN(2) == 0
+	who.Agent, who.IsAgent = pick(r, "claude-code", "codex", ""), r.IntN(2) == 0
 	who.Session = fmt.Sprintf("s%d", n/20)
 	who.CWD = pick(r, "/src/shop", "/src/Größe", "/home/me")
 	word := func() string {
 		return pick(r, "make", "Makefile", "git", "go", "gopher", "naïve", "ＡＢＣ", "文件", "42", "a-b_c", `"OR"`, "NEAR(",
-			"internationalization", "internationalizations", "*", "\x00", "col:", "über", "İstanbul", "ß")
+			"internationalization", "internationalizations", "*", "\x00", "col:", "über", "İstanbul", "ß",
+			`"is_agent":true`)
 	}
 	command := strings.Join([]string{word(), word(), word()}, pick(r, " ", "/", "\n", ""))
 	switch r.IntN(8) {

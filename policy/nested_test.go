@@ -226,6 +226,16 @@ func TestDeniedInEveryReading(t *testing.T) {
 			}
 		}
 	}
+	for _, line := range []string{ // what zsh makes of them is denied
+		`zsh -c 'x=privatX.txt; cat "$x:s/X/e/"'`, `x=sub/private.txt; cat "$x:t"`, `x=private.txtX; cat < "$x[1,11]"`,
+		`x=private.txt; cat "$^x"`, `x=-rfX; rm "$x[1,3]" y`, `x='rm -rf y'; $=x`, `x=rmX; "$x:s/X//" -rf y`,
+		`$'rm' -rf build`, `$'\x72m' -rf build`, `$"rm" -rf build`, `r"$x"m -rf build`, `rm$x -rf build`, `rm "$x" -rf build`,
+		`rm * -rf`, `rm build $'-rf'`, `r[m] -rf build`, `/bin/r? -rf build`, `rm${IFS}-rf${IFS}build`, `{rm,-rf,build}`,
+		`${x:-rm} -rf build`, `$(echo rm) -rf build`, `echo -rf build | xargs rm`, `\rm -rf build`, `"rm" '-rf' build`,
+		`x=privatX.txt; bash -c 'cat "$x"'; sh -c "cat $x:s/X/e/"`, `x=privatX.txt; git show "HEAD:$x:s/X/e/"`,
+	} {
+		denied(line)
+	}
 	for _, line := range []string{
 		"bash -c 'ls' -c ls", "echo 'rm -rf build'", "git commit -m 'rm -rf build'", "grep 'rm -rf' a.sh", "bash -c ls rm",
 		"sh -c 'echo rm -rf'", "python3 -c 'print(1)' 'rm -rf'", "rm build", "sudo rm build", "cat <<E\nrm -rf build\nE",

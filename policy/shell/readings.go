@@ -41,11 +41,7 @@ func (p *program) runsShell() bool {
 func (w *walk) readOtherwise(words []word, at places, fed []string) {
 	all := texts(words)
 	for i := range all[1:] {
-		if len(w.Readings) > maxReadings {
-			w.runsAnything()
-			return
-		}
-		w.Readings = append(w.Readings, Part{Argv: all[i+1:], In: at, Within: true})
+		w.mayRun(at, all[i+1:], nil)
 	}
 	for _, text := range slices.Concat(all[1:], w.assigned, fed) {
 		w.readText(text, at)
@@ -53,6 +49,18 @@ func (w *walk) readOtherwise(words []word, at places, fed []string) {
 			w.readText(value, at)
 		}
 	}
+}
+
+// mayRun adds a command of words and more of them.
+func (w *walk) mayRun(at places, words, more []string) {
+	if len(w.Readings) > maxReadings || len(more) > 0 && !w.spend(len(words)+len(more)) {
+		w.runsAnything()
+		return
+	}
+	if len(more) > 0 {
+		words = slices.Concat(words, more)
+	}
+	w.Readings = append(w.Readings, Part{Argv: words, In: at, Within: true})
 }
 
 // readText adds what a text does as a script. Of one that is no shell, its lines count.

@@ -209,6 +209,7 @@ func (w *walk) call(words, settings []word, text string, at places, in pipe) out
 	name, argv := words[0], literals(words)
 	if end := slices.IndexFunc(words, func(word word) bool { return !word.known || word.glob }); end >= 0 {
 		argv = literals(words[:end])
+		w.mayRun(at, texts(words), nil)
 	}
 	p := Part{Text: text, Argv: argv, In: at, Within: w.within, whole: len(argv) == len(words)}
 	program := ""
@@ -230,9 +231,15 @@ func (w *walk) call(words, settings []word, text string, at places, in pipe) out
 	case name.text == "cd" && len(settings) == 0:
 		return w.cd(words[1:], at)
 	}
+	if w.say(words); strings.Contains(words[0].text, " ") { // which is several words where it is no quoted one
+		w.readText(strings.Join(texts(words), " "), at)
+	}
 	if p.Why != "" {
-		if w.Opaque = true; name.varies {
+		if w.Opaque = true; name.varies || name.glob {
 			w.runsAnything()
+		}
+		for _, text := range in.said {
+			w.mayRun(at, strings.Fields(text), texts(words[1:]))
 		}
 		w.readOtherwise(words, at, in.said)
 		w.bind(p.Why)
@@ -240,9 +247,6 @@ func (w *walk) call(words, settings []word, text string, at places, in pipe) out
 		return same(at)
 	}
 	first := len(w.Parts)
-	if w.say(words); strings.Contains(words[0].text, " ") { // which is several words where it is no quoted one
-		w.readText(strings.Join(texts(words), " "), at)
-	}
 	w.judge(&p, words, settings, at, in)
 	if !isAssessed {
 		w.assessUnread(&p, words, first)
@@ -657,6 +661,9 @@ func (w *walk) innerCall(r *reading, words []word, below []Access, at places, in
 			words[i].listed = false
 		}
 	case r.fed:
+		for _, text := range in.said {
+			w.mayRun(at, texts(words), strings.Fields(text))
+		}
 	case slices.ContainsFunc(words, isName):
 		if !r.finds {
 			words = marked(words, word{text: "{}", many: true, listed: true})

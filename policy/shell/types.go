@@ -265,7 +265,7 @@ func printf(r *reading, w word) string {
 	for _, o := range r.operands[1:] {
 		switch {
 		case !o.known && !o.isStatus:
-			o.text = "?" // which is no number
+			o.text = "$(...)" // which is no number
 			shifts = shifts || o.splits
 		case o.glob:
 			shifts = true

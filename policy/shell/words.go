@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 
 	"nod/policy/shell/language"
@@ -118,7 +119,7 @@ func (w *walk) variable(out *word, p *syntax.ParamExp, quoted, first bool) strin
 	value, bound := w.vars[name]
 	switch {
 	case !w.endsAlike(p):
-		out.vary("$" + name)
+		out.vary(w.source[p.Pos().Offset() : p.End().Offset()+1])
 		return ""
 	case !simple, p.Index != nil && !isStatusIndex(name, p.Index):
 	case bound && !w.spend(len(value.text)):
@@ -142,6 +143,12 @@ func (w *walk) variable(out *word, p *syntax.ParamExp, quoted, first bool) strin
 		return ""
 	}
 	out.unknown("It uses the value of a variable, which is not known before it runs.")
+	switch { // what it may be, for rules that deny
+	case name == "IFS":
+		return " "
+	case p.Exp != nil && p.Exp.Word != nil:
+		return w.readWord(p.Exp.Word).text
+	}
 	return ""
 }
 
@@ -246,7 +253,8 @@ func (w *word) tilde(s string, i int, first, last bool) {
 func (w *word) single(q *syntax.SglQuoted, alone bool) string {
 	if q.Dollar {
 		w.unknown("It spells text in $'...' quotes.")
-		return ""
+		text, _ := expand.Literal(nil, &syntax.Word{Parts: []syntax.WordPart{q}})
+		return text
 	}
 	w.quoted(q.Value, alone)
 	return q.Value

@@ -92,10 +92,15 @@ func (l *footLines) beside(buttons []fyne.CanvasObject, text fyne.CanvasObject) 
 	l.y += max(height, h) + l.gap
 }
 
-// row puts objects side by side from x on. It returns where it ended, with a gap, and its height.
+// row puts objects side by side from x on, and those for which there is no room under them. It returns where the last
+// line ended, with a gap, and its height.
 func (l *footLines) row(objects []fyne.CanvasObject, x float32) (end, height float32) {
 	for o := range visible(objects) {
 		m := o.MinSize()
+		if x > 0 && x+m.Width > l.width+1 {
+			l.y += height + l.gap
+			x, height = 0, 0
+		}
 		o.Resize(m)
 		o.Move(fyne.NewPos(x, l.y))
 		x += m.Width + l.gap

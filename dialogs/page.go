@@ -215,8 +215,8 @@ func clock(d time.Duration) string {
 type pageLayout struct{ p *page }
 
 const (
-	// The least size of a window. It fits a screen of 900x600 pixels at twice the size.
-	minPageWidth = 440
+	// The least size of a window. It fits a screen of 800x600 pixels at twice the size.
+	minPageWidth = 360
 	leastHeight  = 276
 	slack        = 2   // rounding, to whole pixels
 	roomyPage    = 420 // height of a page below which head and foot get out of the way of a body that wants more

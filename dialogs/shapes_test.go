@@ -66,7 +66,8 @@ var places = map[string]struct {
 	}, nil},
 	"preview": {interact.MaxText, func(text string) interact.Body {
 		return interact.Form{Questions: []interact.Question{{ID: "q", Question: "Which?", InputType: interact.Choice,
-			Header: string([]rune(text)[:interact.MaxName]), Options: []interact.Option{{Label: "a", Value: "a", Preview: text, Description: text}}}}}
+			Header:  string([]rune(text)[:interact.MaxName]),
+			Options: []interact.Option{{Label: "a", Value: "a", Preview: text, Description: text}}}}}
 	}, nil},
 	"default": {interact.MaxText, func(text string) interact.Body {
 		return interact.Form{Questions: []interact.Question{{ID: "q", Question: "Why?", InputType: interact.Text,

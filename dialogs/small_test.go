@@ -1,0 +1,40 @@
+package dialogs
+
+import (
+	"testing"
+
+	"fyne.io/fyne/v2"
+
+	"nod/interact"
+)
+
+// On the smallest screens the whole window fits, and every button is in it.
+func TestButtonsAreInReachOnSmallScreens(t *testing.T) {
+	bodies := map[string]interact.Body{
+		"command": approval("Bash", object{"command": "mkdir -p build && rm -rf build/cache"}),
+		"plan":    approval("ExitPlanMode", object{"plan": "# A plan\n\n- one\n- two"}),
+		"confirm": interact.Confirm{Message: "Deploy?"},
+		"choice":  interact.Ask{Question: "Which?", Options: []string{"a", "b", "c"}},
+		"text":    interact.Ask{Question: "Why?", Multiline: true},
+	}
+	for name, size := range map[string]fyne.Size{
+		"800x600 at 2": {Width: 400, Height: 300}, "640x480 at 1.5": {Width: 426, Height: 320},
+		"1024x600 at 2": {Width: 512, Height: 300},
+	} {
+		for kind, body := range bodies {
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				s := newScreen(t)
+				s.on(size.Width, size.Height)
+				s.open(request("1", body))
+				if got := s.canvas().Size(); got.Width > size.Width || got.Height > size.Height {
+					t.Errorf("the window is %v large", got)
+				}
+				for _, f := range s.tabStops() {
+					if b, isButton := f.(*button); isButton && b.Visible() && !s.inWindow(b) {
+						t.Errorf("%q is out of reach", b.text)
+					}
+				}
+			})
+		}
+	}
+}

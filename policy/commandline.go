@@ -103,7 +103,7 @@ func (f *facts) gitProblem() string {
 				continue
 			}
 		}
-		found, problem := git.Inspect(filepath.FromSlash(p.real), f.policy.places.Home)
+		found, problem := git.Inspect(filepath.FromSlash(p.real), f.policy.places.Home, f.line.Remotes)
 		if problem == "" && !found && !f.policy.isInRoots(p) {
 			problem = "There is no git repository whose configuration could be looked at."
 		}

@@ -77,6 +77,39 @@ func TestCommandLines(t *testing.T) {
 	}
 }
 
+// git remote -v passes where no address holds a password or token.
+func TestAddressesOfRemotes(t *testing.T) {
+	home := tree(t)
+	shop := filepath.Join(home, "src", "shop")
+	p, err := Compile(Default(), Places{Home: home})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string]Effect{
+		"git@example.org:a/shop.git": Allow, "https://user:secret@example.org/a/shop": Ask,
+	} {
+		for name, text := range map[string]string{
+			"HEAD": "ref: refs/heads/main\n", "objects/x": "", "refs/x": "",
+			"config": "[core]\n\trepositoryformatversion = 0\n[remote \"origin\"]\n\turl = " + address + "\n",
+		} {
+			file := filepath.Join(shop, ".git", name)
+			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, command := range []string{"git remote -v", "git remote get-url origin", "git config remote.origin.url"} {
+			call := bash(command)
+			call.CWD = shop
+			if d := Decide(call, p, testNow); d.Effect != want {
+				t.Errorf("%s of %s: %s, %s", command, address, d.Effect, d.Reason)
+			}
+		}
+	}
+}
+
 // Only what an agent that nod knows hands to a POSIX shell, with nothing beside it, is read.
 func TestOnlyPlainShellsAreRead(t *testing.T) {
 	p := compiled(t, Policy{AutoAllow: []Class{ReadOnly}})

@@ -250,8 +250,8 @@ func (in *input) field(key, value string, depth int) {
 	in.addAddresses(key, value, f)
 }
 
-// isOnNetwork reports whether an address stands in the place of a path. Some tools take one, too: then the call does not
-// read or write a file.
+// isOnNetwork reports whether an address stands in the place of a path. Some tools take one, too: then the call does
+// not read or write a file.
 func isOnNetwork(path string) bool {
 	scheme := addressScheme().FindString(path)
 	return scheme != "" && !strings.HasSuffix(strings.ToLower(scheme), "file:/")

@@ -287,6 +287,9 @@ func judgeCommand(command string, trusted bool) verdictLine {
 			refuse("Nobody has looked whether the git repository there names programs.")
 		}
 	}
+	if a.Remotes {
+		refuse("Nobody has looked whether the addresses that it prints hold a password or token.")
+	}
 	for _, p := range a.Parts {
 		for _, access := range p.Accesses {
 			if policy.Leaks(access) || shell.Special(access.Path) {

@@ -38,12 +38,14 @@ const (
 //
 // Every include counts, whatever its condition, and so does every value of a key, not only the last: better asked
 // once too often.
-func Inspect(folder, home string) (found bool, problem string) {
+//
+// With addresses it is a problem, too, that the address of a remote holds a password or token: git is to print them.
+func Inspect(folder, home string, addresses bool) (found bool, problem string) {
 	p, problem := find(folder)
 	if problem != "" || !p.found {
 		return p.found, problem
 	}
-	in := &inspection{home: home, first: p, files: map[source]bool{}, at: here{place: p}}
+	in := &inspection{home: home, first: p, addresses: addresses, files: map[source]bool{}, at: here{place: p}}
 	in.readPersonal()
 	in.look(p)
 	return true, in.problem
@@ -51,13 +53,14 @@ func Inspect(folder, home string) (found bool, problem string) {
 
 // inspection is one look at a repository and its submodules. It ends with the first problem.
 type inspection struct {
-	home    string
-	first   place
-	problem string
-	files   map[source]bool // those read
-	looked  int             // repositories
-	hooks   []string        // values of core.hooksPath in the person's own files
-	at      here
+	home      string
+	first     place
+	addresses bool // those of remotes count
+	problem   string
+	files     map[source]bool // those read
+	looked    int             // repositories
+	hooks     []string        // values of core.hooksPath in the person's own files
+	at        here
 }
 
 // source is a file, read as the person's or as one repository's own.
@@ -124,6 +127,7 @@ func (in *inspection) look(p place) {
 	in.read(join(p.dir, "config.worktree"), true, 0)
 	in.judgeWorkTrees()
 	in.judgeHooks()
+	in.judgeOldRemotes()
 	if in.problem == "" && p.top != "" {
 		in.lookBelow(p)
 	}
@@ -194,6 +198,10 @@ func (in *inspection) visit(e *entry, path string, own bool, depth int) {
 		}
 	case "extensions.worktreeconfig":
 		in.at.worktreeConfig = true
+	}
+	if in.addresses && !isPlainAddress(e) {
+		in.failKey(e, path, holdsSecret)
+		return
 	}
 	if word := fileKeys[pattern]; word != "" && own && !in.isOwnFile(e, word) {
 		in.failKey(e, path, leadsOut)
@@ -303,6 +311,16 @@ func (in *inspection) judgeHooks() {
 			continue
 		}
 		in.fail("The hook " + in.show(hook) + " is a program that git runs.")
+	}
+}
+
+// judgeOldRemotes refuses remotes that stand in files of their own, as git wrote them long ago.
+func (in *inspection) judgeOldRemotes() {
+	for _, folder := range []string{"remotes", "branches"} {
+		list, err := os.ReadDir(join(in.at.common, folder))
+		if in.addresses && (len(list) > 0 || err != nil && !ownfile.IsMissing(err)) {
+			in.fail("The folder " + in.show(join(in.at.common, folder)) + " may hold addresses with a password or token.")
+		}
 	}
 }
 

@@ -100,7 +100,7 @@ func (s *sandbox) repository(name string) {
 }
 
 func (s *sandbox) inspect(folder string) (bool, string) {
-	return Inspect(s.path(folder), s.home)
+	return Inspect(s.path(folder), s.home, false)
 }
 
 const inConfig = " in .git/config names a program that git runs."
@@ -518,5 +518,37 @@ func TestReadsEveryFile(t *testing.T) {
 	}
 	if len(origins) < 8 {
 		t.Errorf("git read only %v", origins)
+	}
+}
+
+// Where git prints addresses of remotes, none of them may hold a password or token.
+func TestAddresses(t *testing.T) {
+	s := newSandbox(t)
+	for address, plain := range map[string]bool{
+		"https://example.org/x.git":           true,
+		"git@example.org:a/x.git":             true,
+		"ssh://git@example.org:22/a/x":        true,
+		"../other":                            true,
+		"https://token@example.org/x":         false,
+		"https://user:secret@example.org/x":   false,
+		"https://example.org/x?token=secret":  false,
+		"ssh://git:secret@example.org/x":      false,
+		"ext::curl https://user@example.org/": false,
+	} {
+		keys := []string{"remote.origin.url", "remote.x.pushurl", "branch.main.remote", "url." + address + ".insteadOf"}
+		for _, key := range keys {
+			s.git("project", "config", key, address)
+			if _, problem := Inspect(s.path("project"), s.home, true); (problem == "") != plain {
+				t.Errorf("%s = %s: %q", key, address, problem)
+			}
+			if _, problem := s.inspect("project"); problem != "" {
+				t.Errorf("%s = %s counts where git prints no address: %q", key, address, problem)
+			}
+			s.git("project", "config", "--unset", key)
+		}
+	}
+	s.write("project/.git/remotes/old", "URL: https://user:secret@example.org/x\n")
+	if _, problem := Inspect(s.path("project"), s.home, true); problem == "" {
+		t.Error("a remote in a file of its own is not seen")
 	}
 }

@@ -44,6 +44,7 @@ const (
 	isUnknown    = "is not known to be harmless"
 	leadsOut     = "leads out of the repository"
 	namesNoFile  = "names a file that nobody can tell"
+	holdsSecret  = "may hold a password or token"
 )
 
 // rules hold by pattern, or by "section.*" for all keys of a section.
@@ -152,6 +153,24 @@ func isShadowed(e *entry) bool {
 		return strings.EqualFold(s, "whatchanged") || strings.EqualFold(s, "pack-redundant")
 	}
 	return !isOld(e.name) && !isOld(e.sub)
+}
+
+// plainAddress matches an address without a password or token, as far as its form shows: only ssh has a user in it.
+var plainAddress = sync.OnceValue(func() *regexp.Regexp {
+	const user = `[a-z][a-z0-9_.-]{0,31}@`
+	return regexp.MustCompile(`^((ssh|git\+ssh|ssh\+git)://` + user + `[^@?]*|` + user + `[^@?/]+:[^@?]*|[^@?]*)$`)
+})
+
+// isPlainAddress reports whether a key holds no address that git may print, or a plain one.
+func isPlainAddress(e *entry) bool {
+	switch e.pattern() {
+	case "remote.*.url", "remote.*.pushurl", "remote.*.proxy", "remote.pushdefault", "branch.*.remote",
+		"branch.*.pushremote":
+		return plainAddress().MatchString(e.value)
+	case "url.*.insteadof", "url.*.pushinsteadof":
+		return plainAddress().MatchString(e.sub) && plainAddress().MatchString(e.value)
+	}
+	return true
 }
 
 const readingHook = "post-index-change" // the one hook that reading runs: status and diff refresh the index

@@ -147,6 +147,7 @@ const (
 	traitAtFiles = "at-files"    // a word that starts with @ is read as a file of more words
 	traitNetwork = "network"     // it reaches the network
 	traitRepo    = "repository"  // it reads the git repository it is started in, whose configuration may name programs
+	traitRemotes = "remotes"     // it prints addresses of the repository's remotes
 	traitInput   = "input"       // a told program that runs its standard input when it is given no operand
 	traitCode    = "code"        // it runs code in its words, its input or a file, which nod does not read
 	traitFed     = "fed-operand" // without an operand, what is fed to it is the first one
@@ -159,7 +160,7 @@ const allTraits language.Words = traitNumbers + " " + traitBundle + " " + traitF
 	traitAlone + " " + traitApart + " " + traitDashes + " " + traitRaw + " " + traitGlobs + " " +
 	traitNamed + " " + traitAssigns + " " + traitHere + " " + traitAtFiles + " " + traitNetwork + " " + traitRepo + " " +
 	traitInput + " " + traitCode + " " + traitFed + " " + traitLines + " " + traitHoards + " " +
-	traitAny
+	traitRemotes + " " + traitAny
 
 // A catalogue finds entries by name. Each is parsed when it is first needed: there are thousands, and most starts of
 // the nod command read no shell.

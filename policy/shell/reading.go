@@ -38,6 +38,7 @@ type reading struct {
 	names     []string // patterns of the names that it finds
 	loose     string   // why names that others chose may be flags to it
 	script    *string  // the same as text for a shell
+	remotes   bool     // it prints addresses of remotes
 	changed   bool     // a variable is set that may change what it runs
 	grows     float64  // how many times longer than its input its scripts may make a text
 	settings  []word   // NAME=value for the inner command

@@ -34,6 +34,7 @@ type Analysis struct {
 	Parts        []Part   // its simple commands, in order, with those that a wrapper such as env or sh -c starts
 	Readings     []Part   // what a program may run instead, for rules that ask or deny: of what else its words may mean
 	Repositories []string // folders whose git repositories it reads; like those in Folders, as cd spells them
+	Remotes      bool     // it prints the addresses of remotes, and only reads where those hold no password or token
 	Folders      []string // folders that cd goes to and that do not lie below the one where the shell starts
 	Reasons      []string // why it is not read-only, one sentence each; empty when it is
 

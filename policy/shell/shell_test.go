@@ -46,7 +46,7 @@ func readSamples(t testing.TB, file string) []sample {
 // repository there names no programs.
 func harmless(a Analysis, trusted bool) bool {
 	elsewhere := func(folder string) bool { return folder != "" || !trusted }
-	return a.ReadOnly && len(a.Folders) == 0 && !slices.ContainsFunc(a.Repositories, elsewhere)
+	return a.ReadOnly && !a.Remotes && len(a.Folders) == 0 && !slices.ContainsFunc(a.Repositories, elsewhere)
 }
 
 // sampleFiles are the files of samples.

@@ -528,6 +528,7 @@ func (r *reading) counting() []string {
 // describe says what a reading makes of a part.
 func (w *walk) describe(p *Part, r *reading, problem string) {
 	p.Repository = r.program.traits[traitRepo] && problem == ""
+	w.Remotes = w.Remotes || r.remotes || r.program.traits[traitRemotes]
 	w.Network = w.Network || r.program.traits[traitNetwork]
 	if problem == "" && r.program.kind == understood {
 		p.Understood = true

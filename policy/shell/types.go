@@ -319,9 +319,11 @@ func gitGroup(_ *reading, w word) string {
 }
 
 // gitKey is a key of git's configuration, of a section that holds no secrets.
-func gitKey(_ *reading, w word) string {
+func gitKey(r *reading, w word) string {
 	section, _, _ := strings.Cut(w.text, ".")
-	if !gitConfigSections.Has(strings.ToLower(section)) {
+	section = strings.ToLower(section)
+	r.remotes = r.remotes || section == "remote" || section == "branch"
+	if !gitConfigSections.Has(section) {
 		return "The section " + quote(section) + " of git's configuration may hold secrets."
 	}
 	return ""

@@ -77,6 +77,33 @@ func TestCommandLines(t *testing.T) {
 	}
 }
 
+// A rule about a class that asks or denies holds for command lines by what they do; one that allows does not.
+func TestClassesOfCommandLines(t *testing.T) {
+	for command, class := range map[string]Class{
+		"rm x": Destructive, "ls | xargs rm": Destructive, "find . | parallel rm": Destructive, "gzip a": Destructive,
+		"find . -delete": Destructive, "tar --remove-files -cf a.tar b": Destructive, "sh -c 'zip -m a.zip b'": Destructive,
+		"git clean -fd": Destructive, "curl https://example.org": Network,
+		"make": Unknown, "touch x": Unknown,
+	} {
+		for _, effect := range []Effect{Allow, Ask, Deny} {
+			for _, ruled := range []Class{Destructive, Network} {
+				rules := []Rule{{ID: "r", Effect: effect, Class: ruled}}
+				p, err := Compile(Policy{Rules: rules}, Places{Home: "/home/u"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := Ask
+				if ruled == class && effect == Deny {
+					want = Deny
+				}
+				if d := Decide(bash(command), p, testNow); d.Effect != want {
+					t.Errorf("%s all that is %s: %s is %s, want %s", effect, ruled, command, d.Effect, want)
+				}
+			}
+		}
+	}
+}
+
 // git remote -v passes where no address holds a password or token.
 func TestAddressesOfRemotes(t *testing.T) {
 	home := tree(t)

@@ -128,13 +128,29 @@ func reason(r Rule) string {
 
 // matches weighs every matcher of the rule; those that cost least come first.
 func (r *compiledRule) matches(f *facts) bool {
-	return (r.Class == "" || r.Class == f.class) && r.appliesTo(f) &&
+	return r.matchesClass(f) && r.appliesTo(f) &&
 		(r.server == "" || r.matchesServer(f)) &&
 		(r.Command == "" || r.matchesCommand(f)) &&
 		(len(r.run) == 0 || r.matchesRun(f)) &&
 		(r.Host == "" || r.matchesHost(f)) &&
 		(len(r.Args) == 0 || r.matchesArgs(f)) &&
 		(r.path == nil || r.matchesPath(f))
+}
+
+// matchesClass compares the class of the tool. To ask or deny, what a command line does counts, too.
+func (r *compiledRule) matchesClass(f *facts) bool {
+	return r.Class == "" || r.Class == f.class || r.Effect != Allow && slices.Contains(f.lineClasses(), r.Class)
+}
+
+// lineClasses are the classes of what a command line does, beside the class of the tool that runs it.
+func (f *facts) lineClasses() (classes []Class) {
+	if f.line != nil && f.line.Deletes {
+		classes = append(classes, Destructive)
+	}
+	if f.line != nil && f.line.Network {
+		classes = append(classes, Network)
+	}
+	return classes
 }
 
 // wouldMatch reports whether the rule matched before it expired.

@@ -155,6 +155,9 @@ func (ix *index) visit(f *facts, try func([]int32)) {
 	look(byTool, f.call.Tool)
 	look(byAgent, f.call.Agent)
 	look(byClass, string(f.class))
+	for _, class := range f.lineClasses() {
+		look(byClass, string(class))
+	}
 	look(byCommand, f.input.command)
 	for _, n := range ix.prefixes {
 		if n <= len(f.call.Tool) {

@@ -22,3 +22,5 @@ type Access struct {
 	Kind Kind
 	Only []string // of a Tree: patterns of the names that are read; empty: all
 }
+
+func isRemoved(a Access) bool { return a.Kind == Delete }

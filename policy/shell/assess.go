@@ -22,6 +22,7 @@ const (
 	RiskHidden     = "Runs a program whose name shows only when it runs"
 	RiskLetters    = "The program's name holds unusual letters: {{.What}}"
 	RiskDeletes    = "Deletes what shows only when it runs"
+	RiskRemoves    = "Deletes something"
 	RiskOther      = "May run other code"
 	RiskOpen       = "Part of it shows only when it runs"
 	RiskScreen     = "Can control your screen"
@@ -168,7 +169,15 @@ func (b *budget) assess(file *syntax.File, text string) (a Analysis, isOpen bool
 	w := walk{source: text, budget: b, watch: &watch{made: map[string]bool{}, functions: map[string]bool{}}}
 	w.file(file)
 	a = w.finish()
-	if a.Network && !slices.ContainsFunc(a.Risks, callsForAttention) {
+	if slices.ContainsFunc(a.Risks, callsForAttention) {
+		return a, w.open
+	}
+	for _, p := range a.Parts {
+		if p.removes && !p.Reads && !slices.ContainsFunc(p.Accesses, isRemoved) {
+			a.Risks = append(a.Risks, Risk{Level: Caution, Text: RiskRemoves, At: p.At, Line: p.Text})
+		}
+	}
+	if a.Network {
 		a.Risks = append(a.Risks, Risk{Level: Caution, Text: RiskNetwork})
 	}
 	return a, w.open

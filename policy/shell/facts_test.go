@@ -190,10 +190,28 @@ func TestDeletes(t *testing.T) {
 	for command, want := range map[string]bool{
 		"rm x": true, "sudo rm x": true, "find . -delete": true, "find . -exec rm x ';'": true, "git clean -fd": true,
 		"git branch -D x": true, "ls && rmdir d": true, "sh -c 'unlink x'": true, "ls | xargs rm": true, "/bin/rm x": true,
-		"ls": false, "touch x": false, "echo rm": false, "grep rm x": false, "git status": false,
+		"ls | xargs -I{} rm {}": true, "find . | parallel rm": true, "parallel -j4 rm -f ::: a b": true, "fd x -x rm": true,
+		"find . -exec rm {} +": true, "tar --remove-files -cf a.tar b": true, "zip -m a.zip b": true, "zip -rm a b": true,
+		"gzip a": true, "gzip -9 $x": true, "bunzip2 a": true, "xz a": true, "zstd --rm a": true, "7z a -sdel x": true,
+		"rsync -a --delete-after a b": true, "rsync --delete $x b": true, "shred -u x": true, "truncate -s 0 a": true,
+		"ssh host rm x": true, "npx rimraf dist": true, "for f in *; do rm $f; done": true, "unknown-tool rm x": true,
+		"ls": false, "touch x": false, "echo rm": false, "grep rm x": false, "git status": false, "gzip -c a": false,
+		"gzip -9k a": false, "tar -tf a.tar": false, "zstd a": false, "sh -c ls rm": false, "zip a.zip b": false,
 	} {
 		if got := Analyze(command).Deletes; got != want {
 			t.Errorf("Analyze(%q).Deletes = %v, want %v", command, got, want)
+		}
+	}
+}
+
+// What removes something calls for attention, also where nobody knows what.
+func TestDeletingCallsForAttention(t *testing.T) {
+	for _, command := range []string{
+		"cat list | xargs rm", "cat x | xargs -I{} rm {}", "find . | parallel rm", "gzip a", "zip -m a.zip b",
+		"tar --remove-files -cf a.tar b", "zstd --rm a", "truncate -s 0 a", "for f in *; do shred -u $f; done",
+	} {
+		if a := Assess(command); !slices.ContainsFunc(a.Risks, callsForAttention) {
+			t.Errorf("%q: %v", command, a.Risks)
 		}
 	}
 }

@@ -27,5 +27,7 @@ type Part struct {
 	names []string // patterns of the names that it prints
 	whole bool     // Argv is all of its words
 
+	removes bool // something is removed that is not among Accesses
+
 	varies bool // some shells read its words as others; without an Argv, as any command
 }

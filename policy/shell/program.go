@@ -41,7 +41,8 @@ import (
 //	needs    flags of which one must be there, perhaps the word with and flags without which none need be, a colon
 //	         and the reason as a sentence for a person
 //	grows    how many times longer it may make what it is fed
-//	deletes  words with which it removes something
+//	deletes  words with which it removes something, or always; perhaps the word unless and words with which it does
+//	         not. They are read as those of risks.txt
 //	keeps    flags with which it prints some of the lines that it is fed, whole, as it does without any; or none
 //	traits   any of the words in the constant block below
 //	kind     task: what it does is not all said by its words (it builds, tests, installs), so it never passes
@@ -64,7 +65,8 @@ type program struct {
 	why      string
 	needs    []need
 	grows    float64
-	deletes  language.Words
+	deletes  []string
+	spares   []string // words with which it removes nothing
 	keeps    language.Words
 }
 
@@ -349,7 +351,8 @@ func (p *program) line(keyword, rest string) error {
 		p.grows, err = strconv.ParseFloat(rest, 64)
 		return err
 	case "deletes":
-		p.deletes = language.Words(rest)
+		deletes, spares, _ := strings.Cut(rest, "unless")
+		p.deletes, p.spares = strings.Fields(deletes), strings.Fields(spares)
 	case "keeps":
 		p.keeps += language.Words(rest + " ")
 	case "traits":

@@ -125,7 +125,7 @@ func (w *walk) finish() Analysis {
 			more = append(more, p)
 			w.Whole = cmp.Or(w.Whole, p.bound)
 		}
-		w.Deletes = w.Deletes || slices.ContainsFunc(p.Accesses, func(a Access) bool { return a.Kind == Delete })
+		w.Deletes = w.Deletes || p.removes && !p.Reads || slices.ContainsFunc(p.Accesses, isRemoved)
 	}
 	slices.SortStableFunc(more, func(a, b *Part) int { return cmp.Compare(b.weight(), a.weight()) })
 	others := w.Reasons

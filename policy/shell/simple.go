@@ -281,6 +281,7 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 		r.fix(problem)
 	}
 	w.describe(p, r, problem)
+	p.removes = removesUnseen(shown, words)
 	p.In, p.given, p.names = w.from(r, at), r.given, r.found()
 	for _, a := range shown.accesses {
 		p.Accesses = w.reachFrom(p.Accesses, p.In, a)

@@ -14,8 +14,6 @@ import (
 // survey tells what a call does that is not understood, as far as its words show beyond what the entry makes of them.
 func (w *walk) survey(p *Part, r *reading, words []word, at places) {
 	name, args := baseName(words[0].text), literals(words[1:])
-	entry := cmp.Or(programs().find(name), unknown)
-	w.Deletes = w.Deletes || r.program.removes() || slices.ContainsFunc(args, entry.deletes.Has)
 	w.interprets = w.interprets || r.program.runs()
 	if r.script == nil && (r.program.traits[traitCode] || runsCode(name)) {
 		w.surveyScript(r, args)
@@ -35,6 +33,23 @@ func (w *walk) survey(p *Part, r *reading, words []word, at places) {
 			p.Accesses = w.reachFrom(p.Accesses, at, Access{Path: arg, Kind: Read})
 		}
 	}
+}
+
+// removers are programs that remove what they are given.
+const removers language.Words = "rm rmdir unlink shred srm rimraf trash trash-put"
+
+// removesUnseen reports whether a call may remove something that no access tells: by a flag, by a program that is among
+// its words, or by names that are known only when it runs.
+func removesUnseen(r *reading, words []word) bool {
+	name, args := baseName(words[0].text), literals(words[1:])
+	entry := cmp.Or(programs().find(name), unknown)
+	has := func(want string) bool {
+		return want == always || hasWord(args, want, !entry.traits[traitDashes] && !entry.traits[traitAlone])
+	}
+	isNamed := func(w word) bool { return !w.known || w.listed || w.text == "{}" }
+	return slices.ContainsFunc(entry.deletes, has) && !slices.ContainsFunc(entry.spares, has) ||
+		(entry.kind == told || entry == unknown) && slices.ContainsFunc(args, removers.Has) ||
+		r.program.removes() && (r.program.kind != understood || slices.ContainsFunc(words[1:], isNamed))
 }
 
 // removes reports whether the program removes some of its operands.

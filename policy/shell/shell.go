@@ -173,14 +173,11 @@ func (b *budget) isSpent() bool { return b.left < 0 }
 // weight orders the reasons for which parts are asked about: what cannot be undone, what reaches further, what nod
 // knows nothing of.
 func (p *Part) weight() int {
-	deletes := func(word string) bool { return p.entry.deletes.Has(word) }
 	switch {
-	case slices.ContainsFunc(p.Accesses, func(a Access) bool { return a.Kind == Delete }):
+	case p.removes, slices.ContainsFunc(p.Accesses, isRemoved):
 		return 5
 	case p.entry == nil:
 		return 2
-	case slices.ContainsFunc(p.Argv, deletes):
-		return 5
 	case p.entry.traits[traitNetwork]:
 		return 4
 	case p.entry.kind == told:

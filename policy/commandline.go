@@ -120,7 +120,7 @@ func (f *facts) locateAll(paths []shell.Access, e *expansion) []access {
 	var found []access
 	for _, a := range paths {
 		p := f.locate(joinPath(f.input.folder, a.Path))
-		found = append(found, access{place: p, kind: a.Kind, only: a.Only})
+		found = append(found, access{place: p, kind: a.Kind, only: a.Only, past: a.Past})
 		wild := strings.IndexAny(a.Path, "*?[")
 		if wild < 0 {
 			continue

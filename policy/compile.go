@@ -183,7 +183,7 @@ func (r *compiledRule) matchesFolder(f *facts) bool {
 func (r *compiledRule) matchesPath(f *facts) bool {
 	reached := f.reach()
 	if r.Effect != Allow {
-		touches := func(a access) bool { return a.touches(r.path) }
+		touches := func(a access) bool { return a.touches(r.path) || f.holds(&a, r.path) }
 		return slices.ContainsFunc(reached, touches) || slices.ContainsFunc(f.mayReach(), touches)
 	}
 	if (isShell(f.call.Tool) || f.input.isRun) && r.Command == "" {

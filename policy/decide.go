@@ -156,6 +156,7 @@ type facts struct {
 	isJudged  bool
 	isKnown   bool      // tool is in the catalogue
 	buf       [2]access // the accesses of the usual input, without an allocation
+	listings  map[string]*listing
 
 	tree                    any // the input, decoded
 	isTree                  bool

@@ -94,6 +94,30 @@ func namesIn(globs []string) *nameList {
 // meets reports whether a pattern that narrows a search is meant for what this one matches in any folder.
 func (p pattern) meets(glob string) bool { return p.names != nil && p.names.mayMatch(glob, false) }
 
+// lastNames are the folded names, or patterns of names, of what the pattern matches: * where that may be anything.
+func (p *pattern) lastNames() []string {
+	if p.names == nil {
+		return []string{"*"}
+	}
+	var names []string
+	for _, e := range p.names.entries {
+		names = append(names, e.parts[len(e.parts)-1])
+	}
+	return slices.Compact(names)
+}
+
+// mayNarrow reports whether a pattern that narrows a search selects, in some folder, what this one matches. What has
+// no dot in its name may be a folder.
+func (p *pattern) mayNarrow(glob string) bool {
+	globs, ok := expandBraces(glob)
+	return !ok || slices.ContainsFunc(globs, func(g string) bool {
+		parts := globParts(g)
+		return len(parts) == 0 || slices.ContainsFunc(p.lastNames(), func(name string) bool {
+			return !strings.Contains(name, ".") || namesMeet(parts[len(parts)-1], name)
+		})
+	})
+}
+
 // collapse removes doubled slashes, and reads a slash at the end as "and everything in it".
 func collapse(p string) string {
 	start := 0

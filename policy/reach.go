@@ -16,6 +16,7 @@ type access struct {
 	kind   shell.Kind
 	only   []string // of a Tree or a Look: patterns of what is read, below the place; empty: all
 	whole  bool     // each file that only matches is read, also when that is all of them
+	past   bool     // of a Tree: as it was at any time in the repository
 	source evidence
 }
 

@@ -21,6 +21,7 @@ type Access struct {
 	Path string
 	Kind Kind
 	Only []string // of a Tree: patterns of the names that are read; empty: all
+	Past bool     // of a Tree: as it was at any time in a repository; of no path of today's, all of the repository
 }
 
 func isRemoved(a Access) bool { return a.Kind == Delete }

@@ -55,7 +55,7 @@ func TestReads(t *testing.T) {
 		"git show HEAD:.env":                  ". .env",
 		"git show HEAD~2":                     ".",
 		"git diff HEAD -- .env":               ". .env",
-		"git diff /etc/passwd /etc/shadow":    "/etc/passwd /etc/shadow",
+		"git diff /etc/passwd /etc/shadow":    ". /etc/passwd /etc/shadow",
 		"git log -L '1,5:.env'":               ". .env",
 		"git show ':(top).env'":               ". .env (top).env",
 		"git blame .env":                      ". .env",

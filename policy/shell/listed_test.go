@@ -6,6 +6,20 @@ import (
 	"testing"
 )
 
+// Each of these passes with one mark more or less.
+func TestListedNames(t *testing.T) {
+	for _, command := range []string{
+		"rg --files | xargs -I{} rg -c TODO {}", "rg --files | xargs rg -e foo", "rg -l0 foo | xargs -0 rg -c TODO",
+		"find . -name '*.go' -print0 | xargs -d '\\n' rg -c TODO", "ls | xargs -I{} grep -rn {} src",
+		"find . -name '*.go' -print0 | grep . | xargs -0 rg -c TODO", "rg --files -0 | xargs -0 rg foo",
+		"find . -name '*.go' -print0 | xargs -0 -d '\\n' rg -c TODO",
+	} {
+		if Analyze(command).ReadOnly {
+			t.Errorf("%q passes", command)
+		}
+	}
+}
+
 // Of what a listing prints, a name may be any word at all: what passes for names that others chose passes for a flag
 // that no entry knows, too.
 func TestListedNamesAreAnyWord(t *testing.T) {

@@ -32,6 +32,10 @@ import (
 //	tree     flags (as with letters or flag, without a value) with which FILE operands are whole folders, or
 //	         the word always
 //	edit     flags, without a value, with which FILE operands are changed in place
+//	past     flags with which it shows what files held at any time, below its REVS operands, or in all of the
+//	         repository; also its names, as git-show, that do so without any
+//	         flag that is behind the word brief
+//	brief    flags with which it shows less: names, but not what files hold
 //	never    flags that are never harmless, perhaps the type of their value, which then says what they do to it,
 //	         a colon and the reason as a sentence for a person
 //	restrains  flags without which it does more: --dry-run. They stand in the entry or, before the first program of a
@@ -68,6 +72,8 @@ type program struct {
 	deletes  []string
 	spares   []string // words with which it removes nothing
 	keeps    language.Words
+	past     language.Words
+	brief    language.Words
 }
 
 type programKind int
@@ -355,6 +361,10 @@ func (p *program) line(keyword, rest string) error {
 		p.deletes, p.spares = strings.Fields(deletes), strings.Fields(spares)
 	case "keeps":
 		p.keeps += language.Words(rest + " ")
+	case "past":
+		p.past += language.Words(rest + " ")
+	case "brief":
+		p.brief += language.Words(rest + " ")
 	case "traits":
 		for t := range strings.FieldsSeq(rest) {
 			if !allTraits.Has(t) {

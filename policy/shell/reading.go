@@ -21,6 +21,10 @@ type reading struct {
 
 	accesses []Access
 	only     []string // filters on the names that it reads in folders
+	at       int      // the operand that is being judged
+	specs    []Access // what its operands narrow a history to
+	revs     int      // operands that are revisions
+	blobs    int      // operands that are files in a revision
 	folder   string   // where its own flag sends it, such as git -C; empty: it stays
 
 	patterns  []string // that are matched against lines, in a syntax that the flags choose
@@ -430,6 +434,7 @@ func (r *reading) judgeOperands() string {
 	}
 	var first string
 	for i, w := range r.operands {
+		r.at = i
 		o, ok := operandAt(types, i, len(r.operands))
 		switch {
 		case !ok:
@@ -516,24 +521,50 @@ func (r *reading) edits() bool {
 func (r *reading) finish() {
 	given := append([]string{always}, r.given...)
 	deep := slices.ContainsFunc(given, func(f string) bool { return r.program.flags[f].tree })
+	kind := Tree
+	if slices.ContainsFunc(given, r.program.brief.Has) {
+		kind = Look
+	}
+	r.history(deep)
 	if r.edits() {
 		for _, a := range slices.Clone(r.accesses) {
 			r.reach(Write, a.Path)
 		}
 	}
 	if len(r.accesses) == 0 && deep {
-		r.accesses = []Access{{Path: ".", Kind: Tree}}
+		r.accesses = []Access{{Path: ".", Kind: kind}}
 	} else if len(r.accesses) == 0 && r.program.traits[traitHere] {
 		r.accesses = []Access{{Path: ".", Kind: Look}}
 	}
 	for i := range r.accesses {
 		a := &r.accesses[i]
 		if deep && a.Kind == Read {
-			a.Kind = Tree
+			a.Kind = kind
 		}
-		if a.Kind == Tree {
+		if a.Kind == Tree || deep {
 			a.Only = slices.Concat(a.Only, r.only)
 		}
+	}
+}
+
+// history notes what a program that reads a repository shows of its files, now or at any time.
+func (r *reading) history(deep bool) {
+	p, name := r.program, strings.ReplaceAll(r.name, " ", "-")
+	isPast := slices.ContainsFunc(r.given, p.past.Has) || p.past.Has(name) && !slices.ContainsFunc(r.given, p.brief.Has)
+	if isPast && len(r.specs) == 0 && (r.blobs == 0 || r.revs > 0) {
+		r.specs = []Access{{Path: ".", Kind: Tree}}
+		isPast = !deep || r.revs > 0
+	}
+	for _, a := range r.specs {
+		switch {
+		case isPast:
+			a.Kind, a.Past = Tree, true
+		case len(a.Only) > 0 && deep:
+			a.Kind = Tree
+		case len(a.Only) > 0:
+			a.Kind = Look
+		}
+		r.accesses = append(r.accesses, a)
 	}
 }
 

@@ -717,7 +717,8 @@ func (r *reading) found() []string {
 			names = append(names, pattern, "*"+pattern+"*")
 		}
 		if !isText || r.has("--regex") {
-			names = append(names, language.Glob(".*"+strings.Trim(pattern, "^$")+".*"))
+			isPath := r.has("-p", "--full-path")
+			names = append(names, language.Glob(".*"+strings.Trim(pattern, "^$")+".*", isPath))
 		}
 	}
 	if ending := r.values["-e"] + r.values["--extension"]; ending != "" {

@@ -22,6 +22,10 @@ func (w *walk) survey(p *Part, r *reading, words []word, at places) {
 		w.spend(len(r.accesses) / 8)
 		return slices.ContainsFunc(r.accesses, func(a Access) bool { return a.Kind == Delete && a.Path == path })
 	}
+	kind := Tree // as tar and zip read a folder
+	if r.program.kind == task {
+		kind = Read
+	}
 	for _, arg := range args {
 		if value, ok := strings.CutPrefix(arg, "of="); ok && name == "dd" {
 			p.Accesses = w.reachFrom(p.Accesses, at, Access{Path: value, Kind: Write})
@@ -30,7 +34,7 @@ func (w *walk) survey(p *Part, r *reading, words []word, at places) {
 			arg = value
 		}
 		if !isFlag(arg) && looksLikePath(arg) && !w.isSpent() && !isRemoved(arg) {
-			p.Accesses = w.reachFrom(p.Accesses, at, Access{Path: arg, Kind: Read})
+			p.Accesses = w.reachFrom(p.Accesses, at, Access{Path: arg, Kind: kind})
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -81,6 +82,8 @@ func init() { // for COMMAND leads back to the programs
 		"LINES":      {check: lineRange},
 		"RANGES":     {check: matching(ranges, "is no list of numbers")},
 		"PSFORMAT":   {check: columns},
+
+		"SPEC": {check: func(r *reading, w word) string { r.pathspec(Look, w.text); return "" }},
 
 		"REV":  {check: revision, hats: true},
 		"REVS": {check: revision, hats: true},
@@ -302,6 +305,7 @@ func awkVariable(r *reading, w word) string {
 // member is a file in an archive that tar lists. As the first word it would be an old form of tar's flags.
 func member(r *reading, w word) string {
 	if !r.has("-t", "--list") {
+		r.reach(Tree, w.text)
 		return r.notKnown(w.text)
 	}
 	return ""
@@ -483,10 +487,12 @@ func lastPart(path string) string {
 
 // revision is a git revision, perhaps with a path behind a colon, or a path.
 func revision(r *reading, w word) string {
+	isPath := r.dashes >= 0 && r.at >= r.dashes
 	switch {
 	case w.hat && !plainRevision().MatchString(w.text):
 		return "zsh may take " + quote(w.text) + " for a pattern."
-	case plainRevision().MatchString(w.text):
+	case plainRevision().MatchString(w.text) && !isPath:
+		r.revs++
 		return ""
 	case len(r.operands) > 1 && outside(w.text):
 		return "git compares or reads " + quote(w.text) + " outside the repository."
@@ -498,15 +504,46 @@ func revision(r *reading, w word) string {
 	}
 	rev, paths := git.Revision(w.text)
 	for _, p := range paths {
-		if p.Name == "" {
-			p.Name = "."
-		}
-		r.reach(Read, p.Name)
+		r.reach(Read, cmp.Or(p.Name, "."))
 	}
-	if rev == w.text {
-		r.reach(Read, w.text)
+	switch {
+	case isPath, rev == w.text && len(paths) == 0, specMagic().MatchString(w.text):
+		r.pathspec(Read, w.text)
+	case strings.HasPrefix(w.text, ":/"): // it looks for a commit
+		r.revs++
+	default:
+		r.blobs++
 	}
 	return ""
+}
+
+// specMagic matches what is no path in the index, but a pathspec that says how it is read.
+var specMagic = language.Compiled(`^:[(!^]`)
+
+// plainMagic matches the start of a pathspec from the top of the repository, otherwise read as it stands; leftOut, of
+// what is left out.
+var (
+	plainMagic = language.Compiled(`^:(/:?|:|\((top|literal|,)*\))`)
+	leftOut    = language.Compiled(`^:/?([!^]|\([a-z,]*exclude[a-z,]*\))`)
+)
+
+// pathspec notes what a pathspec of git narrows it to. In one, * does not stop at a slash.
+func (r *reading) pathspec(kind Kind, text string) {
+	if left := leftOut().FindString(text); left != "" {
+		if names := language.Except(text[len(left):]); names != nil {
+			r.specs = append(r.specs, Access{Path: ".", Only: names})
+		}
+		return
+	}
+	name := strings.TrimPrefix(text, plainMagic().FindString(text))
+	switch {
+	case strings.HasPrefix(name, ":"):
+		r.specs = append(r.specs, Access{Path: ".", Only: []string{language.AnyName}})
+	case strings.ContainsAny(name, `*?[\`):
+		r.specs = append(r.specs, Access{Path: ".", Only: []string{language.Spanning(name)}})
+	default:
+		r.specs = append(r.specs, Access{Path: cmp.Or(name, "."), Kind: kind})
+	}
 }
 
 // lineRange is what -L of git log and git blame takes: numbers or patterns, for git log with a file behind a colon.

@@ -708,7 +708,7 @@ func (w *walk) reachFrom(list []Access, at places, a Access) []Access {
 			full.Path = place
 		}
 		is := func(b Access) bool {
-			return b.Path == full.Path && b.Kind == full.Kind && slices.Equal(b.Only, full.Only)
+			return b.Path == full.Path && b.Kind == full.Kind && b.Past == full.Past && slices.Equal(b.Only, full.Only)
 		}
 		if full.Path != "" && !slices.ContainsFunc(list, is) {
 			list = append(list, full)

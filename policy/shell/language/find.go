@@ -16,13 +16,20 @@ func Find(words []string) (Use, error) {
 	}
 	words = use.findFolders(words)
 	var first error
+	isNamed, isOpen := false, false // whether one of the choices is for all names
 	for last := ""; len(words) > 0; {
-		use.findNames(words, last == "!" || last == "-not")
+		if findOr.Has(words[0]) {
+			isNamed, isOpen = false, isOpen || !isNamed
+		}
+		isNamed = use.findNames(words, last == "!" || last == "-not") || isNamed
 		var err error
 		last = words[0]
 		if words, err = use.findTest(words[0], words[1:]); first == nil {
 			first = err
 		}
+	}
+	if len(use.Names) > 0 && (isOpen || !isNamed) {
+		use.Names = append(use.Names, "*")
 	}
 	if first != nil {
 		return use, first
@@ -33,10 +40,14 @@ func Find(words []string) (Use, error) {
 	return use, nil
 }
 
-// findNames notes the names that a test is for. What is pruned before another test is not looked for.
-func (u *Use) findNames(words []string, negated bool) {
-	if len(words) < 2 || len(words) > 3 && words[2] == "-prune" && findOr.Has(words[3]) {
-		return
+// findNames notes the names that a test is for, and reports whether it is for some. What is pruned before another
+// choice is not looked for.
+func (u *Use) findNames(words []string, negated bool) bool {
+	switch {
+	case len(words) < 2:
+		return false
+	case len(words) > 3 && words[2] == "-prune" && findOr.Has(words[3]):
+		return true
 	}
 	pattern, value := "", strings.ToLower(words[1])
 	switch words[0] {
@@ -45,9 +56,9 @@ func (u *Use) findNames(words []string, negated bool) {
 	case "-path", "-wholename", "-ipath", "-iwholename":
 		pattern = Spanning(value)
 	case "-regex", "-iregex":
-		pattern = Glob(words[1])
+		pattern = Glob(words[1], true)
 	default:
-		return
+		return false
 	}
 	switch {
 	case !negated:
@@ -55,6 +66,7 @@ func (u *Use) findNames(words []string, negated bool) {
 	case pattern == AnyName || strings.ContainsAny(pattern, `?[\`): // all but those may be a single one
 		u.Names = append(u.Names, AnyName)
 	}
+	return !negated
 }
 
 // findOr are what stands between tests of which one is enough.
@@ -85,8 +97,9 @@ func Except(glob string) []string {
 	return nil
 }
 
-// Glob is a pattern of file names, with braces, that matches at least what a regular expression does.
-func Glob(regexp string) string {
+// Glob is a pattern of file names, with braces, that matches at least what a regular expression does: one on whole
+// paths, or on names alone.
+func Glob(regexp string, isPath bool) string {
 	switch {
 	case strings.Trim(regexp, "^$.*") == "":
 		return "*"
@@ -94,6 +107,9 @@ func Glob(regexp string) string {
 		return AnyName
 	}
 	glob := roughly.Replace(strings.ToLower(regexp))
+	if isPath {
+		glob = spans.Replace(glob)
+	}
 	if strings.Count(glob, "{") != strings.Count(glob, "}") {
 		return AnyName
 	}
@@ -106,7 +122,9 @@ func Glob(regexp string) string {
 // plainRegexp matches expressions that are text, dots, .* and .+, and choices of them.
 var plainRegexp = Compiled(`^\^?([A-Za-z0-9_/ @:%=~"'-]|\\[./_-]|\.[*+]?|\(|\\\(|\||\\\||(\)|\\\)))*\$?$`)
 
-var roughly = strings.NewReplacer(`\.`, ".", `\/`, "/", `\_`, "_", `\-`, "-", `.*`, spanning, `.+`, spanning, ".", "{?,/}",
+var spans = strings.NewReplacer("*", spanning, "?", "{?,/}")
+
+var roughly = strings.NewReplacer(`\.`, ".", `\/`, "/", `\_`, "_", `\-`, "-", `.*`, "*", `.+`, "*", ".", "?",
 	"^", "", "$", "", `\(`, "{", `\)`, "}", "(", "{", ")", "}", `\|`, ",", "|", ",")
 
 // findLeading are flags that come before the folders: about links, optimisation, and BSD's -E -d -s -x.

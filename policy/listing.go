@@ -1,0 +1,130 @@
+package policy
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nod/policy/shell"
+)
+
+// A listing is what lies below a folder.
+type listing struct {
+	byName map[string][]node // by their folded names
+	isPart bool              // there is more than anybody would look at
+}
+
+// A node is a file or folder in a listing.
+type node struct {
+	path     string // below the folder
+	isFolder bool
+}
+
+// maxListed is how many names are looked at below one folder, and all folders of a call share maxLooked.
+const maxListed = maxLooked / 2
+
+// holds reports whether a folder that is read as a whole holds, or held, something that a pattern for any folder
+// matches. Of what a repository held at any time nobody can tell.
+func (f *facts) holds(a *access, pat *pattern) bool {
+	root := a.real
+	if a.kind != shell.Tree || a.source == fromWords || root == "" {
+		return false
+	}
+	if a.past {
+		info, err := os.Lstat(filepath.FromSlash(root))
+		if err == nil && !info.IsDir() {
+			return false
+		}
+		if err != nil { // a revision, or what is gone
+			root = path.Dir(root)
+		}
+		if top := f.project(); root == f.cwd().real || err != nil {
+			root = fold(top)
+		}
+		return pat.mayLieBelow(root) && (len(a.only) == 0 || slices.ContainsFunc(a.only, pat.mayNarrow))
+	}
+	if !pat.mayLieBelow(root) {
+		return false
+	}
+	return f.list(root).has(pat, a)
+}
+
+// mayLieBelow reports whether something below a folder may match.
+func (p *pattern) mayLieBelow(folder string) bool {
+	return len(p.starts) == 0 || slices.ContainsFunc(p.starts, func(start string) bool {
+		return isWithin(fold(folder), start) || isWithin(start, fold(folder))
+	})
+}
+
+// list is what lies below a folder. Links are not followed, and what git keeps is no file of the project.
+func (f *facts) list(root string) *listing {
+	if l := f.listings[root]; l != nil {
+		return l
+	}
+	if f.listings == nil {
+		f.listings = map[string]*listing{}
+	}
+	l := &listing{byName: map[string][]node{}}
+	f.listings[root] = l
+	left := maxListed
+	for queue := []string{""}; len(queue) > 0; queue = queue[1:] {
+		folder, err := openFolder(filepath.Join(filepath.FromSlash(root), queue[0]))
+		if err != nil {
+			continue
+		}
+		entries, _ := folder.ReadDir(left + 1)
+		folder.Close()
+		if left -= len(entries); left < 0 || len(f.listings) > maxListings {
+			l.isPart = true
+			return l
+		}
+		for _, e := range entries {
+			n := node{path.Join(queue[0], e.Name()), e.IsDir()}
+			name := foldName(e.Name())
+			if l.byName[name] = append(l.byName[name], n); n.isFolder && n.path != ".git/objects" {
+				queue = append(queue, n.path)
+			}
+		}
+	}
+	return l
+}
+
+// maxListings is how many folders of one call are looked through.
+const maxListings = 8
+
+// has reports whether something that an access reads is there that the pattern matches, or whether nobody knows.
+func (l *listing) has(pat *pattern, a *access) bool {
+	matches := func(n node) bool {
+		return (n.isFolder || a.selects(n.path)) && slices.ContainsFunc(a.paths(), func(root string) bool {
+			return pat.match(strings.TrimSuffix(root, "/") + "/" + n.path)
+		})
+	}
+	if l.isPart {
+		return len(a.only) == 0 || slices.ContainsFunc(a.only, pat.mayNarrow)
+	}
+	for _, name := range pat.lastNames() {
+		if !isWild(name) && slices.ContainsFunc(l.byName[name], matches) {
+			return true
+		}
+		for other, nodes := range l.byName {
+			if isWild(name) && matchName(name, other) && slices.ContainsFunc(nodes, matches) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// selects reports whether the patterns of an access select a file, going by its name.
+func (a *access) selects(file string) bool {
+	name := foldName(path.Base(file))
+	return len(a.only) == 0 || slices.ContainsFunc(a.only, func(glob string) bool {
+		globs, ok := expandBraces(glob)
+		return !ok || slices.ContainsFunc(globs, func(g string) bool {
+			parts := globParts(g)
+			return len(parts) > 0 && matchName(parts[len(parts)-1], name)
+		})
+	})
+}

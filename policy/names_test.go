@@ -405,7 +405,8 @@ func TestMayMatch(t *testing.T) {
 		{"{" + strings.Repeat("a,", 100) + "b}", true, true}, {strings.Repeat("a/", 20) + "b", true, true}, {
 			`\.env`, true, true,
 		},
-		{"src/[ab]/*.go", false, false}, {"app/(auth)/[id]/*.tsx", false, false}, {"[", true, true}, {"", false, false}, {"}{", false, false},
+		{"app/(auth)/[id]/*.tsx", false, false},
+		{"src/[ab]/*.go", false, false}, {"[", true, true}, {"", false, false}, {"}{", false, false},
 	}
 	for _, tt := range tests {
 		if got := mayMatchSecret(tt.glob); got != tt.pattern {

@@ -24,7 +24,8 @@ func TestListedNames(t *testing.T) {
 // that no entry knows, too.
 func TestListedNamesAreAnyWord(t *testing.T) {
 	programs := []string{
-		"rg foo %s", "rg -c -e foo %s", "rg -e foo -- %s", "find %s -type f", "sort %s", "git log %s", "git diff %s", "xxd %s",
+		"rg foo %s", "rg -c -e foo %s", "rg -e foo -- %s", "find %s -type f", "sort %s", "git log %s", "git diff %s",
+		"xxd %s",
 		"xxd a.go %s", "awk 1 %s", "awk 1 ./a %s", "sed -n 1p %s", "jq . %s", "tail -n 5 %s", "uniq %s", "diff a.go %s",
 		"cat %s", "wc -l %s", "grep foo %s", "grep -c -e foo %s", "echo %s", "tree %s", "fd x %s", "file %s", "md5sum %s",
 		"env rg foo %s", "timeout 5 find %s", "nice rg foo %s", "date %s", "cut -f1 %s", "test -f %s", "printf x %s",

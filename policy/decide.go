@@ -157,6 +157,7 @@ type facts struct {
 	isKnown   bool      // tool is in the catalogue
 	buf       [2]access // the accesses of the usual input, without an allocation
 	listings  map[string]*listing
+	meant     map[meaningKey]bool
 
 	tree                    any // the input, decoded
 	isTree                  bool

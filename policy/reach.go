@@ -178,7 +178,7 @@ func (f *facts) mayLeak() Decision {
 		a := &reached[i]
 		words := a.source == fromWords
 		switch {
-		case f.policy.leaks(a):
+		case f.policy.leaks(a), slices.ContainsFunc(a.only, func(glob string) bool { return f.isMeant(glob, a.whole) }):
 			return askSecrets
 		case !words && (a.lost || a.relative && strings.HasPrefix(a.clean, "..")):
 			worst = askLost
@@ -198,7 +198,7 @@ func isOdd(path string) bool {
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
-// leaks reports whether an access may bring secrets, or what nod keeps, to light.
+// leaks reports whether the path of an access may bring secrets, or what nod keeps, to light.
 func (c *Compiled) leaks(a *access) bool {
 	g := &c.guard
 	for _, path := range a.paths() {
@@ -210,7 +210,27 @@ func (c *Compiled) leaks(a *access) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(a.only, func(glob string) bool { return secrets().mayMatch(glob, a.whole) })
+	return false
+}
+
+// isMeant reports whether a pattern may be meant for what keeps secrets.
+func (f *facts) isMeant(glob string, all bool) bool {
+	key := meaningKey{glob, all}
+	is, isKnown := f.meant[key]
+	if !isKnown {
+		is = secrets().mayMatch(glob, all)
+		if f.meant == nil {
+			f.meant = map[meaningKey]bool{}
+		}
+		f.meant[key] = is
+	}
+	return is
+}
+
+// A meaningKey is a pattern, and whether one for all files counts.
+type meaningKey struct {
+	glob string
+	all  bool
 }
 
 // isInside reports whether all that the access reaches matches a pattern, as text and with links followed.

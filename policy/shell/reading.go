@@ -536,6 +536,7 @@ func (r *reading) finish() {
 	} else if len(r.accesses) == 0 && r.program.traits[traitHere] {
 		r.accesses = []Access{{Path: ".", Kind: Look}}
 	}
+	r.spend(len(r.only) * (stepsPattern + len(r.accesses)))
 	for i := range r.accesses {
 		a := &r.accesses[i]
 		if deep && a.Kind == Read {

@@ -149,8 +149,8 @@ func (w *walk) finish() Analysis {
 // steps and no time, so that a command is read alike each time.
 type budget struct{ left int }
 
-// The steps for any command, for each byte of it, and what reading costs: a program, a word, a byte of a script, and
-// a path, which is then looked for on the disk.
+// The steps for any command, for each byte of it, and what reading costs: a program, a word, a byte of a script, a path,
+// which is then looked for on the disk, and a pattern.
 const (
 	stepsAtLeast = 100_000
 	stepsPerByte = 100
@@ -158,6 +158,7 @@ const (
 	stepsWord    = 20
 	stepsParse   = 10
 	stepsAccess  = 100
+	stepsPattern = 2000 // of names, which is compared with all that keep secrets
 )
 
 func newBudget(command string) *budget { return &budget{stepsAtLeast + stepsPerByte*len(command)} }

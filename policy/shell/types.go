@@ -387,6 +387,7 @@ func find(r *reading, all []string) string {
 	use, err := language.Find(all)
 	r.use(use)
 	r.names, r.finds = use.Names, true
+	r.spend(stepsPattern * len(use.Names))
 	isListed := slices.ContainsFunc(use.Trees, func(start string) bool { return !spellsNames(start) })
 	for _, run := range use.Runs {
 		var inner []word
@@ -540,6 +541,7 @@ func (r *reading) pathspec(kind Kind, text string) {
 	case strings.HasPrefix(name, ":"):
 		r.specs = append(r.specs, Access{Path: ".", Only: []string{language.AnyName}})
 	case strings.ContainsAny(name, `*?[\`):
+		r.spend(stepsPattern)
 		r.specs = append(r.specs, Access{Path: ".", Only: []string{language.Spanning(name)}})
 	default:
 		r.specs = append(r.specs, Access{Path: cmp.Or(name, "."), Kind: kind})

@@ -78,7 +78,7 @@ func anyBody(r *rand.Rand) Body {
 		})}
 	}
 	return Approve{
-		text(), json.RawMessage(pick(r, inputs)), policy.Class(text()), text(), text(), several(r, text),
+		text(), json.RawMessage(pick(r, inputs)), policy.Class(text()), text(), text(), coin(), several(r, text),
 	}
 }
 

@@ -232,6 +232,7 @@ func TestDeniedInEveryReading(t *testing.T) {
 		`$'rm' -rf build`, `$'\x72m' -rf build`, `$"rm" -rf build`, `r"$x"m -rf build`, `rm$x -rf build`, `rm "$x" -rf build`,
 		`rm * -rf`, `rm build $'-rf'`, `r[m] -rf build`, `/bin/r? -rf build`, `rm${IFS}-rf${IFS}build`, `{rm,-rf,build}`,
 		`${x:-rm} -rf build`, `$(echo rm) -rf build`, `echo -rf build | xargs rm`, `\rm -rf build`, `"rm" '-rf' build`,
+		"zsh -c 'foreach x (a b)\nrm -rf build\nend'", "zsh -c 'for x (a b)\nrm -rf build'",
 		`x=privatX.txt; bash -c 'cat "$x"'; sh -c "cat $x:s/X/e/"`, `x=privatX.txt; git show "HEAD:$x:s/X/e/"`,
 	} {
 		denied(line)

@@ -132,12 +132,15 @@ func looksLikePath(s string) bool {
 func (w *walk) script(text string, at places) {
 	if w.nested == maxNested || len(text) > language.MaxLength || !w.spend(stepsParse*len(text)) {
 		w.Opaque = true
+		w.bind("It runs a script that is longer or deeper than nod reads.")
 		w.runsAnything()
 		return
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		w.Opaque = true
+		w.bind("It runs a script that is not valid shell, or not in a form that nod can read.")
+		w.readText(text, at)
 		return
 	}
 	source := w.source

@@ -537,13 +537,18 @@ func (r *reading) finish() {
 		r.accesses = []Access{{Path: ".", Kind: Look}}
 	}
 	r.spend(len(r.only) * (stepsPattern + len(r.accesses)))
-	for i := range r.accesses {
+	for i := range len(r.accesses) {
 		a := &r.accesses[i]
+		named := *a
 		if deep && a.Kind == Read {
 			a.Kind = kind
 		}
-		if a.Kind == Tree || deep {
-			a.Only = slices.Concat(a.Only, r.only)
+		if a.Kind != Tree && !deep {
+			continue
+		}
+		a.Only = slices.Concat(a.Only, r.only)
+		if len(r.only) > 0 && named.Kind == Read { // a file that is named is read, whatever narrows what lies in a folder
+			r.accesses = append(r.accesses, named)
 		}
 	}
 }

@@ -14,8 +14,9 @@ type Pattern struct {
 	Flags []string `json:"flags,omitempty"` // with their values, where the value could say what is done
 	Text  string   `json:"text,omitempty"`
 
-	begins bool     // more words may follow those that lead: a person wrote it into a rule
-	also   []string // flags that a person saw in other answers about the same words
+	begins  bool       // more words may follow those that lead: a person wrote it into a rule
+	spelled [][]string // the ways to write its words, for rules that ask or deny
+	also    []string   // flags that a person saw in other answers about the same words
 }
 
 // Also returns the pattern as it is for a person who saw more flags in commands with the same words.
@@ -53,6 +54,7 @@ func ParsePattern(text string) (Pattern, error) {
 	if t.Text == "" {
 		t.Words, t.begins = append(slices.Clone(t.Words), parts[0].args...), true
 	}
+	t.spelled = programs().spellings(t.Words)
 	return t, nil
 }
 
@@ -155,22 +157,22 @@ func (t Pattern) Meets(p Part) bool {
 	if p.varies && len(p.Argv) == 0 {
 		return true
 	}
-	if len(t.Words) == 0 || len(p.Argv) == 0 || baseName(p.Argv[0]) != baseName(t.Words[0]) {
-		return false
-	}
-	return p.varies || t.leads(p) && !slices.ContainsFunc(t.Flags, func(f string) bool { return !hasFlag(p.Argv[1:], f) })
+	return len(p.Argv) > 0 && slices.ContainsFunc(t.spelled, func(words []string) bool {
+		return baseName(p.Argv[0]) == words[0] && (p.varies || leadBy(words, p))
+	}) && (p.varies || !slices.ContainsFunc(t.Flags, func(f string) bool { return !p.hasFlag(f) }))
 }
 
-// leads reports whether the words of the pattern lead a part: going by the program's entry, or where there is none,
-// by their order.
-func (t Pattern) leads(p Part) bool {
-	if words := append(slices.Clone(p.lead), p.args...); len(p.lead) > 0 {
-		return len(words) >= len(t.Words) && slices.Equal(words[1:len(t.Words)], t.Words[1:])
+// leadBy reports whether words lead a part: going by the program's entry, or where that does not say, by their order.
+func leadBy(words []string, p Part) bool {
+	given, isAnywhere := append(slices.Clone(p.lead), p.args...), p.mayLeadElse()
+	if isAnywhere {
+		given = valuesApart(p.Argv)
 	}
 	at := 1
-	for _, want := range t.Words[1:] {
-		i := slices.Index(p.Argv[at:], want)
-		if i < 0 {
+	for n := 1; n < len(words); n++ {
+		isMeant := func(word string) bool { return programs().means(words[:n], words[n], word) }
+		i := slices.IndexFunc(given[min(at, len(given)):], isMeant)
+		if i < 0 || i > 0 && !isAnywhere {
 			return false
 		}
 		at += i + 1
@@ -178,12 +180,43 @@ func (t Pattern) leads(p Part) bool {
 	return true
 }
 
-// hasFlag reports whether a flag, perhaps with its value behind a blank, is among words.
-func hasFlag(words []string, flag string) bool {
+// mayLeadElse reports whether other words than those that the entry finds may say what a part does: nod does not read
+// those of a program that runs what it is told, and the word behind a flag that nod does not know may be its value.
+func (p Part) mayLeadElse() bool {
+	if len(p.lead) == 0 || p.entry == nil || p.entry.kind == told {
+		return true
+	}
+	isOdd := func(word string) bool {
+		return isFlag(word) && !slices.ContainsFunc([]*program{p.entry, programs().find(p.lead[0])}, func(e *program) bool {
+			return e != nil && e.lists(flagName(word)) && e.flags[flagName(word)].never == ""
+		})
+	}
+	return slices.ContainsFunc(p.Argv[1:], isOdd)
+}
+
+// valuesApart are words in which the values of flags stand by themselves.
+func valuesApart(words []string) []string {
+	var out []string
+	for _, w := range words {
+		if name, value, ok := strings.Cut(w, "="); ok && isFlag(w) {
+			out = append(out, name, value)
+			continue
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// hasFlag reports whether a flag, perhaps with its value behind a blank and perhaps abbreviated, is among the words.
+func (p Part) hasFlag(flag string) bool {
 	name, value, hasValue := strings.Cut(strings.TrimPrefix(flag, markOperand), " ")
+	if !hasValue && isFlag(name) {
+		name, value, hasValue = strings.Cut(name, "=")
+	}
+	words := valuesApart(p.Argv)
 	for i, w := range words {
 		bundled := len(name) == 2 && isFlag(w) && !strings.HasPrefix(w, "--") && strings.Contains(w, name[1:])
-		if w != name && !strings.HasPrefix(w, name+"=") && !bundled {
+		if w != name && !bundled && !p.entry.abbreviates(w, name) {
 			continue
 		}
 		if !hasValue || i+1 < len(words) && words[i+1] == value {

@@ -20,6 +20,10 @@ import (
 //	screen   programs, without an entry, that could answer nod's own prompts, unless one of the words behind the word
 //	         unless comes first
 //	setting  variables that may be set for a command, or the start of their names and *, and the type of their values
+//	alias    names of what is the same, divided by commas, perhaps behind words that they share and a colon:
+//	         npm: install, i. Rules that ask or deny hold for each of them when they name one
+//	abbreviates  a program, or a command of it, that takes the start of the word behind it for the word, or with ... of
+//	         any; perhaps a colon and words that are none's start. Rules that ask or deny hold for all that is meant
 //	program  starts an entry: the names, divided by commas, of programs that read their words alike. A name
 //	         may have several words: "git log", "npm run". More such lines right behind it have more names. A
 //	         blank line ends the entry.
@@ -179,13 +183,18 @@ type catalogue struct {
 
 	settings map[string]*wordType // by the names of variables
 
+	aliases     map[string][]string // of what programs do, other names
+	abbreviated map[string]bool     // behind what the start of a word will do
+	whole       map[string]bool     // words that are none's start, with those before them
+
 	restrains, extends, prints language.Words // flags that mean the same in all programs
 }
 
 func newCatalogue() catalogue {
 	return catalogue{
 		entries: map[string]*entry{}, subs: map[string]bool{}, screen: map[string]language.Words{},
-		settings: map[string]*wordType{},
+		settings: map[string]*wordType{}, aliases: map[string][]string{}, abbreviated: map[string]bool{},
+		whole: map[string]bool{},
 	}
 }
 
@@ -254,6 +263,12 @@ func (c *catalogue) read(file, text string) error {
 			if err := c.setting(strings.Fields(rest)); err != nil {
 				return fmt.Errorf("%s:%d: %w", file, n, err)
 			}
+		case keyword == "alias":
+			if !c.alias(rest) {
+				return fmt.Errorf("%s:%d: alias: want several names", file, n)
+			}
+		case keyword == "abbreviates":
+			c.abbreviate(rest)
 		case keyword == "program":
 			if now == nil || len(now.text) > 0 {
 				now = &entry{file: file, line: n}

@@ -1,0 +1,120 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"nod/policy/shell/language"
+)
+
+// Programs have more names for what they do than one, and some take the start of a name for it. Rules that ask or deny
+// hold for all that a command may mean. Rules and grants that allow hold only for what they spell.
+
+// maxSpellings bounds how many ways there are to write one command.
+const maxSpellings = 200
+
+// alias files names of what is the same, perhaps behind words that they share: npm: install, i.
+func (c catalogue) alias(text string) bool {
+	start, list, ok := strings.Cut(text, ":")
+	if !ok {
+		start, list = "", text
+	}
+	var names []string
+	for name := range strings.SplitSeq(list, ",") {
+		names = append(names, strings.Join(strings.Fields(start+" "+name), " "))
+	}
+	if len(names) < 2 || slices.Contains(names, start) {
+		return false
+	}
+	for _, name := range names {
+		others := slices.DeleteFunc(slices.Clone(names), func(o string) bool { return o == name })
+		c.aliases[name] = append(c.aliases[name], others...)
+	}
+	return true
+}
+
+// abbreviate notes a program, or its command, which takes the start of the words behind it for them, except of those
+// that are words themselves.
+func (c catalogue) abbreviate(text string) {
+	name, words, _ := strings.Cut(text, ":")
+	c.abbreviated[name] = true
+	for word := range strings.FieldsSeq(words) {
+		c.whole[name+" "+word] = true
+	}
+}
+
+// spellings are the ways to write what a command starts with: as it is, and with aliases.
+func (c catalogue) spellings(words []string) [][]string {
+	words = slices.Clone(words)
+	words[0] = baseName(words[0])
+	all := [][]string{words}
+	for i := 0; i < len(all); i++ {
+		for n := 1; n <= len(all[i]); n++ {
+			for _, name := range c.aliases[strings.Join(all[i][:n], " ")] {
+				next := slices.Concat(strings.Fields(name), all[i][n:])
+				isNew := !slices.ContainsFunc(all, func(o []string) bool { return slices.Equal(o, next) })
+				if isNew && len(all) < maxSpellings {
+					all = append(all, next)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// means reports whether a word may stand for another one behind the words before. One that could be the start of
+// several counts as each of them.
+func (c catalogue) means(before []string, want, word string) bool {
+	if want == word || !c.abbreviated[strings.Join(before, " ")] && !c.abbreviated[before[0]+" ..."] {
+		return want == word
+	}
+	short, long := want, word
+	if len(short) > len(long) {
+		short, long = long, short
+	}
+	name := strings.Join(before, " ") + " " + short
+	return !c.whole[name] && c.aliases[name] == nil && begins(long, short)
+}
+
+// capital is one within a word: npm reads distTag as dist-tag, and Gradle pTML as publishToMavenLocal.
+var capital = language.Compiled(`\B[A-Z]`)
+
+// begins reports whether each part of a word starts as that of another one does: d:m-f does db:migrate-fresh.
+func begins(long, short string) bool {
+	parts := func(word string) []string {
+		return strings.FieldsFunc(strings.ToLower(capital().ReplaceAllString(word, "-$0")), func(r rune) bool {
+			return r == '-' || r == ':'
+		})
+	}
+	all, starts := parts(long), parts(short)
+	if isFlag(short) || len(starts) == 0 || len(starts) > len(all) {
+		return false
+	}
+	for i, start := range starts {
+		if !strings.HasPrefix(all[i], start) {
+			return false
+		}
+	}
+	return true
+}
+
+// abbreviates reports whether a flag may stand for a longer one: the parsers of GNU, git and Python take the start of
+// one for it. A flag that the program has itself stands for no other.
+func (p *program) abbreviates(flag, long string) bool {
+	return len(flag) > 2 && isLong(flag) && strings.HasPrefix(long, flag) && (p == nil || !p.lists(flag))
+}
+
+// lists reports whether a flag, or each letter of a bundle, is among those of the entry, harmless or not.
+func (p *program) lists(flag string) bool {
+	_, ok := p.flags[flag]
+	if ok || isLong(flag) || p.traits[traitAlone] || p.traits[traitDashes] {
+		return ok
+	}
+	for _, letter := range flag[1:] {
+		f, ok := p.flags["-"+string(letter)]
+		if !ok || f.typ != nil {
+			return ok
+		}
+	}
+	return true
+}

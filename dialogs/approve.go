@@ -77,7 +77,7 @@ func (a *approvePage) machine() values {
 
 // look makes the view of the input, afresh when a file that it compares with has changed.
 func (a *approvePage) look() {
-	a.input = newInputView(a.entry.request)
+	a.input = newInputView(a.w, a.entry.request)
 	a.input.block.attach(a.w, a.w.rearm)
 	a.rawShown = false
 	a.put(a.input.block)

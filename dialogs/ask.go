@@ -27,7 +27,7 @@ func newAskPage(w *window, e *entry, h *head, b interact.Ask) *page {
 		a.Text = text
 		w.finish(p, a)
 	}
-	rows := p.rows(Tight(newMarkdown(b.Question)))
+	rows := p.rows(Tight(newMarkdown(w, b.Question)))
 	rows.add(container.New(layout.NewCustomPaddedLayout(14, 0, 8, 8), input), input.MinSize().Height)
 	p.assemble(rows.scroll.Scroll, questionFoot(w, p))
 	p.unwind = p.askDiscard(func() bool { return answer() != "" })

@@ -20,7 +20,7 @@ func newConfirmPage(w *window, e *entry, h *head, b interact.Confirm) *page {
 	p.yes.icon = theme.IconNameConfirm
 	p.no = newDecision(w, no, negativeHint(), plainButton, w.refuse)
 	p.no.icon = theme.IconNameCancel
-	p.assemble(p.rows(Tight(newMarkdown(b.Message))).scroll.Scroll, &foot{
+	p.assemble(p.rows(Tight(newMarkdown(w, b.Message))).scroll.Scroll, &foot{
 		left: []fyne.CanvasObject{p.no}, right: []fyne.CanvasObject{p.yes},
 	})
 	return p

@@ -170,7 +170,7 @@ func newQuestionView(w *window, q interact.Question, isOnly bool) *questionView 
 		next:     func() {},
 	}
 	v.hintNote, v.note = Tight(v.hint), Tight(v.problem)
-	v.words = Column(8, v.heading(isOnly), Tight(newMarkdown(q.Question)))
+	v.words = Column(8, v.heading(isOnly), Tight(newMarkdown(w, q.Question)))
 	v.input = Column(8, v.widget(w), v.hintNote, v.note)
 	v.complain("")
 	return v

@@ -12,10 +12,10 @@ type inputView struct {
 }
 
 // newInputView shows the input of an approval.
-func newInputView(r interact.Request) *inputView {
+func newInputView(w *window, r interact.Request) *inputView {
 	v := &inputView{Content: prompt.Assess(r)}
 	if v.Plan != "" {
-		v.block = newProse(planBlocks(v.Content))
+		v.block = newProse(planBlocks(w, v.Content))
 		v.Content = v.Noted(v.Lines, false)
 		return v
 	}

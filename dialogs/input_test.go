@@ -37,7 +37,7 @@ func in(folder string) interact.Requester {
 
 // viewOf is what is shown of a call that came from who.
 func viewOf(a interact.Approve, who interact.Requester) *inputView {
-	return newInputView(interact.Request{Requester: who, Body: a})
+	return newInputView(nil, interact.Request{Requester: who, Body: a})
 }
 
 func factTexts(facts []prompt.Fact) []string {

@@ -34,12 +34,13 @@ const (
 //
 // The text is a requester's, so this is a walk over an allow-list of its syntax tree, never Fyne's own
 // reading of Markdown, which loads pictures from the network and opens any link. Here nothing is loaded; a
-// link shows its whole target and opens on a click, after asking; everything else is the text that it is.
-func newMarkdown(source string) fyne.CanvasObject {
+// link shows its whole target and opens on a click, after asking; everything else is the text that it is. W is
+// the window of a prompt, nil elsewhere.
+func newMarkdown(w *window, source string) fyne.CanvasObject {
 	if len(source) > prompt.MaxMarkdownBytes {
 		return proseLabel(source)
 	}
-	m := markdown{source: []byte(source)}
+	m := markdown{w: w, source: []byte(source)}
 	root := markdownParser().Parse(text.NewReader(m.source))
 	blocks := m.blocks(root, 0)
 	if len(blocks) == 0 {
@@ -59,6 +60,7 @@ func proseLabel(source string) fyne.CanvasObject {
 
 // markdown turns a syntax tree into objects.
 type markdown struct {
+	w      *window
 	source []byte
 	count  int // blocks so far
 }
@@ -80,7 +82,7 @@ func (m *markdown) block(n ast.Node, depth int) fyne.CanvasObject {
 	}
 	switch n := n.(type) {
 	case *ast.Paragraph, *ast.TextBlock:
-		return richText(m.inlines(n, widget.RichTextStyleInline, 0))
+		return newLinkedText(m.w, m.inlines(n, widget.RichTextStyleInline, 0))
 	case *ast.Heading:
 		return m.heading(n)
 	case *ast.CodeBlock, *ast.FencedCodeBlock:
@@ -108,7 +110,7 @@ func (m *markdown) heading(n *ast.Heading) fyne.CanvasObject {
 	if n.Level <= len(headingSizes) {
 		style.SizeName = headingSizes[n.Level-1]
 	}
-	text := richText(m.inlines(n, style, 0))
+	text := newLinkedText(m.w, m.inlines(n, style, 0))
 	if n.PreviousSibling() == nil {
 		return text
 	}
@@ -284,20 +286,20 @@ func (m *markdown) link(
 	if around {
 		out = append(label, &widget.TextSegment{Text: " (", Style: style})
 	}
-	out = append(out, targetSegments(target, style)...)
+	out = append(out, m.targetSegments(target, style)...)
 	if around {
 		out = append(out, &widget.TextSegment{Text: ")", Style: style})
 	}
 	return out
 }
 
-func targetSegments(target string, style widget.RichTextStyle) []widget.RichTextSegment {
+func (m *markdown) targetSegments(target string, style widget.RichTextStyle) []widget.RichTextSegment {
 	u := webAddress(target)
 	if u == nil {
 		return spanSegments(safetext.Render(target), style)
 	}
 	link := &widget.HyperlinkSegment{Text: safetext.Render(target)[0].String()}
-	link.OnTapped = func() { askToOpen(u, target) }
+	link.OnTapped = func() { askToOpen(m.w, u, target) }
 	return []widget.RichTextSegment{link}
 }
 
@@ -311,7 +313,11 @@ func webAddress(target string) *url.URL {
 }
 
 // askToOpen shows the whole address and opens it when the human says so.
-func askToOpen(u *url.URL, target string) {
+func askToOpen(w *window, u *url.URL, target string) {
+	if w != nil {
+		w.askToOpen(u, target)
+		return
+	}
 	windows := fyne.CurrentApp().Driver().AllWindows()
 	for _, w := range windows {
 		if w.Content() == nil || !w.Content().Visible() {
@@ -320,6 +326,19 @@ func askToOpen(u *url.URL, target string) {
 		newOpenQuestion(w.Canvas(), u, target).Show()
 		return
 	}
+}
+
+// askToOpen asks in a menu, which Escape closes and behind which nothing is affirmed.
+func (w *window) askToOpen(u *url.URL, target string) {
+	if w.page == nil {
+		return
+	}
+	host, _ := prompt.HostOf(target)
+	title := newWords(tr("Open this address in the browser?"), theme.SizeNameText, theme.ColorNameForeground)
+	w.openMenu(w.page.entry, w.page.head.more, []menuItem{
+		{heading: Padded(6, menuIndent, Column(4, title, codeBlock(host), codeBlock(target))), text: tr("Cancel"), do: func() {}},
+		{text: tr("Open"), do: func() { _ = fyne.CurrentApp().OpenURL(u) }}, // the desktop tells when it cannot
+	})
 }
 
 // newOpenQuestion asks whether to open an address.

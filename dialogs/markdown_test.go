@@ -33,6 +33,8 @@ func texts(o fyne.CanvasObject, links *[]*widget.HyperlinkSegment) string {
 	case *widget.Icon:
 		return map[string]string{
 			theme.CheckButtonIcon().Name(): "[ ]", theme.CheckButtonCheckedIcon().Name(): "[x]"}[o.Resource.Name()]
+	case *linkedText:
+		return texts(&o.RichText, links)
 	case *widget.RichText:
 		for _, s := range o.Segments {
 			b.WriteString(s.Textual())
@@ -89,7 +91,7 @@ func TestMarkdown(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var links []*widget.HyperlinkSegment
-			if got := texts(newMarkdown(tt.in), &links); got != tt.want {
+			if got := texts(newMarkdown(nil, tt.in), &links); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 			if len(links) != tt.links {
@@ -108,7 +110,7 @@ func TestLinkAsksWithTheWholeAddress(t *testing.T) {
 	test.NewTempApp(t)
 	test.ApplyTheme(t, Theme("light"))
 	var links []*widget.HyperlinkSegment
-	md := newMarkdown("[docs](https://example.com/a?b=c)")
+	md := newMarkdown(nil, "[docs](https://example.com/a?b=c)")
 	texts(md, &links)
 	w := test.NewTempWindow(t, container.NewStack(md))
 	w.Resize(fyne.NewSize(600, 400))
@@ -133,11 +135,11 @@ func TestMarkdownHasLimits(t *testing.T) {
 		"rows":     "|a|b|\n|-|-|\n" + strings.Repeat("|1|2|\n", 3000),
 		"cells":    "|" + strings.Repeat("a|", 5000) + "\n|" + strings.Repeat("-|", 5000),
 	} {
-		if o := newMarkdown(in); o == nil {
+		if o := newMarkdown(nil, in); o == nil {
 			t.Errorf("%s: nothing", name)
 		}
 	}
-	if got := texts(newMarkdown(strings.Repeat("> ", 40)+"deep"), nil); !strings.Contains(got, "deep") {
+	if got := texts(newMarkdown(nil, strings.Repeat("> ", 40)+"deep"), nil); !strings.Contains(got, "deep") {
 		t.Errorf("what is too deep got lost: %q", got)
 	}
 }
@@ -156,7 +158,7 @@ func FuzzMarkdown(f *testing.F) {
 		if len(s) > 4096 {
 			t.Skip()
 		}
-		o := newMarkdown(s)
+		o := newMarkdown(nil, s)
 		o.Resize(fyne.NewSize(400, o.MinSize().Height))
 		checkInert(t, o)
 	})
@@ -179,6 +181,8 @@ func checkInert(t *testing.T, o fyne.CanvasObject) {
 		}
 	case *surface:
 		checkInert(t, o.content)
+	case *linkedText:
+		checkInert(t, &o.RichText)
 	case *widget.RichText:
 		for _, s := range o.Segments {
 			switch s := s.(type) {

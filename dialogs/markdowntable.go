@@ -50,7 +50,7 @@ func (m *markdown) cells(row ast.Node, isHeader bool, columns *tableColumns) []f
 		if cell, ok := n.(*gfm.TableCell); ok {
 			style.Alignment = cellAlignments[cell.Alignment]
 		}
-		text := richText(m.inlines(n, style, 0))
+		text := newLinkedText(m.w, m.inlines(n, style, 0))
 		columns.note(len(cells), text)
 		cells = append(cells, text)
 	}
@@ -63,7 +63,7 @@ type tableColumns struct {
 }
 
 // note makes a column wide enough for text.
-func (c *tableColumns) note(column int, text *widget.RichText) {
+func (c *tableColumns) note(column int, text *linkedText) {
 	text.Wrapping = fyne.TextWrapOff
 	c.natural[column] = max(c.natural[column], text.MinSize().Width)
 	text.Wrapping = fyne.TextWrapWord

@@ -15,7 +15,7 @@ import (
 func Past(r interact.Record, page fyne.Scrollable, aside func(work func() (show func()))) fyne.CanvasObject {
 	c := prompt.PastContent(r)
 	if c.Plan != "" {
-		return newPast(newProse(planBlocks(c)), page)
+		return newPast(newProse(planBlocks(nil, c)), page)
 	}
 	s := newSheet(c.Lines, c.Original)
 	aside(s.colour)

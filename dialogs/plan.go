@@ -9,8 +9,8 @@ import (
 )
 
 // planBlocks draws a plan as it is meant to be read, and under it, exactly, what else the input holds.
-func planBlocks(c prompt.Content) fyne.CanvasObject {
-	blocks := []fyne.CanvasObject{newMarkdown(c.Plan)}
+func planBlocks(w *window, c prompt.Content) fyne.CanvasObject {
+	blocks := []fyne.CanvasObject{newMarkdown(w, c.Plan)}
 	if c.Beside != "" {
 		blocks = append(blocks, proseLabel(tr("with")), codeBlock(c.Beside))
 	}

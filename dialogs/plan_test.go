@@ -125,7 +125,7 @@ func TestPlanShowsWhatElseTheInputHolds(t *testing.T) {
 	input := call(t, prompt.ExitPlanMode, object{"plan": "do it", "allowedPrompts": "push\u202e to main"}).Input
 	s.open(request("1", interact.Approve{Tool: prompt.ExitPlanMode, Input: input}))
 	v := viewOf(interact.Approve{Tool: prompt.ExitPlanMode, Input: input}, in("/"))
-	shown := texts(planBlocks(v.Content), nil)
+	shown := texts(planBlocks(nil, v.Content), nil)
 	if !strings.Contains(shown, "allowedPrompts") || !strings.Contains(shown, "U+202E") {
 		t.Errorf("shown: %s", shown)
 	}

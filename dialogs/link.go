@@ -1,0 +1,132 @@
+package dialogs
+
+import (
+	"image/color"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+)
+
+// linkedText is a text of Fyne's with links of nod's own in place of Fyne's, which swallow Escape and all other keys
+// and do not tell the window that it has lost the focus.
+type linkedText struct {
+	widget.RichText
+	w *window // nil outside a prompt
+}
+
+func newLinkedText(w *window, segments []widget.RichTextSegment) *linkedText {
+	t := &linkedText{w: w}
+	t.Segments, t.Wrapping, t.Scroll = segments, fyne.TextWrapWord, fyne.ScrollNone
+	t.ExtendBaseWidget(t)
+	return t
+}
+
+// CreateRenderer implements [fyne.Widget].
+func (t *linkedText) CreateRenderer() fyne.WidgetRenderer {
+	return &linkedRenderer{t.RichText.CreateRenderer(), t.w, map[*widget.Hyperlink]*link{}}
+}
+
+// linkedRenderer draws a link where Fyne's own would stand.
+type linkedRenderer struct {
+	fyne.WidgetRenderer
+	w     *window
+	links map[*widget.Hyperlink]*link
+}
+
+// Objects implements [fyne.WidgetRenderer].
+func (r *linkedRenderer) Objects() []fyne.CanvasObject {
+	objects := r.WidgetRenderer.Objects()
+	shown := make([]fyne.CanvasObject, len(objects))
+	for i, o := range objects {
+		shown[i] = o
+		box, isBox := o.(*fyne.Container)
+		if !isBox || len(box.Objects) != 1 {
+			continue
+		}
+		if theirs, isLink := box.Objects[0].(*widget.Hyperlink); isLink {
+			shown[i] = r.link(theirs, box)
+		}
+	}
+	return shown
+}
+
+func (r *linkedRenderer) link(theirs *widget.Hyperlink, box *fyne.Container) *link {
+	l := r.links[theirs]
+	if l == nil {
+		l = &link{}
+		l.extend(l, r.w)
+		r.links[theirs] = l
+	}
+	l.open = theirs.OnTapped
+	if l.text != theirs.Text {
+		l.text = theirs.Text
+		l.Refresh()
+	}
+	if l.Position() != box.Position() {
+		l.Move(box.Position())
+	}
+	if l.Size() != box.Size() {
+		l.Resize(box.Size())
+	}
+	return l
+}
+
+// link is a link, or a row of one, in a text. It opens only after it has asked.
+type link struct {
+	hoverBase
+	text string
+	open func()
+}
+
+// CreateRenderer implements [fyne.Widget].
+func (l *link) CreateRenderer() fyne.WidgetRenderer {
+	text, ring, under := canvas.NewText("", nil), canvas.NewRectangle(color.Transparent), canvas.NewRectangle(nil)
+	under.SetMinSize(fyne.NewSize(0, 1))
+	text.TextSize = theme.SizeForWidget(theme.SizeNameText, l)
+	left := container.NewHBox(container.NewStack(ring, text, container.NewBorder(nil, under, nil, nil)))
+	return newPainted(left, func() {
+		text.Text, text.Color = l.text, colorOf(l, theme.ColorNameHyperlink)
+		ring.CornerRadius, ring.StrokeWidth, ring.StrokeColor = 3, 0, color.Transparent
+		if l.focused {
+			ring.StrokeWidth, ring.StrokeColor = 2, colorOf(l, theme.ColorNamePrimary)
+		}
+		under.FillColor = color.Transparent
+		if l.hovered {
+			under.FillColor = text.Color
+		}
+		text.Refresh()
+		ring.Refresh()
+		under.Refresh()
+	})
+}
+
+// Tapped implements [fyne.Tappable].
+func (l *link) Tapped(*fyne.PointEvent) {
+	takeFocus(l)
+	l.open()
+}
+
+// Cursor implements [desktop.Cursorable].
+func (l *link) Cursor() desktop.Cursor { return desktop.PointerCursor }
+
+// TypedKey implements [fyne.Focusable].
+func (l *link) TypedKey(ev *fyne.KeyEvent) {
+	switch {
+	case !presses(ev):
+		l.passOn(ev)
+	case l.w != nil:
+		l.w.pressing(l.open)()
+	default:
+		l.open()
+	}
+}
+
+// AccessibilityLabel implements [fyne.Accessible].
+func (l *link) AccessibilityLabel() string { return l.text }
+
+// AccessibilityRole implements [fyne.Accessible].
+func (l *link) AccessibilityRole() fyne.AccessibleRole { return fyne.AccessibleRoleLink }

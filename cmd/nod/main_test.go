@@ -372,7 +372,7 @@ func journalCommand(ts *testscript.TestScript, neg bool, args []string) {
 				Requester: interact.Requester{
 					Agent: "claude-code", IsAgent: true, Session: "s1", CWD: ts.Getenv("WORK") + "/shop",
 				},
-				Body:      interact.Approve{Tool: "Bash", Input: []byte(`{"command":"git status"}`)},
+				Body: interact.Approve{Tool: "Bash", Input: []byte(`{"command":"git status"}`)},
 			},
 			Why:    policy.Decision{Effect: policy.Allow, Rule: "built-in", Reason: "it only reads", Class: policy.ReadOnly},
 			Answer: interact.Answer{Outcome: interact.Allowed, By: interact.ByPolicy, Rule: "built-in"},
@@ -382,7 +382,7 @@ func journalCommand(ts *testscript.TestScript, neg bool, args []string) {
 				Requester: interact.Requester{
 					Agent: "claude-code", IsAgent: true, Session: "s1", CWD: ts.Getenv("WORK") + "/shop",
 				},
-				Body:      interact.Approve{Tool: "Bash", Input: []byte("{\"command\":\"git push\\u001b[2J --force\"}")},
+				Body: interact.Approve{Tool: "Bash", Input: []byte("{\"command\":\"git push\\u001b[2J --force\"}")},
 			},
 			Why: policy.Decision{Effect: policy.Ask, Reason: "no rule matches", Class: policy.Execute},
 			Answer: interact.Answer{

@@ -73,7 +73,8 @@ func (f *fakeNotifications) signal(member string, body ...any) {
 
 // anAnnouncement is about a request in a project whose name is markup.
 func anAnnouncement(fresh bool, open func()) *announcement {
-	who := interact.Requester{Agent: "claude-code", IsAgent: true, CWD: "/src/<b>shop", Process: interact.Process{Exe: "/usr/bin/node"}}
+	who := interact.Requester{Agent: "claude-code", IsAgent: true, CWD: "/src/<b>shop",
+		Process: interact.Process{Exe: "/usr/bin/node"}}
 	r := interact.Request{Requester: who, Body: interact.Ask{}}
 	return &announcement{request: r, fresh: fresh, sound: fresh, open: open}
 }

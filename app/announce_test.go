@@ -62,7 +62,8 @@ func (a *announced) step(what, want string, d time.Duration, pending ...interact
 
 func TestAnnounce(t *testing.T) {
 	question := func(id interact.ID, agent string) interact.Request {
-		who := interact.Requester{Agent: agent, IsAgent: true, CWD: "/src/shop", Process: interact.Process{Exe: "/usr/bin/node"}}
+		who := interact.Requester{Agent: agent, IsAgent: true, CWD: "/src/shop",
+			Process: interact.Process{Exe: "/usr/bin/node"}}
 		return interact.Request{ID: id, Requester: who, Body: interact.Ask{}}
 	}
 	claude, codex, gemini := question("1", "claude-code"), question("2", "codex"), question("3", "gemini-cli")

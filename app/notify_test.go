@@ -87,7 +87,8 @@ func TestHangingServiceHoldsNobodyUp(t *testing.T) {
 }
 
 func TestNoticeText(t *testing.T) {
-	claude := interact.Requester{Agent: "claude-code", IsAgent: true, CWD: "/src/shop", Process: interact.Process{Exe: "/usr/bin/node"}}
+	claude := interact.Requester{Agent: "claude-code", IsAgent: true, CWD: "/src/shop",
+		Process: interact.Process{Exe: "/usr/bin/node"}}
 	tests := []struct {
 		name   string
 		who    interact.Requester

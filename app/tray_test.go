@@ -12,7 +12,8 @@ import (
 
 func pendingApproval(id interact.ID, agent string) interact.Request {
 	body := interact.Approve{Tool: "Bash", Input: []byte(`{"command":"npm test\n&& x"}`)}
-	who := interact.Requester{Agent: agent, IsAgent: true, CWD: "/src/my_shop", Process: interact.Process{Exe: "/usr/bin/node"}}
+	who := interact.Requester{Agent: agent, IsAgent: true, CWD: "/src/my_shop",
+		Process: interact.Process{Exe: "/usr/bin/node"}}
 	return interact.Request{ID: id, Requester: who, Body: body}
 }
 

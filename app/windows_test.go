@@ -607,8 +607,8 @@ func TestTheSettingsAreBroughtToTheScreen(t *testing.T) {
 	}
 }
 
-// A display that takes a connection and then refuses it is found out by the process only. It is tried twice: an X server
-// refuses everybody while it begins anew.
+// A display that takes a connection and then refuses it is found out by the process only. It is tried twice: an X
+// server refuses everybody while it begins anew.
 func TestWindowsWithoutAuthority(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)

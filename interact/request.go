@@ -89,8 +89,8 @@ type Requester struct {
 	CWD      string   `json:"cwd,omitempty"` // claim: absolute folder
 	// Process is verified; zero when the peer could not be determined. With a Machine it is that machine's word.
 	Process Process `json:"process,omitzero"`
-	// IsAgent says that the program that asks is known to be the agent of that name, and not only to call itself so. With a
-	// Machine it is that machine's word.
+	// IsAgent says that the program that asks is known to be the agent of that name, and not only to call itself so. With
+	// a Machine it is that machine's word.
 	IsAgent bool `json:"is_agent,omitempty"`
 	// Machine is the name, given by the person, of the paired machine whose relay asks; empty for this one. It is
 	// verified: no caller can say it.
@@ -167,7 +167,8 @@ func (r Requester) Project() string {
 	return name
 }
 
-// Claim is the name that the requester gives itself and that nothing confirms; "" where it gives none, or is that agent.
+// Claim is the name that the requester gives itself and that nothing confirms; "" where it gives none, or is that
+// agent.
 func (r Requester) Claim() string {
 	if r.IsAgent {
 		return ""
@@ -241,7 +242,7 @@ type Approve struct {
 	Class       policy.Class    `json:"class,omitempty"`       // the caller's view; can only make nod stricter
 	Description string          `json:"description,omitempty"` // the agent's own words on why
 	ToolUseID   string          `json:"tool_use_id,omitempty"`
-	Refused     bool            `json:"refused,omitempty"` // the agent's own check refused it: the user may overrule that once
+	Refused     bool            `json:"refused,omitempty"` // by the agent's own check: the user may overrule that once
 	// Suggestions are rules that the agent itself would keep, in words; the human may pick one in place of
 	// a grant of nod's.
 	Suggestions []string `json:"suggestions,omitempty"`

@@ -250,7 +250,8 @@ func (p Payload) Approve() interact.Approve {
 	}
 	_ = json.Unmarshal(p.ToolInput, &in) // a tool whose description is no text has none
 	return interact.Approve{
-		Tool: p.ToolName, Input: p.ToolInput, Description: hooks.Cut(in.Description, interact.MaxText), ToolUseID: p.ToolUseID,
+		Tool: p.ToolName, Input: p.ToolInput, Description: hooks.Cut(in.Description, interact.MaxText),
+		ToolUseID: p.ToolUseID,
 	}
 }
 

@@ -49,8 +49,8 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 	return s, nil
 }
 
-// preToolUse comes before any prompt, and an allow skips the prompt. What the policy insists on is asked about here, for
-// with --allow-all-tools nothing follows, even where the reply is "ask"; all else when Copilot CLI would ask, with
+// preToolUse comes before any prompt, and an allow skips the prompt. What the policy insists on is asked about here,
+// for with --allow-all-tools nothing follows, even where the reply is "ask"; all else when Copilot CLI would ask, with
 // [permissionRequest].
 func (p payload) preToolUse(s hooks.Step) (hooks.Step, error) {
 	if p.ToolName == "ask_user" {

@@ -29,10 +29,12 @@ const (
 	carryPatience = 10 * time.Second // how long a go-between waits for its caller
 )
 
-// Carried calls connect with an address at which a go-between, the program nod-desktop, takes one connection and carries
-// it to the session bus. The desktop's portal looks into the processes that call it, and turns away those that nobody
-// may look into. It is an error where there is no portal.
-func Carried(ctx context.Context, program string, getenv func(string) string, connect func(address string) error) error {
+// Carried calls connect with an address at which a go-between, the program nod-desktop, takes one connection and
+// carries it to the session bus. The desktop's portal looks into the processes that call it, and turns away those that
+// nobody may look into. It is an error where there is no portal.
+func Carried(
+	ctx context.Context, program string, getenv func(string) string, connect func(address string) error,
+) error {
 	if !hasPortal(ctx, getenv) {
 		return errors.New("the session bus has no portal")
 	}

@@ -34,8 +34,8 @@ func WishOf(r interact.Request) (wish, object string) {
 	return tr("has a question"), ""
 }
 
-// AgentOf is what to call the requester by, wherever it is named: the agent, where its program is known to be that; else
-// a program, by what it calls itself or by its file.
+// AgentOf is what to call the requester by, wherever it is named: the agent, where its program is known to be that;
+// else a program, by what it calls itself or by its file.
 func AgentOf(who interact.Requester) string {
 	name := safetext.Line(cmp.Or(who.Title, who.Agent), MaxName)
 	switch {

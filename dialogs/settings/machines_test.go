@@ -255,7 +255,8 @@ func TestADeviceIsInvited(t *testing.T) {
 	}
 	o.paired(func(all *operator.Peers) { all.Joining = append(all.Joining, tablet) })
 	p.fetch()
-	for _, want := range []string{"Pair this phone?", "Tablet must show these words", tablet.Fingerprint, "answer questions"} {
+	words := []string{"Pair this phone?", "Tablet must show these words", tablet.Fingerprint, "answer questions"}
+	for _, want := range words {
 		if !says(p.phone.invitation, want) {
 			t.Errorf("before it is paired nothing says %q", want)
 		}
@@ -285,7 +286,8 @@ func TestAnInvitationIsCancelled(t *testing.T) {
 	}
 }
 
-// A device with other words is sent away; one whose time is over leaves the code; and who comes back finds the question.
+// A device with other words is sent away; one whose time is over leaves the code; and who comes back finds the
+// question.
 func TestADeviceThatAsksIsSentAway(t *testing.T) {
 	o := somebody()
 	p := onMachinesPage(t, o)

@@ -33,7 +33,9 @@ func (o options) withID(id sdk.PermissionOptionId) options {
 // reject is how to say no: once if there is such an option, for good if that is all there is. An id that allows as well
 // says nothing.
 func (o options) reject() options {
-	for _, kind := range []sdk.PermissionOptionKind{sdk.PermissionOptionKindRejectOnce, sdk.PermissionOptionKindRejectAlways} {
+	for _, kind := range []sdk.PermissionOptionKind{
+		sdk.PermissionOptionKindRejectOnce, sdk.PermissionOptionKindRejectAlways,
+	} {
 		for _, p := range o.of(kind) {
 			if len(o.withID(p.OptionId)) == 1 {
 				return options{p}

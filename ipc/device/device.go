@@ -32,9 +32,10 @@
 // the header Nod-Nonce: the next request needs no trip of its own.
 //
 // POST /pair takes a [Pairing], signed with the key that it is about, and returns [Paired]. The secret is that of an
-// invitation, which the person's camera reads as https://ADDRESS:PORT/#pair=SECRET&fp=SHA256. It counts for five minutes
-// and for the first device that shows it. That device is paired once the person has compared the words at the desk with
-// those in the reply: until then, ask again. 403 with the code "invitation": it does not count, whatever the reason.
+// invitation, which the person's camera reads as https://ADDRESS:PORT/#pair=SECRET&fp=SHA256. It counts for five
+// minutes and for the first device that shows it. That device is paired once the person has compared the words at the
+// desk with those in the reply: until then, ask again. 403 with the code "invitation": it does not count, whatever the
+// reason.
 //
 // GET /prompts?after=CURSOR returns the [Prompts] that are pending and not put off, oldest first. With the cursor of
 // the last reply it waits for something else to say, 25 seconds at most; without one it returns at once. 401 with the

@@ -38,8 +38,8 @@ func (r *rates) allow(from netip.Addr) bool {
 	return one.Allow()
 }
 
-// peerAddress is where a connection comes from. Each address of IPv6 is one of its own: devices of one network share the
-// rest of it.
+// peerAddress is where a connection comes from. Each address of IPv6 is one of its own: devices of one network share
+// the rest of it.
 func peerAddress(remote string) netip.Addr {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"nod/policy"
 )
 
-// A call that the classifier of Claude Code refused runs only if the user overrules that, and then only this call, once,
-// and soon.
+// A call that the classifier of Claude Code refused runs only if the user overrules that, and then only this call,
+// once, and soon.
 func TestAppeal(t *testing.T) {
 	const (
 		bash  = "06-PreToolUse-Bash"
@@ -29,15 +29,16 @@ func TestAppeal(t *testing.T) {
 		asked         int
 		refused, ran  string
 	}{
-		"overruled":         {human: allow, asked: 1, refused: retry, ran: allowed},
-		"left":              {human: deny, asked: 1},
-		"closed":            {human: dismiss, asked: 1},
-		"a rule allows":     {human: deny, before: policy.Allow, ran: preToolAllows},
-		"a rule denies":     {human: allow, before: policy.Deny, ran: preTool("deny", "the test says so")},
-		"a rule denies now": {human: allow, later: policy.Deny, asked: 1, refused: retry, ran: preTool("deny", "the test says so")},
-		"another command":   {human: allow, again: other, asked: 1, refused: retry},
-		"another session":   {human: allow, again: elsewhere, asked: 1, refused: retry},
-		"too late":          {human: allow, after: 6 * time.Minute, asked: 1, refused: retry},
+		"overruled":     {human: allow, asked: 1, refused: retry, ran: allowed},
+		"left":          {human: deny, asked: 1},
+		"closed":        {human: dismiss, asked: 1},
+		"a rule allows": {human: deny, before: policy.Allow, ran: preToolAllows},
+		"a rule denies": {human: allow, before: policy.Deny, ran: preTool("deny", "the test says so")},
+		"a rule denies now": {human: allow, later: policy.Deny, asked: 1, refused: retry,
+			ran: preTool("deny", "the test says so")},
+		"another command": {human: allow, again: other, asked: 1, refused: retry},
+		"another session": {human: allow, again: elsewhere, asked: 1, refused: retry},
+		"too late":        {human: allow, after: 6 * time.Minute, asked: 1, refused: retry},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

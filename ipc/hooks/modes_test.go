@@ -171,10 +171,13 @@ func TestQwenAsksOnce(t *testing.T) {
 	}
 }
 
-// What the user said of a command counts when Codex then asks whether it may leave the sandbox, but not when it wants to
-// reach a host, nor where no rule had nod ask about the command.
+// What the user said of a command counts when Codex then asks whether it may leave the sandbox, but not when it wants
+// to reach a host, nor where no rule had nod ask about the command.
 func TestOneWindowForACallOfCodex(t *testing.T) {
-	const command, escalated, network = "04-PreToolUse-Bash", "05-PermissionRequest-Bash", "09-PermissionRequest-Bash-network"
+	const (
+		command, escalated = "04-PreToolUse-Bash", "05-PermissionRequest-Bash"
+		network            = "09-PermissionRequest-Bash-network"
+	)
 	for name, tt := range map[string]struct {
 		calls   []string
 		rule    bool

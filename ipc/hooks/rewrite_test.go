@@ -9,8 +9,8 @@ import (
 	"nod/policy"
 )
 
-// Where Claude Code sends PermissionRequest with the call as other hooks have left it, nod's rules allow there. In other
-// modes and releases they allow in PreToolUse, until another hook has been seen to change what they allowed.
+// Where Claude Code sends PermissionRequest with the call as other hooks have left it, nod's rules allow there. In
+// other modes and releases they allow in PreToolUse, until another hook has been seen to change what they allowed.
 func TestAnotherHooksRewrite(t *testing.T) {
 	const bash = "06-PreToolUse-Bash"
 	for _, tt := range []struct {

@@ -83,7 +83,8 @@ type Operator interface {
 	SettlePeers(ctx context.Context, seen []remote.Peer, accept bool) error
 	// ForgetApprovals has a machine end what was allowed there for longer than once.
 	ForgetApprovals(ctx context.Context, name string) error
-	// Invite has the one device that shows what the invitation says, before that ends, ask to be paired. [Pair] lets it in.
+	// Invite has the one device that shows what the invitation says, before that ends, ask to be paired. [Pair] lets it
+	// in.
 	Invite(ctx context.Context, name string, may remote.May) (Invitation, error)
 	// WithdrawInvitation has the invitation that was made last let in nobody any more.
 	WithdrawInvitation(ctx context.Context) error

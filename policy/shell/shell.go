@@ -149,8 +149,8 @@ func (w *walk) finish() Analysis {
 // steps and no time, so that a command is read alike each time.
 type budget struct{ left int }
 
-// The steps for any command, for each byte of it, and what reading costs: a program, a word, a byte of a script, a path,
-// which is then looked for on the disk, and a pattern.
+// The steps for any command, for each byte of it, and what reading costs: a program, a word, a byte of a script, a
+// path, which is then looked for on the disk, and a pattern.
 const (
 	stepsAtLeast = 100_000
 	stepsPerByte = 100

@@ -28,7 +28,7 @@ func unreadable(command string) string {
 }
 
 // doubtful says why a readable command holds bytes that no read-only command needs. Only printable ASCII,
-// line ends and letters pass.
+// line ends, letters and, in quotes, plain marks pass.
 func doubtful(command string) string {
 	switch isASCII := ascii(command); {
 	case !isASCII && strings.ContainsRune(command, '\\'):
@@ -41,7 +41,7 @@ func doubtful(command string) string {
 		return ""
 	}
 	for _, r := range command {
-		if r >= utf8.RuneSelf && !plainLetter(r) {
+		if r >= utf8.RuneSelf && !plainLetter(r) && !plainMark(r) {
 			return "It holds " + quote(string(r)) + ", which is not a letter or may be taken for another one."
 		}
 	}
@@ -72,6 +72,22 @@ func plainLetter(r rune) bool {
 		return true
 	}
 	return false
+}
+
+// plainMark reports whether r is a mark or a picture that resembles nothing that means something to a shell or a
+// program. It may stand in quotes.
+func plainMark(r rune) bool {
+	switch {
+	case r >= 0x2758 && r <= 0x2763, strings.ContainsRune("▬⚊➖✱✲✳", r): // bars, quotes, dashes, stars
+		return false
+	case strings.ContainsRune("…•·—«»×÷±≈≠≤≥∞√∑∆°§©®", r):
+		return true
+	case r >= 0x2190 && r <= 0x21ff: // arrows
+		return true
+	case r >= 0x25a0 && r <= 0x27bf && unicode.Is(unicode.So, r): // shapes, signs, dingbats
+		return true
+	}
+	return r >= 0x1f300 && r <= 0x1faff && unicode.Is(unicode.So, r) // pictures
 }
 
 func greekOrCyrillic(r rune) bool { return r >= 0x386 && r <= 0x3ce || r >= 0x410 && r <= 0x451 }

@@ -20,6 +20,7 @@ import (
 //	screen   programs, without an entry, that could answer nod's own prompts, unless one of the words behind the word
 //	         unless comes first
 //	setting  variables that may be set for a command, or the start of their names and *, and the type of their values
+//	public   variables whose values may be shown: they hold no secrets
 //	alias    names of what is the same, divided by commas, perhaps behind words that they share and a colon:
 //	         npm: install, i. Rules that ask or deny hold for each of them when they name one
 //	abbreviates  a program, or a command of it, that takes the start of the word behind it for the word, or with ... of
@@ -49,6 +50,7 @@ import (
 //	needs    flags of which one must be there, perhaps the word with and flags without which none need be, a colon
 //	         and the reason as a sentence for a person
 //	grows    how many times longer it may make what it is fed
+//	output   a word that stands for all that it prints: an object id
 //	deletes  words with which it removes something, or always; perhaps the word unless and words with which it does
 //	         not. They are read as those of risks.txt
 //	keeps    flags with which it prints some of the lines that it is fed, whole, as it does without any; or none
@@ -73,6 +75,7 @@ type program struct {
 	why      string
 	needs    []need
 	grows    float64
+	output   string
 	deletes  []string
 	spares   []string // words with which it removes nothing
 	keeps    language.Words
@@ -182,6 +185,7 @@ type catalogue struct {
 	screen  map[string]language.Words
 
 	settings map[string]*wordType // by the names of variables
+	public   language.Words
 
 	aliases     map[string][]string // of what programs do, other names
 	abbreviated map[string]bool     // behind what the start of a word will do
@@ -269,6 +273,8 @@ func (c *catalogue) read(file, text string) error {
 			}
 		case keyword == "abbreviates":
 			c.abbreviate(rest)
+		case keyword == "public":
+			c.public += language.Words(rest + " ")
 		case keyword == "program":
 			if now == nil || len(now.text) > 0 {
 				now = &entry{file: file, line: n}
@@ -371,6 +377,8 @@ func (p *program) line(keyword, rest string) error {
 		var err error
 		p.grows, err = strconv.ParseFloat(rest, 64)
 		return err
+	case "output":
+		p.output = rest
 	case "deletes":
 		deletes, spares, _ := strings.Cut(rest, "unless")
 		p.deletes, p.spares = strings.Fields(deletes), strings.Fields(spares)

@@ -439,6 +439,8 @@ func (r *reading) judgeOperands() string {
 		switch {
 		case !ok:
 			first = cmp.Or(first, "It gives "+r.name+" more operands than nod knows to be harmless.")
+		case w.sample != "" && o.typ.hats && o.many && r.program.kind == understood:
+			first = cmp.Or(first, r.check(word{text: w.sample, known: true}, o.typ))
 		case !w.known && !r.takesUnknown(w, o.typ, r.dashes >= 0 && i >= r.dashes):
 			first = cmp.Or(first, "It gives "+r.name+" a word that is known only when it runs.")
 		case w.found && !o.typ.names && !o.typ.free:

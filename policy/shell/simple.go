@@ -23,18 +23,7 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 	}
 	w.watchAt(c, nil)
 	before, said := len(w.Programs), len(w.said)
-	var words []word
-	for _, arg := range c.Args {
-		all := braced(arg)
-		for _, each := range all {
-			read := w.readWord(each)
-			if len(all) > 1 {
-				read.refuse("It holds braces outside quotes, which some shells expand.")
-			}
-			w.look(each, &read, at)
-			words = append(words, read)
-		}
-	}
+	words, whole := w.words(c, at)
 	var settings []word
 	for _, a := range c.Assigns {
 		settings = append(settings, w.setting(a, at))
@@ -47,6 +36,12 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 	in.said = w.hear(in.said, w.said[said:])
 	w.watchAt(c, w.Programs[before:])
 	first := len(w.Parts)
+	isOdd, more := w.unbraced(whole, settings, at, in)
+	for i := range words {
+		if words[i].isBraced && isOdd {
+			words[i].refuse("It holds braces outside quotes, which some shells expand.")
+		}
+	}
 	out := w.call(words, settings, w.textOf(c, s), at, in)
 	w.out = listing{}
 	if first == len(w.Parts) {
@@ -54,6 +49,7 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 		return out
 	}
 	p := w.Parts[first]
+	p.Accesses = append(p.Accesses, more...)
 	w.redirectAll(s, &p, at)
 	w.Parts[first] = p
 	w.watchMade(&p, in)
@@ -62,6 +58,70 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 		w.out = p.lines(in)
 	}
 	return out
+}
+
+// words reads the words of a call. Where some have braces, whole are the words for a shell that does not expand them.
+func (w *walk) words(c *syntax.CallExpr, at places) (words, whole []word) {
+	isBraced := false
+	for _, arg := range c.Args {
+		all := braced(arg)
+		for _, each := range all {
+			read := w.readWord(each)
+			read.isBraced = len(all) > 1
+			if read.isValue && takesValues(words) {
+				read.doubt = ""
+			}
+			w.look(each, &read, at)
+			words = append(words, read)
+		}
+		if len(all) == 1 {
+			whole = append(whole, words[len(words)-1])
+			continue
+		}
+		isBraced = true
+		whole = append(whole, w.readWord(quotedBraces(arg)))
+	}
+	if !isBraced {
+		whole = nil
+	}
+	return words, whole
+}
+
+// unbraced judges a call as a shell has it that does not expand braces: whether it may do more than read, and what it
+// reads.
+func (w *walk) unbraced(whole, settings []word, at places, in pipe) (isOdd bool, reads []Access) {
+	if whole == nil {
+		return false, nil
+	}
+	own := walk{source: w.source, budget: w.budget, vars: w.vars, exports: w.exports, nested: w.nested, piped: w.piped,
+		calls: w.calls, fedGrown: w.fedGrown, texts: w.texts}
+	own.call(whole, settings, spelled(whole), at, in)
+	for _, p := range own.Parts {
+		reads = append(reads, p.Accesses...)
+	}
+	w.texts = own.texts
+	w.spend(stepsAccess * len(reads))
+	return own.refused || slices.ContainsFunc(own.Parts, func(p Part) bool { return !p.Reads }), reads
+}
+
+// quotedBraces is a word that only has literal text, with its braces as text.
+func quotedBraces(from *syntax.Word) *syntax.Word {
+	text := from.Lit()
+	start, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
+	if start <= 0 || end < start || text[start-1] == '$' {
+		return from
+	}
+	return &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: text[:start]},
+		&syntax.SglQuoted{Value: text[start : end+1]}, &syntax.Lit{Value: text[end+1:]}}}
+}
+
+// takesValues reports whether what the words start with takes the values of variables.
+func takesValues(words []word) bool {
+	if len(words) == 0 {
+		return false
+	}
+	p := programs().find(words[0].text)
+	return p != nil && len(p.operands) > 0 && p.operands[0].typ.values
 }
 
 // feeds reports whether a redirection takes the place of what is piped in.

@@ -24,6 +24,7 @@ type wordType struct {
 	script  bool                                  // it is, or may hold, a script for a shell
 	free    bool                                  // any text will do, also one that is known only when it runs
 	names   bool                                  // any file's name will do
+	values  bool                                  // a variable's value will do: nothing is shown of it
 	steps   int                                   // what it costs to judge a byte
 }
 
@@ -72,7 +73,7 @@ func init() { // for COMMAND leads back to the programs
 		"AWKVAR":     {check: awkVariable},
 		"JQ":         {check: jq, steps: 15},
 		"FIND":       {all: allKnown(find), script: true, steps: 10},
-		"TEST":       {all: allKnown(test), steps: 10},
+		"TEST":       {all: test, steps: 10, values: true},
 		"SEQ":        {all: allKnown(seq)},
 		"PATCH":      {check: patch, steps: 10},
 		"MEMBER":     {check: member},
@@ -142,8 +143,11 @@ func variable(r *reading, w word) string {
 
 // unset is a variable that a command runs without. Without PATH some programs look for others in the current folder.
 func unset(r *reading, w word) string {
-	if w.text == "PATH" {
+	switch w.text {
+	case "PATH":
 		return "Without PATH, programs of the current folder may run."
+	case "HOME":
+		return "Without HOME, what lies in the home folder is looked for elsewhere."
 	}
 	return matching(variableName, "is not the name of a variable")(r, w)
 }
@@ -371,13 +375,15 @@ func patch(r *reading, w word) string {
 	return problemOf(err)
 }
 
+const isOpenWord = "It holds a word that is known only when it runs."
+
 func isUnknown(w word) bool { return !w.known }
 
 // allKnown takes words that must all be known before the command runs.
 func allKnown(judge func(r *reading, all []string) string) func(*reading, []word) string {
 	return func(r *reading, words []word) string {
 		if slices.ContainsFunc(words, isUnknown) {
-			return "It holds a word that is known only when it runs."
+			return isOpenWord
 		}
 		return judge(r, literals(words))
 	}
@@ -399,14 +405,29 @@ func find(r *reading, all []string) string {
 	return problemOf(err)
 }
 
-func test(r *reading, all []string) string {
+func test(r *reading, words []word) string {
 	if r.name == "[" {
-		if len(all) == 0 || all[len(all)-1] != "]" {
+		if len(words) == 0 || words[len(words)-1].text != "]" {
 			return "The test lacks its closing bracket."
 		}
-		all = all[:len(all)-1]
+		words = words[:len(words)-1]
 	}
-	return problemOf(language.Test(all))
+	all, isOpen, isAny, isMany := texts(words), make([]bool, len(words)), false, false
+	for i, w := range words {
+		if w.isStatus {
+			all[i] = "0"
+			continue
+		}
+		isOpen[i] = !w.known
+		isAny, isMany = isAny || !w.known, isMany || w.glob || w.splits || w.stream
+	}
+	switch {
+	case !isAny:
+		return problemOf(language.Test(all))
+	case isMany:
+		return isOpenWord
+	}
+	return problemOf(language.OpenTest(all, isOpen))
 }
 
 // seq is one to three numbers. What stands between them may be long.
@@ -465,7 +486,7 @@ func into(r *reading, w word) string {
 // pair is one of two files or folders. Of two folders all files are read that have one name; where only one is a
 // folder, the file in it that is named like the other.
 func pair(r *reading, w word) string {
-	if problem := pathOf(Tree)(r, w); problem != "" {
+	if problem := pathOf(Tree)(r, w); problem != "" || w.stream {
 		return problem
 	}
 	clean := strings.TrimRight(w.text, "/.")
@@ -474,7 +495,7 @@ func pair(r *reading, w word) string {
 		return "Of two folders " + r.name + " prints what differs in all files."
 	}
 	for _, o := range r.operands {
-		if o.text != w.text && o.text != "-" && !strings.HasSuffix(o.text, "/") {
+		if o.text != w.text && o.text != "-" && !o.stream && !strings.HasSuffix(o.text, "/") {
 			r.reach(Read, strings.TrimSuffix(w.text, "/")+"/"+lastPart(o.text))
 		}
 	}

@@ -27,6 +27,7 @@ type walk struct {
 	interprets bool // a program is there that runs what it is given
 	moves      bool // a cd is there
 	joins      bool // &> is there
+	lines      bool // inside a loop over what is known only when it runs
 	piped      bool // something is fed to the brackets or the loop around
 
 	// How many times longer than what was read may be what is fed to the commands here, and what they print.
@@ -131,7 +132,10 @@ func (w *walk) statement(s *syntax.Stmt, at places, in pipe) outcome {
 	case s.Coprocess, s.Disown:
 		w.bind("It leaves a program running in the background.")
 	case s.Negated:
-		w.refuse("It negates a result with !.")
+		own := *s
+		own.Negated = false
+		out := w.statement(&own, at, in)
+		return outcome{out.failed, out.ok}
 	}
 	if call, ok := s.Cmd.(*syntax.CallExpr); ok {
 		return w.simple(call, s, at, in)
@@ -224,7 +228,7 @@ func (w *walk) compound(cmd syntax.Command, at places) outcome {
 		}
 	case *syntax.WhileClause:
 		if names, ok := readsLines(cmd); ok {
-			return same(w.eachLine(cmd, names, at))
+			return same(w.eachLine(cmd.Do, names, at))
 		}
 	case *syntax.TimeClause:
 		if cmd.Stmt == nil {
@@ -308,6 +312,10 @@ func (w *walk) loop(c *syntax.ForClause, at places) places {
 		}
 		value := w.readWord(item)
 		w.look(item, &value, at)
+		if value.splits && value.doubt == "" && len(item.Parts) == 1 {
+			at = w.eachLine(c.Do, []string{words.Name.Value}, at)
+			continue
+		}
 		if !value.known || value.glob && strings.Contains(value.text, "**") {
 			w.bind("It holds a loop over words that are known only when it runs.")
 		}
@@ -344,12 +352,12 @@ func readsLines(c *syntax.WhileClause) (names []string, ok bool) {
 	return names, len(names) > 0
 }
 
-// eachLine judges the commands of a loop over lines. What stands in a line is not known.
-func (w *walk) eachLine(c *syntax.WhileClause, names []string, at places) places {
+// eachLine judges the commands of a loop over lines, or words. What stands in one is not known.
+func (w *walk) eachLine(list []*syntax.Stmt, names []string, at places) places {
 	for _, name := range names {
 		w.set(name, word{})
 	}
-	for _, s := range c.Do {
+	for _, s := range list {
 		syntax.Walk(s, func(n syntax.Node) bool {
 			if a, ok := n.(*syntax.Assign); ok && a.Name != nil && w.isSet(a.Name.Value) {
 				w.set(a.Name.Value, word{})
@@ -357,10 +365,14 @@ func (w *walk) eachLine(c *syntax.WhileClause, names []string, at places) places
 			return w.spend(1)
 		})
 	}
+	if w.lines {
+		w.refuse("It holds loops that run more often than nod follows.")
+	}
 	var after places
-	defer func(fed float64) { w.fedGrown = fed }(w.fedGrown)
+	defer func(fed float64, was bool) { w.fedGrown, w.lines = fed, was }(w.fedGrown, w.lines)
+	w.lines = true
 	w.fedGrown = max(w.fedGrown, 1) * linesGrow
-	w.perhaps(func() { after = w.statements(c.Do, at) })
+	w.perhaps(func() { after = w.statements(list, at) })
 	if !slices.Equal(at, at.and(after)) {
 		w.bind("It changes the folder in a loop that nod does not follow.")
 	}
@@ -568,6 +580,7 @@ func (w *walk) look(from *syntax.Word, read *word, at places) {
 	if w.watch != nil {
 		w.open = true
 	}
+	first := len(w.Parts)
 	w.apart(func() {
 		fed, grown := w.fedGrown, w.grown
 		w.out, w.fedGrown, w.grown = listing{}, 0, 0
@@ -581,6 +594,30 @@ func (w *walk) look(from *syntax.Word, read *word, at places) {
 		}
 		w.out = listing{}
 	})
+	if first+1 == len(w.Parts) && read.doubt == "" {
+		read.sample = w.Parts[first].sample(read.text, from)
+	}
+}
+
+// behindSample and beforeSample match what may stand behind, or before, a word that may be missing.
+var behindSample, beforeSample = language.Compiled(`^([~^:]|\.\.|$)`), language.Compiled(`(^[^-]*\.\.|^)$`)
+
+// sample is a word as it may be where the part is all that is inside it, or empty.
+func (p *Part) sample(text string, from *syntax.Word) string {
+	parts := from.Parts
+	if q, ok := parts[0].(*syntax.DblQuoted); ok && len(q.Parts) > 0 {
+		parts = q.Parts
+	}
+	_, isFirst := parts[0].(*syntax.CmdSubst)
+	switch {
+	case !p.Reads || len(p.Output) > 0 || p.entry.output == "":
+		return ""
+	case isFirst && behindSample().MatchString(text):
+		return p.entry.output + text
+	case !isFirst && beforeSample().MatchString(text):
+		return text + p.entry.output
+	}
+	return ""
 }
 
 // How many times longer than what was read a text may get in a pipeline, and where a program keeps it; how many times

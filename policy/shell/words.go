@@ -3,6 +3,7 @@ package shell
 import (
 	"cmp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/expand"
@@ -24,6 +25,8 @@ type word struct {
 	stream bool // it is the output of a command, as a file: <(sort x)
 	// below says where the names lie that a command inside it prints, and that are its words.
 	below []Access
+	// sample is the word as it may be, where all that a command inside it prints is alike.
+	sample string
 	// found says that it stands for a name that a command finds; many, for any number of them; listed, that one may be
 	// any word at all.
 	found, many, listed bool
@@ -33,7 +36,9 @@ type word struct {
 	escaped  bool   // so would a character behind a backslash
 	doubt    string // why shells may read the word in several ways; empty when they cannot
 	unfit    string // why a command that only reads may not hold it, although every shell reads it alike
+	isBraced bool   // it is one of those that braces are expanded to
 	isStatus bool   // it is all a number that says how a command ended
+	isValue  bool   // it is all the value of a variable, in quotes
 	varies   bool   // shells make different words of it, one of which could be any
 }
 
@@ -135,14 +140,21 @@ func (w *walk) variable(out *word, p *syntax.ParamExp, quoted, first bool) strin
 		out.distrust("It uses $" + name + " outside quotes, where some shells cut it into words.")
 		return value.text
 	case first && name == "HOME" && p.Index == nil:
-		out.refuse("It uses the value of a variable, which is not known before it runs.")
+		if !quoted {
+			out.refuse(usesValue)
+		}
 		out.home = true
 		return "~"
 	case statusNames.Has(name): // digits
 		out.known, out.isStatus = false, true
 		return ""
+	case quoted && p.Index == nil && programs().public.Has(name):
+		out.known = false
+		return ""
+	default:
+		out.isValue = quoted && p.Index == nil
 	}
-	out.unknown("It uses the value of a variable, which is not known before it runs.")
+	out.unknown(usesValue)
 	switch { // what it may be, for rules that deny
 	case name == "IFS":
 		return " "
@@ -151,6 +163,8 @@ func (w *walk) variable(out *word, p *syntax.ParamExp, quoted, first bool) strin
 	}
 	return ""
 }
+
+const usesValue = "It uses the value of a variable, which is not known before it runs."
 
 // isStatusIndex reports whether an index is that of ${PIPESTATUS[0]}.
 func isStatusIndex(name string, index syntax.ArithmExpr) bool {
@@ -210,7 +224,10 @@ func (w *word) bare(s string, i int, r rune, first, last bool) {
 		if enc := string(r); strings.IndexByte(enc, 0x85) >= 0 || strings.IndexByte(enc, 0xa0) >= 0 {
 			w.distrust("It holds " + quote(string(r)) + " outside quotes, part of which some shells read as a blank.")
 		}
-	case first && last && (s == "[" || s == "]" || s == "!"): // words of test and find
+		if !unicode.IsLetter(r) {
+			w.refuse("It holds " + quote(string(r)) + " outside quotes.")
+		}
+	case first && last && (s == "[" || s == "]" || s == "!" || s == "="): // words of test and find
 	case strings.ContainsRune("*?[]", r):
 		w.glob = true
 	case r == '~':
@@ -305,6 +322,7 @@ var escaped = language.Compiled("\\\\([$`\"\\\\])")
 // wholeWord judges what only the whole word shows.
 func (w *word) wholeWord(from *syntax.Word) {
 	w.isStatus = w.isStatus && isSingle(from.Parts)
+	w.isValue = w.isValue && isSingle(from.Parts) && w.doubt == usesValue
 	switch {
 	case w.stream && (w.text != "" || len(from.Parts) != 1):
 		w.distrust("It joins the output of a command with other text.")

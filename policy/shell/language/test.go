@@ -38,6 +38,23 @@ func Test(words []string) error {
 	return nil
 }
 
+// OpenTest judges a test of which some words are known only when it runs. It passes where all shells take these for
+// texts, whatever they are: behind an operator of one word, and on either side of = or !=.
+func OpenTest(words []string, open []bool) error {
+	if err := unreadable(strings.Join(words, " ")); err != nil {
+		return err
+	}
+	if len(words) > 0 && words[0] == "!" && !open[0] {
+		words, open = words[1:], open[1:]
+	}
+	isUnary := len(words) == 2 && !open[0] && strings.HasPrefix(words[0], "-") && testPlain.Has(words[0])
+	isBinary := len(words) == 3 && !open[1] && (words[1] == "=" || words[1] == "!=")
+	if isUnary && !Words("-o -a -nt -ot -ef").Has(words[0]) || isBinary {
+		return nil
+	}
+	return refusal("It tests a word that is known only when it runs, and that may be an operator.")
+}
+
 var descriptor = Compiled(`^[0-9]$|^[])]$`)
 
 const errComputes = refusal("zsh computes the numbers that it compares, and computing can run commands.")

@@ -386,6 +386,29 @@ func TestRunRules(t *testing.T) {
 	}
 }
 
+// However a command spells a secret, it is seen.
+func TestSecretsInEveryForm(t *testing.T) {
+	p := withGrants(t)
+	for _, command := range []string{
+		"diff <(cat .env) b.txt", "comm <(sort a) <(sort .env)", "cat ~/{.ssh/id_rsa,x}", "cat .en{v,x}", "cat ./.{env,x}",
+		"cat x{/../.env,}", "for f in $(cat .env); do echo \"$f\"; done",
+		"git show $(git merge-base HEAD main):.env", "cat \"$HOME/.ssh/id_rsa\"", "! cat .env", "! cd src && cat .env",
+		"[ -n \"$(cat .env)\" ]", "[ -f x ] && for f in $(ls); do cat .env; done",
+	} {
+		if d := Decide(bash(command), p, testNow); d.Effect != Ask {
+			t.Errorf("%q: %+v", command, d)
+		}
+	}
+	for _, command := range []string{
+		"diff <(cat a) b.txt", "cat ~/src/{a,x}", "cat a{v,x}", "cat \"$HOME/src/a\"",
+		"! cat a", "for f in $(ls); do cat a; done",
+	} {
+		if d := Decide(bash(command), p, testNow); d.Effect == Ask && strings.Contains(d.Reason, "keys") {
+			t.Errorf("%q: %+v", command, d)
+		}
+	}
+}
+
 // FuzzCommandGrant holds what a grant for "go test" lets through to be tests and commands that only read.
 func FuzzCommandGrant(f *testing.F) {
 	for _, s := range []string{

@@ -49,7 +49,7 @@ var towers = []tower{
 	{up: "x | ", tail: "x"}, {up: "cd a || ", tail: "x"}, {up: "cd a && cd b; "}, {up: "eval ", tail: "x"},
 	{up: "sudo ", tail: "x"},
 	{head: "cd a; cd b; cd c; cd d; ", up: "cat %; "}, {head: "cd a; cd b; cd c; cd d; cat ", up: "% "},
-	{head: "cat ", up: "{a,b}{a,b}{a,b}{a,b} "}, {head: "cat ", up: "{a,b,c,d,e,f,g,h,i,j} "},
+	{head: "cat ", up: "{a,b}{a,b}{a,b}{a,b} "}, {head: "cat ", up: "x{a,b}{a,b}{a,b}{a,b} "}, {up: "cat x{a,b}; "}, {head: "cat ", up: "{a,b,c,d,e,f,g,h,i,j} "},
 	{up: "$(echo ", down: ")"}, {up: `echo "$(`, down: `)"`}, {up: "(", middle: "x", down: ")"},
 	{head: "echo ", up: "$(("},
 	{up: "if x; then ", middle: "y;", down: "fi;"}, {up: "while read a; do a=b;", middle: "y;", down: "done;"},

@@ -227,7 +227,7 @@ func (w *word) bare(s string, i int, r rune, first, last bool) {
 		if !unicode.IsLetter(r) {
 			w.refuse("It holds " + quote(string(r)) + " outside quotes.")
 		}
-	case first && last && (s == "[" || s == "]" || s == "!" || s == "="): // words of test and find
+	case first && last && testWords.Has(s): // of test and find
 	case strings.ContainsRune("*?[]", r):
 		w.glob = true
 	case r == '~':
@@ -247,6 +247,9 @@ func (w *word) bare(s string, i int, r rune, first, last bool) {
 
 // ordinary characters mean nothing but themselves to bash, zsh and dash.
 const ordinary = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:@%+="
+
+// testWords may be whole words: no shell takes them for anything but text there.
+const testWords language.Words = "[ ] ! = !="
 
 // tilde judges a ~ at place i of s. The home folder (~ and ~/...) passes, and what cannot be one (HEAD~2) is a
 // pattern at most.

@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/mod/semver"
@@ -44,6 +45,10 @@ type Machine struct {
 	Look func(name string) (string, error)                 // as exec.LookPath
 	Run  func(name string, args ...string) (string, error) // output of a command; nil: versions are not asked for
 	Runs func(program string) error                        // why a program cannot be run; nil: nobody looks
+
+	Root     string                         // what settings of the whole system are below; empty: the system
+	Dir      string                         // the folder whose project's settings count, too; empty: none
+	Sessions func(program string) []Session // the sessions of an agent that run; nil: nobody looks
 
 	// Wait is how long nod waits for the human at most; 0: as long as a hook may.
 	Wait time.Duration
@@ -73,7 +78,9 @@ func Here() (Machine, error) {
 	if err != nil {
 		return Machine{}, fmt.Errorf("find the home folder: %w", err)
 	}
-	return Machine{Home: home, Env: os.Getenv, Look: exec.LookPath, Run: output, Runs: canRun}, nil
+	running := sync.OnceValue(runningSessions)
+	return Machine{Home: home, Env: os.Getenv, Look: exec.LookPath, Run: output, Runs: canRun,
+		Sessions: func(program string) []Session { return running()(program) }}, nil
 }
 
 // versionPatience is how long a program may take to say its version.
@@ -93,13 +100,14 @@ type Agent struct {
 	Program string // its executable
 
 	Hooks       hooks.Protocol
-	Folder      func(Machine) string // where it keeps what it has of the person; nil: nod does not know
-	Settings    func(Machine) File   // what nod's hooks are in; nil: nod cannot install them
-	Needs       func(Machine) []File // files of nod's own without which those hooks are nothing; nil: none
-	Gate        func(Machine) File   // switches the agent's own prompt off; may be in Settings' file; nil: there is none
-	After       string               // what the person still has to do once nod is installed; empty when nothing
-	Rules       *imports.Source      // its own rules; nil: nod cannot read them
-	Transcripts *Transcripts         // nil: nod cannot read them
+	Folder      func(Machine) string            // where it keeps what it has of the person; nil: nod does not know
+	Settings    func(Machine) File              // what nod's hooks are in; nil: nod cannot install them
+	Needs       func(Machine) []File            // files of nod's own without which those hooks are nothing; nil: none
+	Gate        func(Machine) File              // switches the agent's own prompt off; may be in Settings' file; nil: there is none
+	Off         func(Machine, Session) []Switch // what turns its hooks off; nil: nod knows nothing that does
+	After       string                          // what the person still has to do once nod is installed; empty when nothing
+	Rules       *imports.Source                 // its own rules; nil: nod cannot read them
+	Transcripts *Transcripts                    // nil: nod cannot read them
 
 	Tested []string // the versions that nod is tested with; none: it was built from the agent's documents
 	Limits []string // what nod cannot do with it, in sentences
@@ -151,21 +159,22 @@ func (a Agent) GateIsOn(m Machine) bool {
 
 // Status is how an agent stands on a machine.
 type Status struct {
-	Program   string // path of its executable; empty: not found
-	Version   string // as it says itself; empty when it was not asked or did not say
-	File      string // the settings file that nod edits
-	Installed bool   // nod is in all of it, with a nod command that can be run
-	Partly    bool   // nod is in some of it, or with what cannot be run
-	Runs      []Run  // what it runs for nod
-	Dead      error  // why some of that cannot be run; nil: it can
-	Other     string // the nod command that it runs, where that is not what nod would put in now
-	Gate      bool   // the agent's own prompt is switched off: nod is the only gate
-	CanGate   bool   // there is such a switch
-	CutOff    error  // the agent may not wait as long as nod does, and then goes on without
-	Untested  string // why the person should not expect all to work, in a sentence; empty: nod is tested with it
+	Program   string        // path of its executable; empty: not found
+	Version   string        // as it says itself; empty when it was not asked or did not say
+	File      string        // the settings file that nod edits
+	Installed bool          // nod is in all of it, with a nod command that can be run
+	Partly    bool          // nod is in some of it, or with what cannot be run
+	Runs      []Run         // what it runs for nod
+	Dead      error         // why some of that cannot be run; nil: it can
+	Other     string        // the nod command that it runs, where that is not what nod would put in now
+	Gate      bool          // the agent's own prompt is switched off: nod is the only gate
+	CanGate   bool          // there is such a switch
+	Off       []SwitchedOff // why the agent does not run its hooks, or not everywhere
+	CutOff    error         // the agent may not wait as long as nod does, and then goes on without
+	Untested  string        // why the person should not expect all to work, in a sentence; empty: nod is tested with it
 }
 
-var versionNumber = regexp.MustCompile(`\d+(\.\d+)+[-\w.]*`)
+var versionNumber = regexp.MustCompile(`\d+(\.\d+)+([-.]?\w+)*`)
 
 // DeadHooks says that an agent's hooks point nowhere, and what to do at a terminal; nil: they do not.
 func (a Agent) DeadHooks(s Status) error {
@@ -180,9 +189,7 @@ func (a Agent) Status(m Machine) (Status, error) {
 	var s Status
 	s.Program, _ = m.Look(a.Program)
 	if s.Program != "" && m.Run != nil {
-		if out, err := m.Run(s.Program, "--version"); err == nil {
-			s.Version = versionNumber.FindString(out)
-		}
+		s.Version = m.version(s.Program)
 	}
 	if s.Program != "" {
 		s.Untested = a.untested(s.Version)
@@ -206,6 +213,9 @@ func (a Agent) Status(m Machine) (Status, error) {
 	s.Installed = found.All && needed.All && s.Dead == nil
 	s.Partly = (found.Some || needed.Some) && !s.Installed
 	s.CutOff = a.cutOff(m, found.Limit)
+	if found.Some {
+		s.Off = a.off(m)
+	}
 	if i := slices.IndexFunc(s.Runs, func(r Run) bool { return !m.wants(r) }); i >= 0 && s.Dead == nil {
 		s.Other = s.Runs[i].Program
 	}

@@ -33,6 +33,9 @@ func (a Agent) Check(ctx context.Context, m Machine) (Status, []Step) {
 		steps = append(steps, Step{"nod's hooks are in them",
 			problem(!s.Installed, "run: nod agents install "+a.Name), s.Partly})
 	}
+	if s.Installed {
+		steps = append(steps, Step{What: "its hooks are switched on", Err: s.OffErr()})
+	}
 	steps = append(steps, Step{"its settings let nod's hook wait for you", s.CutOff, true})
 	if len(s.Runs) > 0 {
 		steps = append(steps, Step{"what its hooks run is there", a.DeadHooks(s), true})

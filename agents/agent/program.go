@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -41,6 +42,51 @@ func (m Machine) commands(name string) []string {
 		found = append(found, paths...)
 	}
 	return found
+}
+
+// version returns the version of a program: what the npm package that it is in says, the name of its file where that is
+// one, else what it says itself, which may take seconds.
+func (m Machine) version(program string) string {
+	target, err := filepath.EvalSymlinks(program)
+	if err == nil && isVersion.MatchString(filepath.Base(target)) {
+		return filepath.Base(target)
+	}
+	if version := packageVersion(target); version != "" {
+		return version
+	}
+	out, err := m.Run(program, "--version")
+	if err != nil {
+		return ""
+	}
+	return versionNumber.FindString(out)
+}
+
+// packageVersion is the version of the npm package that has the program as its command; empty: there is none.
+func packageVersion(program string) string {
+	for folder := filepath.Dir(program); folder != filepath.Dir(folder); folder = filepath.Dir(folder) {
+		text, err := read(filepath.Join(folder, "package.json"))
+		if err != nil || text == nil {
+			continue
+		}
+		var p struct {
+			Version string
+			Bin     any // a path, or paths by name
+		}
+		if json.Unmarshal(text, &p) != nil || !isVersion.MatchString(p.Version) {
+			return ""
+		}
+		bins, ok := p.Bin.(map[string]any)
+		if !ok {
+			bins = map[string]any{"": p.Bin}
+		}
+		for _, path := range bins {
+			if path, ok := path.(string); ok && filepath.Join(folder, filepath.FromSlash(path)) == program {
+				return p.Version
+			}
+		}
+		return ""
+	}
+	return ""
 }
 
 var (

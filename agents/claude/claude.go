@@ -4,7 +4,10 @@ package claude
 
 import (
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"nod/agents/agent"
@@ -25,6 +28,7 @@ var Agent = agent.Agent{
 		Folder: ".claude", Own: []string{"settings.json"},
 		Project: []string{".claude/settings.json", ".claude/settings.local.json"}, Read: readRules,
 	},
+	Off: off,
 	Transcripts: &agent.Transcripts{
 		Folder: "projects", Is: isTranscript,
 		Read: func(r io.Reader) replay.Reader { return newTranscript(r) },
@@ -42,17 +46,64 @@ var Agent = agent.Agent{
 
 func folder(m agent.Machine) string { return m.Folder("CLAUDE_CONFIG_DIR", ".claude") }
 
-// settings lists the events that decide, and, without making Claude Code wait, those that tell that the terminal was
+// settingsFile lists the events that decide, and, without making Claude Code wait, those that tell that the terminal was
 // quicker.
+var settingsFile = agent.HookFile{
+	Agent: name, Unit: time.Second, Default: 10 * time.Minute, Async: true,
+	Events: []agent.Event{
+		{Name: "PermissionRequest", Decides: true}, {Name: "PreToolUse", Decides: true},
+		{Name: "Elicitation", Decides: true}, {Name: "PermissionDenied", Decides: true},
+		{Name: "PostToolUse"}, {Name: "PostToolUseFailure"},
+		{Name: "Notification"}, {Name: "Stop"}, {Name: "UserPromptSubmit"},
+		{Name: "SubagentStop"}, {Name: "SessionEnd"},
+	},
+}
+
 func settings(m agent.Machine) agent.File {
-	return agent.HookFile{
-		Agent: name, Unit: time.Second, Default: 10 * time.Minute, Async: true,
-		Events: []agent.Event{
-			{Name: "PermissionRequest", Decides: true}, {Name: "PreToolUse", Decides: true},
-			{Name: "Elicitation", Decides: true}, {Name: "PermissionDenied", Decides: true},
-			{Name: "PostToolUse"}, {Name: "PostToolUseFailure"},
-			{Name: "Notification"}, {Name: "Stop"}, {Name: "UserPromptSubmit"},
-			{Name: "SubagentStop"}, {Name: "SessionEnd"},
-		},
-	}.At(filepath.Join(folder(m), "settings.json"))
+	return settingsFile.At(filepath.Join(folder(m), "settings.json"))
+}
+
+// off are the ways around its hooks. The organization's own hooks run all the same, unless it has switched all off
+// itself.
+func off(m agent.Machine, s agent.Session) []agent.Switch {
+	managed := managedSettings(m)
+	own := append([]string{filepath.Join(folder(m), "settings.json")},
+		s.Project(".claude/settings.json", ".claude/settings.local.json")...)
+	if given, _ := s.Flag("--settings"); strings.HasPrefix(given, "{") || filepath.IsAbs(given) {
+		own = append(own, given)
+	} else if given != "" {
+		own = append(own, filepath.Join(s.Dir, given))
+	}
+	switches := []agent.Switch{{Key: "disableAllHooks", Off: true, Files: managed}}
+	if slices.ContainsFunc(managed, runsNod) {
+		return switches
+	}
+	switches = []agent.Switch{
+		{Key: "disableAllHooks", Off: true, Files: append(own, managed...)},
+		{Key: "allowManagedHooksOnly", Off: true, Files: managed},
+		{Key: "strictPluginOnlyCustomization", Off: true, Files: managed},
+		{Key: "strictPluginOnlyCustomization", Off: "hooks", Files: managed},
+		{Key: "--bare"}, {Key: "--safe-mode"}, {Key: "CLAUDE_CODE_SIMPLE"}, {Key: "CLAUDE_CODE_SAFE_MODE"},
+	}
+	if sources, is := s.Flag("--setting-sources"); is && !slices.Contains(strings.Split(sources, ","), "user") {
+		switches = append(switches, agent.Switch{Key: "--setting-sources"})
+	}
+	return switches
+}
+
+// managedSettings are the files of the organization's settings, the one that counts last.
+func managedSettings(m agent.Machine) []string {
+	folder := m.System("/etc/claude-code", "/Library/Application Support/ClaudeCode", `C:\Program Files\ClaudeCode`)
+	more, _ := filepath.Glob(filepath.Join(folder, "managed-settings.d", "*.json")) // fails for bad patterns only
+	return append([]string{filepath.Join(folder, "managed-settings.json")}, more...)
+}
+
+// runsNod reports whether a settings file has hooks of nod's.
+func runsNod(path string) bool {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return false
+	}
+	found, err := settingsFile.At(path).Look(text)
+	return err == nil && found.Some
 }

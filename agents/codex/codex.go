@@ -21,6 +21,7 @@ var Agent = agent.Agent{
 	Hooks:    hooks.Protocol{Read: hooks.Reads(hookPayload.step), Deny: claude.Deny},
 	Folder:   folder,
 	Settings: settings,
+	Off:      off,
 	After:    "Codex runs new hooks only after you have trusted them: start codex, type /hooks and trust nod's.",
 	Rules: &imports.Source{
 		Folder: ".codex", Own: []string{"rules/*.rules"}, Project: []string{".codex/rules/*.rules"},
@@ -52,4 +53,20 @@ func settings(m agent.Machine) agent.File {
 			{Name: "PostToolUse"}, {Name: "Stop"}, {Name: "UserPromptSubmit"},
 		},
 	}.At(filepath.Join(folder(m), "hooks.json"))
+}
+
+// off are the ways around its hooks, the name that the feature had before among them.
+func off(m agent.Machine, s agent.Session) []agent.Switch {
+	const system = "/etc/codex"
+	files := append([]string{m.System(system+"/config.toml", system+"/config.toml", ""),
+		filepath.Join(folder(m), "config.toml")}, s.Project(".codex/config.toml")...)
+	required := []string{m.System(system+"/requirements.toml", system+"/requirements.toml", "")}
+	switches := []agent.Switch{
+		{Key: "features.hooks", Off: false, Files: files}, {Key: "features.codex_hooks", Off: false, Files: files},
+		{Key: "allow_managed_hooks_only", Off: true, Files: required},
+	}
+	if feature, _ := s.Flag("--disable"); feature == "hooks" || feature == "codex_hooks" {
+		switches = append(switches, agent.Switch{Key: "--disable"})
+	}
+	return switches
 }

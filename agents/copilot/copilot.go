@@ -20,6 +20,7 @@ var Agent = agent.Agent{
 	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: refuse},
 	Folder:   folder,
 	Settings: settings,
+	Off:      off,
 	After:    "Copilot CLI reads its hooks when it starts: start it again.",
 	Tested:   []string{"1.0.102"},
 	Limits: []string{
@@ -74,4 +75,11 @@ func run(text []byte) (agent.Run, bool) {
 		return agent.Run{}, false
 	}
 	return agent.RunOf(strings.TrimSuffix(t.Hooks[preToolUse][0].Bash, " "+preToolUse), name)
+}
+
+// off are the ways around its hooks.
+func off(m agent.Machine, s agent.Session) []agent.Switch {
+	files := append([]string{filepath.Join(folder(m), "config.json"), filepath.Join(folder(m), "settings.json")},
+		s.Project(".github/copilot/settings.json", ".github/copilot/settings.local.json")...)
+	return []agent.Switch{{Key: "disableAllHooks", Off: true, Files: files}}
 }

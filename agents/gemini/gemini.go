@@ -4,6 +4,7 @@ package gemini
 import (
 	_ "embed"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"nod/agents/agent"
@@ -20,6 +21,7 @@ var Agent = agent.Agent{
 	Folder:   folder,
 	Settings: settings,
 	Gate:     gate,
+	Off:      off,
 	Rules: &imports.Source{ // Gemini CLI does not heed those of a project
 		Folder: ".gemini", Own: []string{"policies/*.toml"}, Read: readRules,
 	},
@@ -56,4 +58,14 @@ var gatePolicy []byte
 func gate(m agent.Machine) agent.File {
 	path := filepath.Join(folder(m), "policies", "nod.toml")
 	return agent.Whole(path, func(string) []byte { return gatePolicy }, nil)
+}
+
+// off are the ways around its hooks, those of nod's name among them.
+func off(m agent.Machine, s agent.Session) []agent.Switch {
+	system := m.System("/etc/gemini-cli", "/Library/Application Support/GeminiCli", `C:\ProgramData\gemini-cli`)
+	files := slices.Concat([]string{filepath.Join(system, "system-defaults.json"), filepath.Join(folder(m), "settings.json")},
+		s.Project(".gemini/settings.json"), []string{filepath.Join(system, "settings.json")})
+	return []agent.Switch{
+		{Key: "hooksConfig.enabled", Off: false, Files: files}, {Key: "hooksConfig.disabled", Off: "nod", Files: files},
+	}
 }

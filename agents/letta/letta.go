@@ -19,6 +19,7 @@ var Agent = agent.Agent{
 	},
 	Folder:   folder,
 	Settings: settings,
+	Off:      off,
 	After:    "Letta Code asks only when it is told to: start it with --permission-mode standard.",
 	Tested:   []string{"0.25.9"},
 	Limits: []string{
@@ -42,4 +43,14 @@ func settings(m agent.Machine) agent.File {
 			{Name: "PostToolUse", Matches: true}, {Name: "Stop"},
 		},
 	}.At(filepath.Join(folder(m), "settings.json"))
+}
+
+// off are the ways around its hooks: what the user has set counts before what one of the project's files has.
+func off(m agent.Machine, s agent.Session) []agent.Switch {
+	var switches []agent.Switch
+	user := filepath.Join(folder(m), "settings.json")
+	for _, file := range s.Project(".letta/settings.json", ".letta/settings.local.json") {
+		switches = append(switches, agent.Switch{Key: "hooks.disabled", Off: true, Files: []string{file, user}})
+	}
+	return append(switches, agent.Switch{Key: "hooks.disabled", Off: true, Files: []string{user}})
 }

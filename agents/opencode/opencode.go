@@ -20,6 +20,7 @@ var Agent = agent.Agent{
 	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: hooks.DenyIn(deny, "permission.asked")},
 	Folder:   folder,
 	Settings: settings,
+	Off:      off,
 	After:    `opencode asks only for what its own settings say "ask" to: see "permission" in opencode.json.`,
 	Tested:   []string{"1.18.33"},
 	Limits: []string{
@@ -56,4 +57,9 @@ func run(text []byte) (agent.Run, bool) {
 		return agent.Run{}, false
 	}
 	return agent.RunOf(agent.Command(nod, name), name)
+}
+
+// off are the ways around its plugins.
+func off(agent.Machine, agent.Session) []agent.Switch {
+	return []agent.Switch{{Key: "--pure"}, {Key: "OPENCODE_PURE"}}
 }

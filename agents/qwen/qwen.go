@@ -3,6 +3,7 @@ package qwen
 
 import (
 	"path/filepath"
+	"slices"
 	"time"
 
 	"nod/agents/agent"
@@ -18,6 +19,7 @@ var Agent = agent.Agent{
 	Hooks:    hooks.Protocol{Read: hooks.Reads(payload.step), Deny: claude.Deny},
 	Folder:   folder,
 	Settings: settings,
+	Off:      off,
 	Tested:   []string{"0.24.4"},
 	Limits: []string{
 		"In yolo nod denies what your rules deny and asks about what they ask about; all else runs, as you chose.",
@@ -40,4 +42,15 @@ func settings(m agent.Machine) agent.File {
 			{Name: "Notification"}, {Name: "Stop"}, {Name: "UserPromptSubmit"}, {Name: "SessionEnd"},
 		},
 	}.At(filepath.Join(folder(m), "settings.json"))
+}
+
+// off are the ways around its hooks.
+func off(m agent.Machine, s agent.Session) []agent.Switch {
+	system := m.System("/etc/qwen-code", "/Library/Application Support/QwenCode", `C:\ProgramData\qwen-code`)
+	files := slices.Concat([]string{filepath.Join(system, "system-defaults.json"), filepath.Join(folder(m), "settings.json")},
+		s.Project(".qwen/settings.json"), []string{filepath.Join(system, "settings.json")})
+	return []agent.Switch{
+		{Key: "disableAllHooks", Off: true, Files: files},
+		{Key: "--bare"}, {Key: "--safe-mode"}, {Key: "QWEN_CODE_SIMPLE"}, {Key: "QWEN_CODE_SAFE_MODE"},
+	}
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -52,11 +54,18 @@ func (c *console) listAgents() error {
 	if err != nil {
 		return err
 	}
+	known := registry.Installable()
+	found, failed := make([]agent.Status, len(known)), make([]error, len(known))
+	var all sync.WaitGroup
+	for i, a := range known {
+		all.Go(func() { found[i], failed[i] = a.Status(m) })
+	}
+	all.Wait()
 	var rows []agentRow
 	lines := []string{"AGENT\tVERSION\tASKS THROUGH NOD\tSETTINGS"}
 	var notes []string
-	for _, a := range registry.Installable() {
-		s, err := a.Status(m)
+	for i, a := range known {
+		s, err := found[i], failed[i]
 		row := agentRow{
 			Agent: a.Name, Found: s.Program, Version: s.Version, Installed: s.Installed, State: state(s),
 			Settings: []string{s.File}, Remarks: remarks(a, s),
@@ -83,6 +92,9 @@ func remarks(a agent.Agent, s agent.Status) []string {
 	if s.Untested != "" {
 		all = append(all, s.Untested)
 	}
+	for _, o := range s.Off {
+		all = append(all, o.Error())
+	}
 	for _, err := range []error{a.DeadHooks(s), s.CutOff} {
 		if err != nil {
 			all = append(all, err.Error())
@@ -102,6 +114,8 @@ func otherNod(a agent.Agent, s agent.Status) string {
 
 func state(s agent.Status) string {
 	switch {
+	case s.Installed && s.Off != nil:
+		return "no: its hooks are switched off"
 	case s.Installed && s.Gate:
 		return "yes, and nod is the only gate"
 	case s.Installed:
@@ -120,7 +134,9 @@ func machine() (agent.Machine, error) {
 	if err != nil {
 		return agent.Machine{}, err
 	}
-	return agent.ThisMachine(self)
+	m, err := agent.ThisMachine(self)
+	m.Dir, _ = os.Getwd() // a folder that was removed under us has no name
+	return m, err
 }
 
 func (c *console) agentsInstall() *cobra.Command {

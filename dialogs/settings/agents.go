@@ -129,6 +129,7 @@ type agentCard struct {
 
 	version, contact *widget.Label
 	untested, other  *controls.Remark  // what the person should know of it
+	off              *controls.Remark  // what keeps it from running its hooks
 	dead, cutOff     *controls.Remark  // why it does not ask through nod, or not for long
 	limits           *controls.Button  // shows limitsRow and hides it
 	limitsRow        fyne.CanvasObject // what nod cannot do with it
@@ -149,6 +150,7 @@ func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
 		version:  dialogs.Lines(lang.L("looking…"), theme.SizeNameCaptionText, widget.LowImportance),
 		contact:  dialogs.Lines("", theme.SizeNameCaptionText, widget.LowImportance),
 		untested: controls.NewRemark(widget.LowImportance), other: controls.NewRemark(widget.LowImportance),
+		off:  controls.NewRemark(widget.DangerImportance),
 		dead: controls.NewRemark(widget.DangerImportance), cutOff: controls.NewRemark(widget.WarningImportance)}
 	c.setUp = controls.NewButton(c.setUpVerb()+"…", func() { c.plan(false) })
 	c.remove = controls.NewButton(lang.L("Remove…"), func() {
@@ -161,7 +163,7 @@ func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
 	offer(false, c.setUp, c.remove, c.check) // until the machine has been looked at
 	c.title = container.NewHBox(dialogs.BoldWords(a.Title, theme.SizeNameText, theme.ColorNameForeground), c.badge)
 	name := dialogs.Column(3, c.title, dialogs.Tight(c.version), dialogs.Tight(c.contact),
-		c.untested.Content, c.other.Content, c.dead.Content, c.cutOff.Content)
+		c.untested.Content, c.other.Content, c.off.Content, c.dead.Content, c.cutOff.Content)
 	c.limits = controls.QuietButton(lang.L("Limits"), theme.MenuExpandIcon(), c.toggleLimits)
 	head := dialogs.Padded(10, 14, container.New(controls.Besides{Gap: 12}, name,
 		container.NewHBox(c.limits, c.check, c.remove, c.setUp)))
@@ -270,6 +272,7 @@ func (c *agentCard) show(s agent.Status, err error) {
 	c.version.SetText(c.foundText())
 	c.untested.Say(safetext.Line(assets.Reason(s.Untested), controls.QuoteLimit))
 	c.other.Say(otherText(s.Other))
+	c.off.Say(offText(s.Off))
 	c.dead.Say(deadText(s.Dead))
 	c.cutOff.Complain(s.CutOff)
 	text, color := c.stateText()
@@ -293,6 +296,15 @@ func otherText(nod string) string {
 	}
 	return lang.L("Its hooks run another nod command: {{.Path}}",
 		map[string]any{"Path": safetext.Line(nod, controls.QuoteLimit)})
+}
+
+// offText says what keeps the agent from running its hooks.
+func offText(off []agent.SwitchedOff) string {
+	var lines []string
+	for _, o := range off {
+		lines = append(lines, safetext.Line(assets.Reason(o.Error()), stepLimit))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // deadText says why nobody asks the person for the agent.
@@ -325,6 +337,8 @@ func (c *agentCard) foundText() string {
 
 func (c *agentCard) stateText() (string, fyne.ThemeColorName) {
 	switch {
+	case c.status.Installed && c.status.Off != nil:
+		return lang.L("hooks are switched off"), theme.ColorNameError
 	case c.status.Installed && c.status.Gate:
 		return lang.L("asks through nod alone"), theme.ColorNameSuccess
 	case c.status.Installed:

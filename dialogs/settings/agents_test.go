@@ -241,3 +241,28 @@ func TestContactText(t *testing.T) {
 		}
 	}
 }
+
+// Hooks that a setting switches off are said, and the badge does not say that the agent asks through nod.
+func TestHooksThatAreSwitchedOffAreSaid(t *testing.T) {
+	_, c, home := onAgents(t, somebody(), "light", "claude-code")
+	m, err := c.win.opts.Machine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.hooked(t, m.Nod)
+	path := filepath.Join(home, ".claude", "settings.json")
+	text, err := os.ReadFile(path)
+	if err != nil || c.off.Content.Visible() {
+		t.Fatalf("%v, off: %q", err, c.off.Label.Text)
+	}
+	off := strings.Replace(string(text), "{", `{"disableAllHooks": true,`, 1)
+	if err := os.WriteFile(path, []byte(off), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.look()
+	const want = "Hooks are switched off in ~/.claude/settings.json (disableAllHooks): nod isn't asked. Remove that key."
+	state, _ := c.stateText()
+	if c.off.Label.Text != want || !c.off.Content.Visible() || state != "hooks are switched off" {
+		t.Errorf("off: %q, state %q", c.off.Label.Text, state)
+	}
+}

@@ -95,6 +95,8 @@ func (e *exam) judge(ctx context.Context, a agent.Agent, m agent.Machine, s agen
 		return failure(repair(a, m), "%s", withoutCure(a.DeadHooks(s)))
 	case !s.Installed:
 		return failure(repair(a, m), "its hooks are not all in %s", s.File)
+	case s.Off != nil:
+		return failure(run("nod agents check %s", a.Name), "%s", oneLine(s.OffErr()))
 	case s.CutOff != nil:
 		return failure(repair(a, m), "%s", withoutCure(s.CutOff))
 	}

@@ -1,0 +1,236 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/tailscale/hujson"
+)
+
+// Session is how an agent was started, or would be.
+type Session struct {
+	PID  int    // 0: it does not run
+	Dir  string // the folder that it works in; empty: nobody knows
+	Args []string
+	Env  func(string) string
+}
+
+// Switch turns an agent's hooks off.
+type Switch struct {
+	Key string // of a setting, with dots; without Files a flag or an environment variable
+
+	// Off is the value that does, alone or in a list.
+	Off any
+
+	// Files may have the setting: the last one that has it counts, of lists each. One that begins with { is the text.
+	Files []string
+}
+
+// SwitchedOff says that nod isn't asked, as hooks are switched off, and what to do.
+type SwitchedOff struct {
+	Key  string
+	File string // that the setting is in
+	PID  int    // the session that was started so
+}
+
+func (o SwitchedOff) Error() string {
+	switch {
+	case o.File != "":
+		return fmt.Sprintf("Hooks are switched off in %s (%s): nod isn't asked. Remove that key.", o.File, o.Key)
+	case o.PID != 0:
+		return fmt.Sprintf("Process %d was started with %s: nod isn't asked. Start it without.", o.PID, o.Key)
+	}
+	return fmt.Sprintf("Hooks are switched off by %s in the environment: nod isn't asked. Unset it.", o.Key)
+}
+
+// OffErr is why the agent does not run its hooks, or not everywhere; nil: nothing is known to keep it from that.
+func (s Status) OffErr() error {
+	var all []error
+	for _, o := range s.Off {
+		all = append(all, o)
+	}
+	return errors.Join(all...)
+}
+
+// maxOff is how many reasons are told at most.
+const maxOff = 5
+
+// off says what keeps an agent from running nod's hooks: in the settings that a session in the machine's folder would
+// have, or in those of one that runs.
+func (a Agent) off(m Machine) (found []SwitchedOff) {
+	if a.Off == nil {
+		return nil
+	}
+	sessions := []Session{{Dir: m.Dir, Env: m.Env}}
+	if m.Sessions != nil {
+		sessions = append(sessions, m.Sessions(a.Program)...)
+	}
+	for _, s := range sessions {
+		for _, w := range a.Off(m, s) {
+			if o, is := s.isOff(w); is && !slices.Contains(found, o) && len(found) < maxOff {
+				o.File = strings.Replace(o.File, m.Home+string(filepath.Separator), "~"+string(filepath.Separator), 1)
+				found = append(found, o)
+			}
+		}
+	}
+	return found
+}
+
+func (s Session) isOff(w Switch) (o SwitchedOff, is bool) {
+	o = SwitchedOff{Key: w.Key, PID: s.PID}
+	switch {
+	case strings.HasPrefix(w.Key, "-"):
+		_, is = s.Flag(w.Key)
+		return o, is
+	case w.Files == nil:
+		value := strings.ToLower(strings.TrimSpace(s.Env(w.Key)))
+		return o, slices.Contains([]string{"1", "true", "yes", "on"}, value)
+	}
+	for _, file := range w.Files {
+		switch value := setting(file, w.Key).(type) {
+		case nil:
+		case []any:
+			if slices.Contains(value, w.Off) {
+				o.File, is = file, true
+			}
+		default:
+			o.File, is = file, value == w.Off
+		}
+	}
+	if strings.HasPrefix(o.File, "{") {
+		o.File = "--settings"
+	}
+	if o.File != "" {
+		o.PID = 0
+	}
+	return o, is
+}
+
+// Flag returns the value of a flag of the session's command line: behind = or in the next word.
+func (s Session) Flag(name string) (value string, is bool) {
+	for i, arg := range s.Args {
+		if arg == "--" {
+			break
+		}
+		if rest, ok := strings.CutPrefix(arg, name+"="); ok {
+			value, is = rest, true
+		} else if arg == name {
+			value, is = strings.Join(s.Args[i+1:min(i+2, len(s.Args))], ""), true
+		}
+	}
+	return value, is
+}
+
+// Project are the paths of a file of the session's project: of the folder and, before it, of the repository around it.
+func (s Session) Project(names ...string) (paths []string) {
+	if !filepath.IsAbs(s.Dir) {
+		return nil
+	}
+	folders := []string{s.Dir}
+	for folder := s.Dir; ; folder = filepath.Dir(folder) {
+		if _, err := os.Lstat(filepath.Join(folder, ".git")); err == nil {
+			folders = []string{folder, s.Dir}
+		} else if folder != filepath.Dir(folder) {
+			continue
+		}
+		break
+	}
+	for _, folder := range slices.Compact(folders) {
+		for _, name := range names {
+			paths = append(paths, filepath.Join(folder, filepath.FromSlash(name)))
+		}
+	}
+	return paths
+}
+
+// System is a path of settings for all users, on Linux and its like, on macOS or on Windows.
+func (m Machine) System(linux, darwin, windows string) string {
+	path := linux
+	switch runtime.GOOS {
+	case "darwin":
+		path = darwin
+	case "windows":
+		path = windows
+	}
+	if m.Root != "" {
+		path = filepath.Join(m.Root, path)
+	}
+	return path
+}
+
+// setting returns the value of a key in a settings file; nil: it has none, or cannot be read, as by the agent.
+func setting(file, key string) (value any) {
+	text := []byte(file)
+	if !strings.HasPrefix(file, "{") {
+		var err error
+		if text, err = read(file); err != nil {
+			return nil
+		}
+	}
+	table := map[string]any{}
+	if filepath.Ext(file) == ".toml" {
+		if toml.Unmarshal(text, &table) != nil {
+			return nil
+		}
+	} else {
+		plain, err := hujson.Standardize(bytes.TrimPrefix(text, byteOrderMark))
+		if err != nil || json.Unmarshal(plain, &table) != nil {
+			return nil
+		}
+	}
+	value = table
+	for part := range strings.SplitSeq(key, ".") {
+		inner, _ := value.(map[string]any)
+		value = inner[part]
+	}
+	return value
+}
+
+// runningSessions returns what finds the sessions of an agent, as far as the system shows command lines of the user's
+// processes in /proc.
+func runningSessions() func(program string) []Session {
+	var all []Session
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline") // fails for bad patterns only
+	for _, line := range lines {
+		folder := filepath.Dir(line)
+		dir, err := os.Readlink(filepath.Join(folder, "cwd"))
+		if err != nil {
+			continue // another user's
+		}
+		text, _ := os.ReadFile(line)
+		environ, _ := os.ReadFile(filepath.Join(folder, "environ"))
+		pid, _ := strconv.Atoi(filepath.Base(folder))
+		all = append(all, Session{PID: pid, Dir: dir, Args: strings.Split(string(text), "\x00"),
+			Env: func(name string) string { return variable(string(environ), name) }})
+	}
+	return func(program string) []Session {
+		return slices.DeleteFunc(slices.Clone(all), func(s Session) bool { return !s.runs(program) })
+	}
+}
+
+// runs reports whether a program is what was started: by itself, or as a script.
+func (s Session) runs(program string) bool {
+	started := s.Args[:min(2, len(s.Args))]
+	if !slices.Contains([]string{"node", "bun"}, filepath.Base(s.Args[0])) {
+		started = started[:1]
+	}
+	return slices.ContainsFunc(started, func(path string) bool { return filepath.Base(path) == program })
+}
+
+func variable(environ, name string) string {
+	for entry := range strings.SplitSeq(environ, "\x00") {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}

@@ -44,6 +44,7 @@ func sentencesSaid(t *testing.T) map[string]string {
 	said := map[string]string{}
 	for _, files := range []string{
 		"../policy/shell/*.go", "../policy/shell/language/*.go", "../policy/git/*.go", "../agents/agent/agent.go",
+		"../agents/agent/off.go",
 	} {
 		readCode(t, said, files, isWholeSentence)
 	}

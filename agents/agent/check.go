@@ -33,8 +33,11 @@ func (a Agent) Check(ctx context.Context, m Machine) (Status, []Step) {
 		steps = append(steps, Step{"nod's hooks are in them",
 			problem(!s.Installed, "run: nod agents install "+a.Name), s.Partly})
 	}
-	if s.Installed {
-		steps = append(steps, Step{What: "its hooks are switched on", Err: s.OffErr()})
+	for _, off := range s.Off {
+		steps = append(steps, Step{What: "its hooks are switched on", Err: off})
+	}
+	if s.Installed && s.Off == nil {
+		steps = append(steps, Step{What: "its hooks are switched on"})
 	}
 	steps = append(steps, Step{"its settings let nod's hook wait for you", s.CutOff, true})
 	if len(s.Runs) > 0 {

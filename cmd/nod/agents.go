@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -13,6 +15,7 @@ import (
 	"nod/agents/agent"
 	"nod/agents/registry"
 	"nod/ipc/programs"
+	"nod/ownfile/owndata"
 	"nod/policy"
 	"nod/policy/config"
 )
@@ -171,9 +174,32 @@ func (c *console) agentsUninstall() *cobra.Command {
 		ValidArgs: registry.Names(registry.Installable()),
 		RunE: c.runs(func(_ context.Context, args []string) error {
 			nothingMore := func(agent.Agent) string { return "" }
-			return c.change(args[0], agent.Agent.Uninstall, "has nothing of nod's", nothingMore)
+			err := c.change(args[0], agent.Agent.Uninstall, "has nothing of nod's", nothingMore)
+			if err != nil || c.json && !c.yes {
+				return err
+			}
+			return dropCopy()
 		}),
 	}), "print JSON; without --yes nothing is changed")
+}
+
+// dropCopy removes the nod that nod keeps for hooks, once no agent's hooks name it.
+func dropCopy() error {
+	m, err := agent.Here()
+	if err != nil {
+		return err
+	}
+	m.Run, m.Sessions = nil, nil
+	for _, a := range registry.Installable() {
+		s, err := a.Status(m)
+		if err != nil || slices.ContainsFunc(s.Runs, func(r agent.Run) bool { return programs.IsKept(r.Nod) }) {
+			return nil // it is needed, or may be
+		}
+	}
+	for _, path := range owndata.InPrograms(filepath.Dir(programs.Kept())) {
+		err = errors.Join(err, os.RemoveAll(path))
+	}
+	return err
 }
 
 // changed is what nod agents install and uninstall say.

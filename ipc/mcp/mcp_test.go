@@ -595,6 +595,34 @@ func connectTo(ctx context.Context, url string, s Session) (*sdk.ClientSession, 
 	)
 }
 
+// A call whose nod-desktop dies and never comes back ends, and with no yes.
+func TestProxyGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := interacttest.Broker(thinks(time.Hour), allowing("allowed"))
+		defer b.Close()
+		server := newServer(b, "test")
+		connect := func(ctx context.Context, s Session) (*sdk.ClientSession, error) {
+			here, there := sdk.NewInMemoryTransports()
+			session, err := server.Connect(ctx, there, nil)
+			if err != nil {
+				return nil, err
+			}
+			time.AfterFunc(time.Second, func() { _ = session.Close() })
+			return sdk.NewClient(&sdk.Implementation{Name: s.Client, Version: "1"}, s.Options).Connect(ctx, here, nil)
+		}
+		reattach := func(ctx context.Context, _ error) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		cs := proxied(t, desktop{connect, reattach}, nil)
+		began := time.Now()
+		r := callTool(t, cs, "interact_confirm", `{"message":"?"}`)
+		if !r.IsError || !strings.Contains(textOf(r), "call again to ask again") || time.Since(began) > 2*time.Minute {
+			t.Errorf("got %s after %v", textOf(r), time.Since(began))
+		}
+	})
+}
+
 // A call that loses its nod-desktop is made again at the next one: under the same key, with the time that is left, and
 // with progress that goes on. Where there is none, the model is told.
 func TestProxyComesBack(t *testing.T) {

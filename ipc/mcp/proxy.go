@@ -33,7 +33,7 @@ type Session struct {
 
 // NewProxy returns an MCP server with nod's tools that passes every call on to nod-desktop. It looks for
 // nod-desktop anew at each call, so that nod may come and go while the client's session lasts. A call under way that
-// loses its nod-desktop is made again at the next one, for as long as the client waits, with the same idempotency key:
+// loses its nod-desktop is made again at the next one that starts within a minute, with the same idempotency key:
 // an answer that was given and not heard is delivered, a question that is still open is joined, and nobody is asked
 // twice. Whoever quit nod did not want to be asked, but then nod-desktop has said so itself.
 func NewProxy(discover func() (Desktop, error), version string) *mcp.Server {
@@ -77,11 +77,21 @@ func (p *passage) pass(ctx context.Context) (*mcp.CallToolResult, error) {
 			return r, nil
 		}
 		err = plain(err)
-		if p.there.Reattach(ctx, err) != nil {
+		if p.reattach(ctx, err) != nil {
 			return nil, fmt.Errorf("nod-desktop gave no answer (%w): call again to ask again", err)
 		}
 		session, err = p.connect(ctx, time.Since(began))
 	}
+}
+
+// restartPatience is how long a call waits for the next nod-desktop: a restart takes seconds, and the model shall not
+// wait for a nod that nobody starts again.
+const restartPatience = time.Minute
+
+func (p *passage) reattach(ctx context.Context, broke error) error {
+	ctx, stop := context.WithTimeout(ctx, restartPatience)
+	defer stop()
+	return p.there.Reattach(ctx, broke)
 }
 
 func (p *passage) connect(ctx context.Context, waited time.Duration) (*mcp.ClientSession, error) {

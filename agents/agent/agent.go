@@ -103,9 +103,9 @@ type Agent struct {
 	Folder      func(Machine) string            // where it keeps what it has of the person; nil: nod does not know
 	Settings    func(Machine) File              // what nod's hooks are in; nil: nod cannot install them
 	Needs       func(Machine) []File            // files of nod's own without which those hooks are nothing; nil: none
-	Gate        func(Machine) File              // switches the agent's own prompt off; may be in Settings' file; nil: there is none
+	Gate        func(Machine) File              // switches its own prompt off; may be in Settings' file; nil: none
 	Off         func(Machine, Session) []Switch // what turns its hooks off; nil: nod knows nothing that does
-	After       string                          // what the person still has to do once nod is installed; empty when nothing
+	After       string                          // what the person still has to do once nod is installed; or empty
 	Rules       *imports.Source                 // its own rules; nil: nod cannot read them
 	Transcripts *Transcripts                    // nil: nod cannot read them
 

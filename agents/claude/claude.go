@@ -46,8 +46,8 @@ var Agent = agent.Agent{
 
 func folder(m agent.Machine) string { return m.Folder("CLAUDE_CONFIG_DIR", ".claude") }
 
-// settingsFile lists the events that decide, and, without making Claude Code wait, those that tell that the terminal was
-// quicker.
+// settingsFile lists the events that decide, and, without making Claude Code wait, those that tell that the terminal
+// was quicker.
 var settingsFile = agent.HookFile{
 	Agent: name, Unit: time.Second, Default: 10 * time.Minute, Async: true,
 	Events: []agent.Event{

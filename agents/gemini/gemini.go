@@ -63,8 +63,10 @@ func gate(m agent.Machine) agent.File {
 // off are the ways around its hooks, those of nod's name among them.
 func off(m agent.Machine, s agent.Session) []agent.Switch {
 	system := m.System("/etc/gemini-cli", "/Library/Application Support/GeminiCli", `C:\ProgramData\gemini-cli`)
-	files := slices.Concat([]string{filepath.Join(system, "system-defaults.json"), filepath.Join(folder(m), "settings.json")},
-		s.Project(".gemini/settings.json"), []string{filepath.Join(system, "settings.json")})
+	files := slices.Concat(
+		[]string{filepath.Join(system, "system-defaults.json"), filepath.Join(folder(m), "settings.json")},
+		s.Project(".gemini/settings.json"), []string{filepath.Join(system, "settings.json")},
+	)
 	return []agent.Switch{
 		{Key: "hooksConfig.enabled", Off: false, Files: files}, {Key: "hooksConfig.disabled", Off: "nod", Files: files},
 	}

@@ -26,8 +26,8 @@ var Agent = agent.Agent{
 	Limits: []string{
 		`It asks only about what its own settings say "ask" to: nod cannot deny what they allow.`,
 		"Its terminal shows its own prompt beside nod's window: the first answer counts.",
-		"opencode run rejects by itself what it would ask about, before nod has answered: nod's answer comes too late there, " +
-			"but nothing runs unasked.",
+		"opencode run rejects by itself what it would ask about, before nod has answered: nod's answer comes too late " +
+			"there, but nothing runs unasked.",
 	},
 }
 

@@ -47,8 +47,10 @@ func settings(m agent.Machine) agent.File {
 // off are the ways around its hooks.
 func off(m agent.Machine, s agent.Session) []agent.Switch {
 	system := m.System("/etc/qwen-code", "/Library/Application Support/QwenCode", `C:\ProgramData\qwen-code`)
-	files := slices.Concat([]string{filepath.Join(system, "system-defaults.json"), filepath.Join(folder(m), "settings.json")},
-		s.Project(".qwen/settings.json"), []string{filepath.Join(system, "settings.json")})
+	files := slices.Concat(
+		[]string{filepath.Join(system, "system-defaults.json"), filepath.Join(folder(m), "settings.json")},
+		s.Project(".qwen/settings.json"), []string{filepath.Join(system, "settings.json")},
+	)
 	return []agent.Switch{
 		{Key: "disableAllHooks", Off: true, Files: files},
 		{Key: "--bare"}, {Key: "--safe-mode"}, {Key: "QWEN_CODE_SIMPLE"}, {Key: "QWEN_CODE_SAFE_MODE"},

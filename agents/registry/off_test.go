@@ -12,8 +12,8 @@ import (
 const hookOf = `{"allowManagedHooksOnly": true, "hooks": {"PreToolUse": [{"hooks": [` +
 	`{"type": "command", "command": "/usr/bin/nod hook claude-code"}]}]}}`
 
-// A setting, a flag or a variable that keeps an agent from running nod's hooks is told with its place, and one that does
-// not is not.
+// A setting, a flag or a variable that keeps an agent from running nod's hooks is told with its place, and one that
+// does not is not.
 func TestSwitchedOff(t *testing.T) {
 	type files map[string]string
 	const (

@@ -105,3 +105,29 @@ func TestSwitchedOff(t *testing.T) {
 		}
 	}
 }
+
+// A version is read from the npm package that has the program as its command, and from no other; else the program says
+// it.
+func TestVersion(t *testing.T) {
+	for _, test := range []struct{ manifest, want string }{
+		{`{"version": "1.0.7", "bin": {"copilot": "./bin/copilot"}}`, "1.0.7"},
+		{`{"version": "1.0.7", "bin": "bin/copilot"}`, "1.0.7"},
+		{`{"version": "1.0.7", "bin": {"other": "bin/other"}}`, "2.0.102"},
+		{`{"version": "newest", "bin": "bin/copilot"}`, "2.0.102"},
+		{`{`, "2.0.102"},
+	} {
+		m, folder := machine(t), t.TempDir()
+		program := filepath.Join(folder, "bin", "copilot")
+		write(t, program, "")
+		write(t, filepath.Join(folder, "package.json"), test.manifest)
+		m.Look = func(string) (string, error) { return program, nil }
+		m.Run = func(string, ...string) (string, error) { return "GitHub Copilot CLI 2.0.102.\nRun 'copilot update'.", nil }
+		a, err := Find(All(), "copilot-cli")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err := a.Status(m); err != nil || s.Version != test.want {
+			t.Errorf("%s: %q, %v, want %q", test.manifest, s.Version, err, test.want)
+		}
+	}
+}

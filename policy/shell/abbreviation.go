@@ -49,7 +49,7 @@ func (c catalogue) spellings(words []string) [][]string {
 	words[0] = baseName(words[0])
 	all := [][]string{words}
 	for i := 0; i < len(all); i++ {
-		for n := 1; n <= len(all[i]); n++ {
+		for n := 1; n <= min(len(all[i]), maxName); n++ {
 			for _, name := range c.aliases[strings.Join(all[i][:n], " ")] {
 				next := slices.Concat(strings.Fields(name), all[i][n:])
 				isNew := !slices.ContainsFunc(all, func(o []string) bool { return slices.Equal(o, next) })

@@ -126,3 +126,28 @@ func TestAbbreviationsAllowNothing(t *testing.T) {
 		}
 	}
 }
+
+// What another name or the start of one does reaches the network and is as dangerous as under the full name.
+func TestAbbreviationsDoTheSame(t *testing.T) {
+	for _, tt := range [][2]string{
+		{"npm publish", "npm pub"}, {"npm publish", "npm publ"}, {"npm unpublish x", "npm unp x"},
+		{"npm install x", "npm isnta x"}, {"npm uninstall x", "npm unlink x"}, {"npm update", "npm udpate"},
+		{"npm exec x", "npm exe x"}, {"npm login", "npm logi"}, {"npm token list", "npm tok list"},
+		{"pnpm remove x", "pnpm uni x"}, {"cargo remove x", "cargo rm x"}, {"gem push x", "gem pus x"},
+		{"gem install x", "gem i x"}, {"bundle install", "bundle ins"}, {"composer require x", "composer req x"},
+		{"hg push", "hg pus"}, {"svn delete x", "svn del x"}, {"zypper remove x", "zypper rm x"},
+		{"docker rmi x", "docker image remove x"}, {"brew uninstall x", "brew rm x"},
+		{"php artisan migrate:fresh", "php artisan mi:f"}, {"ip route flush", "ip r flush"},
+	} {
+		full, short := Assess(tt[0]), Assess(tt[1])
+		if full.Network != short.Network {
+			t.Errorf("%q reaches the network: %v, %q: %v", tt[0], full.Network, tt[1], short.Network)
+		}
+		for _, risk := range full.Risks {
+			isSame := func(o Risk) bool { return o.Text == risk.Text && o.Level == risk.Level }
+			if !slices.ContainsFunc(short.Risks, isSame) {
+				t.Errorf("%q has the risk %q, %q has none such: %v", tt[0], risk, tt[1], short.Risks)
+			}
+		}
+	}
+}

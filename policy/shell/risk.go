@@ -134,10 +134,12 @@ func risksOf(name string, args []string) []namedRisk {
 	if p := programs().find(name); p != nil {
 		bundles = !p.traits[traitDashes] && !p.traits[traitAlone]
 	}
-	all := risks()
+	c, all := programs(), risks()
+	spelled := slices.DeleteFunc(c.spellings(append([]string{name}, args...)), func(o []string) bool { return o[0] != name })
 	for _, rule := range slices.Concat(all[name], all[unversioned(name)], all["*"]) {
 		isSame := func(r namedRisk) bool { return r.text == rule.text }
-		if alike(rule.name, name) && rule.fits(args, bundles) && !slices.ContainsFunc(found, isSame) {
+		fits := func(words []string) bool { return rule.fits(words, bundles) }
+		if alike(rule.name, name) && slices.ContainsFunc(spelled, fits) && !slices.ContainsFunc(found, isSame) {
 			found = append(found, rule)
 		}
 	}
@@ -147,9 +149,10 @@ func risksOf(name string, args []string) []namedRisk {
 // alike reports whether a name of a rule is the program's, perhaps with a version behind it.
 func alike(rule, name string) bool { return wildcard(rule, name) || rule == unversioned(name) }
 
-func (r *riskRule) fits(args []string, bundles bool) bool {
-	has := func(want string) bool { return hasWord(args, want, bundles) }
-	if !leads(r.words, args) || slices.ContainsFunc(r.unless, has) {
+// fits reports whether a program's name and its words are what the rule is about.
+func (r *riskRule) fits(words []string, bundles bool) bool {
+	has := func(want string) bool { return hasWord(words[1:], want, bundles) }
+	if !leads(r.words, words) || slices.ContainsFunc(r.unless, has) {
 		return false
 	}
 	for _, list := range r.with {
@@ -160,19 +163,19 @@ func (r *riskRule) fits(args []string, bundles bool) bool {
 	return true
 }
 
-// leads reports whether the words that say what a program does come first among args. A flag before them may have the
-// word behind it for a value.
-func leads(want, args []string) bool {
-	skip, anywhere := 0, false
-	for _, arg := range args {
+// leads reports whether the words that say what a program does come first behind its name, perhaps abbreviated. A flag
+// before them may have the word behind it for a value.
+func leads(want, words []string) bool {
+	skip, anywhere, before := 0, false, words[:1:1]
+	for _, arg := range words[1:] {
 		for len(want) > 0 && want[0] == "..." {
 			want, anywhere = want[1:], true
 		}
 		switch {
 		case len(want) == 0:
 			return true
-		case oneIn(want[0], arg):
-			want, anywhere = want[1:], false
+		case oneIn(want[0], arg, before):
+			want, anywhere, before = want[1:], false, append(before, arg)
 		case isFlag(arg):
 			skip++
 		case anywhere:
@@ -185,9 +188,10 @@ func leads(want, args []string) bool {
 	return len(want) == 0
 }
 
-func oneIn(alternatives, word string) bool {
+// oneIn reports whether a word behind the words before is one of several, or may stand for it.
+func oneIn(alternatives, word string, before []string) bool {
 	for want := range strings.SplitSeq(alternatives, "|") {
-		if wildcard(want, word) {
+		if wildcard(want, word) || programs().means(before, want, word) {
 			return true
 		}
 	}

@@ -79,12 +79,16 @@ func (c catalogue) means(before []string, want, word string) bool {
 // capital is one within a word: npm reads distTag as dist-tag, and Gradle pTML as publishToMavenLocal.
 var capital = language.Compiled(`\B[A-Z]`)
 
-// begins reports whether each part of a word starts as that of another one does: d:m-f does db:migrate-fresh.
+// begins reports whether a word starts as another one, or each of its parts does: d:m-f as db:migrate-fresh. Case does
+// not count: gem reads PUSH as push.
 func begins(long, short string) bool {
 	parts := func(word string) []string {
 		return strings.FieldsFunc(strings.ToLower(capital().ReplaceAllString(word, "-$0")), func(r rune) bool {
 			return r == '-' || r == ':'
 		})
+	}
+	if strings.HasPrefix(strings.ToLower(long), strings.ToLower(short)) {
+		return short != ""
 	}
 	all, starts := parts(long), parts(short)
 	if isFlag(short) || len(starts) == 0 || len(starts) > len(all) {

@@ -77,6 +77,8 @@ func TestAbbreviations(t *testing.T) {
 		{"nmcli connection delete", "nmcli c d home", true},
 		{"gradle publishToMavenLocal", "gradle pTML", true},
 		{"php artisan migrate:fresh", "php artisan mi:fr", true},
+		{"gem push", "gem PUS x.gem", true},
+		{"npm publish", "npm ''", false},
 		{"hg push", "hg --config a=b pus", true},
 		{"svn delete", "svn rm x", true},
 		{"docker container rm", "docker rm x", true},

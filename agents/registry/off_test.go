@@ -121,7 +121,9 @@ func TestVersion(t *testing.T) {
 		write(t, program, "")
 		write(t, filepath.Join(folder, "package.json"), test.manifest)
 		m.Look = func(string) (string, error) { return program, nil }
-		m.Run = func(string, ...string) (string, error) { return "GitHub Copilot CLI 2.0.102.\nRun 'copilot update'.", nil }
+		m.Run = func(string, ...string) (string, error) {
+			return "GitHub Copilot CLI 2.0.102.\nRun 'copilot update'.", nil
+		}
 		a, err := Find(All(), "copilot-cli")
 		if err != nil {
 			t.Fatal(err)

@@ -38,7 +38,7 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 	first := len(w.Parts)
 	isOdd, more := w.unbraced(whole, settings, at, in)
 	for i := range words {
-		if words[i].isBraced && isOdd {
+		if words[i].isBraced && (isOdd || isFlag(words[i].text)) {
 			words[i].refuse("It holds braces outside quotes, which some shells expand.")
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// JQ judges a jq filter. It may use the variables in vars, spelled without $, and no others. Refused are the
-// environment, modules, definitions, bindings, assignments, functions that nod does not know, and filters whose output
+// JQ judges a jq filter. It may use the variables in vars, spelled without $, and those that it binds. Refused are the
+// environment, modules, definitions, assignments, functions that nod does not know, and filters whose output
 // or work may grow out of proportion to the input.
 //
 // The syntax is that of the jq manual, versions 1.5 to 1.8.
@@ -27,7 +27,7 @@ func JQ(filter string, vars []string) error {
 	}
 	r := jqReader{vars: map[string]bool{}}
 	for _, v := range vars {
-		r.vars["$"+v] = v != "ENV" && !strings.HasPrefix(v, "__")
+		r.vars["$"+v] = isFree(v)
 	}
 	f := r.query(query)
 	if r.err != nil {
@@ -156,9 +156,13 @@ func (f flow) mapped() flow { return flow{once, f.total, f.work} }
 
 // jqReader walks through a filter. The first thing that is not harmless stays in err.
 type jqReader struct {
-	vars map[string]bool
-	err  error
+	vars  map[string]bool
+	bound string // the variable that the filter has bound here, with its $
+	err   error
 }
+
+// isFree reports whether jq gives no variable of that name by itself.
+func isFree(name string) bool { return name != "ENV" && !strings.HasPrefix(name, "__") }
 
 func (r *jqReader) refuse(err error) flow {
 	r.err = cmp.Or(r.err, err)
@@ -176,7 +180,10 @@ func (r *jqReader) query(q *gojq.Query) flow {
 	case q.Meta != nil || len(q.Imports) > 0 || len(q.FuncDefs) > 0:
 		return r.refuse(refusal("The jq filter loads a module or defines a function."))
 	case len(q.Patterns) > 0:
-		return r.refuse(refusal("The jq filter binds a variable."))
+		if q.Left.Term != nil && q.Left.Term.Type == gojq.TermTypeIdentity && len(q.Left.Term.SuffixList) == 0 {
+			return r.refuse(refusal("The jq filter binds a variable to all of its input."))
+		}
+		return r.binding(q.Left, q.Patterns, func(source flow) flow { return r.query(q.Right).bound(source) })
 	case q.Term != nil:
 		return r.term(q.Term)
 	case q.Left == nil || q.Right == nil:
@@ -299,6 +306,8 @@ func (r *jqReader) bare(t *gojq.Term) flow {
 		return r.branches(t.If)
 	case gojq.TermTypeTry:
 		return r.query(t.Try.Body).and(r.query(t.Try.Catch))
+	case gojq.TermTypeReduce:
+		return r.reduce(t.Reduce)
 	case gojq.TermTypeQuery:
 		return r.query(t.Query)
 	}
@@ -324,8 +333,9 @@ func (r *jqReader) object(o *gojq.Object) flow {
 			out = out.with(r.text(kv.KeyString, 0))
 		case kv.KeyQuery != nil:
 			out = out.with(r.query(kv.KeyQuery))
-		case strings.HasPrefix(kv.Key, "$") && !r.vars[kv.Key]:
-			return r.unknown(kv.Key)
+		case strings.HasPrefix(kv.Key, "$"):
+			out = out.with(single(lengthOf(kv.Key))).with(r.plain(kv.Key))
+			continue
 		default:
 			out = out.with(single(lengthOf(kv.Key)))
 		}

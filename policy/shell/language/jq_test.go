@@ -19,6 +19,12 @@ func TestJQ(t *testing.T) {
 }
 
 var jqAccepted = []string{
+	".[] as $x | $x.name", ".a as $x | .b[] | select(.id == $x) | .name", ".a as $v | .b | map(. + $v)",
+	".[] as $u | $u.tags[] | {name: $u.name, tag: .}", "(.a | length) as $n | .b / $n", ".a as $x | {$x}",
+	"reduce .[] as $x (0; . + $x)", "reduce .[] as $x (0; . + $x.size)", "reduce .[] as $i ({}; . + {($i.k): $i.v})",
+	"reduce .[] as $x ([]; . + [$x.a, $x.b])", "reduce .[] as $x (0; if $x.ok then . + 1 else . end)",
+	"[.[] | .size] | reduce .[] as $x (0; . + $x)", "reduce .[] as $x (0; if $x > . then $x else . end)",
+	"reduce .[] as $x (0; . - ($x | length))", "reduce range(10) as $i (\"\"; . + \"x\")",
 	"", ".", "..", ".a.b[]?", ".[\"a b\"]", ".[0:2]", ".[-1]", ".[]", ".[\"a\",\"b\"]", "keys[]", "keys", "length",
 	".env", ".a, .b", ".items[] | .name", "[.[] | (.a, .b)]", ".dependencies + .devDependencies | keys",
 	".items | map(select(.name == \"x\")) | length", "{a: .name, b: (.items | length)}",
@@ -64,10 +70,19 @@ var jqAccepted = []string{
 var jqRefused = []string{
 	"env", "$ENV", "$ENV.HOME", ".x | env", ". env", "[env]", "{env: env}", "\"\\(env)\"", "{(env.A): 1}", ".[env.A]",
 	"if env then 1 else 2 end", "try env", "map(env)", "@sh \"\\(env)\"", "{\"\\(env)\": 1}", "{$ENV}", "{$__loc__}",
-	"$__loc__", "$__prog_args", "$x", "{$x}", ".a as $x | $x", ". as [$a] | $a",
+	"$__loc__", "$__prog_args", "$x", "{$x}", ". as $x | $x", ". as [$a] | $a", ".a as [$x] | $x",
+	".a as $ENV | $ENV", ".a as $__loc__ | 1", ".a as $x | $y", "(.a as $x | 1) | $x", ".a as $x | .b as $y | $x",
+	".[] as $x | env", ".[] as $x | $ENV", "reduce .[] as $x (env; .)", "reduce .[] as $x (0; . + env)",
+	"reduce .[] as $x (0; . + .)", "reduce .[] as $x (\"a\"; . + . + $x)", "reduce .[] as $x ([1]; . + [.])",
+	"reduce .[] as $x ([1]; [.[], .[]])", "reduce .[] as $x (\"a\"; \"\\(.)\\(.)\")", "reduce .[] as $x (1; $x + .)",
+	"reduce .[] as $x ([1]; . + tojson)", "reduce .[] as $x (.; . * 2)", "reduce .[] as $x (0; (., 1))",
+	"reduce .[] as $x ([]; if $x then . + . else . end)", "reduce .[] as $x ([]; .[$x] = 1)",
+	".[] as $x | walk($x)", ".a as $x | \"a\"" + strings.Repeat("|[$x,.]+[$x,.]", 40),
+	".a as $x" + strings.Repeat("|[$x+$x]|[.[]+.[]]", 4), "reduce range(100000) as $x (\"a\"; . + \"" +
+		strings.Repeat("a", 500) + "\")",
 	"input_filename", "get_search_list", "modulemeta", "import \"x\" as y; .", "include \"x\"; .", "x::y", "$x::y",
 	"def f: f; f", "def f: 1; .", "module {}; .", "halt_error", "builtins", "@base99", "nosuch", "getpath(env)",
-	"label $f | 1, break $f", "reduce .[] as $x (0; . + $x)", "foreach .[] as $x (0; .)",
+	"label $f | 1, break $f", "foreach .[] as $x (0; .)",
 	".a = 1", ".a |= 1", ".[999999999] = 1", ".a += 1", ".a //= 1", "setpath([\"a\"]; 1)", "to_entries(1)",
 	"repeat(1)", "[limit(3; repeat(1))]", "range(1e9)", "range(.n)", "range(0; 10; 0)", "range(infinite)",
 	"until(false; .)", "while(true; .)", "recurse(.a)", "recurse(.)", "recurse(.[0])", "recurse(.[\"a\"][])",

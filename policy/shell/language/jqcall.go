@@ -91,6 +91,8 @@ func (r *jqReader) call(f *gojq.Func) flow {
 
 func (r *jqReader) plain(name string) flow {
 	switch bits := slices.IndexFunc(jqPlain, func(list Words) bool { return list.Has(name) }); {
+	case name == r.bound && name != "":
+		return single(growth{boundBits, 0})
 	case r.vars[name]:
 		return identity // may be as long as the input
 	case jqShort.Has(name):
@@ -121,7 +123,7 @@ func (r *jqReader) first(args []*gojq.Query) flow {
 // single judges a filter that must have one output.
 func (r *jqReader) single(arg *gojq.Query) flow {
 	f := r.query(arg)
-	if f.count != once {
+	if f.count != once || max(f.total.log, f.work.log) > boundBits/2 {
 		r.refuse(errJQGrows)
 	}
 	return f

@@ -363,25 +363,25 @@ const leastInput = 76
 // takes the room that is left; where that is short, the parts scroll.
 type approveLayout struct{ a *approvePage }
 
+// leastRow is the height of an input of which one row is in view. Where it would get less, the warnings and the small
+// print show only the first of each.
+const leastRow = 34
+
 func (approveLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
 
 func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	facts, banner, input, parts, words := o[0], o[1], o[inputIndex], o[partsIndex].(*container.Scroll), o[4]
+	input, parts := o[inputIndex], o[partsIndex].(*container.Scroll)
+	l.a.showAll(true)
 	margin, gap := float32(bodyMargin), float32(bodyGap)
 	if l.a.compact {
 		margin, gap = tightGap, tightGap
 	}
 	width := size.Width - 2*sideMargin
-	y, bottom := margin, size.Height-margin
-	for _, above := range []fyne.CanvasObject{facts, banner} {
-		if h := resizeToWidth(above, width); h > 0 {
-			above.Move(fyne.NewPos(sideMargin, y))
-			y += h + gap
-		}
+	y, bottom := l.around(o, width, margin, gap, size.Height-margin)
+	if l.a.compact && bottom-y < leastRow {
+		l.a.showAll(false)
+		y, bottom = l.around(o, width, margin, gap, size.Height-margin)
 	}
-	bottom -= resizeToWidth(words, width)
-	words.Move(fyne.NewPos(sideMargin, bottom))
-	bottom -= gap
 
 	room := max(bottom-y, 0)
 	wanted := resizeToWidth(parts.Content, width)
@@ -402,4 +402,26 @@ func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 	input.Move(fyne.NewPos(sideMargin, y))
 	input.Resize(fyne.NewSize(width, max(bottom-y, 0)))
+}
+
+// showAll has the warnings and the small print show all of their parts, or the first of each and what opens the others.
+func (a *approvePage) showAll(v bool) {
+	a.words.first = !v
+	if a.warns != nil {
+		a.warns.first = !v
+	}
+}
+
+// around places what stands above the input, from y on, and what stands under it, and returns the room that is left.
+func (l approveLayout) around(o []fyne.CanvasObject, width, y, gap, bottom float32) (top, end float32) {
+	for _, above := range o[:inputIndex] {
+		if h := resizeToWidth(above, width); h > 0 {
+			above.Move(fyne.NewPos(sideMargin, y))
+			y += h + gap
+		}
+	}
+	words := o[partsIndex+1]
+	bottom -= resizeToWidth(words, width)
+	words.Move(fyne.NewPos(sideMargin, bottom))
+	return y, bottom - gap
 }

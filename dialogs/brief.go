@@ -16,6 +16,7 @@ type brief struct {
 	end    *button // stands at the right end; nil for none
 	most   int     // rows that it takes unasked
 	open   bool    // all of it was asked for
+	first  bool    // of what folds, only the first part is shown
 	width  float32
 }
 
@@ -94,6 +95,9 @@ func (b *brief) place(width float32) float32 {
 	gaps := briefPartGap * float32(len(b.parts)-1)
 	all := b.column(width)
 	fits := labelWidth(b.parts)+textWidth(b.parts)+gaps <= width
+	for _, p := range b.parts {
+		setVisible(p.label, true)
+	}
 	folds := !fits && all > float32(b.most)*b.parts[0].line.MinSize().Height
 	setVisible(b.more, folds)
 	if folds {
@@ -107,7 +111,11 @@ func (b *brief) place(width float32) float32 {
 		return b.row(b.parts, 0, width)
 	case folds && !b.open:
 		var y float32
-		for i := range b.parts {
+		for i, p := range b.parts {
+			if b.first && i > 0 {
+				p.hide()
+				continue
+			}
 			y += b.row(b.parts[i:i+1], y, width)
 		}
 		return y
@@ -117,6 +125,12 @@ func (b *brief) place(width float32) float32 {
 		setVisible(p.full, true)
 	}
 	return all
+}
+
+func (p briefPart) hide() {
+	for _, o := range []fyne.CanvasObject{p.label, p.line, p.full} {
+		setVisible(o, false)
+	}
 }
 
 // atEnd puts a button at the right end of the first row, and returns the width that is left.

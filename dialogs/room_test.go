@@ -104,7 +104,7 @@ func TestNothingVanishes(t *testing.T) {
 	} {
 		for _, size := range []fyne.Size{
 			fyne.NewSize(760, 480), fyne.NewSize(640, 420), fyne.NewSize(683, 370), fyne.NewSize(512, 300), small,
-			fyne.NewSize(440, leastHeight),
+			fyne.NewSize(minPageWidth, leastHeight),
 		} {
 			t.Run(fmt.Sprint(name, size), func(t *testing.T) {
 				s := newScreen(t)

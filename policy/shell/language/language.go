@@ -79,7 +79,13 @@ type Words string
 
 // Has reports whether w is one of the words.
 func (l Words) Has(w string) bool {
-	return w != "" && !strings.Contains(w, " ") && strings.Contains(" "+string(l)+" ", " "+w+" ")
+	for rest := string(l); w != "" && rest != ""; {
+		var word string
+		if word, rest, _ = strings.Cut(rest, " "); word == w {
+			return true
+		}
+	}
+	return false
 }
 
 // Compiled is a regular expression that is compiled when it is first needed.

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"slices"
 	"syscall"
+	"time"
 
 	"nod/app/desktop"
 	"nod/ipc/operator"
@@ -74,11 +75,16 @@ func exitCode(err error) int {
 	return 1
 }
 
+// busPatience is how long the windows wait for a session bus that may hang.
+const busPatience = time.Second
+
 // run connects to the tray process and shows windows until that hangs up. Then the process ends at once: no window
 // needs to be put away, and what the toolkit does to put them away has failed before.
 func run(ctx context.Context, in, out *os.File) error {
 	if program, err := programs.Find("nod-desktop"); err == nil {
-		if err := desktop.ShareBus(ctx, program); err != nil {
+		patience, cancel := context.WithTimeout(ctx, busPatience)
+		defer cancel()
+		if err := desktop.ShareBus(patience, program); err != nil {
 			slog.Debug("the desktop's own dialogs and colors are not at hand", "err", err)
 		}
 	}

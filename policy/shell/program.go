@@ -49,7 +49,8 @@ import (
 //	prints   before the first program of a file: flags that only say what any program prints: --verbose
 //	needs    flags of which one must be there, perhaps the word with and flags without which none need be, a colon
 //	         and the reason as a sentence for a person
-//	grows    how many times longer it may make what it is fed
+//	grows    how many times longer it may make what it is fed, perhaps the word with and flags without which it
+//	         does not
 //	output   a word that stands for all that it prints: an object id
 //	deletes  words with which it removes something, or always; perhaps the word unless and words with which it does
 //	         not. They are read as those of risks.txt
@@ -74,7 +75,7 @@ type program struct {
 	kind     programKind
 	why      string
 	needs    []need
-	grows    float64
+	grows    []growth
 	output   string
 	deletes  []string
 	spares   []string // words with which it removes nothing
@@ -111,6 +112,12 @@ type flag struct {
 type need struct {
 	flags, with []string // no flags in with: always
 	why         string
+}
+
+// growth is how many times longer than its input a program's output may be, where one of some flags is there.
+type growth struct {
+	times float64
+	with  []string // none: always
 }
 
 // always, in place of the flags of a tree line, means without any flag.
@@ -374,8 +381,9 @@ func (p *program) line(keyword, rest string) error {
 		flags, with, _ := strings.Cut(flags, " with ")
 		p.needs = append(p.needs, need{strings.Fields(flags), strings.Fields(with), reason})
 	case "grows":
-		var err error
-		p.grows, err = strconv.ParseFloat(rest, 64)
+		times, with, _ := strings.Cut(rest, " with ")
+		factor, err := strconv.ParseFloat(times, 64)
+		p.grows = append(p.grows, growth{factor, strings.Fields(with)})
 		return err
 	case "output":
 		p.output = rest

@@ -55,6 +55,17 @@ func (r *reading) has(flags ...string) bool {
 	return slices.ContainsFunc(flags, func(f string) bool { return slices.Contains(r.given, f) })
 }
 
+// growth is how many times longer than its input what the program prints may be.
+func (r *reading) growth() float64 {
+	most := 1.0
+	for _, g := range r.program.grows {
+		if len(g.with) == 0 || r.has(g.with...) {
+			most = max(most, g.times)
+		}
+	}
+	return most * max(r.grows, 1)
+}
+
 // read works out what the words behind a program's name mean. It returns the first reason why they are not all
 // understood, or "", and goes on behind it for what else can be said of the call.
 func (r *reading) read(args []word) string {
@@ -233,7 +244,7 @@ func (r *reading) bundle(args []word) (taken int, problem string) {
 			return taken, cmp.Or(problem, "The flag "+quote(letter)+" of "+r.name+" lacks its value.")
 		default:
 			value := args[taken]
-			if value.glob || isFlag(value.text) && value.text != "-" {
+			if value.glob || value.many || isFlag(value.text) && value.text != "-" {
 				problem = cmp.Or(problem, r.notKnown(args[0].text+" "+value.text))
 			}
 			problem = cmp.Or(problem, r.value("-"+letter, f, value))

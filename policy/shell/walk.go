@@ -368,6 +368,9 @@ func (w *walk) eachLine(list []*syntax.Stmt, names []string, at places) places {
 	if w.lines {
 		w.refuse("It holds loops that run more often than nod follows.")
 	}
+	if w.multiplies(list) {
+		w.refuse(growsInto)
+	}
 	var after places
 	defer func(fed float64, was bool) { w.fedGrown, w.lines = fed, was }(w.fedGrown, w.lines)
 	w.lines = true
@@ -377,6 +380,39 @@ func (w *walk) eachLine(list []*syntax.Stmt, names []string, at places) places {
 		w.bind("It changes the folder in a loop that nod does not follow.")
 	}
 	return at.and(after)
+}
+
+// multiplies reports whether what a loop sets may get longer by a factor in each round: its values hold what it sets
+// more than once.
+func (w *walk) multiplies(loop []*syntax.Stmt) bool {
+	sets, held := map[string]bool{}, 0
+	each := func(visit func(a *syntax.Assign)) {
+		for _, s := range loop {
+			syntax.Walk(s, func(n syntax.Node) bool {
+				if a, ok := n.(*syntax.Assign); ok && a.Name != nil {
+					visit(a)
+				}
+				return w.spend(1)
+			})
+		}
+	}
+	each(func(a *syntax.Assign) { sets[a.Name.Value] = true })
+	each(func(a *syntax.Assign) {
+		if a.Append {
+			held++
+		}
+		if a.Value == nil {
+			return
+		}
+		syntax.Walk(a.Value, func(n syntax.Node) bool {
+			if p, ok := n.(*syntax.ParamExp); ok && sets[p.Param.Value] {
+				held++
+			}
+			_, isNumber := n.(*syntax.ArithmExp)
+			return w.spend(1) && !isNumber
+		})
+	})
+	return held > 1
 }
 
 // maxVariables bounds how many variables are followed.
@@ -633,7 +669,7 @@ const growsInto = "It may make a text so much longer that it fills memory or dis
 // grow notes how much longer what a program prints may be than what it is fed.
 func (w *walk) grow(r *reading) {
 	fed := max(w.fedGrown, 1)
-	w.grown = max(w.grown, fed*max(r.program.grows, 1)*max(r.grows, 1))
+	w.grown = max(w.grown, fed*r.growth())
 	if w.grown > maxGrown || fed >= maxKept && r.program.traits[traitHoards] {
 		w.refuse(growsInto)
 	}

@@ -86,6 +86,9 @@ func (a size) or(b size) size {
 // maxGrowth is how many times longer than what it read the text may get.
 const maxGrowth = 1 << 12
 
+// perLine stands for all lines, where a script prints them again for each of them.
+const perLine = 32
+
 // sedGrowth follows the sizes of pattern and hold space through a cycle. Any command may be skipped. From one cycle to
 // the next they may grow by lines only, not by a factor. It returns how many times longer than a line what is printed
 // for it may be.
@@ -123,6 +126,10 @@ func sedGrowth(script []sedCommand, loops []sedLoop) (most float64, err error) {
 			kept = kept.or(space)
 		case 'p', 'P':
 			prints++
+		case 'l':
+			prints += 4 // a byte is \ and three digits
+		case 'r':
+			prints += perLine
 		}
 		if c.address != "" || len(c.block) > 0 || c.name == 's' || jumps {
 			space, hold = space.or(before), hold.or(held)
@@ -134,6 +141,9 @@ func sedGrowth(script []sedCommand, loops []sedLoop) (most float64, err error) {
 	}
 	if kept.hold > 1 || kept.left > 1 {
 		return 0, errSedGrow
+	}
+	if hasCommand(script, "Hh") && hasCommand(script, "Gg") {
+		prints *= perLine
 	}
 	return most * prints, nil
 }

@@ -538,14 +538,14 @@ func (w *walk) settings(p *Part, r *reading, settings []word) {
 	settings = slices.Concat(w.exports, settings, r.settings)
 	w.spend(stepsWord * len(settings))
 	for _, s := range settings {
-		name, _, _ := strings.Cut(s.text, "=")
+		name, value, _ := strings.Cut(s.text, "=")
 		switch {
 		case s.doubt != "" || !s.known:
 			w.bind("It sets a variable to a value that is known only when it runs.")
 		case projectSettings.Has(name) && harmlessSetting(s):
 			r.exports = append(r.exports, s)
 			p.words.Flags = sorted(append(p.words.Flags, markSetting+s.text))
-			if name != "MIX_ENV" {
+			if name != "MIX_ENV" && value != "" {
 				p.free = append(p.free, markSetting+s.text)
 			}
 		case !harmlessSetting(s):

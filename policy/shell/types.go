@@ -149,6 +149,9 @@ func unset(r *reading, w word) string {
 	case "HOME":
 		return "Without HOME, what lies in the home folder is looked for elsewhere."
 	}
+	if projectSettings.Has(w.text) { // to run without it is to run in another environment
+		r.exports = append(r.exports, word{text: w.text + "=", known: true, plain: true})
+	}
 	return matching(variableName, "is not the name of a variable")(r, w)
 }
 

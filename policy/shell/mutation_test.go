@@ -102,8 +102,9 @@ var disguises = map[string]func(command string) []string{
 // mended are mutants that really are harmless: what was wrong with the sample is not wrong with them.
 var mended = map[string]bool{
 	"ls | xargs ls": true, "( ls )": true, "ls\na=~/x": true, "jq --seq . data.json": true,
-	"! cd src && git status": true,                     // it stays where it is
-	"lsof -ni :8080":         true, "lsof -ntP ": true, // -n: no names are asked for
+	`jq '. ""as $x|$x' data.json`: true,                     // the field named ""
+	"! cd src && git status":      true,                     // it stays where it is
+	"lsof -ni :8080":              true, "lsof -ntP ": true, // -n: no names are asked for
 }
 
 // ownComment matches a comment on a line of its own, which is harmless where the sample's, behind a command, is not.

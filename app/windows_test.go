@@ -599,6 +599,8 @@ func TestTheSettingsAreBroughtToTheScreen(t *testing.T) {
 				if err := <-done; (err != nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("%v, want %q", err, tt.want)
 				}
+				d.w.mu.Lock()
+				defer d.w.mu.Unlock()
 				if len(d.w.opening) != 0 {
 					t.Error("somebody still waits")
 				}

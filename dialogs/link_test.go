@@ -30,7 +30,8 @@ var stopPrompts = map[string]interact.Body{
 func TestKeysWorkEverywhere(t *testing.T) {
 	openAt := func(t *testing.T, body interact.Body, i int) (*screen, []fyne.Focusable) {
 		s := newScreen(t)
-		s.p.options.Offers = func(interact.ID) policy.Offers { return policy.Offers{Parts: repeated(9, fresh("npm run lint"))} }
+		offers := policy.Offers{Parts: repeated(9, fresh("npm run lint"))}
+		s.p.options.Offers = func(interact.ID) policy.Offers { return offers }
 		s.open(request("1", body))
 		s.open(request("2", interact.Confirm{Message: "Another?"}))
 		s.focusWindow()
@@ -93,7 +94,9 @@ func TestKeysWorkEverywhere(t *testing.T) {
 			})
 		}
 	}
-	for _, want := range []string{"*dialogs.link", "*dialogs.field", "*dialogs.choice", "*dialogs.button", "*dialogs.sheet"} {
+	for _, want := range []string{
+		"*dialogs.link", "*dialogs.field", "*dialogs.choice", "*dialogs.button", "*dialogs.sheet",
+	} {
 		if !kinds[want] {
 			t.Errorf("no prompt has a %s", want)
 		}

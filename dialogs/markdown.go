@@ -336,7 +336,10 @@ func (w *window) askToOpen(u *url.URL, target string) {
 	host, _ := prompt.HostOf(target)
 	title := newWords(tr("Open this address in the browser?"), theme.SizeNameText, theme.ColorNameForeground)
 	w.openMenu(w.page.entry, w.page.head.more, []menuItem{
-		{heading: Padded(6, menuIndent, Column(4, title, codeBlock(host), codeBlock(target))), text: tr("Cancel"), do: func() {}},
+		{
+			heading: Padded(6, menuIndent, Column(4, title, codeBlock(host), codeBlock(target))),
+			text:    tr("Cancel"), do: func() {},
+		},
 		{text: tr("Open"), do: func() { _ = fyne.CurrentApp().OpenURL(u) }}, // the desktop tells when it cannot
 	})
 }

@@ -167,7 +167,8 @@ and ![a picture](http://tracker.example/p.png). <b>Not bold</b>, hidden: a` + "\
 func TestRenderedMarkdown(t *testing.T) {
 	for _, look := range []string{"light", "dark"} {
 		t.Run(look, func(t *testing.T) {
-			assertGolden(t, "markdown-"+look, drawn(t, look, 560, func() fyne.CanvasObject { return newMarkdown(nil, question) }))
+			made := func() fyne.CanvasObject { return newMarkdown(nil, question) }
+			assertGolden(t, "markdown-"+look, drawn(t, look, 560, made))
 		})
 	}
 }

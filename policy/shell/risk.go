@@ -135,7 +135,8 @@ func risksOf(name string, args []string) []namedRisk {
 		bundles = !p.traits[traitDashes] && !p.traits[traitAlone]
 	}
 	c, all := programs(), risks()
-	spelled := slices.DeleteFunc(c.spellings(append([]string{name}, args...)), func(o []string) bool { return o[0] != name })
+	isOther := func(o []string) bool { return o[0] != name }
+	spelled := slices.DeleteFunc(c.spellings(append([]string{name}, args...)), isOther)
 	for _, rule := range slices.Concat(all[name], all[unversioned(name)], all["*"]) {
 		isSame := func(r namedRisk) bool { return r.text == rule.text }
 		fits := func(words []string) bool { return rule.fits(words, bundles) }

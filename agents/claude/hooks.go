@@ -355,15 +355,12 @@ type Decision struct {
 	UpdatedPermissions []json.RawMessage `json:"updatedPermissions,omitempty"`
 }
 
-// DecisionOf is the verdict in an answer; nil: nobody decided.
+// DecisionOf is the allow in an answer; nil: there is none. Denials are made by [hooks.Protocol].Deny.
 func DecisionOf(a interact.Answer) *Decision {
-	switch a.Outcome {
-	case interact.Allowed:
-		return &Decision{Behavior: "allow"}
-	case interact.Denied:
-		return &Decision{Behavior: "deny", Message: a.Refusal()}
+	if a.Outcome != interact.Allowed {
+		return nil
 	}
-	return nil
+	return &Decision{Behavior: "allow"}
 }
 
 // Verdict makes a reply of the verdict in an answer.

@@ -31,21 +31,7 @@ func (h *Hooks) appealed(who interact.Requester, s Step, a interact.Answer) {
 // overruled returns an allow for a call of which the user has overruled the agent's own check, once; or, where a rule
 // denies the call by now, that denial.
 func (h *Hooks) overruled(ctx context.Context, r interact.Request, s Step) (interact.Answer, bool, error) {
-	h.mu.Lock()
-	none := len(h.appeals) == 0
-	h.mu.Unlock()
-	key, ok := callKey{}, false
-	if !none && !s.Appeals { // as a rule there are none: then the key is not worth its work
-		key, ok = keyOf(r.Requester, s)
-	}
-	if !ok {
-		return interact.Answer{}, false, nil
-	}
-	h.mu.Lock()
-	until, found := h.appeals[key]
-	delete(h.appeals, key)
-	h.mu.Unlock()
-	if !found || time.Now().After(until) {
+	if !h.takeAppeal(r.Requester, s) {
 		return interact.Answer{}, false, nil
 	}
 	a, _, err := h.cfg.Broker.Judge(ctx, r, policy.Deny)
@@ -54,6 +40,19 @@ func (h *Hooks) overruled(ctx context.Context, r interact.Request, s Step) (inte
 	}
 	h.cfg.Log.Info("hook: the user overruled the agent's own check", "agent", r.Requester.Agent)
 	return interact.Answer{Outcome: interact.Allowed, By: interact.ByHuman, Reason: reasonOverruled}, true, nil
+}
+
+// takeAppeal reports whether the user has overruled the agent's own check of the call, and forgets it.
+func (h *Hooks) takeAppeal(who interact.Requester, s Step) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s.Appeals || len(h.appeals) == 0 { // as a rule there are none: then the key is not worth its work
+		return false
+	}
+	key, ok := keyOf(who, s)
+	until, found := h.appeals[key]
+	delete(h.appeals, key)
+	return ok && found && !time.Now().After(until)
 }
 
 const reasonOverruled = "the user overruled the agent's own check"
